@@ -1,0 +1,1 @@
+"""Which dependence is stronger? Relative dependence tests built on HSIC."""

@@ -1,0 +1,24 @@
+"""The cautions that ``reldep`` attaches to a result and raises as Python warnings.
+
+Wrong input raises :class:`ValueError` or :class:`TypeError`, as everywhere in
+scientific Python; only statistical cautions have classes of their own, so that
+each kind can be filtered with :func:`warnings.filterwarnings`.
+"""
+
+from __future__ import annotations
+
+
+class ReldepWarning(UserWarning):
+    """A statistical caution: the answer stands, but read this with it."""
+
+
+class SmallSampleWarning(ReldepWarning):
+    """Few observations: the normal approximation may be rough."""
+
+
+class BandwidthWarning(ReldepWarning):
+    """The bandwidth could not be chosen by the plain rule."""
+
+
+class DroppedRowsWarning(ReldepWarning):
+    """Incomplete rows were left out, as ``missing="drop"`` asks."""
