@@ -1,0 +1,198 @@
+"""The only input checks: options by name, blocks of data into one aligned data set."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reldep._reading import frame_library, labels_of, read_variable
+from reldep.exceptions import DroppedRowsWarning, ReldepWarning, SmallSampleWarning
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from reldep._variables import IntArray, Variable
+
+MINIMUM_OBSERVATIONS = 4
+SMALL_SAMPLE = 20
+
+ALTERNATIVES = ("greater", "less", "two-sided")
+MEASURES = ("hsic", "cka", "dcor")
+METHODS = ("joint", "split")
+VARIANCES = ("fixed-kernel", "bandwidth-aware", "second-order", "full")
+MISSING = ("raise", "drop")
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Variables with the same observations, checked and aligned.
+
+    Attributes
+    ----------
+    variables : dict of str to Variable
+        By the name they have in the results.
+    rows : ndarray of int
+        The position in the input of each observation that is kept.
+    n_dropped : int
+        How many incomplete observations were left out.
+    clusters : ndarray of int or None
+        The number of each observation's cluster.
+    library : str or None
+        The data frame library the data came from; results answer in kind.
+    cautions : tuple of ReldepWarning
+        What the reader of a result should know about the data.
+    """
+
+    variables: Mapping[str, Variable]
+    rows: IntArray
+    n_dropped: int = 0
+    clusters: IntArray | None = None
+    library: str | None = None
+    cautions: tuple[ReldepWarning, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def read_dataset(
+    blocks: Mapping[str, Any], *, missing: str = "raise", clusters: Any = None
+) -> Dataset:
+    """Read named blocks into one data set with complete, aligned observations."""
+    check_choice("missing", missing, MISSING)
+    variables = {name: read_variable(data, name) for name, data in blocks.items()}
+    n = _common_length(variables)
+    groups = None if clusters is None else _read_clusters(clusters, n)
+    complete = _complete_rows(variables, n, missing)
+    n_dropped = n - len(complete)
+    if n_dropped:
+        variables = {name: variable.take(complete) for name, variable in variables.items()}
+        groups = None if groups is None else groups[complete]
+    _check_size(len(complete), n_dropped)
+    for variable in variables.values():
+        check_varies(variable)
+    library = next((lib for lib in map(frame_library, blocks.values()) if lib), None)
+    cautions = _size_cautions(len(complete), n_dropped)
+    return Dataset(variables, complete, n_dropped, groups, library, cautions)
+
+
+def check_varies(variable: Variable) -> None:
+    """Refuse a constant: its HSIC with anything is 0 by construction."""
+    if variable.is_constant():
+        raise ValueError(
+            f"{variable.name} is constant: all {len(variable)} observations are the same, so "
+            "nothing can depend on it (its HSIC is 0 by construction). Leave it out."
+        )
+
+
+def check_choice(argument: str, value: object, choices: Iterable[str]) -> None:
+    """Refuse a word that is not among the choices, and name the nearest one."""
+    known = list(choices)
+    if not isinstance(value, str):
+        raise TypeError(
+            f"{argument} is of type {type(value).__name__}; pass one of {_quoted(known)}."
+        )
+    if value not in known:
+        raise ValueError(
+            f"{argument}={value!r} is not known{nearest(value, known)}; pass one of "
+            f"{_quoted(known)}."
+        )
+
+
+def check_level(argument: str, value: object) -> float:
+    """Refuse what is not strictly between 0 and 1."""
+    if not isinstance(value, (int, float, np.number)) or not 0 < float(value) < 1:
+        raise ValueError(f"{argument}={value!r}; pass a number strictly between 0 and 1.")
+    return float(value)
+
+
+def check_names_known(argument: str, used: Iterable[str], known: Iterable[str]) -> None:
+    """Refuse a name that no variable has."""
+    names = list(known)
+    for name in used:
+        if name not in names:
+            raise ValueError(
+                f"{argument} names {name!r}, which is not a variable{nearest(name, names)}; the "
+                f"variables are {_quoted(names)}."
+            )
+
+
+def nearest(word: object, known: Iterable[str]) -> str:
+    """Propose the nearest known word, as a clause to put into a message."""
+    matches = difflib.get_close_matches(str(word).lower(), [k.lower() for k in known], n=1)
+    if not matches:
+        return ""
+    original = next(k for k in known if k.lower() == matches[0])
+    return f" (did you mean {original!r}?)"
+
+
+def _quoted(words: Iterable[str]) -> str:
+    return ", ".join(repr(word) for word in words)
+
+
+def _common_length(variables: Mapping[str, Variable]) -> int:
+    lengths = {name: len(variable) for name, variable in variables.items()}
+    if len(set(lengths.values())) > 1:
+        listed = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise ValueError(
+            f"the variables have different numbers of observations: {listed}. Row i of each "
+            "must be the same observation; join or cut them first."
+        )
+    return next(iter(lengths.values()))
+
+
+def _complete_rows(variables: Mapping[str, Variable], n: int, missing: str) -> IntArray:
+    incomplete = np.zeros(n, dtype=bool)
+    for name, variable in variables.items():
+        rows = variable.missing()
+        if rows.any() and missing == "raise":
+            raise ValueError(
+                f"{name} has missing values: {variable.describe_missing()}. Fill them in, or "
+                'pass missing="drop" to leave those observations out.'
+            )
+        incomplete |= rows
+    return np.flatnonzero(~incomplete).astype(np.int64)
+
+
+def _check_size(n: int, n_dropped: int) -> None:
+    if n < MINIMUM_OBSERVATIONS:
+        left = f" are left after dropping {n_dropped} incomplete ones" if n_dropped else ""
+        raise ValueError(
+            f"only {n} observations{left}; the unbiased HSIC needs at least "
+            f"{MINIMUM_OBSERVATIONS}, and a test is rough below {SMALL_SAMPLE}."
+        )
+
+
+def _size_cautions(n: int, n_dropped: int) -> tuple[ReldepWarning, ...]:
+    cautions: list[ReldepWarning] = []
+    if n < SMALL_SAMPLE:
+        cautions.append(
+            SmallSampleWarning(
+                f"only {n} observations: p-values and intervals rest on a normal approximation "
+                f"that is rough below {SMALL_SAMPLE}."
+            )
+        )
+    if n_dropped:
+        cautions.append(
+            DroppedRowsWarning(f"{n_dropped} incomplete observations were dropped; {n} are used.")
+        )
+    return tuple(cautions)
+
+
+def _read_clusters(clusters: Any, n: int) -> IntArray:
+    values = clusters.to_list() if hasattr(clusters, "to_list") else list(clusters)
+    if len(values) != n:
+        raise ValueError(
+            f"clusters has {len(values)} entries for {n} observations; pass one label per row."
+        )
+    labels = labels_of(values, "clusters")
+    if labels.missing().any():
+        raise ValueError(f"clusters has {labels.describe_missing()}; give every row a cluster.")
+    if len(labels.categories) < 2:
+        raise ValueError(
+            "clusters has a single cluster; a variance between clusters needs at least 2, and "
+            "is rough below 20. Leave clusters out if the rows are independent."
+        )
+    return labels.codes

@@ -1,0 +1,230 @@
+"""Variables: what every kind of data becomes before a kernel sees it.
+
+A *variable* is a named block of observations. Whatever a person passes in is read
+by :func:`reldep._reading.read_variable` into one of five frozen forms:
+
+=============  ==========================================================
+`Numeric`      an m×d table of numbers
+`Sparse`       an m×d sparse matrix, never densified
+`Labels`       one category per observation, as integer codes
+`Mixed`        columns of different kinds side by side
+`Items`        any other objects (texts, graphs, images), one per observation
+=============  ==========================================================
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from scipy.sparse import csr_array
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+IntArray: TypeAlias = npt.NDArray[np.int64]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+
+MISSING_CODE = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Variable(ABC):
+    """A named block of observations."""
+
+    name: str
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Count the observations."""
+
+    @abstractmethod
+    def take(self, rows: IntArray) -> Variable:
+        """Keep some observations, in the order given."""
+
+    @abstractmethod
+    def missing(self) -> BoolArray:
+        """Mark the observations that are incomplete (NaN, infinite or None)."""
+
+    @abstractmethod
+    def is_constant(self) -> bool:
+        """Tell whether all observations are the same."""
+
+    def describe_missing(self) -> str:
+        """Say how many values are missing and where."""
+        return _rows_in_words(np.flatnonzero(self.missing()), "missing value")
+
+
+@dataclass(frozen=True, eq=False)
+class Numeric(Variable):
+    """Numbers: one row an observation, one column a measurement."""
+
+    values: FloatArray
+    columns: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def take(self, rows: IntArray) -> Numeric:
+        return replace(self, values=self.values[rows])
+
+    def missing(self) -> BoolArray:
+        return np.asarray(~np.isfinite(self.values).all(axis=1))
+
+    def is_constant(self) -> bool:
+        return bool((self.values == self.values[0]).all())
+
+    def describe_missing(self) -> str:
+        bad = ~np.isfinite(self.values)
+        n_nan, n_infinite = int(np.isnan(self.values).sum()), int(np.isinf(self.values).sum())
+        kinds = " and ".join(
+            f"{n} {kind}" for n, kind in ((n_nan, "NaN"), (n_infinite, "infinite")) if n
+        )
+        places = _rows_in_words(np.flatnonzero(bad.any(axis=1)), "row")
+        names = [
+            name
+            for name, hit in zip(self.columns, np.any(bad, axis=0).tolist(), strict=False)
+            if hit
+        ]
+        return f"{kinds} in {places}" + (f" (columns {_listed(names)})" if names else "")
+
+
+@dataclass(frozen=True, eq=False)
+class Sparse(Variable):
+    """Numbers in a sparse matrix; only the stored entries are ever held."""
+
+    values: csr_array
+
+    def __len__(self) -> int:
+        return int(self.values.shape[0])
+
+    def take(self, rows: IntArray) -> Sparse:
+        return replace(self, values=self.values[rows])
+
+    def missing(self) -> BoolArray:
+        incomplete = np.zeros(len(self), dtype=bool)
+        stored_row = np.repeat(np.arange(len(self)), np.diff(self.values.indptr))
+        incomplete[stored_row[~np.isfinite(self.values.data)]] = True
+        return incomplete
+
+    def is_constant(self) -> bool:
+        smallest, largest = self.values.min(axis=0), self.values.max(axis=0)
+        return bool((smallest != largest).nnz == 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Labels(Variable):
+    """Categories: a code per observation and the category each code stands for."""
+
+    codes: IntArray
+    categories: tuple[Any, ...]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def take(self, rows: IntArray) -> Labels:
+        return replace(self, codes=self.codes[rows])
+
+    def missing(self) -> BoolArray:
+        return np.asarray(self.codes == MISSING_CODE)
+
+    def is_constant(self) -> bool:
+        return bool((self.codes == self.codes[0]).all())
+
+    def values(self) -> list[Any]:
+        """Give the category of every observation."""
+        return [self.categories[code] for code in self.codes]
+
+
+@dataclass(frozen=True, eq=False)
+class Mixed(Variable):
+    """Columns of different kinds: one part for the numbers, one for each label column."""
+
+    parts: tuple[Numeric | Labels, ...]
+
+    def __len__(self) -> int:
+        return len(self.parts[0])
+
+    def take(self, rows: IntArray) -> Mixed:
+        return replace(self, parts=tuple(part.take(rows) for part in self.parts))
+
+    def missing(self) -> BoolArray:
+        return np.asarray(np.any([part.missing() for part in self.parts], axis=0))
+
+    def is_constant(self) -> bool:
+        return all(part.is_constant() for part in self.parts)
+
+    def describe_missing(self) -> str:
+        return "; ".join(
+            f"{part.name!r}: {part.describe_missing()}"
+            for part in self.parts
+            if part.missing().any()
+        )
+
+    def numbers(self) -> Numeric | None:
+        """Give the numeric part, if there is one."""
+        return next((part for part in self.parts if isinstance(part, Numeric)), None)
+
+    def labels(self) -> Labels | None:
+        """Join the label columns into one: two rows agree if all their labels agree."""
+        columns = [part for part in self.parts if isinstance(part, Labels)]
+        if not columns:
+            return None
+        if len(columns) == 1:
+            return columns[0]
+        names = ", ".join(column.name for column in columns)
+        return joint_labels(names, [column.codes for column in columns])
+
+
+@dataclass(frozen=True, eq=False)
+class Items(Variable):
+    """Objects that only a kernel made for them understands."""
+
+    items: Sequence[Any] | npt.NDArray[Any]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def take(self, rows: IntArray) -> Items:
+        if isinstance(self.items, np.ndarray):
+            return replace(self, items=self.items[rows])
+        return replace(self, items=[self.items[row] for row in rows])
+
+    def missing(self) -> BoolArray:
+        if isinstance(self.items, np.ndarray) and self.items.dtype.kind == "f":
+            axes = tuple(range(1, self.items.ndim))
+            return np.asarray(~np.isfinite(self.items).all(axis=axes))
+        return np.array([item is None for item in self.items], dtype=bool)
+
+    def is_constant(self) -> bool:
+        # Equality of arbitrary objects may be costly or undefined; the engine still
+        # notices a kernel without variation.
+        return False
+
+
+def joint_labels(name: str, columns: Sequence[npt.NDArray[Any]]) -> Labels:
+    """Give numbers to the distinct rows of several columns; a missing code stays missing."""
+    table = np.column_stack(columns)
+    distinct, codes = np.unique(table, axis=0, return_inverse=True)
+    codes = codes.reshape(-1).astype(np.int64)
+    if table.dtype.kind == "i":
+        codes[(table == MISSING_CODE).any(axis=1)] = MISSING_CODE
+    return Labels(name, codes, tuple(map(tuple, distinct.tolist())))
+
+
+def _listed(values: Sequence[Any], limit: int = 5) -> str:
+    """List a few values and say how many more there are."""
+    shown = ", ".join(str(value) for value in values[:limit])
+    return shown + (f" and {len(values) - limit} more" if len(values) > limit else "")
+
+
+def _rows_in_words(rows: IntArray, noun: str) -> str:
+    plural = "" if len(rows) == 1 else "s"
+    if noun == "row":
+        return f"row{plural} {_listed(rows.tolist())}"
+    return f"{len(rows)} {noun}{plural} in row{plural} {_listed(rows.tolist())}"

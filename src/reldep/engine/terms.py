@@ -1,0 +1,138 @@
+"""Terms: the sums every engine produces, and the one formula that finishes them.
+
+An engine turns fitted kernels into row sums, row sums of products and matrix-vector products
+(:class:`Terms`). What follows is the same whoever produced them:
+:func:`conditional_means` and :func:`hsic` are the only places where the U-statistic is written
+down.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from reldep._variables import FloatArray
+    from reldep.kernels.base import FittedKernel
+
+Pair: TypeAlias = tuple[str, str]
+
+
+def canonical(pair: Pair) -> Pair:
+    """Order a pair: (x, y) and (y, x) are the same dependence."""
+    first, second = pair
+    return (first, second) if first <= second else (second, first)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is asked of an engine.
+
+    Attributes
+    ----------
+    pairs : tuple of Pair
+        Pairs whose conditional means are needed, one value per observation.
+    means : tuple of Pair
+        Pairs of which the HSIC alone is needed; these need no second sweep.
+    row_sums : tuple of str
+        Kernels of which the row sums are needed for their own sake.
+    """
+
+    pairs: tuple[Pair, ...]
+    means: tuple[Pair, ...] = ()
+    row_sums: tuple[str, ...] = ()
+
+    def crossed_pairs(self) -> tuple[Pair, ...]:
+        """Give the distinct pairs that need both sweeps."""
+        return _distinct(self.pairs)
+
+    def product_pairs(self) -> tuple[Pair, ...]:
+        """Give the distinct pairs that need the sums of products."""
+        return _distinct((*self.pairs, *self.means))
+
+    def names(self) -> tuple[str, ...]:
+        """Give the kernels that must be evaluated."""
+        used = [name for pair in self.product_pairs() for name in pair]
+        return tuple(dict.fromkeys((*used, *self.row_sums)))
+
+
+def _distinct(pairs: Iterable[Pair]) -> tuple[Pair, ...]:
+    return tuple(dict.fromkeys(canonical(pair) for pair in pairs))
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """Sums over kernel matrices with zero diagonal, shifted towards zero mean.
+
+    With ``K~`` the matrix of a kernel minus `shifts`, its diagonal set to 0:
+
+    Attributes
+    ----------
+    n : int
+        Number of observations.
+    row_sums : mapping of str to ndarray
+        ``k = K~ 1``.
+    products : mapping of Pair to ndarray
+        ``q = (K~ ∘ L~) 1`` by canonical pair.
+    crossed : mapping of Pair to pair of ndarrays
+        ``(K~ l, L~ k)`` by canonical pair.
+    shifts : mapping of str to float
+        The constant subtracted from each kernel; it changes no HSIC.
+    """
+
+    n: int
+    row_sums: Mapping[str, FloatArray]
+    products: Mapping[Pair, FloatArray]
+    crossed: Mapping[Pair, tuple[FloatArray, FloatArray]]
+    shifts: Mapping[str, float] = field(default_factory=dict)
+
+
+class Engine(Protocol):
+    """A way to produce terms."""
+
+    @property
+    def name(self) -> str:
+        """The word by which a user asks for it."""
+
+    def terms(self, kernels: Mapping[str, FittedKernel], wanted: Wanted) -> Terms:
+        """Produce what is wanted from the fitted kernels."""
+
+
+def conditional_means(terms: Terms, pair: Pair) -> FloatArray:
+    """Finish a pair: the conditional means `a` of the HSIC U-statistic.
+
+    ``a_i`` is the average of the U-statistic's kernel over all 4-tuples that contain
+    observation i, so that ``mean(a)`` is the unbiased HSIC exactly (the paper's equation 8,
+    in which ``4m`` stands for the factor 2 here)::
+
+        h = (m-2)² q - m k∘l + (m-2)(Σq - K~l - L~k) + Σl k + Σk l - k'l
+        a = h / (2 (m-1)(m-2)(m-3))
+    """
+    first, second = canonical(pair)
+    m = terms.n
+    k, l = terms.row_sums[first], terms.row_sums[second]  # noqa: E741
+    q = terms.products[first, second]
+    k_times_l, l_times_k = terms.crossed[first, second]
+    h = (m - 2) ** 2 * q - m * k * l + (m - 2) * (q.sum() - k_times_l - l_times_k)
+    h += l.sum() * k + k.sum() * l - k @ l
+    result: FloatArray = h / (2.0 * (m - 1) * (m - 2) * (m - 3))
+    return result
+
+
+def hsic(terms: Terms, pair: Pair) -> float:
+    """Finish a pair of which the HSIC alone is needed: the unbiased estimator."""
+    first, second = canonical(pair)
+    m = terms.n
+    k, l = terms.row_sums[first], terms.row_sums[second]  # noqa: E741
+    total = terms.products[first, second].sum()
+    total += k.sum() * l.sum() / ((m - 1) * (m - 2)) - 2.0 * (k @ l) / (m - 2)
+    return float(total / (m * (m - 3)))
+
+
+def row_means(terms: Terms, name: str) -> FloatArray:
+    """Give the mean of each row of a kernel over the other observations, shift undone."""
+    return np.asarray(terms.row_sums[name] / (terms.n - 1) + terms.shifts.get(name, 0.0))

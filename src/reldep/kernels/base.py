@@ -1,0 +1,115 @@
+"""What a kernel is: a description that, fitted to a variable, fills blocks of values.
+
+A :class:`Kernel` knows nothing of the data. ``kernel.fit(variable)`` freezes what the data
+decide (bandwidth, codes, norms) into a :class:`FittedKernel`, which gives any block of the
+kernel matrix: ``fitted(rows, cols)``. The engines see fitted kernels only.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    import numpy as np
+    from scipy.sparse import csr_array
+
+    from reldep._variables import FloatArray, IntArray, Variable
+    from reldep.exceptions import ReldepWarning
+    from reldep.kernels.composite import Product, Sum
+
+
+class Kernel(ABC):
+    """A kernel before it has seen data.
+
+    Subclasses are frozen dataclasses of their parameters. `accepts` lists the kinds of variable
+    the kernel can be fitted to.
+    """
+
+    accepts: ClassVar[tuple[type[Variable], ...]] = ()
+
+    @abstractmethod
+    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedKernel:
+        """Freeze what the data decide and return a kernel that fills blocks.
+
+        Parameters
+        ----------
+        variable : Variable
+            The observations.
+        rng : numpy.random.Generator, optional
+            Used only where a kernel draws a subsample.
+        """
+
+    @property
+    def is_characteristic(self) -> bool:
+        """Whether HSIC with this kernel is 0 only under independence."""
+        return False
+
+    def take(self, rows: IntArray) -> Kernel:  # noqa: ARG002
+        """Follow a selection of observations; only kernels that hold rows change."""
+        return self
+
+    def check_accepts(self, variable: Variable) -> None:
+        """Refuse a kind of variable that this kernel is not made for."""
+        if not isinstance(variable, self.accepts):
+            wanted = ", ".join(kind.__name__.lower() for kind in self.accepts)
+            raise TypeError(
+                f"kernel {type(self).__name__} cannot be used for {variable.name}, which is "
+                f"{type(variable).__name__.lower()} data; it takes {wanted}. Choose another "
+                'kernel, or "auto".'
+            )
+
+    def __add__(self, other: object) -> Sum:
+        from reldep.kernels.composite import Sum
+
+        return Sum((self, other)) if isinstance(other, Kernel) else NotImplemented
+
+    def __mul__(self, other: object) -> Product:
+        from reldep.kernels.composite import Product
+
+        return Product((self, other)) if isinstance(other, Kernel) else NotImplemented
+
+
+@dataclass(frozen=True, eq=False)
+class FittedKernel(ABC):
+    """A kernel with its data: a symmetric m×m matrix that is produced block by block."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Count the observations."""
+
+    @abstractmethod
+    def __call__(self, rows: slice, cols: slice) -> FloatArray:
+        """Fill the block of kernel values between two runs of observations.
+
+        The array returned is new: the caller may write into it.
+        """
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """Say in a few words which kernel this is, with its fitted parameters."""
+
+    @property
+    def in_unit_interval(self) -> bool:
+        """Whether all values lie in [0, 1], as the finite-sample bound requires."""
+        return False
+
+    @property
+    def cautions(self) -> tuple[ReldepWarning, ...]:
+        """What the reader of a result should know about the fit."""
+        return ()
+
+    def features(self) -> FloatArray | csr_array | None:
+        """Give Φ with K = ΦΦ' where it is finite and explicit, else None."""
+        return None
+
+    def matrix(self) -> FloatArray:
+        """Fill the whole kernel matrix."""
+        everything = slice(0, len(self))
+        return self(everything, everything)
+
+    def describe(self) -> dict[str, Any]:
+        """Give the fitted parameters for tables and machine-readable output."""
+        return {"kernel": self.label}

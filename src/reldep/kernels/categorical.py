@@ -1,0 +1,97 @@
+"""The kernel for categories: 1 where two observations carry the same label, else 0."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from reldep._variables import Labels, Mixed, Numeric, Variable, joint_labels
+from reldep.kernels.base import FittedKernel, Kernel
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from reldep._variables import FloatArray, IntArray
+
+
+def indicators(labels: Labels) -> csr_array:
+    """Give the one-hot matrix of the labels."""
+    from scipy.sparse import csr_array
+
+    n = len(labels)
+    entries = (np.ones(n), labels.codes, np.arange(n + 1))
+    return csr_array(entries, shape=(n, int(labels.codes.max()) + 1))
+
+
+@dataclass(frozen=True, eq=False)
+class FittedDelta(FittedKernel):
+    """Equality of codes."""
+
+    labels: Labels
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def codes(self) -> IntArray:
+        """The number of each observation's category."""
+        return self.labels.codes
+
+    def __call__(self, rows: slice, cols: slice) -> FloatArray:
+        return np.equal(self.codes[rows, None], self.codes[None, cols]).astype(np.float64)
+
+    @property
+    def label(self) -> str:
+        return f"Delta({len(np.unique(self.codes))} categories)"
+
+    @property
+    def in_unit_interval(self) -> bool:
+        return True
+
+    def features(self) -> csr_array:
+        """Give the one-hot matrix."""
+        return indicators(self.labels)
+
+
+@dataclass(frozen=True)
+class Delta(Kernel):
+    """The kernel for categories: 1 for equal, 0 for different.
+
+    On several columns two observations are equal if they agree in all of them. It equals the
+    linear kernel on one-hot indicators.
+    """
+
+    accepts: ClassVar[tuple[type[Variable], ...]] = (Labels, Mixed, Numeric)
+
+    @property
+    def is_characteristic(self) -> bool:
+        return True
+
+    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedDelta:  # noqa: ARG002
+        self.check_accepts(variable)
+        labels = _as_labels(variable)
+        if len(np.unique(labels.codes)) == len(labels):
+            raise ValueError(
+                f"{variable.name} has {len(labels)} observations in {len(labels)} categories: no "
+                "two agree, so kernel Delta sees no dependence (its HSIC is 0 by construction). "
+                "Leave out identifiers, turn numbers stored as text or booleans into floats, and "
+                "give texts a kernel made for them."
+            )
+        return FittedDelta(labels)
+
+
+def _as_labels(variable: Variable) -> Labels:
+    if isinstance(variable, Labels):
+        return variable
+    if isinstance(variable, Numeric):
+        return joint_labels(variable.name, [variable.values])
+    if isinstance(variable, Mixed) and variable.numbers() is None:
+        labels = variable.labels()
+        if labels is not None:
+            return labels
+    raise TypeError(
+        f"{variable.name} has numeric columns beside its labels; kernel Delta would compare the "
+        'numbers for equality. Pass "auto", Gaussian() * Delta() or Gaussian() + Delta().'
+    )

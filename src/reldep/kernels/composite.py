@@ -1,0 +1,152 @@
+"""Sums and products of kernels, over one variable or over the columns of a mixed one."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from reldep._variables import Items, Labels, Mixed, Numeric, Sparse, Variable
+from reldep.kernels.base import FittedKernel, Kernel
+
+if TYPE_CHECKING:
+    from reldep._variables import FloatArray, IntArray
+    from reldep.exceptions import ReldepWarning
+
+
+@dataclass(frozen=True, eq=False)
+class _FittedComposite(FittedKernel):
+    factors: tuple[FittedKernel, ...]
+
+    symbol: ClassVar[str]
+
+    @staticmethod
+    @abstractmethod
+    def combine(first: FloatArray, second: FloatArray) -> FloatArray:
+        """Combine two blocks, writing into the first."""
+
+    def __len__(self) -> int:
+        return len(self.factors[0])
+
+    def __call__(self, rows: slice, cols: slice) -> FloatArray:
+        return reduce(self.combine, (factor(rows, cols) for factor in self.factors))
+
+    @property
+    def label(self) -> str:
+        return f" {self.symbol} ".join(factor.label for factor in self.factors)
+
+    @property
+    def cautions(self) -> tuple[ReldepWarning, ...]:
+        return tuple(caution for factor in self.factors for caution in factor.cautions)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedSum(_FittedComposite):
+    """The sum of fitted kernels."""
+
+    symbol: ClassVar[str] = "+"
+
+    @staticmethod
+    def combine(first: FloatArray, second: FloatArray) -> FloatArray:
+        return np.add(first, second, out=first)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedProduct(_FittedComposite):
+    """The product of fitted kernels."""
+
+    symbol: ClassVar[str] = "*"
+
+    @staticmethod
+    def combine(first: FloatArray, second: FloatArray) -> FloatArray:
+        return np.multiply(first, second, out=first)
+
+    @property
+    def in_unit_interval(self) -> bool:
+        return all(factor.in_unit_interval for factor in self.factors)
+
+
+@dataclass(frozen=True)
+class _Composite(Kernel):
+    """Several kernels on one variable.
+
+    On a mixed variable each kernel sees the columns it is made for: Gaussian the numbers,
+    Delta the labels. On any other variable each kernel sees all of it.
+    """
+
+    kernels: tuple[Kernel, ...]
+
+    accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric, Sparse, Labels, Mixed, Items)
+    fitted: ClassVar[type[FittedSum | FittedProduct]]
+
+    def __post_init__(self) -> None:
+        if len(self.kernels) < 2 or not all(isinstance(k, Kernel) for k in self.kernels):
+            raise TypeError(f"{type(self).__name__} needs at least two kernels.")
+
+    def take(self, rows: IntArray) -> Kernel:
+        return type(self)(tuple(kernel.take(rows) for kernel in self.kernels))
+
+    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedKernel:
+        if isinstance(variable, Mixed):
+            parts = [_part_for(kernel, variable) for kernel in self.kernels]
+            _check_all_used(variable, parts)
+        else:
+            parts = [variable] * len(self.kernels)
+        return self.fitted(
+            tuple(k.fit(part, rng=rng) for k, part in zip(self.kernels, parts, strict=True))
+        )
+
+
+class Sum(_Composite):
+    """The sum of kernels: dependence through any of the columns, added up."""
+
+    fitted = FittedSum
+
+    @property
+    def is_characteristic(self) -> bool:
+        # k(x, x') + l(y, y') embeds the two marginals only, never their joint law; on one
+        # and the same variable a single characteristic summand would do.
+        return False
+
+
+class Product(_Composite):
+    """The product of kernels: observations are similar if they are so in all columns."""
+
+    fitted = FittedProduct
+
+    @property
+    def is_characteristic(self) -> bool:
+        return all(kernel.is_characteristic for kernel in self.kernels)
+
+
+def _part_for(kernel: Kernel, variable: Mixed) -> Variable:
+    numbers, labels = variable.numbers(), variable.labels()
+    if isinstance(kernel, _Composite):
+        return variable
+    if labels is not None and Labels in kernel.accepts and not _prefers_numbers(kernel):
+        return labels
+    if numbers is not None and Numeric in kernel.accepts:
+        return numbers
+    raise TypeError(
+        f"{variable.name} has no columns that kernel {type(kernel).__name__} is made for."
+    )
+
+
+def _prefers_numbers(kernel: Kernel) -> bool:
+    """Kernels that read labels only as a courtesy take the numbers of a mixed variable."""
+    return kernel.accepts[0] is Numeric
+
+
+def _check_all_used(variable: Mixed, parts: list[Variable]) -> None:
+    if any(part is variable for part in parts):
+        return
+    kinds = {type(part) for part in parts}
+    for kind, word in ((Numeric, "numeric"), (Labels, "label")):
+        if any(isinstance(part, kind) for part in variable.parts) and kind not in kinds:
+            raise ValueError(
+                f"no kernel of the combination is made for the {word} columns of "
+                f"{variable.name}; add one, for instance Gaussian() * Delta()."
+            )

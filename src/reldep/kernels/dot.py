@@ -1,0 +1,106 @@
+"""Kernels that are functions of the dot product: Linear and Polynomial."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from reldep._variables import Labels, Numeric, Sparse, Variable
+from reldep.kernels.base import FittedKernel, Kernel
+from reldep.kernels.categorical import indicators
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from reldep._variables import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class FittedDot(FittedKernel):
+    """``(scale·x'y + offset)^degree`` between the rows of a matrix."""
+
+    rows: FloatArray | csr_array
+    label_text: str
+    degree: int = 1
+    offset: float = 0.0
+    scale: float = 1.0
+
+    def __len__(self) -> int:
+        return int(self.rows.shape[0])
+
+    def __call__(self, rows: slice, cols: slice) -> FloatArray:
+        products = self.rows[rows] @ self.rows[cols].T
+        block: FloatArray = products if isinstance(products, np.ndarray) else products.toarray()
+        if self.degree != 1:
+            block *= self.scale
+            block += self.offset
+            np.power(block, self.degree, out=block)
+        return block
+
+    @property
+    def label(self) -> str:
+        return self.label_text
+
+    def features(self) -> FloatArray | csr_array | None:
+        """Give the rows themselves for the linear kernel."""
+        return self.rows if self.degree == 1 else None
+
+
+@dataclass(frozen=True)
+class Linear(Kernel):
+    """The linear kernel ``x'y``; labels are read as indicator (one-hot) columns.
+
+    Dense data are centred first, which changes no dependence and keeps digits.
+    """
+
+    accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric, Sparse, Labels)
+
+    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedDot:  # noqa: ARG002
+        self.check_accepts(variable)
+        if isinstance(variable, Numeric):
+            rows: FloatArray | csr_array = variable.values - variable.values.mean(axis=0)
+        elif isinstance(variable, Labels):
+            rows = indicators(variable)
+        else:
+            rows = variable.values  # type: ignore[attr-defined]
+        return FittedDot(rows, "Linear()")
+
+
+@dataclass(frozen=True)
+class Polynomial(Kernel):
+    """The polynomial kernel ``(scale·x'y + offset)^degree``.
+
+    Parameters
+    ----------
+    degree : int, default 2
+    offset : float, default 1
+        At least 0; with 0 only the highest degree is seen.
+    scale : float, default 1
+    """
+
+    degree: int = 2
+    offset: float = 1.0
+    scale: float = 1.0
+
+    accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric, Sparse)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.degree, bool) or not isinstance(self.degree, (int, np.integer)):
+            raise TypeError(f"degree={self.degree!r}; pass a whole number, at least 1.")
+        if self.degree < 1:
+            raise ValueError(f"degree={self.degree!r}; pass a whole number, at least 1.")
+        if not 0 <= self.offset < np.inf or not 0 < self.scale < np.inf:
+            raise ValueError(
+                f"offset={self.offset!r}, scale={self.scale!r}; pass an offset of at least 0 and "
+                "a positive scale, or the kernel is not positive semi-definite."
+            )
+
+    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedDot:  # noqa: ARG002
+        self.check_accepts(variable)
+        rows = variable.values  # type: ignore[attr-defined]
+        text = f"Polynomial(degree={self.degree}, offset={self.offset:g}, scale={self.scale:g})"
+        if self.degree == 1:
+            return FittedDot(rows * np.sqrt(self.scale), text)
+        return FittedDot(rows, text, int(self.degree), self.offset, self.scale)

@@ -1,0 +1,166 @@
+"""Kernels that the user brings: a matrix already computed, or a function of blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from reldep._variables import Items, Labels, Mixed, Numeric, Sparse, Variable
+from reldep.kernels.base import FittedKernel, Kernel
+
+if TYPE_CHECKING:
+    from reldep._variables import FloatArray, IntArray
+
+BlockFunction = Callable[[Any, Any], Any]
+
+ASYMMETRY_TOLERANCE = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class FittedPrecomputed(FittedKernel):
+    """A kernel matrix held in memory."""
+
+    values: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __call__(self, rows: slice, cols: slice) -> FloatArray:
+        return self.values[rows, cols].copy()
+
+    @property
+    def label(self) -> str:
+        return "Precomputed"
+
+    @property
+    def in_unit_interval(self) -> bool:
+        return bool(self.values.min() >= 0 and self.values.max() <= 1)
+
+
+class Precomputed(Kernel):
+    """A kernel matrix (or minus a distance matrix) that is already known.
+
+    It may stand for the data, ``compare(Precomputed(K), Y, Z)``, or be given as the kernel of
+    a variable whose values are then not looked at.
+
+    Parameters
+    ----------
+    matrix : array_like, shape (m, m)
+        Symmetric and finite. The diagonal never matters.
+    """
+
+    accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric, Sparse, Labels, Mixed, Items)
+
+    def __init__(self, matrix: Any) -> None:
+        values = np.asarray(matrix)
+        if values.dtype.kind not in "biuf":
+            raise TypeError(f"matrix has dtype {values.dtype}; pass real numbers.")
+        if values.ndim != 2 or values.shape[0] != values.shape[1]:
+            raise ValueError(
+                f"matrix has shape {values.shape}; a precomputed kernel is square, one row and "
+                "one column per observation."
+            )
+        values = values.astype(np.float64)
+        if not np.isfinite(values).all():
+            n_bad = int((~np.isfinite(values)).sum())
+            raise ValueError(f"matrix has {n_bad} values that are NaN or infinite; fill them in.")
+        gap = float(np.abs(values - values.T).max()) if values.size else 0.0
+        if gap > ASYMMETRY_TOLERANCE * float(np.abs(values).max(initial=0.0)):
+            raise ValueError(
+                f"matrix is not symmetric (largest |K - K'| is {gap:.3g}); pass (K + K.T) / 2 "
+                "if the difference is rounding."
+            )
+        values.flags.writeable = False
+        self.matrix = values
+
+    def __len__(self) -> int:
+        return len(self.matrix)
+
+    def __repr__(self) -> str:
+        return f"Precomputed({len(self)}×{len(self)})"
+
+    def take(self, rows: IntArray) -> Precomputed:
+        return Precomputed(self.matrix[np.ix_(rows, rows)])
+
+    def fit(
+        self,
+        variable: Variable,
+        *,
+        rng: np.random.Generator | None = None,  # noqa: ARG002
+    ) -> FittedPrecomputed:
+        if len(variable) != len(self):
+            raise ValueError(
+                f"the precomputed matrix for {variable.name} has {len(self)} rows for "
+                f"{len(variable)} observations; they must be the same."
+            )
+        off_diagonal = self.matrix[~np.eye(len(self), dtype=bool)]
+        if (off_diagonal == off_diagonal[0]).all():
+            raise ValueError(
+                f"the precomputed matrix for {variable.name} is constant off its diagonal: its "
+                "HSIC is 0 by construction. Leave it out."
+            )
+        return FittedPrecomputed(self.matrix)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedFunction(FittedKernel):
+    """A user's function applied to runs of observations."""
+
+    function: BlockFunction
+    rows_of: Any
+    name: str
+
+    def __len__(self) -> int:
+        return int(self.rows_of.shape[0]) if hasattr(self.rows_of, "shape") else len(self.rows_of)
+
+    def __call__(self, rows: slice, cols: slice) -> FloatArray:
+        first, second = self.rows_of[rows], self.rows_of[cols]
+        block = np.array(self.function(first, second), dtype=np.float64)
+        expected = (len(range(len(self))[rows]), len(range(len(self))[cols]))
+        if block.shape != expected:
+            raise ValueError(
+                f"the kernel function for {self.name} returned shape {block.shape} for "
+                f"{expected[0]} and {expected[1]} rows; f(A, B) must return one row per row of A "
+                "and one column per row of B."
+            )
+        if not np.isfinite(block).all():
+            raise ValueError(
+                f"the kernel function for {self.name} returned NaN or infinite values; a kernel "
+                "must be finite for every pair of observations."
+            )
+        return block
+
+    @property
+    def label(self) -> str:
+        return getattr(self.function, "__name__", type(self.function).__name__)
+
+
+@dataclass(frozen=True)
+class FunctionKernel(Kernel):
+    """A function ``f(A, B)`` that returns the block of kernel values between rows A and B.
+
+    Numbers arrive as two-dimensional arrays (or sparse matrices), labels as arrays of their
+    values, other objects as lists.
+    """
+
+    function: BlockFunction
+
+    accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric, Sparse, Labels, Items)
+
+    def fit(
+        self,
+        variable: Variable,
+        *,
+        rng: np.random.Generator | None = None,  # noqa: ARG002
+    ) -> FittedFunction:
+        self.check_accepts(variable)
+        if isinstance(variable, Labels):
+            rows_of: Any = np.array(variable.values())
+        elif isinstance(variable, Items):
+            rows_of = variable.items
+        else:
+            rows_of = variable.values  # type: ignore[attr-defined]
+        return FittedFunction(self.function, rows_of, variable.name)

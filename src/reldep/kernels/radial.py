@@ -1,0 +1,232 @@
+"""Kernels that are functions of the Euclidean distance: Gaussian, Laplace and Distance."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+
+from reldep._variables import Labels, Numeric, Sparse, Variable
+from reldep.exceptions import BandwidthWarning, ReldepWarning
+from reldep.kernels.base import FittedKernel, Kernel
+from reldep.kernels.median import median_distance
+from reldep.kernels.points import Points
+
+if TYPE_CHECKING:
+    from reldep._variables import FloatArray
+
+Bandwidth = float | Literal["median"]
+
+
+@dataclass(frozen=True)
+class Profile(ABC):
+    """A function of the squared distance."""
+
+    in_unit_interval: ClassVar[bool] = True
+
+    @abstractmethod
+    def __call__(self, squared: FloatArray) -> FloatArray:
+        """Evaluate in place, element by element, and return the same array."""
+
+
+@dataclass(frozen=True)
+class GaussianProfile(Profile):
+    """exp(-d² / (2σ²))."""
+
+    bandwidth: float
+
+    def __call__(self, squared: FloatArray) -> FloatArray:
+        squared *= -0.5 / self.bandwidth**2
+        return np.exp(squared, out=squared)
+
+
+@dataclass(frozen=True)
+class LaplaceProfile(Profile):
+    """exp(-d / σ)."""
+
+    bandwidth: float
+
+    def __call__(self, squared: FloatArray) -> FloatArray:
+        np.sqrt(squared, out=squared)
+        squared *= -1.0 / self.bandwidth
+        return np.exp(squared, out=squared)
+
+
+@dataclass(frozen=True)
+class PowerProfile(Profile):
+    """-d^exponent."""
+
+    exponent: float
+    in_unit_interval: ClassVar[bool] = False
+
+    def __call__(self, squared: FloatArray) -> FloatArray:
+        np.power(squared, 0.5 * self.exponent, out=squared)
+        return np.negative(squared, out=squared)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedRadial(FittedKernel):
+    """A profile applied to the distances between points."""
+
+    points: Points
+    profile: Profile
+    label_text: str
+    rule: str = "given"
+    notes: tuple[ReldepWarning, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __call__(self, rows: slice, cols: slice) -> FloatArray:
+        return self.profile(self.points.squared_distances(rows, cols))
+
+    @property
+    def label(self) -> str:
+        return self.label_text
+
+    @property
+    def in_unit_interval(self) -> bool:
+        return self.profile.in_unit_interval
+
+    @property
+    def cautions(self) -> tuple[ReldepWarning, ...]:
+        return self.notes
+
+    def describe(self) -> dict[str, Any]:
+        parameters = {k: getattr(self.profile, k) for k in self.profile.__dataclass_fields__}
+        return {"kernel": self.label, **parameters, "rule": self.rule}
+
+
+@dataclass(frozen=True)
+class _BandwidthKernel(Kernel):
+    """What Gaussian and Laplace share: the choice of the bandwidth."""
+
+    bandwidth: Bandwidth = "median"
+    factor: float = 1.0
+
+    accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric, Sparse)
+    profile: ClassVar[type[GaussianProfile | LaplaceProfile]]
+
+    def __post_init__(self) -> None:
+        given = self.bandwidth
+        if isinstance(given, str):
+            if given != "median":
+                raise ValueError(
+                    f'bandwidth={given!r} is not known; pass a positive number or "median".'
+                )
+        elif isinstance(given, bool) or not isinstance(given, (int, float, np.number)):
+            raise TypeError(
+                f'bandwidth is of type {type(given).__name__}; pass a positive number or "median".'
+            )
+        elif not 0 < given < np.inf:
+            raise ValueError(f'bandwidth={given!r}; pass a positive number or "median".')
+        if not 0 < self.factor < np.inf:
+            raise ValueError(f"factor={self.factor!r}; pass a positive number.")
+
+    @property
+    def is_characteristic(self) -> bool:
+        return True
+
+    def scaled(self, factor: float) -> _BandwidthKernel:
+        """Give the same kernel with `factor` times the bandwidth."""
+        return replace(self, factor=self.factor * factor)
+
+    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedRadial:  # noqa: ARG002
+        self.check_accepts(variable)
+        points = Points.of(variable)  # type: ignore[arg-type]
+        notes: tuple[ReldepWarning, ...] = ()
+        if isinstance(self.bandwidth, str):
+            scale, has_ties = median_distance(points)
+            rule = "median"
+            if has_ties:
+                rule = "median of the non-zero distances"
+                notes = (BandwidthWarning(_ties_in_words(variable, scale)),)
+        else:
+            scale, rule = float(self.bandwidth), "given"
+        width = self.factor * scale
+        if self.factor != 1:
+            rule = f"{self.factor:g} × {rule}"
+        text = f"{type(self).__name__}(bandwidth={width:.6g})"
+        return FittedRadial(points, self.profile(width), text, rule, notes)
+
+
+class Gaussian(_BandwidthKernel):
+    """The Gaussian kernel ``exp(-|x - y|² / (2σ²))``.
+
+    Parameters
+    ----------
+    bandwidth : float or "median", default "median"
+        σ, or the exact median of the distances between different observations. Where more
+        than half of the distances are 0 (many ties), the median of the others is taken and
+        a :class:`~reldep.exceptions.BandwidthWarning` says so.
+    factor : float, default 1
+        Multiplies the bandwidth, as in ``Gaussian(factor=0.5)`` for half the median.
+
+    Examples
+    --------
+    >>> from reldep.kernels import Gaussian
+    >>> Gaussian(bandwidth=2.0).is_characteristic
+    True
+    """
+
+    profile = GaussianProfile
+
+
+class Laplace(_BandwidthKernel):
+    """The Laplace kernel ``exp(-|x - y| / σ)``, with the Euclidean distance.
+
+    Parameters
+    ----------
+    bandwidth : float or "median", default "median"
+        As for :class:`Gaussian`.
+    factor : float, default 1
+        Multiplies the bandwidth.
+    """
+
+    profile = LaplaceProfile
+
+
+@dataclass(frozen=True)
+class Distance(Kernel):
+    """The kernel ``-|x - y|^exponent``, with which HSIC is the distance covariance.
+
+    Labels are compared by the discrete metric: 0 if equal, 1 if not.
+
+    Parameters
+    ----------
+    exponent : float, default 1
+        Between 0 and 2, both excluded for a characteristic kernel; 2 is allowed and sees
+        linear relations only.
+    """
+
+    exponent: float = 1.0
+
+    accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric, Sparse, Labels)
+
+    def __post_init__(self) -> None:
+        if not 0 < self.exponent <= 2:
+            raise ValueError(f"exponent={self.exponent!r}; pass a number in (0, 2].")
+
+    @property
+    def is_characteristic(self) -> bool:
+        return self.exponent < 2
+
+    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedKernel:  # noqa: ARG002
+        self.check_accepts(variable)
+        if isinstance(variable, Labels):
+            # -[a ≠ b] is [a = b] minus a constant, and constants change nothing.
+            from reldep.kernels.categorical import Delta
+
+            return Delta().fit(variable)
+        text = f"Distance(exponent={self.exponent:g})"
+        return FittedRadial(Points.of(variable), PowerProfile(self.exponent), text)  # type: ignore[arg-type]
+
+
+def _ties_in_words(variable: Variable, bandwidth: float) -> str:
+    return (
+        f"more than half of the distances between observations of {variable.name} are 0 (ties), "
+        f"so the median of the non-zero distances, {bandwidth:.4g}, is the bandwidth. Pass "
+        'kernel="delta" if the values are really categories.'
+    )
