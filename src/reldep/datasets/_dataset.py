@@ -6,7 +6,12 @@ import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,7 +62,7 @@ class Dataset(Mapping[str, Any]):
         """How many observations every block has."""
         return int(next(iter(self.blocks.values())).shape[0])
 
-    def __getitem__(self, block: str) -> Any:  # noqa: ANN401
+    def __getitem__(self, block: str) -> Any:
         try:
             return self.blocks[block]
         except KeyError:
@@ -69,7 +74,7 @@ class Dataset(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self.blocks)
 
-    def __getattr__(self, block: str) -> Any:  # noqa: ANN401
+    def __getattr__(self, block: str) -> Any:
         # Only called for names that are no field. Copying and pickling ask for private
         # names before the fields exist, and must get a plain AttributeError.
         if block.startswith("_"):
@@ -99,3 +104,27 @@ class Dataset(Mapping[str, Any]):
         hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
         known = ", ".join(self.blocks)
         return f"dataset {self.name!r} has no block {block!r}; its blocks are {known}.{hint}"
+
+
+def frames_or_arrays(
+    frames: Mapping[str, pl.DataFrame | pl.Series], *, as_frame: bool
+) -> Mapping[str, Any]:
+    """Blocks as they are, or as the NumPy arrays that ``as_frame=False`` promises."""
+    return frames if as_frame else {name: _array(block) for name, block in frames.items()}
+
+
+def _array(block: pl.DataFrame | pl.Series) -> np.ndarray[Any, Any]:
+    """NumPy form of a block: labels become text, mixed columns a structured array."""
+    import polars as pl
+
+    if isinstance(block, pl.Series):
+        if block.dtype == pl.String:
+            return np.array(block.fill_null("").to_list(), dtype=np.str_)
+        return block.cast(pl.Float64).to_numpy()
+    if all(dtype.is_numeric() for dtype in block.dtypes):
+        return block.to_numpy()
+    columns = {column.name: _array(column) for column in block}
+    rows = np.empty(block.height, dtype=[(name, values.dtype) for name, values in columns.items()])
+    for name, values in columns.items():
+        rows[name] = values
+    return rows

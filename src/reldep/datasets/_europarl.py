@@ -6,11 +6,10 @@ import os
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from reldep.datasets._dataset import Dataset
 from reldep.datasets._tfidf import (
@@ -22,6 +21,9 @@ from reldep.datasets._tfidf import (
     tfidf,
 )
 from reldep.exceptions import DroppedRowsWarning
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 Unit = Literal["chapter", "speaker"]
 
@@ -117,17 +119,7 @@ def read_europarl(
     """
     require_text_extra()
     languages = _checked_languages(languages)
-    if unit not in get_args(Unit):
-        raise ValueError(f"unit must be 'chapter' or 'speaker', got {unit!r}")
-    if n_documents is not None and n_documents < _FEWEST_DOCUMENTS:
-        raise ValueError(
-            f"n_documents must be at least {_FEWEST_DOCUMENTS} or None, got {n_documents}"
-        )
-    if not 0.0 < max_document_frequency <= 1.0:
-        raise ValueError(
-            "max_document_frequency is a share of the documents and must lie in (0, 1], got "
-            f"{max_document_frequency}"
-        )
+    _check_options(n_documents, unit, max_document_frequency)
     folders = _language_folders(Path(directory), languages)
     alignment = _align(folders, unit)
     _check_enough(alignment, unit)
@@ -157,6 +149,20 @@ def read_europarl(
         "Proceedings of MT Summit X, 79-86."
     )
     return Dataset("europarl", blocks, description, reference)
+
+
+def _check_options(n_documents: int | None, unit: Unit, max_document_frequency: float) -> None:
+    if unit not in get_args(Unit):
+        raise ValueError(f"unit must be 'chapter' or 'speaker', got {unit!r}")
+    if n_documents is not None and n_documents < _FEWEST_DOCUMENTS:
+        raise ValueError(
+            f"n_documents must be at least {_FEWEST_DOCUMENTS} or None, got {n_documents}"
+        )
+    if not 0.0 < max_document_frequency <= 1.0:
+        raise ValueError(
+            "max_document_frequency is a share of the documents and must lie in (0, 1], got "
+            f"{max_document_frequency}"
+        )
 
 
 def _checked_languages(languages: Sequence[str]) -> list[str]:

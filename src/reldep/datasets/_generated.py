@@ -159,8 +159,8 @@ def make_two_stimuli(
         "One response and two stimulus streams over time, generated: response = "
         f"{visual_weight:g} visual + {audio_weight:g} audio + {noise:g} noise; the streams and "
         "the noise are independent normal first-order autoregressions of variance 1 with "
-        f"neighbour correlation {autocorrelation:g}. Truth: {_stronger(visual_weight, audio_weight)} "
-        "No licence needed."
+        f"neighbour correlation {autocorrelation:g}. Truth: the response depends "
+        f"{_stronger(visual_weight, audio_weight)}. No licence needed."
     )
     blocks = {"response": response, "visual": visual, "audio": audio}
     return Dataset("two_stimuli", blocks, description, _PAPER)
@@ -181,9 +181,8 @@ def _autoregression(
 
 def _stronger(visual_weight: float, audio_weight: float) -> str:
     if abs(visual_weight) == abs(audio_weight):
-        return "the response depends equally on both streams."
-    name = "visual" if abs(visual_weight) > abs(audio_weight) else "audio"
-    return f"the response depends more on {name}."
+        return "equally on both streams"
+    return "more on " + ("visual" if abs(visual_weight) > abs(audio_weight) else "audio")
 
 
 def _count(n: SupportsIndex) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import lzma
 import os
 import warnings
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.datasets._dataset import Dataset
+from reldep.datasets._dataset import Dataset, frames_or_arrays
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,13 +25,13 @@ _EXPECTED = (
     "list(GE, CGH, y), one row a tumour in each"
 )
 
-# What rdata, and what it uses to unpack and convert, raise on a file that is no R data file
+# What rdata, and what it uses to unpack and convert, raise on bytes that are no R data file,
 # or only a part of one.
 _UNREADABLE = (
+    AssertionError,
     AttributeError,
     EOFError,
-    IndexError,
-    KeyError,
+    LookupError,
     NotImplementedError,
     OSError,
     TypeError,
@@ -83,8 +84,6 @@ def read_glioma(path: str | os.PathLike[str], *, as_frame: bool = True) -> Datas
     """
     glioma = _glioma_object(Path(path))
     multiblocks = _entry(glioma, "multiblocks", path)
-    if not isinstance(multiblocks, Mapping):
-        raise ValueError(f"multiblocks in {_quoted(path)} is not a named list; {_EXPECTED}")
     expression, cgh, indicators = (
         _frame(_entry(multiblocks, block, path), f"multiblocks${block}", path)
         for block in ("GE", "CGH", "y")
@@ -95,14 +94,12 @@ def read_glioma(path: str | os.PathLike[str], *, as_frame: bool = True) -> Datas
             f"{expression.height}, CGH {cgh.height}, y {indicators.height}; {_EXPECTED}"
         )
     location = _labels(indicators, path)
-    _check_codes(glioma, location, indicators.columns, path)
-    blocks: dict[str, Any] = {"expression": expression, "cgh": cgh, "location": location}
-    if not as_frame:
-        blocks = {
-            "expression": expression.to_numpy(),
-            "cgh": cgh.to_numpy(),
-            "location": np.array(location.to_list(), dtype=np.str_),
-        }
+    _check_codes(glioma, location, path)
+    blocks: dict[str, pl.DataFrame | pl.Series] = {
+        "expression": expression,
+        "cgh": cgh,
+        "location": location,
+    }
     description = (
         f"High-grade gliomas of {expression.height} children: expression of "
         f"{expression.width} genes, comparative genomic hybridisation at {cgh.width} segments, "
@@ -115,10 +112,10 @@ def read_glioma(path: str | os.PathLike[str], *, as_frame: bool = True) -> Datas
         "(2014). Variable selection for generalized canonical correlation analysis. "
         "Biostatistics 15, 569-583."
     )
-    return Dataset("glioma", blocks, description, reference)
+    return Dataset("glioma", frames_or_arrays(blocks, as_frame=as_frame), description, reference)
 
 
-def _glioma_object(path: Path) -> Mapping[str, Any]:
+def _glioma_object(path: Path) -> Any:
     try:
         import rdata
     except ImportError as error:
@@ -128,35 +125,28 @@ def _glioma_object(path: Path) -> Mapping[str, Any]:
         ) from error
     if not path.is_file():
         raise FileNotFoundError(f"path {str(path)!r} is not a file; {_EXPECTED}")
+    packed = io.BytesIO(path.read_bytes())
     try:
         with warnings.catch_warnings():
-            # rdata guesses when it sees an unknown file and warns of R classes that it gives
-            # as plain lists; what comes out is checked below either way.
+            # rdata warns where it guesses; what comes out is checked afterwards.
             warnings.simplefilter("ignore")
-            objects = rdata.read_rda(path)
+            objects: Any = rdata.read_rda(packed)
     except _UNREADABLE as error:
         raise ValueError(
             f"{str(path)!r} is not a whole R data file ({type(error).__name__}: {error}); "
             f"{_EXPECTED}"
         ) from error
-    if not isinstance(objects, Mapping) or _OBJECT not in objects:
-        held = ", ".join(map(str, objects)) if isinstance(objects, Mapping) else "no named object"
-        raise ValueError(f"{str(path)!r} holds {held}; {_EXPECTED}")
-    glioma = objects[_OBJECT]
-    if not isinstance(glioma, Mapping):
-        raise ValueError(f"{_OBJECT} in {str(path)!r} is not a named list; {_EXPECTED}")
-    return glioma
+    return _entry(objects, _OBJECT, path)
 
 
-def _entry(holder: Mapping[str, Any], name: str, path: str | os.PathLike[str]) -> Any:  # noqa: ANN401
-    if name not in holder:
-        raise ValueError(
-            f"{_quoted(path)} lacks {name}; found {', '.join(map(str, holder))}; {_EXPECTED}"
-        )
+def _entry(holder: Any, name: str, path: str | os.PathLike[str]) -> Any:
+    if not isinstance(holder, Mapping) or name not in holder:
+        held = ", ".join(map(str, holder)) if isinstance(holder, Mapping) else "no named list"
+        raise ValueError(f"{_quoted(path)} lacks {name} (found {held}); {_EXPECTED}")
     return holder[name]
 
 
-def _frame(block: Any, name: str, path: str | os.PathLike[str]) -> pl.DataFrame:  # noqa: ANN401
+def _frame(block: Any, name: str, path: str | os.PathLike[str]) -> pl.DataFrame:
     """Polars frame of an R data frame or matrix.
 
     rdata gives a data frame as a pandas frame, a matrix with row or column names as an
@@ -172,8 +162,8 @@ def _frame(block: Any, name: str, path: str | os.PathLike[str]) -> pl.DataFrame:
         raise ValueError(f"{name} in {_quoted(path)} is not a table of rows and columns")
     if hasattr(block, "columns"):
         names = [str(column) for column in block.columns]
-    elif "dim_1" in getattr(block, "coords", {}):
-        names = [str(column) for column in block.coords["dim_1"].values]
+    elif hasattr(block, "dims") and block.dims[1] in block.coords:
+        names = [str(column) for column in block.coords[block.dims[1]].values]
     else:
         names = [f"V{i}" for i in range(1, values.shape[1] + 1)]
     return pl.DataFrame(values, schema=_distinct(names))
@@ -208,18 +198,18 @@ def _labels(indicators: pl.DataFrame, path: str | os.PathLike[str]) -> pl.Series
 
 
 def _check_codes(
-    glioma: Mapping[str, Any], location: pl.Series, places: list[str], path: str | os.PathLike[str]
+    glioma: Mapping[str, Any], location: pl.Series, path: str | os.PathLike[str]
 ) -> None:
-    """Compare with the location codes 1, 2, 3 that the object holds a second time."""
-    # The entry is called ylabel in the package's help page; R's `$y` finds it just as well.
+    """Compare with the location codes that the object holds a second time."""
+    # The package's help page calls the entry ylabel; R's `$y` finds it under both names.
     codes = next((glioma[name] for name in ("y", "ylabel") if name in glioma), None)
     if codes is None:
         return
-    named = [
-        places[int(code) - 1] if str(code).isdigit() and 0 < int(code) <= len(places) else code
-        for code in np.asarray(codes).ravel()
-    ]
-    if named != location.to_list():
+    values = np.asarray(codes).ravel().tolist()
+    places = location.to_list()
+    # However the codes are written, each must stand for one place and each place for one code.
+    pairs = set(zip(values, places, strict=False))
+    if len(values) != len(places) or not len(pairs) == len(set(values)) == len(set(places)):
         raise ValueError(
             f"the location codes y and the indicators multiblocks$y in {_quoted(path)} do not "
             f"agree; {_EXPECTED}"

@@ -6,11 +6,11 @@ import gzip
 import hashlib
 import io
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reldep.datasets._dataset import Dataset
+from reldep.datasets._dataset import Dataset, frames_or_arrays
 from reldep.datasets._tfidf import LANGUAGES, tfidf
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def load_nutrimouse(*, as_frame: bool = True) -> Dataset:
     ['C14.0', 'C16.0', 'C18.0']
     """
     design = _table("nutrimouse_design.csv.gz")
-    blocks = {
+    blocks: dict[str, pl.DataFrame | pl.Series] = {
         "diet": design["diet"],
         "genotype": design["genotype"],
         "lipid": _table("nutrimouse_lipid.csv.gz"),
@@ -71,7 +71,9 @@ def load_nutrimouse(*, as_frame: bool = True) -> Dataset:
         "lipid and xenobiotic metabolism revealed through a nutrigenomic study. Hepatology 45, "
         "767-777."
     )
-    return Dataset("nutrimouse", _as_wanted(blocks, as_frame), description, reference)
+    return Dataset(
+        "nutrimouse", frames_or_arrays(blocks, as_frame=as_frame), description, reference
+    )
 
 
 def load_acc(*, as_frame: bool = True) -> Dataset:
@@ -130,7 +132,7 @@ def load_acc(*, as_frame: bool = True) -> Dataset:
         "carcinoma. Cancer Cell 29, 723-736. Ramos, M. et al. (2017). Software for the "
         "integration of multiomics experiments in Bioconductor. Cancer Research 77, e39-e42."
     )
-    return Dataset("acc", _as_wanted(blocks, as_frame), description, reference)
+    return Dataset("acc", frames_or_arrays(blocks, as_frame=as_frame), description, reference)
 
 
 def load_languages() -> Dataset:
@@ -200,29 +202,4 @@ def _contents(name: str) -> bytes:
 def _table(name: str) -> pl.DataFrame:
     import polars as pl
 
-    return pl.read_csv(
-        gzip.decompress(_contents(name)), null_values="NA", infer_schema_length=None
-    )
-
-
-def _as_wanted(
-    frames: dict[str, pl.DataFrame | pl.Series], as_frame: bool
-) -> dict[str, Any]:
-    return frames if as_frame else {name: _array(data) for name, data in frames.items()}
-
-
-def _array(data: pl.DataFrame | pl.Series) -> np.ndarray[Any, Any]:
-    """NumPy form of a block: labels become text, mixed columns a structured array."""
-    import polars as pl
-
-    if isinstance(data, pl.DataFrame):
-        if all(dtype.is_numeric() for dtype in data.dtypes):
-            return data.to_numpy()
-        columns = {column.name: _array(column) for column in data}
-        rows = np.empty(data.height, dtype=[(name, a.dtype) for name, a in columns.items()])
-        for name, values in columns.items():
-            rows[name] = values
-        return rows
-    if data.dtype == pl.String:
-        return np.array(data.fill_null("").to_list(), dtype=np.str_)
-    return data.cast(pl.Float64).to_numpy()
+    return pl.read_csv(gzip.decompress(_contents(name)), null_values="NA", infer_schema_length=None)

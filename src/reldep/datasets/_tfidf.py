@@ -69,7 +69,7 @@ def check_language(language: str) -> str:
 def require_text_extra() -> None:
     """Say what to install if the packages of the text pipeline are not there."""
     try:
-        import sklearn.feature_extraction.text
+        import sklearn.feature_extraction.text  # noqa: F401
         import snowballstemmer  # noqa: F401
     except ImportError as error:
         raise ImportError(
@@ -91,7 +91,7 @@ def words(text: str) -> list[str]:
 
 
 def stems(language: str) -> Callable[[str], list[str]]:
-    """Function that turns a text in the given language into its list of stems."""
+    """Give the function that turns a text in this language into its list of stems."""
     import snowballstemmer
 
     # Stemming is slow and words repeat: each distinct word is stemmed once.
