@@ -9,8 +9,8 @@ alike in every language:
 4. TF-IDF weights with scikit-learn's default formula, rows scaled to length 1.
 
 Step 3 is a rule and not a list on purpose. Published stop-word lists are of very unequal
-length (in one collection 94 Danish and 1,333 English words), so a comparison of languages
-would partly compare the lists; the rule treats every language the same.
+length (94 Danish and 1,333 English words in the package stop-words 2025.11.4), so a comparison
+of languages would partly compare the lists; the rule treats every language the same.
 """
 
 from __future__ import annotations
