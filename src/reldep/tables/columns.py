@@ -228,8 +228,8 @@ def _resolve(
     if matched:
         return matched
     if len(pieces) == 2 and all(pieces):
-        for piece in pieces:
-            known_column(_bare_or_quoted(piece, expression), schema, source)
+        ends = [_bare_or_quoted(piece, expression) for piece in pieces]
+        raise _unknown(next(end for end in ends if end not in schema), schema, source)
     if any(mark in item for mark in "*?["):
         raise ValueError(f"no column of {source} matches {item!r}; {_hint(item, schema)}")
     raise _unknown(item, schema, source)

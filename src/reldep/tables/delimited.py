@@ -8,7 +8,7 @@ import zlib
 from typing import TYPE_CHECKING, Any
 
 from reldep.tables.cleaning import MISSING_WORDS, clean_words
-from reldep.tables.dialect import decode, detect, has_blank_lines, read_header
+from reldep.tables.dialect import decode, detect, first_lines, has_blank_lines, read_header
 from reldep.tables.failures import explain, polars_errors
 from reldep.tables.frames import tidy_numbers, typed_columns
 from reldep.tables.table import Table
@@ -60,7 +60,7 @@ def _decompressed(content: bytes, name: str) -> bytes:
 def _open_text(content: Path | bytes, name: str, delimiter: str | None) -> Table:
     """Find out how a text is written and what its columns are."""
     start, end, small = _ends(content)
-    written = decode(start, name)
+    written = first_lines(decode(start, name))
     dialect = detect(written, delimiter=delimiter)
     header = read_header(written, dialect, name)
     text = TextFile(name, content, dialect, tuple(header))
@@ -97,7 +97,7 @@ def _ends(content: Path | bytes) -> tuple[bytes, bytes, bool]:
         return content.read_bytes(), b"", True
     with content.open("rb") as file:
         start = file.read(_PART_LOOKED_AT) + file.readline()
-        file.seek(size - _PART_LOOKED_AT)
+        file.seek(max(0, size - _PART_LOOKED_AT))
         return start, file.read(), False
 
 

@@ -101,6 +101,11 @@ def has_blank_lines(data: bytes) -> bool:
     return _BLANK_LINE.search(data) is not None
 
 
+def first_lines(text: str) -> str:
+    """Return whole lines from the start of a text: enough to see how it is written."""
+    return text[: text.find("\n", _CHARACTERS_LOOKED_AT) + 1 or None]
+
+
 def detect(text: str, *, delimiter: str | None = None) -> Dialect:
     r"""Find the delimiter, the decimal sign and the line ends of a text.
 
@@ -109,7 +114,6 @@ def detect(text: str, *, delimiter: str | None = None) -> Dialect:
     >>> detect("a;b\n1,5;2\n")
     Dialect(delimiter=';', decimal_comma=True, line_end='\n')
     """
-    text = text[: text.find("\n", _CHARACTERS_LOOKED_AT) + 1 or None]
     if delimiter is None:
         delimiter = _find_delimiter(text)
     line_end = "\r" if "\r" in text and "\n" not in text else "\n"

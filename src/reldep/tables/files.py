@@ -97,7 +97,7 @@ def _scanned(path: Path, expected: str, scan: Callable[[], pl.LazyFrame]) -> Tab
     try:
         frame = scan()
         schema = frame.collect_schema()
-    except polars_errors() as error:
+    except (*polars_errors(), OSError) as error:  # OSError: shorter than its own footer
         raise _not_as_named(path, expected, error) from error
     return Table(
         name=str(path),

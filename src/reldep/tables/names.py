@@ -16,7 +16,8 @@ def nearest(name: str, known: Iterable[str], *, limit: int = 3) -> list[str]:
     """Return the known names most like `name`, the closest first.
 
     Upper and lower case count as the same letter: ``age`` typed for ``Age``
-    is the commonest slip of all.
+    is the commonest slip of all. If no name is like it, those that contain it
+    are near, such as ``lipids_C14`` for ``C14``.
 
     Examples
     --------
@@ -26,7 +27,10 @@ def nearest(name: str, known: Iterable[str], *, limit: int = 3) -> list[str]:
     spellings: dict[str, list[str]] = {}
     for candidate in known:
         spellings.setdefault(candidate.lower(), []).append(candidate)
-    close = get_close_matches(name.lower(), spellings, n=limit)
+    typed = name.lower()
+    close = get_close_matches(typed, spellings, n=limit)
+    if not close and typed:
+        close = [spelling for spelling in spellings if typed in spelling]
     return [spelling for match in close for spelling in spellings[match]][:limit]
 
 

@@ -94,8 +94,10 @@ class Table:
         return count
 
     def has_rows(self) -> bool:
-        """Tell whether there is a row at all, without reading more than one."""
-        return self._run(self.frame.head(1), len(self.columns)).height > 0
+        """Tell whether there is a row at all, without reading the table."""
+        import polars as pl
+
+        return bool(self._run(self.frame.head(1).select(pl.len()), 1).item())
 
     def evaluate(self, expressions: Sequence[pl.Expr]) -> pl.DataFrame:
         """Evaluate polars expressions on the whole table, in one pass."""
