@@ -209,15 +209,15 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("x.parquet", PNG, "x.parquet is not a Parquet file, it looks like a PNG image"),
-        ("x.parquet", b"PAR1" + bytes(40), "x.parquet is not a Parquet file, it looks like a Par"),
-        ("x.parquet", b"a,b\n1,2\n", "x.parquet is not a Parquet file, or it is damaged: parquet"),
+        ("x.parquet", PNG, "x.parquet is not a Parquet file: it looks like a PNG image"),
+        ("x.parquet", b"PAR1" + bytes(40), "x.parquet is damaged, or only a part of a Parquet f"),
+        ("x.parquet", b"a,b\n1,2\n", "x.parquet is not a Parquet file: parquet: "),
         ("x.feather", b"FEA1" + bytes(40), "is not an Arrow .* Feather file of the first version"),
-        ("x.arrow", b"a,b\n1,2\n", r"x.arrow is not an Arrow \(IPC\) or Feather 2 file, or it is"),
-        ("x.xlsx", b"a,b\n1,2\n", r"x.xlsx is not an Excel file \(.xlsx\), or it is damaged"),
+        ("x.arrow", b"a,b\n1,2\n", r"x.arrow is not an Arrow \(IPC\) or Feather 2 file: "),
+        ("x.xlsx", b"a,b\n1,2\n", r"x.xlsx is not an Excel file \(.xlsx\): calamine error"),
         ("x.xlsx", b"\xd0\xcf\x11\xe0" + bytes(20), r"looks like an old Excel \(.xls\)"),
-        ("x.npz", b"a,b\n1,2\n", "x.npz is not an NPZ archive, or only a part of one. Write one"),
-        ("x.npz", b"\x93NUMPY" + bytes(20), "x.npz is not an NPZ .*; it looks like a NumPy .npy"),
+        ("x.npz", b"a,b\n1,2\n", r"x.npz is not an NPZ archive \(numpy.savez\): File is not a"),
+        ("x.npz", b"\x93NUMPY" + bytes(20), "x.npz is not an NPZ .*: it looks like a NumPy .npy"),
         ("x.npz", pickle.dumps([1]), "x.npz is not an NPZ archive"),
         ("x.csv", b"", "x.csv is empty: it has no columns and no rows"),
         ("x.parquet", b"", "x.parquet is empty"),
@@ -248,7 +248,7 @@ def test_half_a_file_is_an_error_that_names_it(
         write_xlsx(path, [["a"], [1]])
     content = path.read_bytes()
     path.write_bytes(content[: len(content) // 2])
-    with pytest.raises(ValueError, match=rf"half.{ending} is not an? "):
+    with pytest.raises(ValueError, match=rf"half.{ending} is damaged, or only a part of an? "):
         open_table(path)
 
 
@@ -260,6 +260,14 @@ def test_a_parquet_file_damaged_inside_is_an_error_on_reading(tmp_path: Path) ->
     path.write_bytes(content)
     with pytest.raises(ValueError, match=r"cannot read .*inside.parquet: "):
         open_table(path).read(["a"])
+
+
+def test_a_file_that_vanishes_is_named(write: Write) -> None:
+    path = write("gone.csv", "a\n1\n")
+    table = open_table(path)
+    path.unlink()
+    with pytest.raises(ValueError, match=r"cannot read .*gone.csv: No such file"):
+        table.read(["a"])
 
 
 def test_a_table_without_rows_is_an_error(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ import zipfile
 import zlib
 from typing import TYPE_CHECKING
 
-from reldep.tables.dialect import refuse_duplicates, signature
+from reldep.tables.dialect import refuse_duplicates
+from reldep.tables.failures import not_as_named
 from reldep.tables.frames import tidy_numbers, typed_columns
 from reldep.tables.table import Table
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 # boolean, integers, floats, text, bytes, dates
 _COLUMN_KINDS = "biufUSM"
+_DAMAGES = (ValueError, OSError, EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error)
 
 
 def open_arrays(path: Path) -> Table:
@@ -54,21 +56,18 @@ def _load(path: Path) -> dict[str, NDArray[np.generic]]:
     """Load the arrays of an archive; raise if one is no column or block of columns."""
     import numpy as np
 
-    with path.open("rb") as file:
-        start = file.read(16)
-    if not zipfile.is_zipfile(path):
-        what = signature(start)
-        looks = f"; it looks like {what}" if what else ""
-        raise ValueError(
-            f"{path} is not an NPZ archive, or only a part of one{looks}. "
-            "Write one with numpy.savez"
-        )
     arrays: dict[str, NDArray[np.generic]] = {}
-    with np.load(path, allow_pickle=False) as archive:
+    try:
+        # NumPy would take what is no archive for pickled objects, and say so.
+        zipfile.ZipFile(path).close()
+        archive = np.load(path, allow_pickle=False)
+    except _DAMAGES as error:
+        raise not_as_named(path, "an NPZ archive (numpy.savez)", b"PK", error) from error
+    with archive:
         for name in archive.files:
             try:
                 array = archive[name]
-            except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+            except _DAMAGES as error:
                 raise ValueError(_unreadable(path, name, error)) from error
             arrays[name] = _as_column_values(array, f"{name!r} of {path}")
     return arrays

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from reldep.tables.cleaning import MISSING_WORDS, clean_words
 from reldep.tables.dialect import decode, detect, first_lines, has_blank_lines, read_header
-from reldep.tables.failures import explain, polars_errors
+from reldep.tables.failures import explain, reading_errors
 from reldep.tables.frames import tidy_numbers, typed_columns
 from reldep.tables.table import Table
 from reldep.tables.textfile import TextFile
@@ -68,7 +68,7 @@ def _open_text(content: Path | bytes, name: str, delimiter: str | None) -> Table
         frame = _scan(text, small=small)
         frame, strays = clean_words(frame, frame.collect_schema(), text)
         schema = frame.collect_schema()
-    except polars_errors() as error:
+    except reading_errors() as error:
         raise explain(error, name, [text]) from error
     if has_blank_lines(start) or has_blank_lines(end):
         frame = _without_blank_rows(frame)
@@ -116,7 +116,6 @@ def _scan(text: TextFile, *, small: bool) -> pl.LazyFrame:
             eol_char=text.dialect.line_end,
             decimal_comma=text.dialect.decimal_comma,
             null_values=list(MISSING_WORDS),
-            try_parse_dates=True,
             glob=False,
             **options,
         )

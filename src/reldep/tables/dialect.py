@@ -38,8 +38,8 @@ _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _POINT_NUMBER = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
 # Three digits after the comma may be thousands: they prove nothing.
 _COMMA_NUMBER = re.compile(r"[+-]?\d*,(\d{1,2}|\d{4,})([eE][+-]?\d+)?")
-# A line of nothing but delimiters, blanks and quotes; not the end of the last line.
-_BLANK_LINE = re.compile(rb'\n[ \t\r,;|"]*\n|\n[ \t\r,;|"]+\Z')
+# A line of nothing but delimiters and blanks; not the end of the last line.
+_BLANK_LINE = re.compile(rb"\n[ \t\r,;|]*\n|\n[ \t\r,;|]+\Z")
 
 
 @dataclass(frozen=True)
@@ -149,16 +149,21 @@ def records(text: str, delimiter: str) -> Iterator[list[str]]:
 
 
 def _find_delimiter(text: str) -> str:
-    """Return the delimiter that cuts all lines into equally many fields, and most.
+    """Return the delimiter that cuts most lines into as many fields as there are names.
 
-    If none does, the one that finds most column names; a comma for one column.
+    One field more is as good: R leaves out the name of the column of row names.
+    A delimiter that does not fit half of the lines is none; a comma stands for
+    a file of one column.
     """
-    widths: dict[str, list[int]] = {}
+    best, best_fit = ",", (0.5, 1)
     for candidate in DELIMITERS:
         some = islice(records(text, candidate), _RECORDS_LOOKED_AT)
-        widths[candidate] = [len(record) for record in some if record] or [0]
-    even = [c for c in DELIMITERS if len(set(widths[c])) == 1 and widths[c][0] > 1]
-    return max(even or DELIMITERS, key=lambda candidate: widths[candidate][0])
+        widths = [len(record) for record in some if record] or [0]
+        names = widths[0]
+        fit = (sum(width in (names, names + 1) for width in widths) / len(widths), names)
+        if names > 1 and fit > best_fit:
+            best, best_fit = candidate, fit
+    return best
 
 
 def _has_decimal_comma(text: str, delimiter: str) -> bool:

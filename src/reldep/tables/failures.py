@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from reldep.tables.dialect import not_utf8
+from reldep.tables.dialect import not_utf8, signature
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from reldep.tables.textfile import TextFile
 
@@ -27,11 +28,30 @@ def polars_errors() -> tuple[type[BaseException], ...]:
     return (pl.exceptions.PolarsError, pl.exceptions.PanicException)
 
 
+def reading_errors() -> tuple[type[BaseException], ...]:
+    """Return what polars raises while it reads: also OSError, for a file cut short or gone."""
+    return (*polars_errors(), OSError)
+
+
 def reason(error: BaseException) -> str:
     """Return the first line of what polars says, cut if it is long."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     first = lines[0].strip()
     return first if len(first) <= _LONGEST_REASON else f"{first[:_LONGEST_REASON]}…"
+
+
+def not_as_named(path: Path, expected: str, mark: bytes, error: BaseException) -> ValueError:
+    """Return the error to raise if a file is not of the kind that its name promises.
+
+    `mark` is how a file of that kind starts: one that does is of the kind, but damaged.
+    """
+    with path.open("rb") as file:
+        start = file.read(16)
+    if start.startswith(mark):
+        return ValueError(f"{path} is damaged, or only a part of {expected}: {reason(error)}")
+    what = signature(start)
+    looks = f"it looks like {what}" if what else reason(error)
+    return ValueError(f"{path} is not {expected}: {looks}")
 
 
 def explain(error: BaseException, name: str, texts: Sequence[TextFile]) -> ValueError:

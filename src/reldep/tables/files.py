@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from reldep.tables.arrays import open_arrays
 from reldep.tables.cleaning import clean_words
 from reldep.tables.delimited import open_delimited
-from reldep.tables.dialect import refuse_duplicates, signature
-from reldep.tables.failures import polars_errors, reason
+from reldep.tables.dialect import refuse_duplicates
+from reldep.tables.failures import not_as_named, reading_errors
 from reldep.tables.frames import tidy_numbers, typed_columns
 from reldep.tables.names import hint
 from reldep.tables.table import Table
@@ -61,6 +61,8 @@ def stem(path: str) -> str:
 
 def _check_readable(path: Path) -> None:
     """Raise in plain words if a path is no file that can be read."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a directory; expected a file: {KINDS}")
     try:
         with path.open("rb") as file:
             if not file.read(1):
@@ -70,8 +72,6 @@ def _check_readable(path: Path) -> None:
         names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
         near = hint(path.name, sorted(names), kind="files there") if names else "no files there"
         raise FileNotFoundError(f"no file {path}; {near}") from None
-    except IsADirectoryError:
-        raise IsADirectoryError(f"{path} is a directory; expected a file: {KINDS}") from None
     except PermissionError:
         raise PermissionError(f"{path} may not be read: ask for permission to read it") from None
 
@@ -80,7 +80,7 @@ def _open_parquet(path: Path) -> Table:
     """Open a Parquet file."""
     import polars as pl
 
-    return _scanned(path, "a Parquet file", lambda: pl.scan_parquet(path, glob=False))
+    return _scanned(path, "a Parquet file", b"PAR1", lambda: pl.scan_parquet(path, glob=False))
 
 
 def _open_arrow(path: Path) -> Table:
@@ -89,16 +89,18 @@ def _open_arrow(path: Path) -> Table:
 
     # Older versions of polars read the path as a glob, without asking.
     literal = glob.escape(str(path))
-    return _scanned(path, "an Arrow (IPC) or Feather 2 file", lambda: pl.scan_ipc(literal))
+    return _scanned(
+        path, "an Arrow (IPC) or Feather 2 file", b"ARROW1", lambda: pl.scan_ipc(literal)
+    )
 
 
-def _scanned(path: Path, expected: str, scan: Callable[[], pl.LazyFrame]) -> Table:
+def _scanned(path: Path, expected: str, mark: bytes, scan: Callable[[], pl.LazyFrame]) -> Table:
     """Return the table of a file whose columns stand in its own schema."""
     try:
         frame = scan()
         schema = frame.collect_schema()
-    except (*polars_errors(), OSError) as error:  # OSError: shorter than its own footer
-        raise _not_as_named(path, expected, error) from error
+    except reading_errors() as error:
+        raise not_as_named(path, expected, mark, error) from error
     return Table(
         name=str(path),
         frame=tidy_numbers(frame),
@@ -116,7 +118,7 @@ def _open_excel(path: Path) -> Table:
         raise ImportError(
             f"reading {path} needs an extra package: pip install 'reldep[excel]'"
         ) from None
-    failures: tuple[type[BaseException], ...] = (*polars_errors(), FastExcelError)
+    failures: tuple[type[BaseException], ...] = (*reading_errors(), FastExcelError)
     try:
         names = pl.read_excel(path, has_header=False, read_options={"n_rows": 1})
         header = [name for name in map(str, names.row(0)) if name != "None"]
@@ -124,7 +126,7 @@ def _open_excel(path: Path) -> Table:
     except pl.exceptions.NoDataError:
         raise ValueError(f"{path} is empty: its first sheet has no columns and no rows") from None
     except failures as error:
-        raise _not_as_named(path, "an Excel file (.xlsx)", error) from error
+        raise not_as_named(path, "an Excel file (.xlsx)", b"PK", error) from error
     refuse_duplicates(header, str(path))
     frame, strays = clean_words(sheet.lazy(), sheet.schema)
     return Table(
@@ -133,14 +135,6 @@ def _open_excel(path: Path) -> Table:
         columns=typed_columns(frame.collect_schema(), strays),
         strays=strays,
     )
-
-
-def _not_as_named(path: Path, expected: str, error: BaseException) -> ValueError:
-    """Say that a file is not of the kind that its name promises."""
-    with path.open("rb") as file:
-        what = signature(file.read(16))
-    looks = f"it looks like {what}" if what else f"or it is damaged: {reason(error)}"
-    return ValueError(f"{path} is not {expected}, {looks}")
 
 
 _OPENERS: dict[str, Callable[[Path], Table]] = {

@@ -88,6 +88,6 @@ def collect(frame: pl.LazyFrame, *, n_expressions: int) -> pl.DataFrame:
     import polars as pl
 
     major, minor = (int(part) for part in pl.__version__.split(".")[:2])
-    if (major, minor) < (1, 23):  # the engines had no names before
+    if (major, minor) < (1, 25):  # the engines had no names before
         return frame.collect()
     return frame.collect(engine="streaming" if n_expressions <= _MOST_STREAMED else "in-memory")

@@ -63,10 +63,11 @@ def open_table(
     Notes
     -----
     In text files and Excel sheets, blanks and ``NA``, ``N/A``, ``NaN``,
-    ``nan``, ``NULL`` and ``null`` are missing values. Text is expected in UTF-8.
-    The types of columns are found by looking at all of a text file below
-    50 MB, and at the first 10,000 rows of a larger one; integers of a larger
-    one are taken as numbers with decimals.
+    ``nan``, ``NULL`` and ``null`` are missing values, and dates are written
+    ``2024-01-31``. Text is expected in UTF-8; blank lines are skipped. The
+    types of columns are found by looking at all of a text file below 50 MB, and
+    at the first 10,000 rows of a larger one, whose integers are taken as
+    numbers with decimals.
 
     Examples
     --------

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from reldep.tables.columns import ColumnType, known_column, select_blocks, select_columns
-from reldep.tables.failures import explain, polars_errors
+from reldep.tables.failures import explain, reading_errors
 from reldep.tables.frames import collect, named
 from reldep.tables.where import check_types, parse_condition
 
@@ -118,7 +118,7 @@ class Table:
         """Read, and say in plain words why a file could not be read."""
         try:
             return collect(frame, n_expressions=n_expressions)
-        except polars_errors() as error:
+        except reading_errors() as error:
             raise explain(error, self.name, self.texts) from error
 
     def _refuse_mixed(self, name: str) -> None:
@@ -126,7 +126,8 @@ class Table:
         stray = self.strays.get(name)
         if stray is None:
             return
-        place = "" if stray.line is None else f" (line {stray.line})"
+        line = stray.line()
+        place = "" if line is None else f" (line {line})"
         raise ValueError(
             f"column {name!r} of {self.name} holds numbers and words: {stray.value!r}{place} is "
             "not a number. Write missing values as NA or leave them empty; if its values are "
