@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reldep.tables import (
@@ -18,6 +18,7 @@ from reldep.tables import (
 )
 from reldep.tables.names import listing, nearest
 
+STEADY = settings(deadline=None, derandomize=True)
 NUMBER, TEXT, MIXED = ColumnType.NUMBER, ColumnType.TEXT, ColumnType.MIXED
 MICE = {
     "id": TEXT,
@@ -91,6 +92,7 @@ def test_quotes_take_a_name_as_it_is(expression: str, expected: list[str]) -> No
     assert select_columns(expression, dict.fromkeys(names, NUMBER)) == expected
 
 
+@STEADY
 @given(st.lists(st.text(), min_size=1, unique=True), st.data())
 def test_quoting_any_name_selects_exactly_that_column(
     names: list[str], data: st.DataObject
@@ -102,6 +104,7 @@ def test_quoting_any_name_selects_exactly_that_column(
     assert select_columns(everything, schema) == names
 
 
+@STEADY
 @given(st.lists(st.text(), min_size=2, unique=True), st.data())
 def test_quoted_ends_make_a_range_and_a_quoted_exclusion_excludes(
     names: list[str], data: st.DataObject
@@ -117,6 +120,7 @@ def test_quoted_ends_make_a_range_and_a_quoted_exclusion_excludes(
         assert select_columns(without, schema) == expected
 
 
+@STEADY
 @given(st.text())
 def test_any_text_is_columns_or_a_value_error(expression: str) -> None:
     with contextlib.suppress(ValueError):

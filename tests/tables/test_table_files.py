@@ -280,6 +280,8 @@ def test_a_missing_file_suggests_its_neighbours(write: Write, tmp_path: Path) ->
     write("mice.csv", "a\n1\n")
     with pytest.raises(FileNotFoundError, match=r"no file .*mcie.csv; nearest: 'mice.csv'"):
         open_table(tmp_path / "mcie.csv")
+    with pytest.raises(FileNotFoundError, match=r"no file .*mice; nearest: 'mice.csv'"):
+        open_table(tmp_path / "mice")
     with pytest.raises(FileNotFoundError, match=r"no file .*x.npz; files there: 'mice.csv'"):
         open_table(tmp_path / "x.npz")
     with pytest.raises(FileNotFoundError, match=r"no file .*x.npz; no files there"):

@@ -81,6 +81,12 @@ def test_files_whose_names_do_not_tell_columns_apart_are_refused(
         open_table([first, second], join="id")
 
 
+def test_a_prefixed_column_that_takes_the_name_of_the_key_is_refused(write: Write) -> None:
+    first, second = write("a.csv", "a_x,x\n1,2\n"), write("b.csv", "a_x,x\n1,3\n")
+    with pytest.raises(ValueError, match="columns 'x' are in more than one file"):
+        open_table([first, second], join="a_x")
+
+
 @pytest.mark.parametrize(
     ("first", "second", "n_rows"),
     [
@@ -123,7 +129,11 @@ def test_words_among_the_numbers_of_a_key_are_no_mistake(write: Write) -> None:
             "id,y\nu,1\nu,2\n",
             "does not identify the rows of .*b.csv: 'u' comes 2 times",
         ),
-        ("id,x\n1,1\n", "id,y\n2,1\n", "no value of 'id' is in every file, such as 1 in .*, 2 in "),
+        (
+            "id,x\n1,1\n",
+            "id,y\n2,1\n",
+            "no value of 'id' is in every file: for example 1 in .*, 2 in ",
+        ),
         ("id,x\n1,1\n", "Id,y\n1,1\n", "no column 'id' in .*b.csv; nearest: 'Id'"),
         (
             "id,x\n1.5,1\n",

@@ -27,16 +27,15 @@ _PART_LOOKED_AT = 4_000_000
 _GZIP = b"\x1f\x8b"
 
 
-def open_delimited(path: Path) -> Table:
-    """Open a text file; the delimiter is found out unless the ending is .tsv or .tab.
+def open_delimited(path: Path, delimiter: str | None = None) -> Table:
+    """Open a text file; the delimiter is found out if it is not given.
 
     A compressed file is known by its first bytes, whatever its name.
     """
     with path.open("rb") as file:
         compressed = file.read(2) == _GZIP
     content = _decompressed(path.read_bytes(), str(path)) if compressed else path
-    ending = path.name.lower().removesuffix(".gz").rpartition(".")[2]
-    return _open_text(content, str(path), "\t" if ending in ("tsv", "tab") else None)
+    return open_text(content, str(path), delimiter)
 
 
 def open_standard_input() -> Table:
@@ -47,7 +46,7 @@ def open_standard_input() -> Table:
         content = _decompressed(content, name)
     if not content:
         raise ValueError("standard input is empty; expected CSV or TSV text")
-    return _open_text(content, name, None)
+    return open_text(content, name)
 
 
 def _decompressed(content: bytes, name: str) -> bytes:
@@ -57,7 +56,7 @@ def _decompressed(content: bytes, name: str) -> bytes:
         raise ValueError(f"{name} is a damaged gzip file: {error}") from error
 
 
-def _open_text(content: Path | bytes, name: str, delimiter: str | None) -> Table:
+def open_text(content: Path | bytes, name: str, delimiter: str | None = None) -> Table:
     """Find out how a text is written and what its columns are."""
     start, end, small = _ends(content)
     written = first_lines(decode(start, name))
@@ -127,15 +126,14 @@ def _scan(text: TextFile, *, small: bool) -> pl.LazyFrame:
             "a double quote there is not closed or stands inside a name"
         )
     types = {
-        name: pl.Float64() if _may_overflow(dtype, small) else dtype
-        for name, dtype in guessed.items()
+        name: pl.Float64() if _as_floats(dtype, small) else dtype for name, dtype in guessed.items()
     }
     frame = scan(infer_schema=False, schema_overrides=types)
     return frame.rename(dict(zip(guessed, text.header, strict=True)))
 
 
-def _may_overflow(dtype: pl.DataType, small: bool) -> bool:
-    """Tell whether integers should be read as floats.
+def _as_floats(dtype: pl.DataType, small: bool) -> bool:
+    """Tell whether a column of integers should be read as floats.
 
     Either they need more than 64 bits, or only the first rows are known and
     decimals may follow.

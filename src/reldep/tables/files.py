@@ -25,6 +25,8 @@ KINDS = (
     "or - for standard input"
 )
 STANDARD_INPUT = "-"
+# The endings of text files, with the delimiter that goes without saying.
+_DELIMITERS = {"csv": None, "txt": None, "tsv": "\t", "tab": "\t"}
 
 
 def open_file(path: Path) -> Table:
@@ -37,11 +39,13 @@ def open_file(path: Path) -> Table:
     ValueError
         If it is empty, of an unknown kind, or not what its name promises.
     """
-    ending = path.name.lower().removesuffix(".gz").rpartition(".")[2]
-    opener = _OPENERS.get(ending)
-    if opener is None or (path.suffix.lower() == ".gz" and opener is not open_delimited):
-        raise ValueError(f"cannot tell what kind of file {path} is; expected {KINDS}")
     _check_readable(path)
+    ending = path.name.lower().removesuffix(".gz").rpartition(".")[2]
+    if ending in _DELIMITERS:
+        return open_delimited(path, _DELIMITERS[ending])
+    opener = None if path.suffix.lower() == ".gz" else _OPENERS.get(ending)
+    if opener is None:
+        raise ValueError(f"cannot tell what kind of file {path} is; expected {KINDS}")
     return opener(path)
 
 
@@ -138,7 +142,6 @@ def _open_excel(path: Path) -> Table:
 
 
 _OPENERS: dict[str, Callable[[Path], Table]] = {
-    **dict.fromkeys(("csv", "tsv", "txt", "tab"), open_delimited),
     **dict.fromkeys(("parquet", "pq"), _open_parquet),
     **dict.fromkeys(("arrow", "feather", "ipc"), _open_arrow),
     "xlsx": _open_excel,

@@ -11,7 +11,7 @@ from reldep.tables.names import listing, repeated
 from reldep.tables.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
@@ -90,7 +90,7 @@ def join_tables(tables: Sequence[Table], stems: Sequence[str], key: str) -> Tabl
             f"{values.first()!r} in {table.name}"
             for table, values in zip(tables, keys, strict=True)
         )
-        raise ValueError(f"no value of {key!r} is in every file, such as {examples}")
+        raise ValueError(f"no value of {key!r} is in every file: for example {examples}")
     frame = tables[0].frame
     for table in tables[1:]:
         frame = frame.join(table.frame, on=key, how="inner", maintain_order="left")
@@ -115,19 +115,22 @@ def _with_distinct_columns(
     shared = repeated(name for table in tables for name in table.columns if name != key)
     if not shared:
         return tables, False
-    renamed = [_prefixed(table, stem, key) for table, stem in zip(tables, stems, strict=True)]
-    still = repeated(name for table in renamed for name in table.columns if name != key)
-    if still:
+    renamed = [_prefixed_names(table, stem, key) for table, stem in zip(tables, stems, strict=True)]
+    if repeated([key, *(new for names in renamed for old, new in names.items() if old != key)]):
         raise ValueError(
             f"columns {listing(shared)} are in more than one file, and the files' names do not "
             f"tell them apart ({listing(stems)}); rename a file or the columns"
         )
-    return renamed, True
+    return [_renamed(table, new) for table, new in zip(tables, renamed, strict=True)], True
 
 
-def _prefixed(table: Table, stem: str, key: str) -> Table:
-    """Return the table with its file's name before every column but the key."""
-    new = {name: name if name == key else f"{stem}_{name}" for name in table.columns}
+def _prefixed_names(table: Table, stem: str, key: str) -> dict[str, str]:
+    """Return new names for a table's columns: its file's name before all but the key."""
+    return {name: name if name == key else f"{stem}_{name}" for name in table.columns}
+
+
+def _renamed(table: Table, new: Mapping[str, str]) -> Table:
+    """Return the table with new names for its columns."""
     return replace(
         table,
         frame=table.frame.rename(new),
