@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reldep._variables import FloatArray
+    from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel
 
 
@@ -29,12 +30,15 @@ class Influence:
     names : tuple of str
         The variables.
     n_observations : int
+    notes : tuple of ReldepWarning
+        What the reader of a result should know about the computation: approximations.
     """
 
     values: FloatArray
     pairs: tuple[Pair, ...]
     names: tuple[str, ...]
     n_observations: int
+    notes: tuple[ReldepWarning, ...] = ()
 
     @property
     def estimates(self) -> FloatArray:
@@ -61,4 +65,4 @@ def compute_influence(
     """Run an engine and finish the conditional means of every pair."""
     terms = engine.terms(kernels, Wanted(tuple(pairs)))
     values = np.array([conditional_means(terms, pair) for pair in pairs])
-    return Influence(values, tuple(pairs), tuple(kernels), terms.n)
+    return Influence(values, tuple(pairs), tuple(kernels), terms.n, terms.notes)
