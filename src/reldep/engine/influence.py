@@ -30,6 +30,8 @@ class Influence:
     names : tuple of str
         The variables.
     n_observations : int
+    engine : str
+        The engine that summed the kernels.
     notes : tuple of ReldepWarning
         What the reader of a result should know about the computation: approximations.
     """
@@ -38,6 +40,7 @@ class Influence:
     pairs: tuple[Pair, ...]
     names: tuple[str, ...]
     n_observations: int
+    engine: str = ""
     notes: tuple[ReldepWarning, ...] = ()
 
     @property
@@ -65,4 +68,4 @@ def compute_influence(
     """Run an engine and finish the conditional means of every pair."""
     terms = engine.terms(kernels, Wanted(tuple(pairs)))
     values = np.array([conditional_means(terms, pair) for pair in pairs])
-    return Influence(values, tuple(pairs), tuple(kernels), terms.n, terms.notes)
+    return Influence(values, tuple(pairs), tuple(kernels), terms.n, engine.name, terms.notes)
