@@ -13,7 +13,7 @@ to the client          the finished sums
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil, isqrt
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
@@ -66,6 +66,8 @@ class DaskEngine:
     tiles_per_task : int, optional
         Rounded to a square; by default such that every thread of the cluster gets about
         sixteen tasks.
+    on_progress : callable, optional
+        Called with the number of tasks done and their total, in place of the progress bar.
 
     Examples
     --------
@@ -78,6 +80,7 @@ class DaskEngine:
     client: Any = None
     tile: int | None = None
     tiles_per_task: int | None = None
+    on_progress: OnProgress | None = field(default=None, compare=False)
 
     name: ClassVar[str] = "dask"
 
@@ -96,14 +99,14 @@ class DaskEngine:
         regions = self._regions(sweeps, n_threads(client))
         data = OnWorkers(client, sweeps)
         n_sweeps = 1 + bool(sweeps.multiplied)
-        with progress_bar("dask tasks") as on_progress:
+        with progress_bar("tasks", self.on_progress) as on_progress:
 
             def counted(sweep: int) -> OnProgress:
                 return lambda done, total: on_progress(sweep * total + done, n_sweeps * total)
 
             first = summed(client, first_of_region, regions, counted(0), {"sweeps": data})
             if not sweeps.multiplied:
-                return sweeps.terms(first, np.zeros((0, sweeps.n)))
+                return sweeps.terms(first, sweeps.second(sweeps.row_sums(first), ()))
             row_sums = OnWorkers(client, sweeps.row_sums(first))
             shared = {"sweeps": data, "row_sums": row_sums}
             second = summed(client, second_of_region, regions, counted(1), shared)
@@ -120,7 +123,7 @@ class DaskEngine:
             raise ValueError(NO_CLIENT) from None
 
     def _regions(self, sweeps: Sweeps, threads: int) -> list[Region]:
-        tile = self.tile or 512
+        tile = self.tile or sweeps.tile_size
         if self.tiles_per_task is not None:
             side = max(1, round(self.tiles_per_task**0.5))
         else:

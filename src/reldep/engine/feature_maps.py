@@ -170,6 +170,13 @@ def exact_map(kernel: FittedKernel) -> FeatureMap | None:
     return ExactMap(kernel)
 
 
+def gaussian_bandwidth(kernel: FittedKernel) -> float | None:
+    """Give the bandwidth of a Gaussian kernel, None for any other."""
+    if isinstance(kernel, FittedRadial) and isinstance(kernel.profile, GaussianProfile):
+        return kernel.profile.bandwidth
+    return None
+
+
 def approximate_map(
     kernel: FittedKernel, method: str, n_components: int, seed: int
 ) -> FeatureMap | None:
@@ -178,10 +185,11 @@ def approximate_map(
     scikit-learn's Laplacian kernel is built on the sum of absolute differences, ours on the
     Euclidean distance, so that Laplace kernels are left to exact engines.
     """
-    if not isinstance(kernel, FittedRadial) or not isinstance(kernel.profile, GaussianProfile):
+    width = gaussian_bandwidth(kernel)
+    if width is None or not isinstance(kernel, FittedRadial):
         return None
     approximation = _import_kernel_approximation()
-    gamma = 0.5 / kernel.profile.bandwidth**2
+    gamma = 0.5 / width**2
     if method == "fourier":
         # Single precision: its 1e-7 is far below the error of the random features, and the
         # cosines and products take a third of the time.

@@ -20,11 +20,18 @@ DELAY_SECONDS = 2.0
 
 
 @contextmanager
-def progress_bar(title: str) -> Iterator[OnProgress]:
+def progress_bar(title: str, on_progress: OnProgress | None = None) -> Iterator[OnProgress]:
     """Give a function ``on_progress(done, total)`` that draws a bar on stderr.
 
     The bar appears after `DELAY_SECONDS`, only if stderr is a terminal, and is wiped away at
     the end, also when the job fails or is interrupted.
+
+    Parameters
+    ----------
+    title : str
+        What stands before the bar.
+    on_progress : callable, optional
+        A function of the user's, which then takes the place of the bar.
 
     Examples
     --------
@@ -33,6 +40,9 @@ def progress_bar(title: str) -> Iterator[OnProgress]:
     ...     for done in range(3):
     ...         on_progress(done + 1, 3)
     """
+    if on_progress is not None:
+        yield on_progress
+        return
     if sys.stderr is None or not sys.stderr.isatty():
         yield _say_nothing
         return

@@ -51,6 +51,11 @@ class Wanted:
         """Give the distinct pairs that need both sweeps."""
         return _distinct(self.pairs)
 
+    def multiplied(self) -> tuple[Pair, ...]:
+        """Give the products of matrix and vector: kernel (first) times row sums (second)."""
+        both = (ordered for x, y in self.crossed_pairs() for ordered in ((x, y), (y, x)))
+        return tuple(dict.fromkeys(both))
+
     def product_pairs(self) -> tuple[Pair, ...]:
         """Give the distinct pairs that need the sums of products."""
         return _distinct((*self.pairs, *self.means))
