@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reldep.engine.recipe import EQUAL, EXP, EXP_ROOT, PRODUCT, ROOT
-from reldep.kernels.compiled import compiled, compiled_sum, exponential, squared_distances_along
+from reldep.kernels.compiled import (
+    WIDTH,
+    compiled,
+    compiled_sum,
+    exponential,
+    squared_distances_along,
+)
 
 if TYPE_CHECKING:
     from reldep._variables import FloatArray, IntArray
-
-# Columns of a tile that are worked on together, so that the rows of a few kernels and the sums
-# of the columns stay in the first-level cache.
-WIDTH = 256
 
 
 @compiled

@@ -25,9 +25,10 @@ from reldep.engine.blocks import BlockSums
 from reldep.engine.compiled import CompiledSums
 from reldep.engine.recipe import Recipe
 from reldep.engine.terms import Pair, Terms, Wanted
+from reldep.kernels.machine import numba_is_there
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from reldep._variables import FloatArray, IntArray
     from reldep.kernels.base import FittedKernel
@@ -69,6 +70,12 @@ class Tile:
     def shape(self) -> tuple[int, int]:
         """The number of rows and of columns."""
         return self.rows.stop - self.rows.start, self.cols.stop - self.cols.start
+
+    @property
+    def n_entries(self) -> int:
+        """The number of entries of the whole block."""
+        height, width = self.shape
+        return height * width
 
 
 def upper_tiles(n: int, size: int) -> list[Tile]:
@@ -157,12 +164,12 @@ class Sweeps:
         both = [ordered for x, y in self.wanted.crossed_pairs() for ordered in ((x, y), (y, x))]
         return tuple(dict.fromkeys(both))
 
-    def first(self, tiles: Sequence[Tile], kept: Kept | None = None) -> FloatArray:
+    def first(self, tiles: Iterable[Tile], kept: Kept | None = None) -> FloatArray:
         """Sum kernels and products of kernels over some tiles.
 
         Parameters
         ----------
-        tiles : sequence of Tile
+        tiles : iterable of Tile
         kept : dict, optional
             Takes the blocks that NumPy filled, for `second`.
 
@@ -184,7 +191,7 @@ class Sweeps:
         return first[: len(self.names)]
 
     def second(
-        self, row_sums: FloatArray, tiles: Sequence[Tile], kept: Kept | None = None
+        self, row_sums: FloatArray, tiles: Iterable[Tile], kept: Kept | None = None
     ) -> FloatArray:
         """Multiply kernels by the row sums of their partners, over some tiles.
 
@@ -192,7 +199,7 @@ class Sweeps:
         ----------
         row_sums : ndarray, shape (n_kernels, n)
             Of the whole matrix: ``sweeps.row_sums(first)`` after all tiles are added up.
-        tiles : sequence of Tile
+        tiles : iterable of Tile
         kept : dict, optional
             What `first` kept.
 
@@ -237,15 +244,6 @@ def estimate_mean(kernel: FittedKernel) -> float:
     return float(np.mean([block.mean() for block in blocks]))
 
 
-def numba_is_there() -> bool:
-    """Tell whether numba can be imported."""
-    try:
-        import numba  # noqa: F401
-    except ImportError:
-        return False
-    return True
-
-
 def _in_pairs(pairs: Sequence[Pair], names: Sequence[str]) -> tuple[str, ...]:
     used = {name for pair in pairs for name in pair}
     return tuple(name for name in names if name in used)
@@ -258,13 +256,13 @@ def _numbered(pairs: Sequence[Pair], first: Sequence[str], second: Sequence[str]
 
 def _filled(
     sums: BlockSums | CompiledSums,
-    tiles: Sequence[Tile],
+    tiles: Iterable[Tile],
     kept: Kept | None = None,
     same: Sequence[int] = (),
 ) -> Iterator[tuple[Sequence[Tile], FloatArray]]:
     """Go through the tiles with their blocks: one by one, or at once where there are none."""
     if not sums.given:
-        yield tiles, np.empty((0, 0, 0), np.float32 if sums.itemsize == 4 else np.float64)
+        yield list(tiles), np.empty((0, 0, 0), np.float32 if sums.itemsize == 4 else np.float64)
         return
     for tile in tiles:
         if kept is None or tile.corner not in kept:

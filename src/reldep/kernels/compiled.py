@@ -15,7 +15,11 @@ from numba.extending import intrinsic, overload
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reldep._variables import FloatArray
+    from reldep._variables import FloatArray, IntArray
+
+# Neighbouring observations that are worked on together, so that the rows of a few kernels and
+# the sums of the columns stay in the first-level cache.
+WIDTH = 256
 
 Loop = TypeVar("Loop", bound="Callable[..., Any]")
 
@@ -164,3 +168,53 @@ def _by_precision(x: Any, shift: Any) -> Any:  # noqa: ARG001
 
 
 overload(exponential, jit_options={"fastmath": {"contract"}}, strict=False)(_by_precision)
+
+
+@compiled
+def count_and_collect(
+    columns: FloatArray,
+    start: int,
+    step: int,
+    low: float,
+    high: float,
+    counts: IntArray,
+    collected: FloatArray,
+) -> int:
+    """Compare squared distances with a bracket, for the rows start, start + step, ...
+
+    `counts` takes how many lie below low, not above low, below high and not above high;
+    `collected` takes values strictly between, as long as there is room. Their number is
+    returned.
+    """
+    n = columns.shape[1]
+    others = np.empty((len(columns), WIDTH))
+    squares = np.empty((1, WIDTH))
+    n_collected = 0
+    for left in range(0, n, WIDTH):
+        width = min(WIDTH, n - left)
+        others[:, :width] = columns[:, left : left + width]
+        for i in range(start, left + width - 1, step):
+            squared_distances_along(columns[:, i], others, 0, len(columns), width, squares, 0)
+            # No comparison with NaN holds: what is not above the diagonal counts nowhere.
+            squares[0, : max(0, i + 1 - left)] = np.nan
+            n_inside = _count_along(squares, width, low, high, counts)
+            if n_inside and n_collected + width <= len(collected):
+                for j in range(width):
+                    collected[n_collected] = squares[0, j]
+                    n_collected += (low < squares[0, j]) & (squares[0, j] < high)
+    return n_collected
+
+
+@compiled
+def _count_along(squares: FloatArray, width: int, low: float, high: float, counts: IntArray) -> int:
+    below, up_to_low, below_high, up_to_high = 0, 0, 0, 0
+    for j in range(width):
+        below += squares[0, j] < low
+        up_to_low += squares[0, j] <= low
+        below_high += squares[0, j] < high
+        up_to_high += squares[0, j] <= high
+    counts[0] += below
+    counts[1] += up_to_low
+    counts[2] += below_high
+    counts[3] += up_to_high
+    return below_high - up_to_low
