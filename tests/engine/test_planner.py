@@ -13,7 +13,6 @@ from scipy import sparse
 from reldep._reading import read_variable
 from reldep._variables import Numeric
 from reldep.engine import (
-    DaskEngine,
     Dense,
     Features,
     Tiled,
@@ -22,7 +21,7 @@ from reldep.engine import (
     planner,
     select_engine,
 )
-from reldep.engine.costs import dask_cost, features_cost, fill_of, tiled_cost
+from reldep.engine.costs import fill_of
 from reldep.kernels import (
     Delta,
     Distance,

@@ -16,11 +16,12 @@ from reldep.engine.feature_maps import RUN_BYTES, ExactMap, gaussian_bandwidth
 from reldep.engine.features import split_wanted
 from reldep.engine.memory import bytes_of
 from reldep.engine.tiled import Tiled
-from reldep.engine.tiles import BLOCK_TILE, COMPILED_FROM, numba_is_there
+from reldep.engine.tiles import BLOCK_TILE, COMPILED_FROM
 from reldep.kernels.categorical import FittedDelta
 from reldep.kernels.composite import FittedProduct, FittedSum
 from reldep.kernels.dot import FittedDot
 from reldep.kernels.given import FittedPrecomputed
+from reldep.kernels.machine import numba_is_there
 from reldep.kernels.points import FEW_COLUMNS
 from reldep.kernels.radial import FittedRadial
 
@@ -116,9 +117,8 @@ def fill_of(kernel: FittedKernel, *, compiled: bool) -> Fill:
 def _dot_nanoseconds(rows: FloatArray | csr_array) -> float:
     """Estimate the dot product of two rows."""
     if isinstance(rows, np.ndarray):
-        return BLOCK_COLUMN * rows.shape[1]
-    stored = SPARSE_ENTRY * rows.nnz / rows.shape[0]
-    return float(stored)
+        return BLOCK_COLUMN * float(rows.shape[1])
+    return SPARSE_ENTRY * float(rows.nnz / rows.shape[0])
 
 
 def dense_cost(kernels: Mapping[str, FittedKernel], wanted: Wanted) -> Cost:

@@ -15,7 +15,6 @@ import numpy as np
 
 from reldep.engine.feature_rows import CentredRows
 from reldep.kernels.dot import FittedDot
-from reldep.kernels.points import Points
 from reldep.kernels.radial import FittedRadial, GaussianProfile
 
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from reldep._variables import FloatArray, IntArray
     from reldep.engine.feature_rows import AnyFloats, Rows
     from reldep.kernels.base import FittedKernel
+    from reldep.kernels.points import Points
 
 # Runs of observations are cut so that the features of all variables fill about this much.
 RUN_BYTES = 64_000_000
@@ -153,9 +153,7 @@ class ApproximateMap(FeatureMap):
         return np.asarray(self.rows(self._pilot).mean(axis=0), dtype=np.float64)
 
     def exact_kernel(self, chosen: IntArray) -> FittedKernel:
-        everything = self.kernel.points
-        points = Points(everything.rows[chosen], everything.squared_norms[chosen])
-        return replace(self.kernel, points=points)
+        return replace(self.kernel, points=self.kernel.points.take(chosen))
 
 
 def exact_map(kernel: FittedKernel) -> FeatureMap | None:
