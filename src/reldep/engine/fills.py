@@ -17,6 +17,7 @@ from reldep.kernels.compiled import (
     WIDTH,
     compiled,
     compiled_sum,
+    copy_run,
     exponential,
     squared_distances_along,
 )
@@ -141,6 +142,35 @@ def multiply_rows(
         across[w] += total
 
 
+# Loops in place of slices: array expressions take seconds to compile.
+
+
+@compiled
+def add_run(values: FloatArray, left: int, n: int, table: FloatArray) -> None:
+    """Add to n columns of a table, from `left` on."""
+    for row in range(len(table)):
+        for j in range(n):
+            table[row, left + j] += values[row, j]
+
+
+@compiled
+def copy_given(
+    given: FloatArray, g: int, i: int, left: int, n: int, out: FloatArray, s: int
+) -> None:
+    """Copy a piece of a row of a given block into row s."""
+    row = given[g, i]
+    for j in range(n):
+        out[s, j] = row[left + j]
+
+
+@compiled
+def clear_start(values: FloatArray, n: int) -> None:
+    """Set the first n values of each kernel to 0: those on and below the diagonal."""
+    for v in range(len(values)):
+        for j in range(n):
+            values[v, j] = 0.0
+
+
 @compiled
 def sweep(
     columns: FloatArray,
@@ -163,7 +193,7 @@ def sweep(
     blocks takes one tile at a time.
     """
     sources = np.empty((len(source_table) + 1, WIDTH), columns.dtype)
-    values = np.zeros((len(combinations), WIDTH), columns.dtype)
+    values = np.empty((len(combinations), WIDTH), columns.dtype)
     others = np.empty((len(columns), WIDTH), columns.dtype)
     weights = np.empty((len(vectors), WIDTH))
     down = np.empty((len(sums), WIDTH))
@@ -172,8 +202,8 @@ def sweep(
         top, bottom, left_end, right_end = tiles[t]
         for left in range(left_end, right_end, WIDTH):
             n = min(WIDTH, right_end - left)
-            others[:, :n] = columns[:, left : left + n]
-            weights[:, :n] = vectors[:, left : left + n]
+            copy_run(columns, left, n, others)
+            copy_run(vectors, left, n, weights)
             down[:] = 0.0
             for i in range(top, min(bottom, left + n - 1)):
                 for s in range(len(source_table)):
@@ -181,15 +211,15 @@ def sweep(
                     if g < 0:
                         squared_distances_along(columns[:, i], others, first, last, n, sources, s)
                     else:
-                        corner = left - left_end
-                        sources[s, :n] = given[g, i - top, corner : corner + n]
+                        copy_given(given, g, i - top, left - left_end, n, sources, s)
                 evaluate_kernels(factors, parameters, combinations, shifts, n, sources, values)
-                values[:, : max(0, min(n, i + 1 - left))] = 0.0
+                clear_start(values, min(n, i + 1 - left))
                 across[:] = 0.0
                 if len(multiplied):
                     multiply_rows(values, multiplied, vectors[:, i], weights, n, across, down)
                 else:
                     add_rows(values, n, across, down)
                     add_products(values, pairs, n, across, down)
-                sums[:, i] += across
-            sums[:, left : left + n] += down[:, :n]
+                for w in range(len(sums)):
+                    sums[w, i] += across[w]
+            add_run(down, left, n, sums)

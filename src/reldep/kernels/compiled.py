@@ -35,6 +35,14 @@ def compiled_sum(loop: Loop) -> Loop:
 
 
 @compiled
+def copy_run(table: FloatArray, left: int, n: int, out: FloatArray) -> None:
+    """Copy n columns of a table, from `left` on."""
+    for row in range(len(table)):
+        for j in range(n):
+            out[row, j] = table[row, left + j]
+
+
+@compiled
 def squared_distances_along(
     point: FloatArray,
     others: FloatArray,
@@ -192,11 +200,12 @@ def count_and_collect(
     n_collected = 0
     for left in range(0, n, WIDTH):
         width = min(WIDTH, n - left)
-        others[:, :width] = columns[:, left : left + width]
+        copy_run(columns, left, width, others)
         for i in range(start, left + width - 1, step):
             squared_distances_along(columns[:, i], others, 0, len(columns), width, squares, 0)
             # No comparison with NaN holds: what is not above the diagonal counts nowhere.
-            squares[0, : max(0, i + 1 - left)] = np.nan
+            for j in range(i + 1 - left):
+                squares[0, j] = np.nan
             n_inside = _count_along(squares, width, low, high, counts)
             if n_inside and n_collected + width <= len(collected):
                 for j in range(width):
