@@ -21,7 +21,7 @@ from reldep.engine import (
     planner,
     select_engine,
 )
-from reldep.engine.costs import fill_of
+from reldep.engine.costs import dask_cost, features_cost, fill_of, tiled_cost
 from reldep.kernels import (
     Delta,
     Distance,
@@ -221,3 +221,80 @@ def test_a_kernel_costs_what_it_is_made_of():
     assert fill_of(wide, compiled=True).nanoseconds > fill_of(stored, compiled=True).nanoseconds
     own = FunctionKernel(lambda a, b: a @ b.T).fit(rows)
     assert fill_of(own, compiled=True).is_block
+
+
+def read_memory(monkeypatch, folder, meminfo=None, limit=None):
+    """Ask for the available memory of a machine described by files."""
+    monkeypatch.undo()
+    for name, text in (("MEMINFO", meminfo), ("CONTAINER_LIMIT", limit)):
+        path = folder / name
+        if text is not None:
+            path.write_text(text)
+        monkeypatch.setattr(planner, name, path)
+    return planner.available_memory()
+
+
+MEMINFO = "MemTotal:       32000000 kB\nMemAvailable:   20000000 kB\n"
+
+
+def test_the_memory_of_the_machine_is_what_linux_calls_available(monkeypatch, tmp_path):
+    assert read_memory(monkeypatch, tmp_path, MEMINFO) == 20_000_000 * 1024
+
+
+@pytest.mark.parametrize(
+    ("limit", "expected"), [("4000000000\n", 4 * GB), ("max\n", 20_000_000 * 1024)]
+)
+def test_the_limit_of_a_container_counts(monkeypatch, tmp_path, limit, expected):
+    assert read_memory(monkeypatch, tmp_path, MEMINFO, limit) == expected
+
+
+def test_elsewhere_the_physical_memory_is_asked_for(monkeypatch, tmp_path):
+    assert read_memory(monkeypatch, tmp_path, "MemTotal: 5 kB\n") > 10**8
+    assert read_memory(monkeypatch, tmp_path / "nowhere") > 10**8
+    monkeypatch.setattr(os, "sysconf_names", {})
+    assert planner.available_memory() == planner.MEMORY_UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.4, "less than a second"),
+        (7.2, "about 7 seconds"),
+        (600, "about 10 minutes"),
+        (36_000, "about 10 hours"),
+    ],
+)
+def test_time_is_told_as_roughly_as_it_is_known(seconds, words):
+    assert planner.seconds_in_words(seconds) == words
+
+
+def test_costs_grow_as_they_should():
+    small, large = job(GAUSSIAN, 4_000), job(GAUSSIAN, 40_000)
+    seconds = [tiled_cost(k, PAIR, Tiled(threads=1)).seconds - 1 for k in (small, large)]
+    assert seconds[1] == pytest.approx(100 * seconds[0])
+    memory = [tiled_cost(k, PAIR, Tiled(threads=1)).memory for k in (small, large)]
+    assert memory[1] == pytest.approx(10 * memory[0])
+    cluster = [dask_cost(large, PAIR, threads).seconds - 3 for threads in (1, 10)]
+    assert cluster[0] == pytest.approx(10 * cluster[1])
+
+
+def test_blocks_that_are_kept_are_filled_once():
+    kernels = job(LAPLACE, 3_000, 400)
+    keeps, forgets = (
+        tiled_cost(kernels, PAIR, Tiled(threads=1, memory=memory)) for memory in (None, "100MB")
+    )
+    assert keeps.seconds - 1 < 0.6 * (forgets.seconds - 1)  # one second is the start
+    assert keeps.memory > 100e6 > forgets.memory
+    once = Wanted(pairs=(), means=PAIR.pairs)
+    assert tiled_cost(kernels, once, Tiled(threads=1)).memory < 100e6
+
+
+def test_mixed_features_cost_tiles_and_features_together():
+    kernels = job((GAUSSIAN, Linear(), Delta()), 5_000)
+    apart = Wanted(pairs=(("x", "x"), ("y", "z")))
+    alone = features_cost(kernels, Wanted(pairs=(("y", "z"),)), Features())
+    both = features_cost(kernels, apart, Features())
+    tiles = tiled_cost(kernels, Wanted(pairs=(("x", "x"),)), Tiled())
+    assert both.seconds == pytest.approx(alone.seconds + tiles.seconds)
+    approximate = features_cost(kernels, apart, Features("fourier"))
+    assert approximate.memory > alone.memory
