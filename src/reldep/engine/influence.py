@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reldep._variables import FloatArray
+    from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel
 
 
@@ -31,6 +32,8 @@ class Influence:
     n_observations : int
     engine : str
         The engine that summed the kernels.
+    notes : tuple of ReldepWarning
+        What the reader of a result should know about the computation: approximations.
     """
 
     values: FloatArray
@@ -38,6 +41,7 @@ class Influence:
     names: tuple[str, ...]
     n_observations: int
     engine: str = ""
+    notes: tuple[ReldepWarning, ...] = ()
 
     @property
     def estimates(self) -> FloatArray:
@@ -64,4 +68,4 @@ def compute_influence(
     """Run an engine and finish the conditional means of every pair."""
     terms = engine.terms(kernels, Wanted(tuple(pairs)))
     values = np.array([conditional_means(terms, pair) for pair in pairs])
-    return Influence(values, tuple(pairs), tuple(kernels), terms.n, engine.name)
+    return Influence(values, tuple(pairs), tuple(kernels), terms.n, engine.name, terms.notes)

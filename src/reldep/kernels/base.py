@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.composite import Product, Sum
 
+ALL_ROWS = slice(None)
+
 
 class Kernel(ABC):
     """A kernel before it has seen data.
@@ -101,9 +103,22 @@ class FittedKernel(ABC):
         """What the reader of a result should know about the fit."""
         return ()
 
-    def features(self) -> FloatArray | csr_array | None:
-        """Give Φ with K = ΦΦ' where it is finite and explicit, else None."""
+    def features(self, rows: slice | IntArray = ALL_ROWS) -> FloatArray | csr_array | None:  # noqa: ARG002
+        """Give Φ with K = ΦΦ' where it is finite and explicit, else None.
+
+        Parameters
+        ----------
+        rows : slice or array of int, default all
+            The observations whose rows of Φ are made; at millions of observations an engine
+            asks for a run at a time.
+        """
         return None
+
+    @property
+    def n_features(self) -> int | None:
+        """The number of columns of Φ, or None where there is no finite Φ."""
+        one_row = self.features(slice(0, 1))
+        return None if one_row is None else int(one_row.shape[1])
 
     def matrix(self) -> FloatArray:
         """Fill the whole kernel matrix."""

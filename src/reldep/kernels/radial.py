@@ -133,15 +133,14 @@ class _BandwidthKernel(Kernel):
         """Give the same kernel with `factor` times the bandwidth."""
         return replace(self, factor=self.factor * factor)
 
-    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedRadial:  # noqa: ARG002
+    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedRadial:
         self.check_accepts(variable)
         points = Points.of(variable)  # type: ignore[arg-type]
         notes: tuple[ReldepWarning, ...] = ()
         if isinstance(self.bandwidth, str):
-            scale, has_ties = median_distance(points)
-            rule = "median"
-            if has_ties:
-                rule = "median of the non-zero distances"
+            median = median_distance(points, rng)
+            scale, rule = median.value, median.rule
+            if median.has_ties:
                 notes = (BandwidthWarning(_ties_in_words(variable, scale)),)
         else:
             scale, rule = float(self.bandwidth), "given"

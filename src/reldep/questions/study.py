@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep._validation import MEASURES, Dataset, check_choice, read_dataset, small_sample_cautions
-from reldep.engine import Influence, Pair, compute_influence, select_engine
+from reldep.engine import Influence, Pair, Wanted, compute_influence, select_engine
 from reldep.kernels.given import Precomputed
 from reldep.kernels.radial import Distance
 from reldep.kernels.resolve import as_kernel, assign_kernels
@@ -49,7 +49,8 @@ class Study:
 
     def influence(self, pairs: Sequence[Pair]) -> Influence:
         """Compute A for these pairs."""
-        return compute_influence(self.fitted, pairs, select_engine(self.engine))
+        engine = select_engine(self.engine, self.fitted, Wanted(tuple(pairs)))
+        return compute_influence(self.fitted, pairs, engine)
 
 
 def provenance_of(
