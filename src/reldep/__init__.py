@@ -1,1 +1,74 @@
 """Which dependence is stronger? Relative dependence tests built on HSIC."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from reldep import datasets, engine, exceptions, kernels, plotting
+    from reldep.engine import Dense, Influence
+    from reldep.exceptions import ReldepWarning
+    from reldep.questions.compare import compare
+    from reldep.questions.contrast import contrast
+    from reldep.questions.dependence import (
+        cka,
+        dependence,
+        distance_correlation,
+        hsic,
+        influence,
+    )
+    from reldep.stats.contrasts import rotation
+    from reldep.stats.paper import finite_sample_bound
+
+__version__ = "0.1.0"
+
+# Where each public name lives. Nothing is imported before it is used, so that
+# `import reldep` costs next to nothing.
+_HOMES = {
+    "Dense": "reldep.engine",
+    "Influence": "reldep.engine",
+    "ReldepWarning": "reldep.exceptions",
+    "cka": "reldep.questions.dependence",
+    "compare": "reldep.questions.compare",
+    "contrast": "reldep.questions.contrast",
+    "dependence": "reldep.questions.dependence",
+    "distance_correlation": "reldep.questions.dependence",
+    "finite_sample_bound": "reldep.stats.paper",
+    "hsic": "reldep.questions.dependence",
+    "influence": "reldep.questions.dependence",
+    "rotation": "reldep.stats.contrasts",
+}
+_ROOMS = ("datasets", "engine", "exceptions", "kernels", "plotting")
+
+__all__ = [
+    "Dense",
+    "Influence",
+    "ReldepWarning",
+    "cka",
+    "compare",
+    "contrast",
+    "datasets",
+    "dependence",
+    "distance_correlation",
+    "engine",
+    "exceptions",
+    "finite_sample_bound",
+    "hsic",
+    "influence",
+    "kernels",
+    "plotting",
+    "rotation",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    if name in _ROOMS:
+        return importlib.import_module(f"reldep.{name}")
+    raise AttributeError(f"module 'reldep' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -29,12 +29,15 @@ class Influence:
     names : tuple of str
         The variables.
     n_observations : int
+    engine : str
+        The engine that summed the kernels.
     """
 
     values: FloatArray
     pairs: tuple[Pair, ...]
     names: tuple[str, ...]
     n_observations: int
+    engine: str = ""
 
     @property
     def estimates(self) -> FloatArray:
@@ -61,4 +64,4 @@ def compute_influence(
     """Run an engine and finish the conditional means of every pair."""
     terms = engine.terms(kernels, Wanted(tuple(pairs)))
     values = np.array([conditional_means(terms, pair) for pair in pairs])
-    return Influence(values, tuple(pairs), tuple(kernels), terms.n)
+    return Influence(values, tuple(pairs), tuple(kernels), terms.n, engine.name)

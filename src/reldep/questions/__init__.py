@@ -1,0 +1,1 @@
+"""Questions: the public functions, each in four steps — read, compute A, estimate, answer."""

@@ -1,0 +1,155 @@
+"""What the answers to all questions share."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from reldep._validation import check_level
+from reldep.results.frames import make_frame
+from reldep.results.text import text_table
+from reldep.stats import normal
+
+if TYPE_CHECKING:
+    from reldep._variables import FloatArray
+    from reldep.engine.influence import Influence
+    from reldep.engine.terms import Pair
+    from reldep.exceptions import ReldepWarning
+    from reldep.results.provenance import Provenance
+
+
+@dataclass(frozen=True, eq=False)
+class Result(ABC):
+    """An estimate with its standard error and the test of a hypothesis about it.
+
+    Attributes
+    ----------
+    estimate : float
+        What was asked for: a difference, a contrast or a dependence.
+    estimates : ndarray, shape (p,)
+        The dependence of every pair involved.
+    covariance : ndarray, shape (p, p)
+        Their estimated covariance.
+    standard_error : float
+        Of `estimate`.
+    statistic : float
+        The test statistic.
+    pvalue : float
+    alternative : {"greater", "less", "two-sided"}
+    n_observations : int
+    pairs : tuple of (str, str)
+        Which estimate belongs to which pair.
+    measure : {"hsic", "cka", "dcor"}
+    variance : str
+        How the variance was estimated.
+    influence : Influence
+        The conditional means from which everything was computed.
+    provenance : Provenance
+        Kernels, engine and rows.
+    warnings : tuple of ReldepWarning
+        Cautions; each was also raised as a Python warning.
+    """
+
+    estimate: float
+    estimates: FloatArray
+    covariance: FloatArray
+    standard_error: float
+    statistic: float
+    pvalue: float
+    alternative: str
+    n_observations: int
+    pairs: tuple[Pair, ...]
+    measure: str
+    variance: str
+    influence: Influence
+    provenance: Provenance
+    warnings: tuple[ReldepWarning, ...]
+
+    def confidence_interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
+        """Give the two-sided interval of the estimate, whatever the alternative.
+
+        Parameters
+        ----------
+        confidence_level : float, default 0.95
+
+        Returns
+        -------
+        low, high : float
+        """
+        level = check_level("confidence_level", confidence_level)
+        return normal.interval(self.estimate, self.standard_error, level)
+
+    def power(self, n: int, *, alpha: float = 0.05) -> float:
+        """Give the probability that a test with `n` new observations rejects at level `alpha`.
+
+        The effect and the variance are taken to be as estimated here, as from a pilot study.
+        """
+        check_level("alpha", alpha)
+        if not n >= 4:
+            raise ValueError(f"n={n!r}; pass a number of observations, at least 4.")
+        return normal.power(self.estimate, self._deviation, n, alpha, self.alternative)
+
+    def sample_size(self, power: float = 0.8, *, alpha: float = 0.05) -> int:
+        """Find how many observations give the test this `power` at level `alpha`."""
+        check_level("power", power)
+        check_level("alpha", alpha)
+        return normal.sample_size(self.estimate, self._deviation, power, alpha, self.alternative)
+
+    @property
+    def _deviation(self) -> float:
+        """The standard error times √n: the deviation due to one observation."""
+        return self.standard_error * math.sqrt(self.n_observations)
+
+    @abstractmethod
+    def sentence(self, alpha: float = 0.05) -> str:
+        """Say the answer in one sentence."""
+
+    @abstractmethod
+    def table(self) -> dict[str, list[Any]]:
+        """Give the columns of the result's table, unrounded."""
+
+    def to_frame(self) -> Any:
+        """Give the table as a data frame, in the library the data came from (else polars)."""
+        return make_frame(self.table(), self.provenance.library)
+
+    def summary(self, alpha: float = 0.05) -> str:
+        """Say the answer in words and show the numbers behind it."""
+        columns = self.table()
+        cells = [[_cell(value) for value in column] for column in columns.values()]
+        lines = [
+            self.sentence(alpha),
+            "",
+            text_table(list(columns), list(zip(*cells, strict=True))),
+        ]
+        lines += ["", *self._footnotes()]
+        lines += [f"Caution: {caution}" for caution in self.warnings]
+        return "\n".join(lines).rstrip()
+
+    def _footnotes(self) -> list[str]:
+        kernels = "; ".join(f"{name}: {k['kernel']}" for name, k in self.provenance.kernels.items())
+        dropped = self.provenance.n_dropped
+        left_out = f" ({dropped} incomplete ones dropped)" if dropped else ""
+        return [
+            f"{self.n_observations} observations{left_out}; variance: {self.variance}.",
+            f"Kernels: {kernels}.",
+        ]
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(estimate={self.estimate:.6g}, "
+            f"standard_error={self.standard_error:.6g}, statistic={self.statistic:.6g}, "
+            f"pvalue={self.pvalue:.6g}, n_observations={self.n_observations})"
+        )
+
+    @abstractmethod
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the natural picture of this result and return the Axes."""
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

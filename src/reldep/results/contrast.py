@@ -1,0 +1,146 @@
+"""The answers about differences: which dependence is stronger, and any weighted contrast."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from reldep.results.base import Result
+from reldep.results.text import MEASURE_NAMES, interval_text, number, percent, pvalue_text
+from reldep.stats import paper
+from reldep.stats.normal import interval
+
+if TYPE_CHECKING:
+    from reldep._variables import FloatArray
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Contrast(Result):
+    """The answer of :func:`reldep.contrast`: is a weighted sum of dependences positive?
+
+    Attributes
+    ----------
+    weights : ndarray, shape (p,)
+        The weight of every pair.
+    """
+
+    weights: FloatArray
+
+    def sentence(self, alpha: float = 0.05) -> str:
+        """Say whether the contrast is positive (negative, not zero)."""
+        direction = {"greater": "positive", "less": "negative", "two-sided": "different from 0"}
+        claim = direction[self.alternative]
+        formula = " ".join(
+            f"{weight:+g}·{MEASURE_NAMES[self.measure]}({x}, {y})"
+            for weight, (x, y) in zip(self.weights, self.pairs, strict=True)
+        )
+        found = "is" if self.pvalue < alpha else "is not shown to be"
+        return f"The contrast {formula.lstrip('+')} {found} {claim} {self._evidence(alpha)}."
+
+    def _evidence(self, alpha: float) -> str:
+        low, high = self.confidence_interval(1 - alpha)
+        return (
+            f"(estimate {number(self.estimate)}, {percent(1 - alpha)} interval "
+            f"{interval_text(low, high)}, z = {self.statistic:.2f}, {pvalue_text(self.pvalue)})"
+        )
+
+    def table(self) -> dict[str, list[Any]]:
+        """Give one row per pair and one for the contrast."""
+        errors = [float(v) ** 0.5 for v in self.covariance.diagonal()]
+        limits = [
+            interval(float(e), s, 0.95) for e, s in zip(self.estimates, errors, strict=True)
+        ] + [self.confidence_interval()]
+        return {
+            "dependence": [f"{x} ~ {y}" for x, y in self.pairs] + [self._difference_name],
+            self.measure: [*map(float, self.estimates), self.estimate],
+            "std_error": [*errors, self.standard_error],
+            "low_95": [low for low, _ in limits],
+            "high_95": [high for _, high in limits],
+        }
+
+    @property
+    def _difference_name(self) -> str:
+        return "contrast"
+
+    def finite_sample_bound(self, delta: float = 0.05) -> float:
+        """Bound the error of the difference of two HSICs without any approximation.
+
+        See :func:`reldep.finite_sample_bound`. It holds for a difference of two raw HSICs whose
+        kernels have values in [0, 1] (Gaussian, Laplace, Delta).
+        """
+        if self.measure != "hsic" or sorted(self.weights) != [-1.0, 1.0]:
+            raise ValueError(
+                "the finite-sample bound holds for the difference of two HSICs, "
+                'measure="hsic" with weights 1 and -1.'
+            )
+        if not self.provenance.unit_kernels:
+            raise ValueError(
+                "the finite-sample bound needs kernels with values in [0, 1]: Gaussian, Laplace "
+                "or Delta for every variable."
+            )
+        return paper.finite_sample_bound(self.n_observations, delta)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the dependences with their intervals and return the Axes."""
+        from reldep.plotting import forest
+
+        return forest(self, ax=ax)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Contrast):
+    """The answer of :func:`reldep.compare`: does the source depend more on the first target?
+
+    Attributes
+    ----------
+    source, first, second : str
+        The names of the variables.
+    method : {"joint", "split"}
+    """
+
+    source: str
+    first: str
+    second: str
+    method: str
+
+    def sentence(self, alpha: float = 0.05) -> str:
+        """Say on which target the source depends more."""
+        evidence = self._evidence(alpha)
+        measure = MEASURE_NAMES[self.measure]
+        if self.pvalue < alpha and self.alternative != "two-sided":
+            word = "more" if self.alternative == "greater" else "less"
+            claim = f"{self.source} depends significantly {word} on {self.first} than on "
+            return f"{claim}{self.second}: difference of {measure} {evidence}."
+        if self.pvalue < alpha:
+            stronger, weaker = (
+                (self.first, self.second) if self.estimate > 0 else (self.second, self.first)
+            )
+            claim = f"{self.source} depends significantly more on {stronger} than on {weaker}"
+            return f"{claim}: difference of {measure} {evidence}."
+        words = {"greater": "more on", "less": "less on", "two-sided": "differently on"}
+        claim = f"that {self.source} depends {words[self.alternative]} {self.first} than on"
+        return (
+            f"No evidence at the {percent(alpha)} level {claim} {self.second}: difference of "
+            f"{measure} {evidence}."
+        )
+
+    @property
+    def _difference_name(self) -> str:
+        return "difference"
+
+    def relative_efficiency(self) -> float:
+        """Give how many times more observations the split test would need, asymptotically."""
+        if self.method != "joint":
+            raise ValueError(
+                'the efficiency of joint over split needs their covariance; use method="joint".'
+            )
+        return paper.relative_efficiency(self.covariance)
+
+    def _footnotes(self) -> list[str]:
+        return [f"Method: {self.method}; alternative: {self.alternative}.", *super()._footnotes()]
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw both dependences with their two-sigma ellipse and return the Axes."""
+        from reldep.plotting import ellipses
+
+        return ellipses(self, ax=ax)

@@ -1,0 +1,62 @@
+"""The answer about one dependence: how strong, how sure, is there any?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from reldep.results.base import Result
+from reldep.results.text import MEASURE_NAMES, interval_text, number, percent, pvalue_text
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dependence(Result):
+    """The answer of :func:`reldep.dependence`.
+
+    `statistic` and `pvalue` belong to the test of independence; the interval is the normal one
+    around the estimate and is meant for dependent variables.
+
+    Attributes
+    ----------
+    x, y : str
+        The names of the variables.
+    test : str
+        How the p-value was found.
+    """
+
+    x: str
+    y: str
+    test: str
+
+    def sentence(self, alpha: float = 0.05) -> str:
+        """Say whether the two variables depend on each other."""
+        low, high = self.confidence_interval(1 - alpha)
+        evidence = (
+            f"{MEASURE_NAMES[self.measure]} {number(self.estimate)}, {percent(1 - alpha)} interval "
+            f"{interval_text(low, high)}; test of independence: {pvalue_text(self.pvalue)}"
+        )
+        if self.pvalue < alpha:
+            return f"{self.x} and {self.y} depend on each other ({evidence})."
+        return (
+            f"No evidence at the {percent(alpha)} level that {self.x} and {self.y} depend on each "
+            f"other ({evidence})."
+        )
+
+    def table(self) -> dict[str, list[Any]]:
+        """Give the one dependence as a row."""
+        low, high = self.confidence_interval()
+        return {
+            "dependence": [f"{self.x} ~ {self.y}"],
+            self.measure: [self.estimate],
+            "std_error": [self.standard_error],
+            "low_95": [low],
+            "high_95": [high],
+            "statistic": [self.statistic],
+            "pvalue": [self.pvalue],
+        }
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the estimate with its interval and return the Axes."""
+        from reldep.plotting import forest
+
+        return forest(self, ax=ax)

@@ -1,0 +1,52 @@
+"""Numbers and tables in plain text."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MEASURE_NAMES = {"hsic": "HSIC", "cka": "CKA", "dcor": "squared distance correlation"}
+
+SMALLEST_DOUBLE = 5e-324
+
+
+def number(value: float, digits: int = 4) -> str:
+    """Write a number with a few significant digits."""
+    return f"{value:.{digits}g}"
+
+
+def pvalue_text(value: float) -> str:
+    """Write a p-value as one writes it in a paper."""
+    if value < SMALLEST_DOUBLE:
+        return "p < 1e-300"
+    if value < 1e-3:
+        return f"p = {value:.1e}"
+    return f"p = {value:.3f}" if value < 0.9995 else "p > 0.999"
+
+
+def interval_text(low: float, high: float) -> str:
+    """Write an interval."""
+    return f"[{number(low)}, {number(high)}]"
+
+
+def percent(level: float) -> str:
+    """Write a level as a percentage."""
+    return f"{100 * level:.6g} %"
+
+
+def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Align a table: the first column to the left, the others to the right."""
+    lines = [list(header), *[list(row) for row in rows]]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
+    written = [
+        "  ".join(
+            cell.ljust(width) if i == 0 else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    ]
+    rule = "-" * max(math.ceil(len(line)) for line in written)
+    return "\n".join([written[0], rule, *written[1:]])

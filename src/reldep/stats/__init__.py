@@ -1,0 +1,1 @@
+"""Statistics: light, pure functions of A. Nothing here sees data or kernels."""
