@@ -215,7 +215,7 @@ class Items(Variable):
     def in_words(self) -> str:
         """Say what the observations are."""
         if isinstance(self.items, np.ndarray):
-            return f"an array of shape {self.items.shape}"
+            return f"arrays of shape {self.items.shape[1:]}"
         present = [item for item in self.items if item is not None]
         if self.is_ragged():
             sizes = [len(item) for item in present]

@@ -150,7 +150,9 @@ def count_stems(
     from scipy.sparse import csr_array
     from sklearn.feature_extraction.text import CountVectorizer
 
-    vectorizer = CountVectorizer(analyzer=stems(language), max_df=max_document_frequency)
+    # A whole 1 would mean "in one document" to scikit-learn, 1.0 means all of them.
+    share = float(max_document_frequency)
+    vectorizer = CountVectorizer(analyzer=stems(language), max_df=share)
     try:
         counts = csr_array(vectorizer.fit_transform(texts))
     except ValueError as error:

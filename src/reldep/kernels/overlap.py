@@ -153,11 +153,19 @@ class MinMax(Kernel):
                 "MinMax takes counts or amounts of at least 0. Use Gaussian() for other numbers."
             )
         check_varies(variable)
-        return FittedMinMax(rows, _row_sums(rows))
+        return FittedMinMax(_with_short_indices(rows), _row_sums(rows))
 
 
 def _row_sums(rows: FloatArray | csr_array) -> FloatArray:
     return np.asarray(rows.sum(axis=1), dtype=np.float64).ravel()
+
+
+def _with_short_indices(rows: FloatArray | csr_array) -> FloatArray | csr_array:
+    """Give sparse rows the 32-bit indices that scikit-learn's compiled distances take."""
+    if isinstance(rows, np.ndarray):
+        return rows
+    short = (rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int32))
+    return type(rows)(short, shape=rows.shape)
 
 
 def _membership(variable: Variable) -> csr_array:

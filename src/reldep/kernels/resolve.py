@@ -61,12 +61,13 @@ def auto_kernel(variable: Variable) -> Kernel:
     features of them matter is a question to the user, and the error proposes kernels.
     """
     if isinstance(variable, Labels):
-        _refuse_texts(variable)
+        _refuse_texts(variable, "Pass kernel=reldep.kernels.Text()")
         return Delta()
     if isinstance(variable, Mixed):
         for part in variable.parts:
             if isinstance(part, Labels):
-                _refuse_texts(part)
+                way_out = f"Give each column a kernel with Columns: {part.name!r} gets Text()"
+                _refuse_texts(part, way_out)
         return Delta() if variable.numbers() is None else Product((Gaussian(), Delta()))
     if isinstance(variable, Items):
         error = ValueError if variable.is_ragged() else TypeError
@@ -77,7 +78,7 @@ def auto_kernel(variable: Variable) -> Kernel:
     return Gaussian()
 
 
-def _refuse_texts(labels: Labels) -> None:
+def _refuse_texts(labels: Labels, way_out: str) -> None:
     """Refuse long strings that mostly differ: as labels they would show no dependence."""
     strings = [value for value in labels.categories if isinstance(value, (str, bytes))]
     if 2 * len(strings) <= len(labels):
@@ -87,8 +88,8 @@ def _refuse_texts(labels: Labels) -> None:
         raise ValueError(
             f"{labels.name} holds strings of about {length:.0f} characters, {len(strings)} "
             f"different ones in {len(labels)} observations; as labels they would show no "
-            "dependence. Pass kernel=reldep.kernels.Text() for texts, kernels.Spectrum() for "
-            "sequences such as DNA, or kernels.Delta() if they are labels after all."
+            f"dependence. {way_out} for texts, Spectrum() for sequences such as DNA, or Delta() "
+            "if they are labels after all."
         )
 
 

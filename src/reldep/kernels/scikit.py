@@ -58,6 +58,9 @@ class ScikitKernel(Kernel):
     def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedFunction:  # noqa: ARG002
         self.check_accepts(variable)
         rows = observations_of(variable)
+        if isinstance(variable, Numeric):
+            # Some of scikit-learn's compiled kernels refuse arrays that are read-only.
+            rows = rows.copy()
         if not isinstance(self.source, str):
             return FittedFunction(self.source, rows, variable.name, str(self.source))
         if self.source in NEEDS_POSITIVE and rows.min() < 0:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from reldep._variables import Items, Numeric, Variable
 from reldep.kernels._extras import import_extra
-from reldep.kernels.bandwidth import BandwidthKernel, ChosenBandwidth
 from reldep.kernels.base import FittedKernel
 from reldep.kernels.median import median_distance
 from reldep.kernels.points import Points
+from reldep.kernels.scaling import BandwidthKernel, ChosenBandwidth
 
 if TYPE_CHECKING:
     from reldep._variables import FloatArray
@@ -49,6 +49,10 @@ class FittedTimeSeries(FittedKernel):
     @property
     def cautions(self) -> tuple[ReldepWarning, ...]:
         return self.chosen.notes
+
+    def scaled(self, factor: float) -> FittedTimeSeries:
+        """Give the same kernel with `factor` times its bandwidth."""
+        return replace(self, chosen=self.chosen.scaled(factor))
 
     def describe(self) -> dict[str, Any]:
         return {"kernel": self.label, "bandwidth": self.chosen.width, "rule": self.chosen.rule}

@@ -9,10 +9,10 @@ import numpy as np
 
 from reldep._validation import check_varies
 from reldep._variables import Numeric, Variable
-from reldep.kernels.bandwidth import BandwidthKernel
 from reldep.kernels.median import median_distance
 from reldep.kernels.points import Points
 from reldep.kernels.radial import FittedRadial, Profile
+from reldep.kernels.scaling import BandwidthKernel
 
 if TYPE_CHECKING:
     from reldep._variables import FloatArray

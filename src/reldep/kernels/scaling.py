@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from reldep.exceptions import BandwidthWarning, ReldepWarning
 from reldep.kernels.base import Kernel
@@ -24,20 +24,20 @@ class ChosenBandwidth:
     rule: str
     notes: tuple[ReldepWarning, ...] = ()
 
+    def scaled(self, factor: float) -> ChosenBandwidth:
+        """Give `factor` times this bandwidth."""
+        return replace(self, width=factor * self.width, rule=f"{factor:g} × {self.rule}")
+
 
 @dataclass(frozen=True)
 class BandwidthKernel(Kernel):
-    """What kernels with a bandwidth share: its choice and its multiples."""
+    """What kernels with a distance of their own share: the choice of the bandwidth."""
 
     bandwidth: Bandwidth = "median"
     factor: float = 1.0
 
     def __post_init__(self) -> None:
         Laplace(self.bandwidth, self.factor)  # has the checks of both arguments
-
-    def scaled(self, factor: float) -> Self:
-        """Give the same kernel with `factor` times the bandwidth."""
-        return replace(self, factor=self.factor * factor)
 
     def choose(self, variable: Variable, median: Median) -> ChosenBandwidth:
         """Take the bandwidth given, or ask for the median distance and whether it has ties."""
@@ -56,6 +56,5 @@ class BandwidthKernel(Kernel):
                 )
         else:
             scale, rule = float(self.bandwidth), "given"
-        if self.factor != 1:
-            rule = f"{self.factor:g} × {rule}"
-        return ChosenBandwidth(self.factor * scale, rule, notes)
+        chosen = ChosenBandwidth(scale, rule, notes)
+        return chosen if self.factor == 1 else chosen.scaled(self.factor)
