@@ -117,7 +117,8 @@ def check_kernel(
 
 
 def _examine(fitted: FittedKernel) -> KernelReport:
-    matrix = fitted.matrix()
+    # A copy, in case the kernel hands out an array of its own.
+    matrix = fitted.matrix().copy()
     n_not_finite = int((~np.isfinite(matrix)).sum())
     if n_not_finite:
         fault = f"{n_not_finite} of its values are NaN or infinite"

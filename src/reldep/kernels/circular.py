@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 UNITS = ("degrees", "radians", "vectors")
 
 
-def on_circle(angles: FloatArray) -> FloatArray:
-    """Give the point (cos, sin) of every angle in radians; each column becomes two."""
+def on_circle(values: FloatArray, period: float) -> FloatArray:
+    """Give the point (cos, sin) at which every value stands; each column becomes two."""
+    # Whole periods are taken off first: large values would lose digits in sine and cosine.
+    angles = np.mod(values, period) * (2 * np.pi / period)
     return np.hstack([np.cos(angles), np.sin(angles)])
 
 
@@ -84,7 +86,7 @@ class Periodic(_OnCircle):
 
     def rows(self, variable: Variable) -> Numeric:
         values: FloatArray = variable.values  # type: ignore[attr-defined]
-        return Numeric(variable.name, on_circle(2 * np.pi / self.period * values))
+        return Numeric(variable.name, on_circle(values, self.period))
 
 
 @dataclass(frozen=True)
@@ -131,8 +133,8 @@ class Angles(_OnCircle):
         values: FloatArray = variable.values  # type: ignore[attr-defined]
         if self.unit == "vectors":
             return Numeric(variable.name, _directions(values, variable.name))
-        angles = np.deg2rad(values) if self.unit == "degrees" else values
-        return Numeric(variable.name, on_circle(angles))
+        full_turn = 360.0 if self.unit == "degrees" else 2 * np.pi
+        return Numeric(variable.name, on_circle(values, full_turn))
 
 
 def _directions(vectors: FloatArray, name: str) -> FloatArray:

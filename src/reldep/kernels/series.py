@@ -94,10 +94,10 @@ class TimeSeries(BandwidthKernel):
     >>> from reldep.kernels import TimeSeries
     >>> from reldep._reading import read_variable
     >>> series = read_variable([[1, 2, 3], [1, 2, 2, 3], [3, 1, 0]], "series")
-    >>> TimeSeries(bandwidth=2).fit(series).matrix().round(3)  # doctest: +SKIP
-    array([[1.   , 0.84 , 0.338],
-           [0.84 , 1.   , 0.266],
-           [0.338, 0.266, 1.   ]])
+    >>> TimeSeries(bandwidth=2).fit(series).matrix().round(3)
+    array([[1.   , 0.839, 0.068],
+           [0.839, 1.   , 0.043],
+           [0.068, 0.043, 1.   ]])
     """
 
     accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric, Items)
@@ -107,6 +107,8 @@ class TimeSeries(BandwidthKernel):
     ) -> FittedTimeSeries:
         self.check_accepts(variable)
         series = _series_of(variable)
+        if all(np.array_equal(table, series[0]) for table in series):
+            raise ValueError(f"all {len(series)} series of {variable.name} are the same.")
         chosen = self.choose(variable, lambda: _median_rule(series, rng))
         padded = _tslearn("utils").to_time_series_dataset(series)
         return FittedTimeSeries(padded, chosen)
@@ -152,6 +154,11 @@ def _table(row: Any, place: str) -> FloatArray:
 def _median_rule(series: list[FloatArray], rng: np.random.Generator | None) -> tuple[float, bool]:
     """Give the median distance between time points times the root of the median length."""
     points = np.concatenate(series)
+    if (points == points[0]).all():
+        raise ValueError(
+            "all values of all series are the same, so there is no median distance between them; "
+            "pass a bandwidth."
+        )
     if len(points) > POINTS_FOR_MEDIAN:
         generator = np.random.default_rng(0) if rng is None else rng
         points = generator.choice(points, POINTS_FOR_MEDIAN, replace=False)
