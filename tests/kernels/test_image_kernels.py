@@ -99,6 +99,8 @@ def test_the_label_names_the_embedding():
 
     fitted = Embedding(network, kernel=Linear()).fit(read_variable(["a", "bc", "def"], "v"))
     assert fitted.label == "Embedding(network): Linear()"
+    other = Embedding(network, kernel="delta").fit(read_variable(["a", "bc", "de"], "v"))
+    assert other.label == "Delta(2 categories)"
 
 
 @pytest.mark.parametrize(
