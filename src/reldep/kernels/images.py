@@ -81,21 +81,24 @@ class Images(MappedKernel):
         """Average blocks of pixels until no side is longer than `max_side`."""
         longest = max(pictures.shape[1:3])
         block = 1 if self.max_side is None else -(-longest // self.max_side)
-        reduced: FloatArray = pictures.astype(np.float64)
-        if block > 1:
-            reduced = _block_means(_block_means(reduced, block, axis=1), block, axis=2)
-        return reduced
+        if block == 1:
+            return pictures.astype(np.float64)
+        return _block_means(pictures, block)
 
 
-def _block_means(pictures: FloatArray, block: int, axis: int) -> FloatArray:
-    """Average runs of `block` pixels along an axis; the last run may be shorter."""
-    side = pictures.shape[axis]
-    starts = np.arange(0, side, block)
-    lengths = np.diff([*starts, side])
-    sums = np.add.reduceat(pictures, starts, axis=axis)
-    along = [1] * pictures.ndim
-    along[axis] = -1
-    means: FloatArray = sums / lengths.reshape(along)
+def _block_means(pictures: npt.NDArray[Any], block: int) -> FloatArray:
+    """Average squares of `block` pixels; those at the lower and right edge may be smaller."""
+    n, height, width, *channels = pictures.shape
+    rows, columns = -(-height // block), -(-width // block)
+    sums = np.zeros((n, rows, columns, *channels))
+    sizes = np.zeros((rows, columns, *[1] * len(channels)))
+    for i in range(block):
+        for j in range(block):
+            pixels = pictures[:, i::block, j::block]
+            corner = (slice(pixels.shape[1]), slice(pixels.shape[2]))
+            sums[:, *corner] += pixels
+            sizes[corner] += 1.0
+    means: FloatArray = sums / sizes
     return means
 
 

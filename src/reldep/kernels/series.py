@@ -33,8 +33,10 @@ class FittedTimeSeries(FittedKernel):
         return len(self.padded)
 
     def __call__(self, rows: slice, cols: slice) -> FloatArray:
+        # Without a second set, tslearn computes each pair among the first once only.
+        others = None if rows == cols else self.padded[cols]
         block: FloatArray = _tslearn("metrics").cdist_gak(
-            self.padded[rows], self.padded[cols], sigma=self.chosen.width
+            self.padded[rows], others, sigma=self.chosen.width
         )
         return block
 
