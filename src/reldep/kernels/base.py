@@ -11,6 +11,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from reldep._variables import Items
+
 if TYPE_CHECKING:
     import numpy as np
     from scipy.sparse import csr_array
@@ -45,7 +47,11 @@ class Kernel(ABC):
 
     @property
     def is_characteristic(self) -> bool:
-        """Whether HSIC with this kernel is 0 only under independence."""
+        """Whether HSIC with this kernel is 0 only under independence.
+
+        The other variable's kernel must be characteristic too. False also stands for "not
+        known to be".
+        """
         return False
 
     def take(self, rows: IntArray) -> Kernel:  # noqa: ARG002
@@ -56,10 +62,12 @@ class Kernel(ABC):
         """Refuse a kind of variable that this kernel is not made for."""
         if not isinstance(variable, self.accepts):
             wanted = ", ".join(kind.__name__.lower() for kind in self.accepts)
+            found = f"{type(variable).__name__.lower()} data"
+            if isinstance(variable, Items):
+                found += f" ({variable.in_words()})"
             raise TypeError(
                 f"kernel {type(self).__name__} cannot be used for {variable.name}, which is "
-                f"{type(variable).__name__.lower()} data; it takes {wanted}. Choose another "
-                'kernel, or "auto".'
+                f'{found}; it takes {wanted}. Choose another kernel, or "auto".'
             )
 
     def __add__(self, other: object) -> Sum:
