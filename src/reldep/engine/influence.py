@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reldep.engine.bandwidths import bandwidth_psi, named_probes
+from reldep.engine.second_component import pairs_of_second_component, second_component
 from reldep.engine.terms import Engine, Pair, Wanted, canonical, conditional_means
 
 if TYPE_CHECKING:
@@ -31,6 +33,10 @@ class Influence:
     n_observations : int
     engine : str
         The engine that summed the kernels.
+    bandwidth_psi : ndarray, shape (n_pairs, n_observations), or None
+        What is added to `psi` where bandwidths chosen by the data move too, if asked for.
+    second_component : ndarray, shape (n_pairs, n_pairs), or None
+        The covariance of the second Hoeffding component, if asked for.
     """
 
     values: FloatArray
@@ -38,6 +44,8 @@ class Influence:
     names: tuple[str, ...]
     n_observations: int
     engine: str = ""
+    bandwidth_psi: FloatArray | None = None
+    second_component: FloatArray | None = None
 
     @property
     def estimates(self) -> FloatArray:
@@ -59,9 +67,38 @@ class Influence:
 
 
 def compute_influence(
-    kernels: Mapping[str, FittedKernel], pairs: Sequence[Pair], engine: Engine
+    kernels: Mapping[str, FittedKernel],
+    pairs: Sequence[Pair],
+    engine: Engine,
+    *,
+    bandwidths: bool = False,
+    second_order: bool = False,
 ) -> Influence:
-    """Run an engine and finish the conditional means of every pair."""
-    terms = engine.terms(kernels, Wanted(tuple(pairs)))
-    values = np.array([conditional_means(terms, pair) for pair in pairs])
-    return Influence(values, tuple(pairs), tuple(kernels), terms.n, engine.name)
+    """Run an engine and finish the conditional means of every pair.
+
+    Parameters
+    ----------
+    kernels : mapping of str to FittedKernel
+    pairs : sequence of Pair
+    engine : Engine
+    bandwidths : bool, default False
+        Whether to follow the bandwidths that the data chose.
+    second_order : bool, default False
+        Whether to estimate the second Hoeffding component.
+    """
+    probes = named_probes(kernels, pairs) if bandwidths else ()
+    means = [pair for probe in probes for pair in probe.slope_pairs(pairs)]
+    if second_order:
+        means += pairs_of_second_component(pairs)
+    companions = {name: kernel for probe in probes for name, kernel in probe.kernels().items()}
+    wanted = Wanted(tuple(pairs), tuple(means), tuple(probe.side for probe in probes))
+    terms = engine.terms({**kernels, **companions}, wanted)
+    return Influence(
+        np.array([conditional_means(terms, pair) for pair in pairs]),
+        tuple(pairs),
+        tuple(kernels),
+        terms.n,
+        engine.name,
+        bandwidth_psi(terms, probes, pairs) if bandwidths else None,
+        second_component(terms, pairs) if second_order else None,
+    )

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from reldep._variables import FloatArray, IntArray, Variable
     from reldep.exceptions import ReldepWarning
+    from reldep.kernels.bandwidth import BandwidthProbe
     from reldep.kernels.composite import Product, Sum
 
 
@@ -104,6 +105,10 @@ class FittedKernel(ABC):
     def features(self) -> FloatArray | csr_array | None:
         """Give Φ with K = ΦΦ' where it is finite and explicit, else None."""
         return None
+
+    def bandwidth_probes(self) -> tuple[BandwidthProbe, ...]:
+        """Give a probe for each bandwidth that the data chose; none for a fixed kernel."""
+        return ()
 
     def matrix(self) -> FloatArray:
         """Fill the whole kernel matrix."""
