@@ -31,7 +31,7 @@ def contrast(
     alternative: str = "greater",
     variance: str = "fixed-kernel",
     clusters: Any = None,
-    max_lag: int | None = None,
+    max_lag: int | str | None = None,
     missing: str = "raise",
     engine: Any = "auto",
     rng: Any = None,
@@ -68,7 +68,7 @@ def contrast(
     >>> result.pvalue < 0.001
     True
     """
-    inference = Inference(measure, alternative, variance, max_lag)
+    inference = Inference(measure, alternative, variance, max_lag, clusters)
     pairs, vector = read_weights(weights, variables)
     used = dict.fromkeys(name for pair in pairs for name in pair)
     study = prepare(
@@ -80,7 +80,7 @@ def contrast(
         engine=engine,
         rng=rng,
     )
-    influence = study.influence(pairs_needed(pairs, measure))
+    influence = inference.influence(study, pairs_needed(pairs, measure))
     fields = inference.test(influence, pairs, vector, study.dataset.clusters)
     cautions = cautions_of(study.dataset, study.fitted)
     raise_cautions(cautions)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep._validation import check_names_known
+from reldep._validation import VARIANCES, check_choice, check_names_known
 from reldep.questions._inference import Inference
 from reldep.questions.study import (
     cautions_of,
@@ -35,7 +35,7 @@ def dependence(
     kernel: Any = "auto",
     variance: str = "fixed-kernel",
     clusters: Any = None,
-    max_lag: int | None = None,
+    max_lag: int | str | None = None,
     missing: str = "raise",
     engine: Any = "auto",
     rng: Any = None,
@@ -63,7 +63,7 @@ def dependence(
     >>> reldep.dependence(x, x**2).pvalue < 0.001
     True
     """
-    inference = Inference(measure, "greater", variance, max_lag)
+    inference = Inference(measure, "greater", variance, max_lag, clusters)
     labels = display_names(ROLES, (x, y), names)
     study = prepare(
         dict(zip(labels, (x, y), strict=True)),
@@ -76,7 +76,7 @@ def dependence(
         roles=ROLES,
     )
     pair = (labels[0], labels[1])
-    conditional_means = study.influence(pairs_needed([pair], "cka"))
+    conditional_means = inference.influence(study, pairs_needed([pair], "cka"))
     fields = inference.test(conditional_means, [pair], np.ones(1), study.dataset.clusters)
     del fields["weights"]
     correlation = float(estimate(conditional_means, [pair], "cka").values[0])
@@ -98,6 +98,7 @@ def influence(
     pairs: Iterable[Pair],
     *,
     kernel: Any = "auto",
+    variance: str = "fixed-kernel",
     missing: str = "raise",
     engine: Any = "auto",
     rng: Any = None,
@@ -111,6 +112,8 @@ def influence(
         Self-pairs ``("x", "x")`` are allowed; normalised measures need them.
     kernel, missing, engine, rng
         As for :func:`compare`.
+    variance : {"fixed-kernel", "bandwidth-aware", "second-order", "full"}
+        The most that will be asked of the result: "full" computes what all four need.
 
     Returns
     -------
@@ -127,13 +130,14 @@ def influence(
     >>> A.values.shape
     (2, 50)
     """
+    check_choice("variance", variance, VARIANCES)
     wanted = [(str(first), str(second)) for first, second in pairs]
     if not wanted:
         raise ValueError("pairs is empty; pass at least one pair of names, ('x', 'y').")
     for pair in wanted:
         check_names_known("pairs", pair, variables)
     study = prepare(variables, kernel=kernel, missing=missing, engine=engine, rng=rng)
-    result = study.influence(wanted)
+    result = study.influence(wanted, variance)
     raise_cautions(cautions_of(study.dataset, study.fitted))
     return result
 

@@ -15,6 +15,7 @@ from reldep.kernels.given import Precomputed
 from reldep.kernels.radial import Distance
 from reldep.kernels.resolve import as_kernel, assign_kernels
 from reldep.results.provenance import Provenance
+from reldep.stats.measures import FOLLOWS_BANDWIDTHS, SECOND_ORDER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -47,9 +48,15 @@ class Study:
             for name, kernel in self.kernels.items()
         }
 
-    def influence(self, pairs: Sequence[Pair]) -> Influence:
-        """Compute A for these pairs."""
-        return compute_influence(self.fitted, pairs, select_engine(self.engine))
+    def influence(self, pairs: Sequence[Pair], variance: str = "fixed-kernel") -> Influence:
+        """Compute A for these pairs, with all that this variance needs."""
+        return compute_influence(
+            self.fitted,
+            pairs,
+            select_engine(self.engine),
+            bandwidths=variance in FOLLOWS_BANDWIDTHS,
+            second_order=variance in SECOND_ORDER,
+        )
 
 
 def provenance_of(

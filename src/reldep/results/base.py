@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from reldep._validation import check_level
@@ -31,7 +31,8 @@ class Result(ABC):
     estimates : ndarray, shape (p,)
         The dependence of every pair involved.
     covariance : ndarray, shape (p, p)
-        Their estimated covariance.
+        Their estimated covariance; with the weights w of a contrast, ``w' covariance w`` is
+        the square of `standard_error`.
     standard_error : float
         Of `estimate`.
     statistic : float
@@ -50,6 +51,10 @@ class Result(ABC):
         Kernels, engine and rows.
     warnings : tuple of ReldepWarning
         Cautions; each was also raised as a Python warning.
+    max_lag : int or None
+        How many steps apart rows may depend on each other, as given or as chosen by "auto".
+    n_clusters : int or None
+        The number of clusters within which rows may depend on each other.
     """
 
     estimate: float
@@ -66,6 +71,8 @@ class Result(ABC):
     influence: Influence
     provenance: Provenance
     warnings: tuple[ReldepWarning, ...]
+    max_lag: int | None = field(default=None, kw_only=True)
+    n_clusters: int | None = field(default=None, kw_only=True)
 
     def confidence_interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
         """Give the two-sided interval of the estimate, whatever the alternative.
@@ -132,9 +139,16 @@ class Result(ABC):
         dropped = self.provenance.n_dropped
         left_out = f" ({dropped} incomplete ones dropped)" if dropped else ""
         return [
-            f"{self.n_observations} observations{left_out}; variance: {self.variance}.",
+            f"{self.n_observations} observations{left_out}; variance: {self.variance}"
+            f"{self._dependent_rows()}.",
             f"Kernels: {kernels}.",
         ]
+
+    def _dependent_rows(self) -> str:
+        """Say which rows may depend on each other."""
+        if self.max_lag is not None:
+            return f", rows up to {self.max_lag} apart may depend on each other"
+        return "" if self.n_clusters is None else f", {self.n_clusters} clusters"
 
     def __str__(self) -> str:
         return self.summary()
