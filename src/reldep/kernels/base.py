@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from reldep._variables import FloatArray, IntArray, Variable
     from reldep.exceptions import ReldepWarning
+    from reldep.kernels.bandwidth import BandwidthProbe
     from reldep.kernels.composite import Product, Sum
 
 ALL_ROWS = slice(None)
@@ -56,6 +57,10 @@ class Kernel(ABC):
 
     def take(self, rows: IntArray) -> Kernel:  # noqa: ARG002
         """Follow a selection of observations; only kernels that hold rows change."""
+        return self
+
+    def frozen(self, fitted: FittedKernel) -> Kernel:  # noqa: ARG002
+        """Give the kernel that, fitted again, keeps the bandwidth of an earlier fit."""
         return self
 
     def check_accepts(self, variable: Variable) -> None:
@@ -127,6 +132,13 @@ class FittedKernel(ABC):
         """The number of columns of Φ, or None where there is no finite Φ."""
         one_row = self.features(slice(0, 1))
         return None if one_row is None else int(one_row.shape[1])
+    def bandwidth_probes(self) -> tuple[BandwidthProbe, ...]:
+        """Give a probe for each bandwidth that the data chose; none for a fixed kernel."""
+        return ()
+
+    def scaled(self, factor: float) -> FittedKernel:  # noqa: ARG002
+        """Give the same kernel with `factor` times its bandwidth; itself if it has none."""
+        return self
 
     def matrix(self) -> FloatArray:
         """Fill the whole kernel matrix."""

@@ -29,6 +29,8 @@ class Provenance:
         The data frame library in which `to_frame` answers.
     unit_kernels : bool
         Whether all kernels have values in [0, 1].
+    clusters : ndarray of int or None
+        The number of each observation's cluster, where clusters were given.
     """
 
     kernels: Mapping[str, Mapping[str, Any]]
@@ -37,3 +39,4 @@ class Provenance:
     n_dropped: int = 0
     library: str | None = None
     unit_kernels: bool = False
+    clusters: IntArray | None = None
