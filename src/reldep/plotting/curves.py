@@ -1,0 +1,114 @@
+"""Curves: power over the number of observations, z over the bandwidth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reldep._validation import check_level
+from reldep.plotting.style import GREY, axes, label, legend_above, series, without_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from reldep._variables import IntArray
+    from reldep.results.base import Result
+
+TARGET_POWER = 0.8
+
+
+def power(
+    results: Result | Mapping[str, Result],
+    ax: Any = None,
+    *,
+    n: Sequence[int] | None = None,
+    alpha: float = 0.05,
+) -> Any:
+    """Draw the power of a test over the number of observations, as a pilot study foretells it.
+
+    For a joint comparison the curve of the split test is drawn beside it: the split test has
+    the power of the joint one with `relative_efficiency` times fewer observations.
+
+    Parameters
+    ----------
+    results : Result or mapping of str to Result
+        A pilot result, or several under their labels.
+    ax : matplotlib.axes.Axes or an empty matplotlib.figure.Figure, optional
+    n : sequence of int, optional
+        Numbers of observations; by default as far as the first curve needs for 80 %.
+    alpha : float, default 0.05
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import reldep
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=80)
+    >>> pilot = reldep.compare(x, x + rng.normal(size=80), x + 2 * rng.normal(size=80))
+    >>> ax = reldep.plotting.power(pilot)
+    >>> ax.get_ylabel()
+    'power at the 5 % level'
+    """
+    check_level("alpha", alpha)
+    curves = _power_curves(results, alpha)
+    pilot = next(iter(results.values())) if isinstance(results, Mapping) else results
+    sizes = _sizes(pilot, alpha) if n is None else np.asarray(n)
+    ax = axes(ax, size=(5.6, 4.0))
+    for i, (name, curve) in enumerate(curves.items()):
+        look = series(i)
+        heights = [curve(size) for size in sizes]
+        ax.plot(sizes, heights, color=look.colour, linestyle=look.line, label=label(name))
+    ax.axhline(TARGET_POWER, color=GREY, linewidth=1, linestyle=":")
+    ax.annotate("80 %", (1.0, TARGET_POWER), xycoords=("axes fraction", "data"), **_beside)
+    ax.axvline(pilot.n_observations, color=GREY, linewidth=0.8)
+    ax.annotate(
+        "pilot", (pilot.n_observations, 0.0), xytext=(3, 3), textcoords="offset points", **_small
+    )
+    ax.set(xlabel="observations", ylabel=f"power at the {100 * alpha:g} % level", ylim=(0, 1.02))
+    ax.set_xlim(0, float(sizes.max()))
+    legend_above(ax, columns=2)
+    without_frame(ax)
+    return ax
+
+
+_small = {"color": GREY, "fontsize": "small"}
+_beside = {"xytext": (3, 0), "textcoords": "offset points", "va": "center", **_small}
+
+
+def _power_curves(
+    results: Result | Mapping[str, Result], alpha: float
+) -> dict[str, Callable[[int], float]]:
+    from reldep.results import Comparison
+
+    if isinstance(results, Mapping):
+        if not results:
+            raise ValueError("results is empty; pass at least one result.")
+        return {name: _curve(result, 1.0, alpha) for name, result in results.items()}
+    if isinstance(results, Comparison) and results.method == "joint":
+        return {
+            "joint": _curve(results, 1.0, alpha),
+            "split": _curve(results, results.relative_efficiency(), alpha),
+        }
+    return {getattr(results, "method", "test"): _curve(results, 1.0, alpha)}
+
+
+def _curve(result: Result, shrink: float, alpha: float) -> Callable[[int], float]:
+    """Give power as a function of n, for a test as good as this one with n / shrink."""
+    return lambda n: result.power(max(4, round(n / shrink)), alpha=alpha)
+
+
+def _sizes(pilot: Result, alpha: float) -> IntArray:
+    """Choose numbers of observations that show where the pilot's curve reaches 80 %."""
+    try:
+        needed = pilot.sample_size(TARGET_POWER, alpha=alpha)
+    except ValueError:
+        # The estimate points the other way: no number of observations would be enough.
+        needed = 0
+    last = max(2 * pilot.n_observations, round(1.3 * needed))
+    return np.unique(np.linspace(4, last, 200).round().astype(np.int64))
