@@ -21,86 +21,26 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Result(ABC):
-    """An estimate with its standard error and the test of a hypothesis about it.
+class Answer(ABC):
+    """What every answer carries, whatever its shape: how it came about and what to beware of.
 
     Attributes
     ----------
-    estimate : float
-        What was asked for: a difference, a contrast or a dependence.
-    estimates : ndarray, shape (p,)
-        The dependence of every pair involved.
-    covariance : ndarray, shape (p, p)
-        Their estimated covariance.
-    standard_error : float
-        Of `estimate`.
-    statistic : float
-        The test statistic.
-    pvalue : float
-    alternative : {"greater", "less", "two-sided"}
     n_observations : int
-    pairs : tuple of (str, str)
-        Which estimate belongs to which pair.
     measure : {"hsic", "cka", "dcor"}
     variance : str
         How the variance was estimated.
-    influence : Influence
-        The conditional means from which everything was computed.
     provenance : Provenance
         Kernels, engine and rows.
     warnings : tuple of ReldepWarning
         Cautions; each was also raised as a Python warning.
     """
 
-    estimate: float
-    estimates: FloatArray
-    covariance: FloatArray
-    standard_error: float
-    statistic: float
-    pvalue: float
-    alternative: str
     n_observations: int
-    pairs: tuple[Pair, ...]
     measure: str
     variance: str
-    influence: Influence
     provenance: Provenance
     warnings: tuple[ReldepWarning, ...]
-
-    def confidence_interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
-        """Give the two-sided interval of the estimate, whatever the alternative.
-
-        Parameters
-        ----------
-        confidence_level : float, default 0.95
-
-        Returns
-        -------
-        low, high : float
-        """
-        level = check_level("confidence_level", confidence_level)
-        return normal.interval(self.estimate, self.standard_error, level)
-
-    def power(self, n: int, *, alpha: float = 0.05) -> float:
-        """Give the probability that a test with `n` new observations rejects at level `alpha`.
-
-        The effect and the variance are taken to be as estimated here, as from a pilot study.
-        """
-        check_level("alpha", alpha)
-        if not n >= 4:
-            raise ValueError(f"n={n!r}; pass a number of observations, at least 4.")
-        return normal.power(self.estimate, self._deviation, n, alpha, self.alternative)
-
-    def sample_size(self, power: float = 0.8, *, alpha: float = 0.05) -> int:
-        """Find how many observations give the test this `power` at level `alpha`."""
-        check_level("power", power)
-        check_level("alpha", alpha)
-        return normal.sample_size(self.estimate, self._deviation, power, alpha, self.alternative)
-
-    @property
-    def _deviation(self) -> float:
-        """The standard error times √n: the deviation due to one observation."""
-        return self.standard_error * math.sqrt(self.n_observations)
 
     @abstractmethod
     def sentence(self, alpha: float = 0.05) -> str:
@@ -139,16 +79,86 @@ class Result(ABC):
     def __str__(self) -> str:
         return self.summary()
 
+    @abstractmethod
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the natural picture of this result and return the Axes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Result(Answer):
+    """An estimate with its standard error and the test of a hypothesis about it.
+
+    Attributes
+    ----------
+    estimate : float
+        What was asked for: a difference, a contrast or a dependence.
+    estimates : ndarray, shape (p,)
+        The dependence of every pair involved.
+    covariance : ndarray, shape (p, p)
+        Their estimated covariance.
+    standard_error : float
+        Of `estimate`.
+    statistic : float
+        The test statistic.
+    pvalue : float
+    alternative : {"greater", "less", "two-sided"}
+    pairs : tuple of (str, str)
+        Which estimate belongs to which pair.
+    influence : Influence
+        The conditional means from which everything was computed.
+    """
+
+    estimate: float
+    estimates: FloatArray
+    covariance: FloatArray
+    standard_error: float
+    statistic: float
+    pvalue: float
+    alternative: str
+    pairs: tuple[Pair, ...]
+    influence: Influence
+
+    def confidence_interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
+        """Give the two-sided interval of the estimate, whatever the alternative.
+
+        Parameters
+        ----------
+        confidence_level : float, default 0.95
+
+        Returns
+        -------
+        low, high : float
+        """
+        level = check_level("confidence_level", confidence_level)
+        return normal.interval(self.estimate, self.standard_error, level)
+
+    def power(self, n: int, *, alpha: float = 0.05) -> float:
+        """Give the probability that a test with `n` new observations rejects at level `alpha`.
+
+        The effect and the variance are taken to be as estimated here, as from a pilot study.
+        """
+        check_level("alpha", alpha)
+        if not n >= 4:
+            raise ValueError(f"n={n!r}; pass a number of observations, at least 4.")
+        return normal.power(self.estimate, self._deviation, n, alpha, self.alternative)
+
+    def sample_size(self, power: float = 0.8, *, alpha: float = 0.05) -> int:
+        """Find how many observations give the test this `power` at level `alpha`."""
+        check_level("power", power)
+        check_level("alpha", alpha)
+        return normal.sample_size(self.estimate, self._deviation, power, alpha, self.alternative)
+
+    @property
+    def _deviation(self) -> float:
+        """The standard error times √n: the deviation due to one observation."""
+        return self.standard_error * math.sqrt(self.n_observations)
+
     def __repr__(self) -> str:
         return (
             f"{type(self).__name__}(estimate={self.estimate:.6g}, "
             f"standard_error={self.standard_error:.6g}, statistic={self.statistic:.6g}, "
             f"pvalue={self.pvalue:.6g}, n_observations={self.n_observations})"
         )
-
-    @abstractmethod
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the natural picture of this result and return the Axes."""
 
 
 def _cell(value: Any) -> str:
