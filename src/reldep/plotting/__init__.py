@@ -3,10 +3,19 @@
 Nothing here shows a window, closes a figure or changes matplotlib's settings.
 """
 
-from reldep.plotting.curves import power
+from reldep.plotting.curves import power, sensitivity
 from reldep.plotting.ellipse import ellipses
-from reldep.plotting.intervals import forest
-from reldep.plotting.matrices import heatmap
+from reldep.plotting.intervals import forest, ranking
+from reldep.plotting.matrices import heatmap, pairwise
 from reldep.plotting.observations import influence
 
-__all__ = ["ellipses", "forest", "heatmap", "influence", "power"]
+__all__ = [
+    "ellipses",
+    "forest",
+    "heatmap",
+    "influence",
+    "pairwise",
+    "power",
+    "ranking",
+    "sensitivity",
+]

@@ -8,13 +8,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep._validation import check_level
-from reldep.plotting.style import GREY, axes, label, legend_above, series, without_frame
+from reldep.plotting.style import (
+    BLUE,
+    GREY,
+    ORANGE,
+    PALE,
+    axes,
+    label,
+    legend_above,
+    series,
+    without_frame,
+)
+from reldep.stats import normal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from reldep._variables import IntArray
     from reldep.results.base import Result
+    from reldep.results.sensitivity import Sensitivity
 
 TARGET_POWER = 0.8
 
@@ -75,6 +87,57 @@ def power(
     legend_above(ax, columns=2)
     without_frame(ax)
     return ax
+
+
+def sensitivity(result: Sensitivity, ax: Any = None, *, alpha: float = 0.05) -> Any:
+    """Draw z over multiples of the bandwidth, with the lines beyond which it is significant.
+
+    Parameters
+    ----------
+    result : Sensitivity
+    ax : matplotlib.axes.Axes or an empty matplotlib.figure.Figure, optional
+    alpha : float, default 0.05
+        The level of the critical lines.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    bar = normal.critical_value(check_level("alpha", alpha), result.alternative)
+    ax = axes(ax, size=(5.6, 3.8))
+    ax.axhspan(-bar, bar, color=PALE, alpha=0.6, linewidth=0)
+    ax.axhline(0.0, color=GREY, linewidth=1, linestyle=":")
+    for line in (-bar, bar):
+        ax.axhline(line, color=GREY, linewidth=1, linestyle="--")
+    ax.plot(result.factors, result.statistics, "o-", color=BLUE, markersize=4)
+    ax.set_xscale("log", base=2)
+    ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    _mark_sign_changes(ax, result)
+    ax.annotate(f"z = ±{bar:.2f}", (1.0, bar), xycoords=("axes fraction", "data"), **_beside)
+    ax.set_xlabel("bandwidth, as a multiple of the one used")
+    ax.set_ylabel(f"z, positive: more on {label(result.first, 20)}")
+    without_frame(ax)
+    return ax
+
+
+def _mark_sign_changes(ax: Any, result: Sensitivity) -> None:
+    """Draw a line where the curve crosses 0, by the straight line between neighbours."""
+    for before, after in result.sign_changes:
+        between = np.flatnonzero((result.factors == before) | (result.factors == after))
+        z = result.statistics[between]
+        share = z[0] / (z[0] - z[1])
+        crossing = before * (after / before) ** share
+        ax.axvline(crossing, color=ORANGE, linewidth=1.2)
+        ax.annotate(
+            f"sign changes at {crossing:.2g}",
+            (crossing, 1.0),
+            xycoords=("data", "axes fraction"),
+            xytext=(0, 3),
+            textcoords="offset points",
+            ha="center",
+            color=ORANGE,
+            fontsize="small",
+        )
 
 
 _small = {"color": GREY, "fontsize": "small"}

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reldep._validation import check_level
 from reldep.engine.influence import Influence
 from reldep.plotting.style import PALE, axes, thinned
 from reldep.results.text import MEASURE_NAMES
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reldep._variables import FloatArray
+    from reldep.results.ranking import Ranking
 
 # More cells than this on a side leave no room for a number in each.
 MOST_WRITTEN = 14
@@ -59,11 +61,68 @@ def heatmap(
     values, labels = _all_pairs(matrix, names, measure)
     shown = np.ma.masked_array(values, mask=np.eye(len(values), dtype=bool))
     ax = axes(ax, size=_square(len(labels)))
-    image = _cells(ax, shown, labels)
+    image = _cells(ax, shown, labels, empty=PALE)
     if len(labels) <= MOST_WRITTEN:
         _write(ax, image, shown, _written(shown.filled(0.0)))
     _colour_bar(ax, image, MEASURE_NAMES[measure])
     return ax
+
+
+def pairwise(result: Ranking, ax: Any = None, *, alpha: float | None = None) -> Any:
+    """Draw which targets differ: colours where the adjusted p-value is below alpha.
+
+    The targets run from the strongest to the weakest, so that a cell compares the stronger, its
+    row, with the weaker, its column. The colour is the difference; cells of pairs that may be
+    equal are pale. Up to 14 targets have their adjusted p-values written in.
+
+    Parameters
+    ----------
+    result : Ranking
+    ax : matplotlib.axes.Axes or an empty matplotlib.figure.Figure, optional
+    alpha : float, optional
+        By default 1 minus the confidence level of the ranking.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    level = 1.0 - result.confidence_level if alpha is None else check_level("alpha", alpha)
+    names = result.table()["target"]
+    difference, adjusted = _by_strength(result, names)
+    compared = np.triu(np.ones(difference.shape, dtype=bool), 1)
+    # Below the scale stands for "may be equal", which has a colour of its own.
+    shown = np.ma.masked_array(np.where(adjusted < level, difference, -1.0), mask=~compared)
+    ax = axes(ax, size=_square(len(names)))
+    image = _cells(ax, shown, names, empty="white")
+    image.set_clim(0.0, float(difference.max()) or 1.0)
+    if len(names) <= MOST_WRITTEN:
+        _write(ax, image, shown, [[_pvalue(p) for p in row] for row in adjusted])
+    _colour_bar(ax, image, f"difference of {MEASURE_NAMES[result.measure]}")
+    ax.set(xlabel="weaker", ylabel="stronger")
+    written = "adjusted p-values; " if len(names) <= MOST_WRITTEN else ""
+    ax.set_title(f"{written}grey: not below {level:.3g}", fontsize="small", loc="right")
+    return ax
+
+
+def _by_strength(result: Ranking, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+    """Give differences, row minus column, and adjusted p-values, the strongest target first."""
+    found = result.differences
+    place = np.array([names.index(target) for target in result.targets])
+    rows, columns = place[found.first], place[found.second]
+    sign = np.where(rows < columns, 1.0, -1.0)
+    low, high = np.minimum(rows, columns), np.maximum(rows, columns)
+    difference = np.zeros((len(names), len(names)))
+    adjusted = np.ones_like(difference)
+    difference[low, high] = sign * found.difference
+    adjusted[low, high] = result.adjusted_pvalues
+    return difference, adjusted
+
+
+def _pvalue(value: float) -> str:
+    """Write a p-value in the room of a cell."""
+    if value >= 0.001:
+        return f"{value:.3f}"
+    return f"{value:.0e}" if value >= 1e-99 else "<1e-99"
 
 
 def _all_pairs(
@@ -106,11 +165,11 @@ def _square(cells: int) -> tuple[float, float]:
     return side + 0.6, side
 
 
-def _cells(ax: Any, values: Any, names: Sequence[str]) -> Any:
-    """Colour the cells of a square; masked ones are pale."""
+def _cells(ax: Any, values: Any, names: Sequence[str], *, empty: str) -> Any:
+    """Colour the cells of a square; masked ones are empty, those below the scale pale."""
     import matplotlib as mpl
 
-    image = ax.imshow(values, cmap=mpl.colormaps[COLOURS].with_extremes(bad=PALE))
+    image = ax.imshow(values, cmap=mpl.colormaps[COLOURS].with_extremes(bad=empty, under=PALE))
     positions, written = thinned(names)
     size = "small" if len(written) <= 30 else "xx-small"
     ax.set_xticks(positions, written, rotation=45, ha="right", rotation_mode="anchor")
