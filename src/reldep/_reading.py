@@ -108,6 +108,8 @@ def _from_sparse(data: Any, name: str) -> Sparse:
 def _from_array(array: npt.NDArray[Any], name: str) -> Variable:
     if array.ndim == 0:
         raise TypeError(f"{name} is a single value; pass one observation per row.")
+    if len(array) == 0:
+        raise ValueError(f"{name} has no observations; pass at least 4.")
     if array.ndim == 2 and array.shape[1] == 0:
         raise ValueError(f"{name} has no columns (shape {array.shape}); pass at least one.")
     if isinstance(array, np.ma.MaskedArray):

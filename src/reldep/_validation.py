@@ -23,6 +23,7 @@ ALTERNATIVES = ("greater", "less", "two-sided")
 MEASURES = ("hsic", "cka", "dcor")
 METHODS = ("joint", "split")
 VARIANCES = ("fixed-kernel", "bandwidth-aware", "second-order", "full")
+ADJUSTMENTS = ("single-step", "step-down", "holm", "bh")
 MISSING = ("raise", "drop")
 
 
@@ -74,7 +75,7 @@ def read_dataset(
     for variable in variables.values():
         check_varies(variable)
     library = next((lib for lib in map(frame_library, blocks.values()) if lib), None)
-    cautions = _size_cautions(len(complete), n_dropped)
+    cautions = _dropped_in_words(n_dropped, len(complete))
     return Dataset(variables, complete, n_dropped, groups, library, cautions)
 
 
@@ -165,20 +166,23 @@ def _check_size(n: int, n_dropped: int) -> None:
         )
 
 
-def _size_cautions(n: int, n_dropped: int) -> tuple[ReldepWarning, ...]:
-    cautions: list[ReldepWarning] = []
-    if n < SMALL_SAMPLE:
-        cautions.append(
-            SmallSampleWarning(
-                f"only {n} observations: p-values and intervals rest on a normal approximation "
-                f"that is rough below {SMALL_SAMPLE}."
-            )
-        )
-    if n_dropped:
-        cautions.append(
-            DroppedRowsWarning(f"{n_dropped} incomplete observations were dropped; {n} are used.")
-        )
-    return tuple(cautions)
+def small_sample_cautions(n: int) -> tuple[ReldepWarning, ...]:
+    """Caution a reader of p-values and intervals when there are few observations."""
+    if n >= SMALL_SAMPLE:
+        return ()
+    return (
+        SmallSampleWarning(
+            f"only {n} observations: p-values and intervals rest on a normal approximation "
+            f"that is rough below {SMALL_SAMPLE}."
+        ),
+    )
+
+
+def _dropped_in_words(n_dropped: int, n_left: int) -> tuple[ReldepWarning, ...]:
+    if not n_dropped:
+        return ()
+    text = f"{n_dropped} incomplete observations were dropped; {n_left} are used."
+    return (DroppedRowsWarning(text),)
 
 
 def _read_clusters(clusters: Any, n: int) -> IntArray:

@@ -43,6 +43,16 @@ class Inference:
                 f"max_lag={lag!r} for {n} observations; pass a whole number from 0 to {n - 1}."
             )
 
+    def joint(
+        self, influence: Influence, pairs: Sequence[Pair], clusters: IntArray | None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Estimate the dependences of the pairs and their covariance."""
+        self.check_lag(influence.n_observations)
+        estimates = estimate(influence, pairs, self.measure)
+        return estimates.values, covariance(
+            estimates.psi, clusters=clusters, max_lag=self.max_lag
+        )
+
     def test(
         self,
         influence: Influence,
@@ -51,17 +61,15 @@ class Inference:
         clusters: IntArray | None,
     ) -> dict[str, Any]:
         """Estimate the contrast and test it; gives the fields of a result by name."""
-        self.check_lag(influence.n_observations)
-        estimates = estimate(influence, pairs, self.measure)
-        spread = covariance(estimates.psi, clusters=clusters, max_lag=self.max_lag)
-        difference = float(weights @ estimates.values)
+        values, spread = self.joint(influence, pairs, clusters)
+        difference = float(weights @ values)
         standard_error = standard_error_of(weights, spread)
         if standard_error is None:
             raise ValueError(_zero_variance_in_words(pairs))
         statistic = difference / standard_error
         return {
             "estimate": difference,
-            "estimates": estimates.values,
+            "estimates": values,
             "covariance": spread,
             "standard_error": standard_error,
             "statistic": statistic,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep._validation import MEASURES, Dataset, check_choice, read_dataset
+from reldep._validation import MEASURES, Dataset, check_choice, read_dataset, small_sample_cautions
 from reldep.engine import Influence, Pair, compute_influence, select_engine
 from reldep.kernels.given import Precomputed
 from reldep.kernels.radial import Distance
@@ -66,10 +66,16 @@ def provenance_of(
     )
 
 
-def cautions_of(dataset: Dataset, fitted: Mapping[str, FittedKernel]) -> tuple[ReldepWarning, ...]:
-    """Collect what the reader should know about the data and the fits."""
+def cautions_of(
+    dataset: Dataset, fitted: Mapping[str, FittedKernel], *, tested: bool = True
+) -> tuple[ReldepWarning, ...]:
+    """Collect what the reader should know about the data and the fits.
+
+    A plain number is as good as the data; only what is tested needs many observations.
+    """
+    size = small_sample_cautions(len(dataset)) if tested else ()
     fits = [caution for kernel in fitted.values() for caution in kernel.cautions]
-    return (*dataset.cautions, *fits)
+    return (*size, *dataset.cautions, *fits)
 
 
 def prepare(

@@ -1,0 +1,1 @@
+"""The program's own demonstrations and the paper's figures and tables."""

@@ -1,0 +1,46 @@
+"""Writing files so that nothing is ever half-written."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextmanager
+def write_atomically(path: str | Path) -> Iterator[Path]:
+    """Give a temporary file beside `path` that takes its place once all is written.
+
+    If anything goes wrong the temporary file is removed and what stood at `path` stays.
+    """
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise FileNotFoundError(
+            f"cannot write {target}: the directory {target.parent} does not exist; make it first."
+        )
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    except PermissionError as error:
+        raise PermissionError(
+            f"cannot write {target}: no permission to write into {target.parent}."
+        ) from error
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    """Read the process's file mode mask, which can only be read by setting it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

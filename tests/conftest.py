@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+import pytest
+from hypothesis import settings
+
+sys.path.insert(0, str(Path(__file__).parent))
+matplotlib.use("Agg")
+settings.register_profile("default", deadline=None, derandomize=True, max_examples=40)
+settings.load_profile("default")
+
+REFERENCE = Path(__file__).parent / "reference"
+
+
+@pytest.fixture(params=sorted(path.stem for path in REFERENCE.glob("*.json")))
+def reference(request):
+    """One case of the authors' program: raw data, kernels and expected values."""
+    return json.loads((REFERENCE / f"{request.param}.json").read_text())
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(20150706)
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
+
+
+def spirals(m, gamma3, seed, gamma1=0.3, gamma2=0.3):
+    """The paper's synthetic data: source, first, second."""
+    rng = np.random.default_rng(seed)
+    t = rng.uniform(0, 2 * np.pi, m)
+
+    def noisy(x, y, gamma):
+        return np.column_stack([x, y]) + gamma * rng.normal(size=(m, 2))
+
+    return (
+        noisy(t, np.sin(t), gamma1),
+        noisy(t * np.cos(t), t * np.sin(t), gamma2),
+        noisy(t * np.cos(t), t * np.sin(t), gamma3),
+    )

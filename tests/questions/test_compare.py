@@ -1,0 +1,222 @@
+"""compare: alternatives, methods, kernels, names and what the result offers."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+import reldep
+from conftest import spirals
+from reldep.kernels import Gaussian, Precomputed
+
+
+@pytest.fixture
+def data():
+    return spirals(80, 0.6, 3)
+
+
+def test_less_of_first_and_second_is_greater_of_second_and_first(data):
+    x, y, z = data
+    assert reldep.compare(x, y, z, alternative="less").pvalue == pytest.approx(
+        reldep.compare(x, z, y, alternative="greater").pvalue
+    )
+
+
+def test_the_three_alternatives_agree_with_the_normal_law(data):
+    results = {a: reldep.compare(*data, alternative=a) for a in ("greater", "less", "two-sided")}
+    z = results["greater"].statistic
+    assert results["greater"].pvalue == pytest.approx(norm.sf(z))
+    assert results["less"].pvalue == pytest.approx(norm.cdf(z))
+    assert results["two-sided"].pvalue == pytest.approx(2 * norm.sf(abs(z)))
+
+
+def test_compare_is_the_contrast_one_minus_one(data):
+    x, y, z = data
+    comparison = reldep.compare(x, y, z)
+    contrast = reldep.contrast({"x": x, "y": y, "z": z}, {("x", "y"): 1, ("x", "z"): -1})
+    assert contrast.statistic == pytest.approx(comparison.statistic, rel=1e-12)
+
+
+@pytest.mark.parametrize("measure", ["hsic", "cka", "dcor"])
+def test_split_computes_each_half_by_itself(data, measure):
+    x, y, z = data
+    split = reldep.compare(x, y, z, method="split", measure=measure)
+    upper = reldep.dependence(x[:40], y[:40], measure=measure)
+    lower = reldep.dependence(x[40:], z[40:], measure=measure)
+    np.testing.assert_allclose(split.estimates, [upper.estimate, lower.estimate], rtol=1e-10)
+    expected = np.diag([upper.standard_error**2, lower.standard_error**2])
+    np.testing.assert_allclose(split.covariance, expected, rtol=1e-9, atol=1e-20)
+
+
+def test_split_with_a_seed_shuffles_the_rows(data):
+    plain = reldep.compare(*data, method="split")
+    shuffled = [reldep.compare(*data, method="split", rng=seed) for seed in (1, 1, 2)]
+    assert shuffled[0].statistic == shuffled[1].statistic
+    assert len({plain.statistic, shuffled[0].statistic, shuffled[2].statistic}) == 3
+
+
+def test_bandwidths_are_chosen_on_each_half(data):
+    split = reldep.compare(*data, method="split")
+    halves = [k["bandwidth"] for n, k in split.provenance.kernels.items() if "half" in n]
+    assert len(halves) == 2
+    assert halves[0] != halves[1]
+
+
+def test_a_precomputed_matrix_stands_for_the_data_or_for_the_kernel(data):
+    x, y, z = data
+    matrix = np.exp(-np.square(x[:, None] - x[None]).sum(axis=2))
+    as_data = reldep.compare(Precomputed(matrix), y, z)
+    as_kernel = reldep.compare(x, y, z, kernel={"source": Precomputed(matrix)})
+    as_function = reldep.compare(
+        x,
+        y,
+        z,
+        kernel=(lambda a, b: np.exp(-np.square(a[:, None] - b).sum(axis=2)), "auto", "auto"),
+    )
+    expected = reldep.compare(x, y, z, kernel=(Gaussian(np.sqrt(0.5)), "auto", "auto"))
+    for result in (as_data, as_kernel, as_function):
+        assert result.statistic == pytest.approx(expected.statistic, rel=1e-10)
+
+
+def test_kernels_by_argument_and_by_own_name_are_the_same(data):
+    x, y, z = data
+    by_role = reldep.compare(x, y, z, kernel={"first": "laplace"}, names=("a", "b", "c"))
+    by_name = reldep.compare(x, y, z, kernel={"b": "laplace"}, names=("a", "b", "c"))
+    assert by_role.statistic == by_name.statistic
+    assert by_role.provenance.kernels["b"]["kernel"].startswith("Laplace")
+
+
+def test_shifting_rescaling_and_rotating_data_change_nothing(data):
+    x, y, z = data
+    turn = np.array([[0.6, -0.8], [0.8, 0.6]])
+    moved = reldep.compare(1e3 * x + 1e5, y @ turn, z)
+    assert moved.statistic == pytest.approx(reldep.compare(x, y, z).statistic, rel=1e-7)
+
+
+def test_dropping_incomplete_rows_is_the_same_as_passing_the_complete_ones(data):
+    x, y, z = (block.copy() for block in data)
+    x[3, 0], z[7, 1] = np.nan, np.inf
+    keep = np.delete(np.arange(80), [3, 7])
+    with pytest.warns(reldep.exceptions.DroppedRowsWarning, match="2 incomplete"):
+        result = reldep.compare(x, y, z, missing="drop")
+    expected = reldep.compare(x[keep], y[keep], z[keep])
+    assert result.statistic == expected.statistic
+    assert result.provenance.n_dropped == 2
+    np.testing.assert_array_equal(result.provenance.rows, keep)
+
+
+def test_dropped_rows_are_taken_out_of_a_precomputed_matrix_too(data):
+    x, y, z = data
+    matrix = np.exp(-np.square(x[:, None] - x[None]).sum(axis=2))
+    holed = y.copy()
+    holed[5] = np.nan
+    keep = np.delete(np.arange(80), 5)
+    with pytest.warns(reldep.exceptions.DroppedRowsWarning):
+        result = reldep.compare(Precomputed(matrix), holed, z, missing="drop")
+    expected = reldep.compare(Precomputed(matrix[np.ix_(keep, keep)]), y[keep], z[keep])
+    assert result.statistic == pytest.approx(expected.statistic, rel=1e-12)
+
+
+def test_the_interval_is_two_sided_and_matches_the_normal_law(data):
+    result = reldep.compare(*data)
+    low, high = result.confidence_interval(0.9)
+    assert (low, high) == pytest.approx(norm.interval(0.9, result.estimate, result.standard_error))
+
+
+def test_power_inverts_to_a_sample_size(data):
+    result = reldep.compare(*data)
+    n = result.sample_size(power=0.9)
+    assert result.power(n) >= 0.9 > result.power(n - 1)
+    assert result.power(result.n_observations) == pytest.approx(
+        norm.cdf(result.statistic - norm.isf(0.05))
+    )
+
+
+def test_power_of_the_other_alternatives(data):
+    less = reldep.compare(data[0], data[2], data[1], alternative="less")
+    assert less.power(200) == pytest.approx(reldep.compare(*data).power(200))
+    both = reldep.compare(*data, alternative="two-sided")
+    n = both.sample_size(0.8)
+    assert both.power(n) >= 0.8 > both.power(n - 1)
+
+
+def test_no_sample_size_helps_an_effect_in_the_other_direction(data):
+    result = reldep.compare(data[0], data[2], data[1])
+    with pytest.raises(ValueError, match="does not point towards alternative='greater'"):
+        result.sample_size()
+
+
+def test_results_are_frozen(data):
+    result = reldep.compare(*data)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        result.pvalue = 0.0
+
+
+def test_data_passed_in_is_not_modified(data):
+    copies = [block.copy() for block in data]
+    for kernel in ("auto", "laplace", "linear", "polynomial", "distance"):
+        reldep.compare(*data, kernel=kernel)
+    for block, copy in zip(data, copies, strict=True):
+        np.testing.assert_array_equal(block, copy)
+        assert block.flags.writeable
+
+
+def test_the_summary_says_the_answer_first():
+    result = reldep.compare(*spirals(80, 1.5, 3), names=("sound", "rhythm", "pitch"))
+    text = result.summary()
+    assert text.startswith("sound depends significantly more on rhythm than on pitch")
+    assert "80 observations" in text
+    assert "Gaussian(bandwidth=" in text
+    assert str(result) == text
+    assert repr(result).startswith("Comparison(estimate=")
+
+
+@pytest.mark.parametrize(
+    ("alternative", "flip", "words"),
+    [
+        ("greater", True, "No evidence at the 5 % level that x depends more on y than on z"),
+        ("less", True, "x depends significantly less on y than on z"),
+        ("two-sided", True, "x depends significantly more on z than on y"),
+        ("two-sided", False, "x depends significantly more on y than on z"),
+        ("less", False, "No evidence at the 5 % level that x depends less on y than on z"),
+    ],
+)
+def test_the_sentence_follows_the_alternative(alternative, flip, words):
+    source, first, second = spirals(150, 0.9, 5)
+    if flip:
+        first, second = second, first
+    result = reldep.compare(source, first, second, alternative=alternative, names=("x", "y", "z"))
+    assert result.sentence().startswith(words)
+
+
+def test_efficiency_and_bound_say_when_they_do_not_apply(data):
+    split = reldep.compare(*data, method="split")
+    with pytest.raises(ValueError, match='use method="joint"'):
+        split.relative_efficiency()
+    with pytest.raises(ValueError, match=r"values in \[0, 1\]"):
+        reldep.compare(*data, kernel="linear").finite_sample_bound()
+    with pytest.raises(ValueError, match="difference of two HSICs"):
+        reldep.compare(*data, measure="cka").finite_sample_bound()
+    assert reldep.compare(*data).finite_sample_bound(0.1) == pytest.approx(
+        2 * np.sqrt(np.log(60) / (0.24 * 80))
+    )
+
+
+def test_a_constant_shift_in_time_order_is_handled_by_max_lag(data):
+    plain = reldep.compare(*data)
+    lagged = reldep.compare(*data, max_lag=3)
+    assert lagged.estimate == plain.estimate
+    assert lagged.standard_error != plain.standard_error
+    assert reldep.compare(*data, max_lag=0).standard_error == plain.standard_error
+
+
+def test_clusters_of_one_are_no_clusters(data):
+    plain = reldep.compare(*data)
+    assert reldep.compare(*data, clusters=np.arange(80)).standard_error == pytest.approx(
+        plain.standard_error
+    )
+    paired = reldep.compare(*data, clusters=np.repeat(np.arange(40), 2))
+    assert paired.standard_error != plain.standard_error

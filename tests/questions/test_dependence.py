@@ -1,0 +1,127 @@
+"""dependence, the plain numbers, influence and contrast."""
+
+from __future__ import annotations
+
+import dcor
+import numpy as np
+import pytest
+
+import reldep
+from reldep.kernels import Distance
+
+
+@pytest.fixture
+def data(rng):
+    x = rng.normal(size=(60, 3))
+    return x, x[:, :2] ** 2 + 0.3 * rng.normal(size=(60, 2)), rng.normal(size=60)
+
+
+def test_distance_covariance_and_correlation_are_those_of_dcor(data):
+    for x, y in ((data[0], data[1]), (data[0], data[2][:, None])):
+        assert reldep.hsic(x, y, kernel="distance") == pytest.approx(
+            dcor.u_distance_covariance_sqr(x, y), rel=1e-12
+        )
+        assert reldep.distance_correlation(x, y) == pytest.approx(
+            dcor.u_distance_correlation_sqr(x, y), rel=1e-12
+        )
+        assert reldep.cka(x, y, kernel=Distance(1.5)) == pytest.approx(
+            dcor.u_distance_correlation_sqr(x, y, exponent=1.5), rel=1e-12
+        )
+
+
+def test_linear_hsic_of_scalars_is_built_from_covariances():
+    """The unbiased squared covariance by its definition on distinct indices."""
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(2, 9))
+    from brute_force import hsic
+
+    assert reldep.hsic(x, y, kernel="linear") == pytest.approx(
+        hsic(np.outer(x, x), np.outer(y, y)), rel=1e-10
+    )
+
+
+def test_cka_of_a_variable_with_itself_is_one(data):
+    assert reldep.cka(data[0], data[0]) == pytest.approx(1.0, rel=1e-12)
+    assert reldep.distance_correlation(data[0], -2 * data[0]) == pytest.approx(1.0, rel=1e-9)
+
+
+def test_dependence_finds_what_there_is_and_only_that(data):
+    x, y, z = data
+    found = reldep.dependence(x, y)
+    assert found.pvalue < 1e-4
+    assert found.estimate == reldep.hsic(x, y)
+    assert found.sentence().startswith("x and y depend on each other (HSIC")
+    nothing = reldep.dependence(x, z)
+    assert nothing.pvalue > 0.01
+    assert nothing.sentence(alpha=0.01).startswith("No evidence at the 1 % level that x and y")
+
+
+def test_the_independence_test_keeps_its_level():
+    draws = 600
+    rng = np.random.default_rng(5)
+    rejected = [
+        reldep.dependence(rng.normal(size=40), rng.normal(size=40)).pvalue < 0.05
+        for _ in range(draws)
+    ]
+    assert np.mean(rejected) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / draws)
+    assert np.mean(rejected) > 0.005
+
+
+def test_the_table_of_a_dependence_has_its_test(data):
+    frame = reldep.dependence(data[0], data[1], measure="cka").to_frame()
+    assert frame.columns[:2] == ["dependence", "cka"]
+    assert frame["pvalue"][0] < 1e-4
+
+
+def test_influence_can_hold_any_pairs(data):
+    x, y, z = data
+    A = reldep.influence({"x": x, "y": y, "z": z}, [("y", "x"), ("z", "z")])
+    assert A.values.shape == (2, 60)
+    assert A.pairs == (("y", "x"), ("z", "z"))
+    assert A.names == ("x", "y", "z")
+    assert A.n_observations == 60
+    np.testing.assert_allclose(A.estimates, [reldep.hsic(x, y), reldep.hsic(z, z)], rtol=1e-12)
+    np.testing.assert_allclose(A.psi.sum(axis=1), 0, atol=1e-12)
+    assert A.row(("x", "y")) == 0
+    with pytest.raises(KeyError):
+        A.row(("x", "z"))
+
+
+def test_averages_of_groups_are_contrasts(data):
+    x, y, z = data
+    variables = {"x": x, "a": y, "b": y + 0.1, "c": z}
+    result = reldep.contrast(variables, {("x", "a"): 1, ("x", "b"): 1, ("x", "c"): -2})
+    expected = 2 * reldep.hsic(x, y) - 2 * reldep.hsic(x, z)
+    assert result.estimate == pytest.approx(expected, rel=1e-10)
+    assert result.sentence().startswith("The contrast 1·HSIC(x, a) +1·HSIC(x, b) -2·HSIC(x, c) is")
+    assert result.to_frame()["dependence"].to_list()[-1] == "contrast"
+
+
+def test_kernels_of_a_contrast_follow_the_variables(data):
+    x, y, z = data
+    weights = {("x", "y"): 1.0, ("x", "z"): -1.0}
+    variables = {"unused": z, "x": x, "y": y, "z": z}
+    by_tuple = reldep.contrast(variables, weights, kernel=("delta", "linear", "linear", "linear"))
+    by_name = reldep.contrast(variables, weights, kernel=dict.fromkeys("xyz", "linear"))
+    single = reldep.contrast(variables, weights, kernel="linear")
+    assert by_tuple.statistic == by_name.statistic == single.statistic
+
+
+def test_both_orders_of_a_pair_add_their_weights(data):
+    x, y, z = data
+    variables = {"x": x, "y": y, "z": z}
+    both = reldep.contrast(variables, {("x", "y"): 1, ("y", "x"): 1, ("x", "z"): -2})
+    once = reldep.contrast(variables, {("x", "y"): 2, ("x", "z"): -2})
+    assert both.statistic == once.statistic
+
+
+def test_dcor_on_labels_uses_the_discrete_metric(rng):
+    words = np.array(["a", "b", "c"])[rng.integers(0, 3, 50)]
+    y = rng.normal(size=50) + (words == "a")
+    result = reldep.dependence(words, y, measure="dcor")
+    apart = (words[:, None] != words).astype(float)
+    distances = np.abs(y[:, None] - y)
+    expected = reldep.cka(
+        reldep.kernels.Precomputed(-apart), reldep.kernels.Precomputed(-distances)
+    )
+    assert result.estimate == pytest.approx(expected, rel=1e-12)

@@ -1,0 +1,76 @@
+"""The authors' program, Monte-Carlo calibration and other independent checks of compare."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import reldep
+from conftest import spirals
+
+
+def blocks(reference):
+    return [np.array(reference[name]) for name in "xyz"]
+
+
+def kernel_of(reference):
+    return tuple(reference["kernels"][name]["kind"] for name in "xyz")
+
+
+def test_hsic_covariance_and_p_are_those_of_the_authors_program(reference):
+    result = reldep.compare(*blocks(reference), kernel=kernel_of(reference))
+    expected = reference["expected"]
+    np.testing.assert_allclose(
+        result.estimates, [expected["hsic_xy"], expected["hsic_xz"]], rtol=1e-10
+    )
+    np.testing.assert_allclose(result.covariance, expected["cov"], rtol=1e-10)
+    # Their p is 1 - normcdf(z): what is left of its digits depends on p itself.
+    lost = 4e-16 / expected["pvalue"]
+    assert result.pvalue == pytest.approx(expected["pvalue"], rel=max(1e-10, lost))
+
+
+def test_median_bandwidths_are_those_of_the_authors_program(reference):
+    result = reldep.compare(*blocks(reference), kernel=kernel_of(reference))
+    fitted = result.provenance.kernels.values()
+    for name, kernel in zip("xyz", fitted, strict=True):
+        bandwidth = reference["kernels"][name]["bandwidth"]
+        if bandwidth is not None:
+            assert kernel["bandwidth"] == pytest.approx(bandwidth, rel=1e-12)
+
+
+def test_size_at_five_percent_on_the_papers_null_is_within_binomial_error():
+    draws = 1000
+    rejections = sum(
+        reldep.compare(*spirals(200, 0.3, seed), alternative="greater").pvalue < 0.05
+        for seed in range(draws)
+    )
+    three_sigma = 3 * np.sqrt(0.05 * 0.95 / draws)
+    assert abs(rejections / draws - 0.05) < three_sigma
+
+
+def test_joint_beats_split_by_far():
+    draws = 60
+
+    def power(method):
+        data = (spirals(200, 0.7, 10_000 + seed) for seed in range(draws))
+        return np.mean([reldep.compare(*d, method=method).pvalue < 0.05 for d in data])
+
+    assert power("joint") - power("split") > 0.4
+
+
+def test_tail_p_values_do_not_underflow_early():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(1600, 1))
+    weak = rng.normal(size=(1600, 1))
+    result = reldep.compare(x, x + 0.01 * rng.normal(size=x.shape), weak)
+    assert result.statistic > 30
+    assert 0 < result.pvalue < 1e-200
+
+
+def test_efficiency_matches_the_ratio_of_variances():
+    """The split variance, 2 (s1 + s2) / n, over the joint one, from one large sample."""
+    result = reldep.compare(*spirals(500, 0.6, 1))
+    s1, s2 = result.covariance.diagonal()
+    joint = result.standard_error**2
+    assert result.relative_efficiency() == pytest.approx(2 * (s1 + s2) / joint)
+    assert result.relative_efficiency() > 1

@@ -1,0 +1,65 @@
+"""The package itself: names, start-up cost, citation and doc examples."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import reldep
+
+ROOT = Path(__file__).parent.parent
+HEAVY = ("scipy.stats", "numba", "pandas", "polars", "matplotlib", "dask", "sklearn", "narwhals")
+
+
+def run_python(code):
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    loaded = run_python("import reldep, sys; print(*sys.modules)").split()
+    assert "reldep" in loaded
+    assert not set(loaded) & {*HEAVY, "numpy"}
+
+
+def test_a_first_comparison_of_arrays_loads_nothing_heavy():
+    code = (
+        "import sys, numpy as np, reldep; x = np.arange(30.0);"
+        "reldep.compare(x, x**2, np.sin(x)); print(*sys.modules)"
+    )
+    assert not set(run_python(code).split()) & set(HEAVY)
+
+
+def test_every_public_name_exists():
+    for name in reldep.__all__:
+        assert getattr(reldep, name) is not None
+    assert dir(reldep) == reldep.__all__
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = reldep.nothing
+
+
+def test_the_version_is_the_same_everywhere():
+    pyproject = (ROOT / "pyproject.toml").read_text()
+    citation = (ROOT / "CITATION.cff").read_text()
+    assert f'version = "{reldep.__version__}"' in pyproject
+    assert re.search(rf"^version: {re.escape(reldep.__version__)}$", citation, re.MULTILINE)
+    assert f"## {reldep.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def modules():
+    return sorted(m.name for m in pkgutil.walk_packages(reldep.__path__, "reldep."))
+
+
+@pytest.mark.parametrize("name", modules())
+def test_examples_in_docstrings_run(name):
+    if name == "reldep.__main__":
+        pytest.skip("runs the program")
+    outcome = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
+    assert outcome.failed == 0

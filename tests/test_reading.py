@@ -1,0 +1,218 @@
+"""Any data a person has: what each kind becomes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+
+import reldep
+from reldep._reading import read_variable
+from reldep._variables import Items, Labels, Mixed, Numeric, Sparse
+
+M = 30
+RNG = np.random.default_rng(0)
+AGE = RNG.normal(50, 10, M)
+SEX = np.array(["f", "m"])[RNG.integers(0, 2, M)]
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (AGE, Numeric),
+        (AGE.astype(np.float32), Numeric),
+        (AGE.astype(int), Numeric),
+        (AGE[:, None], Numeric),
+        (AGE.tolist(), Numeric),
+        ([[a, 1.0 + i] for i, a in enumerate(AGE)], Numeric),
+        (tuple(AGE), Numeric),
+        (AGE.astype(object), Numeric),
+        (np.ma.masked_array(AGE), Numeric),
+        (pd.Series(AGE), Numeric),
+        (pd.Series(AGE.round(), dtype="Int64"), Numeric),
+        (pl.Series(AGE), Numeric),
+        (pa.array(AGE), Numeric),
+        (pa.chunked_array([AGE]), Numeric),
+        (pd.DataFrame({"a": AGE, "b": AGE**2}), Numeric),
+        (pl.DataFrame({"a": AGE, "b": AGE**2}), Numeric),
+        (pa.table({"a": AGE, "b": AGE**2}), Numeric),
+        (AGE > 50, Labels),
+        ((AGE > 50).tolist(), Labels),
+        (SEX, Labels),
+        (SEX.astype("S"), Labels),
+        (SEX.tolist(), Labels),
+        (SEX.astype(object), Labels),
+        (pd.Series(SEX), Labels),
+        (pd.Series(SEX, dtype="category"), Labels),
+        (pl.Series(SEX, dtype=pl.Categorical), Labels),
+        (pa.array(SEX), Labels),
+        (pd.DataFrame({"sex": SEX}), Labels),
+        (pd.DataFrame({"age": AGE, "sex": SEX}), Mixed),
+        (pl.DataFrame({"age": AGE, "sex": SEX}), Mixed),
+        (np.array([AGE, SEX], dtype=object).T, Mixed),
+        (np.column_stack([SEX, SEX[::-1]]), Mixed),
+        (sp.csr_array(np.eye(M)), Sparse),
+        (sp.coo_matrix(np.eye(M)), Sparse),
+        (sp.csc_array(np.eye(M, dtype=bool)), Sparse),
+        ([{1, 2}] * M, Items),
+        (np.zeros((M, 4, 4)), Items),
+        ([np.zeros((2, 2))] * M, Items),
+    ],
+)
+def test_each_kind_of_data_is_recognised(data, kind):
+    variable = read_variable(data, "v")
+    assert type(variable) is kind
+    assert variable.name == "v"
+    assert len(variable) == M
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_series_arrays_and_lists_of_the_same_numbers_give_the_same_answer(library):
+    y = AGE + RNG.normal(size=M)
+    expected = reldep.hsic(AGE, y)
+    assert reldep.hsic(library.Series(AGE), library.Series(y)) == expected
+    assert reldep.hsic(AGE.tolist(), y.tolist()) == expected
+    assert reldep.hsic(library.DataFrame({"a": AGE}), y) == expected
+
+
+def test_nullable_and_missing_marks_are_seen_as_missing():
+    numbers = pd.Series([1.0, None, 3.0, 4.0], dtype="Float64")
+    words = pd.Series(["a", None, "b", "a"])
+    mixed = [1, None, float("nan"), 4]
+    assert read_variable(numbers, "v").missing().tolist() == [False, True, False, False]
+    assert read_variable(words, "v").missing().tolist() == [False, True, False, False]
+    assert read_variable(mixed, "v").missing().tolist() == [False, True, True, False]
+    assert read_variable([None, {1}, {2}, {3}], "v").missing().tolist() == [True] + 3 * [False]
+    masked = np.ma.masked_array([1.0, 2.0, 3.0, 4.0], mask=[0, 0, 1, 0])
+    assert read_variable(masked, "v").missing().tolist() == [False, False, True, False]
+    images = np.zeros((4, 2, 2))
+    images[1, 0, 0] = np.nan
+    assert read_variable(images, "v").missing().tolist() == [False, True, False, False]
+
+
+def test_names_of_series_survive_into_the_result():
+    frame = pd.DataFrame({"dose": AGE, "growth": AGE + RNG.normal(size=M), "sex": SEX})
+    result = reldep.compare(frame["dose"], frame["growth"], frame["sex"])
+    assert result.pairs == (("dose", "growth"), ("dose", "sex"))
+    assert "dose ~ growth" in result.to_frame()["dependence"].tolist()
+
+
+def test_equal_series_names_fall_back_to_the_arguments():
+    s = pd.Series(AGE, name="value")
+    result = reldep.compare(s, s**2, s**3 + RNG.normal(size=M))
+    assert result.pairs == (("source", "first"), ("source", "second"))
+
+
+@pytest.mark.parametrize(
+    ("make", "library"),
+    [(pd.DataFrame, "pandas"), (pl.DataFrame, "polars"), (pa.table, "pyarrow")],
+)
+def test_tables_come_back_in_the_library_the_data_came_from(make, library):
+    frame = make({"a": AGE})
+    result = reldep.compare(frame, AGE**2, RNG.normal(size=M) + AGE)
+    assert type(result.to_frame()).__module__.split(".")[0] == library
+
+
+def test_tables_of_arrays_come_back_in_polars():
+    result = reldep.compare(AGE, AGE**2, RNG.normal(size=M) + AGE)
+    assert isinstance(result.to_frame(), pl.DataFrame)
+
+
+def test_mixed_frames_get_the_product_of_gaussian_and_delta():
+    frame = pl.DataFrame({"age": AGE, "sex": SEX, "smoker": SEX[::-1]})
+    y = RNG.normal(size=M) + AGE
+    automatic = reldep.compare(frame, AGE, y)
+    d2 = np.square(AGE[:, None] - AGE[None])
+    median = np.median(np.sqrt(d2)[np.triu_indices(M, 1)])
+    same = (SEX[:, None] == SEX) & (SEX[::-1, None] == SEX[::-1])
+    by_hand = reldep.kernels.Precomputed(np.exp(-d2 / (2 * median**2)) * same)
+    assert automatic.statistic == pytest.approx(reldep.compare(by_hand, AGE, y).statistic)
+
+
+def test_sums_over_mixed_frames_are_asked_for_with_plus():
+    from reldep.kernels import Delta, Gaussian
+
+    frame = pd.DataFrame({"sex": SEX, "age": AGE})
+    d2 = np.square(AGE[:, None] - AGE[None])
+    by_hand = np.exp(-d2 / (2 * 9.0)) + (SEX[:, None] == SEX)
+    summed = reldep.hsic(frame, AGE, kernel=(Delta() + Gaussian(3.0), "auto"))
+    assert summed == pytest.approx(reldep.hsic(reldep.kernels.Precomputed(by_hand), AGE))
+
+
+def test_sparse_and_dense_rows_give_the_same_answer():
+    dense = (RNG.random((M, 40)) < 0.1) * RNG.random((M, 40))
+    y = RNG.normal(size=M)
+    for kernel in ("gaussian", "laplace", "linear", "polynomial", "distance"):
+        expected = reldep.hsic(dense, y, kernel=kernel)
+        assert reldep.hsic(sp.csr_array(dense), y, kernel=kernel) == pytest.approx(
+            expected, rel=1e-9
+        )
+
+
+def test_sparse_data_is_never_densified(monkeypatch):
+    data = sp.random_array((M, 5000), density=0.002, rng=1, format="csr")
+    original = sp.csr_array.toarray
+
+    def only_blocks(self, *args, **kwargs):
+        assert self.shape[1] <= M, "a data matrix was densified"
+        return original(self, *args, **kwargs)
+
+    monkeypatch.setattr(sp.csr_array, "toarray", only_blocks)
+    assert np.isfinite(reldep.hsic(data, AGE))
+
+
+def test_lists_of_labels_with_booleans_and_numbers_as_objects():
+    assert isinstance(read_variable(np.array([True, False, None, True], object), "v"), Labels)
+    assert read_variable([True, False, True, True], "v").values() == [True, False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "message"),
+    [
+        (None, TypeError, "v is of type NoneType"),
+        ("abc", TypeError, "v is of type str"),
+        (3.0, TypeError, "v is of type float"),
+        ({"a": [1]}, TypeError, "v is of type dict"),
+        (np.array(3.0), TypeError, "single value"),
+        (iter([1, 2]), TypeError, "which has no rows"),
+        ([], ValueError, "v has no observations"),
+        (np.empty((0, 2)), ValueError, "v has no observations"),
+        (np.empty((5, 0)), ValueError, "v has no columns"),
+        (pd.DataFrame(index=range(5)), ValueError, "v has no columns"),
+        (sp.csr_array((5, 0)), ValueError, "at least one column"),
+        ([None, None], ValueError, "only missing values"),
+        ([[1, 2], [3]], ValueError, r"rows of different lengths \(1 to 2\)"),
+        (np.array([1 + 2j, 3]), TypeError, "dtype complex128"),
+        (np.array(["2020-01-01"], dtype="M8[D]"), TypeError, "neither numbers nor labels"),
+        (sp.csr_array(np.eye(3, dtype=complex)), TypeError, "real numbers"),
+        (pl.LazyFrame({"a": [1]}), TypeError, r"pass v\.collect\(\)"),
+        (
+            pl.DataFrame({"day": [1, 2]}).cast(pl.Date),
+            TypeError,
+            "column 'day' has type Date",
+        ),
+        (
+            pd.DataFrame({"a": [1, 2], "thing": [{1}, {2}]}),
+            TypeError,
+            "column 'thing' of v is neither numbers nor labels",
+        ),
+    ],
+)
+def test_what_cannot_be_read_says_why(data, error, message):
+    with pytest.raises(error, match=message):
+        read_variable(data, "v")
+
+
+def test_objects_read_through_array_and_narwhals_protocols():
+    class Tensor:
+        def __array__(self, dtype=None, copy=None):
+            return AGE
+
+    import narwhals as nw
+
+    assert isinstance(read_variable(Tensor(), "v"), Numeric)
+    assert isinstance(read_variable(nw.from_native(pl.DataFrame({"a": AGE})), "v"), Numeric)
+    assert isinstance(read_variable(pd.Index(AGE), "v"), Numeric)
