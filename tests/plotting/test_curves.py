@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -65,3 +67,31 @@ def test_wrong_input_is_refused(joint):
         plotting.power({})
     with pytest.raises(ValueError, match="alpha"):
         plotting.power(joint, alpha=2)
+
+
+def test_sensitivity_draws_z_over_the_bandwidth_with_its_critical_lines(sensitive):
+    ax = sensitive.plot()
+    (curve,) = [line for line in ax.lines if line.get_marker() == "o"]
+    np.testing.assert_array_equal(curve.get_xydata()[:, 1], sensitive.statistics)
+    assert ax.get_xscale() == "log"
+    heights = {round(float(line.get_ydata()[0]), 3) for line in ax.lines if line is not curve}
+    assert {-1.645, 1.645} <= heights
+    assert ax.texts[0].get_text() == "z = ±1.64"
+
+
+def test_sign_change_is_marked_where_the_curve_crosses_zero(sensitive):
+    ax = sensitive.plot()
+    (mark,) = [line for line in ax.lines if line.get_label().startswith("sign changes")]
+    # Halfway between 0.5 and 1 on the logarithmic axis: z is -2 and 2 there.
+    np.testing.assert_allclose(mark.get_xdata(), 0.5**0.5)
+    assert legend(ax) == ["sign changes at 0.71 times the bandwidth"]
+
+
+def test_steady_sign_has_no_mark(sensitive):
+    steady = dataclasses.replace(sensitive, estimates=np.abs(sensitive.estimates))
+    assert plotting.sensitivity(steady).get_legend() is None
+
+
+def test_two_sided_sensitivity_has_wider_lines(sensitive):
+    both = dataclasses.replace(sensitive, alternative="two-sided")
+    assert plotting.sensitivity(both, alpha=0.01).texts[0].get_text() == "z = ±2.58"

@@ -96,3 +96,58 @@ def test_missing_pair_is_named(variables):
     some = reldep.influence(variables, [("a", "b")])
     with pytest.raises(ValueError, match=r"matrix lacks the pair \('c', 'a'\)"):
         plotting.heatmap(some, measure="hsic")
+
+
+def test_pairwise_compares_each_stronger_with_each_weaker_target(ranking):
+    ax = plotting.pairwise(ranking)
+    names = [tick.get_text() for tick in ax.get_yticklabels()]
+    assert names == ranking.table()["target"]
+    shown = cells(ax)
+    assert shown.count() == 15
+    by_name = dict(zip(ranking.targets, ranking.estimates, strict=True))
+    strongest, weakest = names[0], names[-1]
+    assert shown[0, 5] == pytest.approx(by_name[strongest] - by_name[weakest])
+
+
+def test_pairs_that_may_be_equal_are_below_the_scale(ranking):
+    ax = plotting.pairwise(ranking)
+    shown, low = cells(ax), ax.images[0].get_clim()[0]
+    assert (shown.compressed() < low).sum() == (ranking.adjusted_pvalues >= 0.05).sum()
+    assert 0 < (shown.compressed() < low).sum() < 15
+
+
+def test_adjusted_pvalues_are_written_in_the_cells(ranking):
+    frame = ranking.pairwise()
+    ax = plotting.pairwise(ranking)
+    assert len(ax.texts) == len(frame) == 15
+    largest = max(frame["adjusted_pvalue"])
+    assert f"{largest:.3f}" in {text.get_text() for text in ax.texts}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.04321, "0.043"), (3e-7, "3e-07"), (1e-120, "<1e-99"), (1.0, "1.000")]
+)
+def test_pvalues_fit_into_cells(value, text):
+    from reldep.plotting.matrices import _pvalue
+
+    assert _pvalue(value) == text
+
+
+def test_level_of_the_pairwise_picture_can_be_chosen(ranking):
+    ax = plotting.pairwise(ranking, alpha=1e-300)
+    assert (cells(ax).compressed() < 0).all()
+    assert ax.get_title(loc="right") == "adjusted p-values; grey: not below 1e-300"
+    with pytest.raises(ValueError, match="alpha"):
+        plotting.pairwise(ranking, alpha=0)
+
+
+def test_copies_of_one_target_are_drawn_as_equal(triple):
+    x, y, _ = triple
+    ax = plotting.pairwise(reldep.rank(x, {"y": y, "copy": y}, n_simulations=400))
+    assert cells(ax).compressed().tolist() == [-1.0]
+
+
+def test_names_that_differ_in_the_middle_stay_different():
+    names = [f"the long name of gene number {i} in the table of the study" for i in range(20)]
+    ax = plotting.heatmap(np.zeros((20, 20)), names)
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == [f"…{i}…" for i in range(20)]

@@ -111,6 +111,7 @@ def sensitivity(result: Sensitivity, ax: Any = None, *, alpha: float = 0.05) -> 
         ax.axhline(line, color=GREY, linewidth=1, linestyle="--")
     ax.plot(result.factors, result.statistics, "o-", color=BLUE, markersize=4)
     ax.set_xscale("log", base=2)
+    ax.xaxis.get_major_locator().set_params(numticks=6)
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     _mark_sign_changes(ax, result)
     ax.annotate(f"z = ±{bar:.2f}", (1.0, bar), xycoords=("axes fraction", "data"), **_beside)
@@ -122,22 +123,17 @@ def sensitivity(result: Sensitivity, ax: Any = None, *, alpha: float = 0.05) -> 
 
 def _mark_sign_changes(ax: Any, result: Sensitivity) -> None:
     """Draw a line where the curve crosses 0, by the straight line between neighbours."""
+    crossings = []
     for before, after in result.sign_changes:
-        between = np.flatnonzero((result.factors == before) | (result.factors == after))
-        z = result.statistics[between]
+        z = result.statistics[np.isin(result.factors, (before, after))]
         share = z[0] / (z[0] - z[1])
-        crossing = before * (after / before) ** share
-        ax.axvline(crossing, color=ORANGE, linewidth=1.2)
-        ax.annotate(
-            f"sign changes at {crossing:.2g}",
-            (crossing, 1.0),
-            xycoords=("data", "axes fraction"),
-            xytext=(0, 3),
-            textcoords="offset points",
-            ha="center",
-            color=ORANGE,
-            fontsize="small",
-        )
+        crossings.append(before * (after / before) ** share)
+    if not crossings:
+        return
+    text = f"sign changes at {', '.join(f'{x:.2g}' for x in crossings)} times the bandwidth"
+    for i, crossing in enumerate(crossings):
+        ax.axvline(crossing, color=ORANGE, linewidth=1.4, label=text if i == 0 else None)
+    legend_above(ax)
 
 
 _small = {"color": GREY, "fontsize": "small"}

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reldep.plotting.style import BLUE, GREY, ORANGE, axes, label, legend_above, row_height, without_frame
+from reldep.plotting.style import (
+    BLUE,
+    GREY,
+    ORANGE,
+    axes,
+    label,
+    labels,
+    legend_above,
+    row_height,
+    without_frame,
+)
 from reldep.results.ranking import Ranking
 from reldep.results.text import MEASURE_NAMES, percent
 
@@ -53,7 +63,7 @@ def forest(result: Result | Ranking, ax: Any = None) -> Any:
     _intervals(ax, values, low, high, looks)
     if apart:
         ax.axhline(apart - 0.5, color=GREY, linewidth=0.6)
-    ax.set_yticks(_heights(len(names)), [label(name, 44) for name in names])
+    ax.set_yticks(_heights(len(names)), labels(names, 40))
     ax.set_xlabel(f"{MEASURE_NAMES[result.measure]} with {kind}")
     return ax
 
@@ -82,17 +92,17 @@ def ranking(result: Ranking, ax: Any = None, *, top: int = 60) -> Any:
     ax = axes(ax, size=_tall(len(names) + 1))
     looks = [(ORANGE, "D") if may_be_best else (BLUE, "o") for may_be_best in best]
     _intervals(ax, table["estimate"], table["low"], table["high"], looks)
-    ax.set_yticks(_heights(len(names)), [label(name, 44) for name in names])
+    ax.set_yticks(_heights(len(names)), labels(names, 40))
     _write_ranks(ax, table["rank_low"], table["rank_high"])
     level = percent(result.confidence_level)
     measure = MEASURE_NAMES[result.measure]
     ax.set_xlabel(f"{measure} with {label(result.source)}, simultaneous {level} intervals")
-    _explain_looks(ax, all(best), len(result.targets) - len(names))
+    _explain(ax, all(best), len(result.targets) - len(names))
     return ax
 
 
 def _tall(rows: int) -> tuple[float, float]:
-    return 6.4, 1.1 + row_height(rows) * rows
+    return 7.0, 1.1 + row_height(rows) * rows
 
 
 def _heights(rows: int) -> list[int]:
@@ -139,10 +149,10 @@ def _write_ranks(ax: Any, low: Sequence[int], high: Sequence[int]) -> None:
     )
 
 
-def _explain_looks(ax: Any, all_may_be_best: bool, hidden: int) -> None:
+def _explain(ax: Any, all_may_be_best: bool, hidden: int) -> None:
     ax.plot([], [], "D", color=ORANGE, label="may be the strongest")
     if not all_may_be_best:
         ax.plot([], [], "o", color=BLUE, label="is not the strongest")
     if hidden:
         ax.plot([], [], " ", label=f"{hidden} weaker not drawn")
-    legend_above(ax, columns=3)
+    legend_above(ax)

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 # More cells than this on a side leave no room for a number in each.
 MOST_WRITTEN = 14
 
-# From white to dark, so that grey print keeps the order and strong means dark.
-COLOURS = "Blues"
+# From pale to dark, so that grey print keeps the order and strong means dark; without the
+# whitest part, which would look like no cell at all.
+COLOURS, PALEST = "Blues", 0.12
 
 
 def heatmap(
@@ -168,8 +169,11 @@ def _square(cells: int) -> tuple[float, float]:
 def _cells(ax: Any, values: Any, names: Sequence[str], *, empty: str) -> Any:
     """Colour the cells of a square; masked ones are empty, those below the scale pale."""
     import matplotlib as mpl
+    from matplotlib.colors import ListedColormap
 
-    image = ax.imshow(values, cmap=mpl.colormaps[COLOURS].with_extremes(bad=empty, under=PALE))
+    scale = ListedColormap(mpl.colormaps[COLOURS](np.linspace(PALEST, 1.0, 256)))
+    colours = scale.with_extremes(bad=empty, under=PALE)
+    image = ax.imshow(values, cmap=colours, interpolation="nearest")
     positions, written = thinned(names)
     size = "small" if len(written) <= 30 else "xx-small"
     ax.set_xticks(positions, written, rotation=45, ha="right", rotation_mode="anchor")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.plotting.style import BLUE, GREY, ORANGE, axes, without_frame
+from reldep.stats.diagnostics import most_influential
 from reldep.stats.measures import estimate
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def influence(result: Result, ax: Any = None, *, top: int = 5) -> Any:
     """
     psi = _of_estimate(result)
     rows = result.provenance.rows
-    chosen = np.argsort(-np.abs(psi), kind="stable")[: max(0, top)]
+    chosen = most_influential(psi, max(0, top))
     rest = np.setdiff1d(np.arange(len(psi)), chosen)
     ax = axes(ax, size=(6.4, 3.4))
     small = 3 if len(psi) <= MOST_VECTOR_DOTS else 1.5

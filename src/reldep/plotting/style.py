@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reldep.results.text import MEASURE_NAMES
@@ -72,6 +73,30 @@ def label(text: Any, longest: int = 34) -> str:
     return words.replace("$", r"\$")
 
 
+def labels(names: Sequence[str], longest: int = 34) -> list[str]:
+    """Write many names so that different ones still look different.
+
+    Where cutting the middle out makes two alike, what all have in common is cut instead.
+    """
+    plain = [label(name, longest) for name in names]
+    if len(set(plain)) == len(set(names)):
+        return plain
+    start = _common_start(names)
+    end = _common_start([name[start:][::-1] for name in names])
+    cut = [name[start : len(name) - end] for name in names]
+    return [label(f"{'…' * bool(start)}{name}{'…' * bool(end)}", longest) for name in cut]
+
+
+def _common_start(names: Sequence[str]) -> int:
+    """Measure how much all names begin alike, in whole words."""
+    # The first and the last in the alphabet differ as early as any two.
+    first, last = min(names), max(names)
+    same = 0
+    while same < len(first) and first[same] == last[same]:
+        same += 1
+    return len(re.sub(r"[^\W_]+$", "", first[:same]))
+
+
 def measure_of(measure: str, x: str, y: str) -> str:
     """Write a dependence as on an axis, "CKA(x, y)"."""
     return f"{MEASURE_NAMES[measure]}({label(x, 18)}, {label(y, 18)})"
@@ -98,4 +123,5 @@ def thinned(names: Sequence[str], most: int = 60) -> tuple[list[int], list[str]]
     """Choose which of many names are written along an axis: all, or every k-th."""
     step = -(-len(names) // most)
     positions = list(range(0, len(names), step))
-    return positions, [label(names[i], 24) for i in positions]
+    written = labels(names, 24)
+    return positions, [written[i] for i in positions]

@@ -8,7 +8,7 @@ from typing import Any
 VOID = frozenset({"img", "meta", "br"})
 
 # Characters that no HTML document may hold; names in data sometimes do.
-_CONTROL = {code: "\N{REPLACEMENT CHARACTER}" for code in [*range(32), *range(127, 160)]}
+_CONTROL = dict.fromkeys([*range(32), *range(127, 160)], "�")
 _CONTROL |= {ord(white): white for white in "\t\n"}
 
 
