@@ -136,7 +136,7 @@ def test_pvalues_fit_into_cells(value, text):
 def test_level_of_the_pairwise_picture_can_be_chosen(ranking):
     ax = plotting.pairwise(ranking, alpha=1e-300)
     assert (cells(ax).compressed() < 0).all()
-    assert ax.get_title(loc="right") == "adjusted p-values; grey: not below 1e-300"
+    assert ax.get_title(loc="right") == "grey: adjusted p-value of 1e-300 or more"
     with pytest.raises(ValueError, match="alpha"):
         plotting.pairwise(ranking, alpha=0)
 

@@ -100,8 +100,7 @@ def pairwise(result: Ranking, ax: Any = None, *, alpha: float | None = None) -> 
         _write(ax, image, shown, [[_pvalue(p) for p in row] for row in adjusted])
     _colour_bar(ax, image, f"difference of {MEASURE_NAMES[result.measure]}")
     ax.set(xlabel="weaker", ylabel="stronger")
-    written = "adjusted p-values; " if len(names) <= MOST_WRITTEN else ""
-    ax.set_title(f"{written}grey: not below {level:.3g}", fontsize="small", loc="right")
+    ax.set_title(f"grey: adjusted p-value of {level:.3g} or more", fontsize="small", loc="right")
     return ax
 
 

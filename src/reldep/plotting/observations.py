@@ -44,7 +44,7 @@ def influence(result: Result, ax: Any = None, *, top: int = 5) -> Any:
     >>> len(ax.texts)
     3
     """
-    psi = _of_estimate(result)
+    psi = influence_on_estimate(result)
     rows = result.provenance.rows
     chosen = most_influential(psi, max(0, top))
     rest = np.setdiff1d(np.arange(len(psi)), chosen)
@@ -62,7 +62,7 @@ def influence(result: Result, ax: Any = None, *, top: int = 5) -> Any:
     return ax
 
 
-def _of_estimate(result: Result) -> FloatArray:
+def influence_on_estimate(result: Result) -> FloatArray:
     """Give the influence of every observation on the estimate itself."""
     weights = getattr(result, "weights", np.ones(1))
     psi = estimate(result.influence, result.pairs, result.measure).psi

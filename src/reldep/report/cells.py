@@ -64,7 +64,7 @@ def html_table(columns: Mapping[str, Sequence[Any]], caption: str, *, most: int 
     left_out = f" The first {most} of {len(rows)} rows." if len(rows) > most else ""
     table = element(
         "table",
-        element("caption", f"{caption}{left_out}"),
+        element("caption", element("span", f"{caption}{left_out}")),
         element("thead", element("tr", *head)),
         element("tbody", *body),
     )

@@ -30,7 +30,7 @@ def joined(*parts: Any) -> Markup:
     return Markup("".join(escaped(part) for part in parts))
 
 
-def element(name: str, *children: Any, **attributes: Any) -> Markup:
+def element(name: str, /, *children: Any, **attributes: Any) -> Markup:
     """Write an HTML element; children and attribute values are escaped.
 
     Attributes are written as in Python: ``class_="wide"``, ``aria_label="…"``. None leaves an

@@ -28,6 +28,10 @@ class Dependence(Result):
     y: str
     test: str
 
+    def question(self) -> str:
+        """Ask whether the two variables depend on each other."""
+        return f"Do {self.x} and {self.y} depend on each other?"
+
     def sentence(self, alpha: float = 0.05) -> str:
         """Say whether the two variables depend on each other."""
         low, high = self.confidence_interval(1 - alpha)
