@@ -27,7 +27,7 @@ class Dense:
         matrices: dict[str, FloatArray] = {}
         shifts: dict[str, float] = {}
         for name in wanted.names():
-            matrices[name], shifts[name] = _without_diagonal(kernels[name].matrix())
+            matrices[name], shifts[name] = without_diagonal(kernels[name].matrix())
         row_sums = {name: matrix.sum(axis=1) for name, matrix in matrices.items()}
         products = {
             (x, y): np.einsum("ij,ij->i", matrices[x], matrices[y])
@@ -37,7 +37,7 @@ class Dense:
         return Terms(n, row_sums, products, _crossed(matrices, row_sums, wanted), shifts)
 
 
-def _without_diagonal(matrix: FloatArray) -> tuple[FloatArray, float]:
+def without_diagonal(matrix: FloatArray) -> tuple[FloatArray, float]:
     """Set the diagonal to 0 and move the other entries to zero mean.
 
     The shift changes no result; without it sums of order m³ cancel down to m³·HSIC.

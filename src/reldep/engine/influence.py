@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.engine.terms import Engine, Pair, Wanted, canonical, conditional_means
+from reldep._frames import make_frame
+from reldep.engine.terms import Engine, Pair, Wanted, canonical, conditional_means, hsic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reldep._variables import FloatArray
+    from reldep._variables import FloatArray, IntArray
     from reldep.kernels.base import FittedKernel
 
 
@@ -31,6 +32,14 @@ class Influence:
     n_observations : int
     engine : str
         The engine that summed the kernels.
+    means : mapping of (str, str) to float
+        HSICs of further pairs, of which no conditional means were needed.
+    kernels : mapping of str to dict
+        The fitted kernel of every variable, with its parameters.
+    rows : ndarray of int or None
+        The position in the input of every observation; None if all were used.
+    library : str or None
+        The data frame library in which `to_frame` answers.
     """
 
     values: FloatArray
@@ -38,6 +47,10 @@ class Influence:
     names: tuple[str, ...]
     n_observations: int
     engine: str = ""
+    means: Mapping[Pair, float] = field(default_factory=dict)
+    kernels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    rows: IntArray | None = None
+    library: str | None = None
 
     @property
     def estimates(self) -> FloatArray:
@@ -57,11 +70,53 @@ class Influence:
                 return i
         raise KeyError(pair)
 
+    def hsic(self, pair: Pair) -> float:
+        """Give the unbiased HSIC of a pair, in either order."""
+        if canonical(pair) in self.means:
+            return self.means[canonical(pair)]
+        return float(self.values[self.row(pair)].mean())
+
+    def positions(self) -> IntArray:
+        """Give the position in the input of every observation."""
+        return np.arange(self.n_observations) if self.rows is None else self.rows
+
+    def to_frame(self) -> Any:
+        """Give a data frame of the influence values.
+
+        One row an observation, with its position in the input as ``row``, and one column
+        ``x ~ y`` a pair.
+        """
+        columns = {
+            f"{x} ~ {y}": values for (x, y), values in zip(self.pairs, self.psi, strict=True)
+        }
+        return make_frame({"row": self.positions().tolist(), **columns}, self.library)
+
 
 def compute_influence(
-    kernels: Mapping[str, FittedKernel], pairs: Sequence[Pair], engine: Engine
+    kernels: Mapping[str, FittedKernel],
+    pairs: Sequence[Pair],
+    engine: Engine,
+    *,
+    means: Sequence[Pair] = (),
 ) -> Influence:
-    """Run an engine and finish the conditional means of every pair."""
-    terms = engine.terms(kernels, Wanted(tuple(pairs)))
+    """Run an engine and finish the conditional means of every pair.
+
+    Parameters
+    ----------
+    kernels : mapping of str to FittedKernel
+    pairs : sequence of Pair
+    engine : Engine
+    means : sequence of Pair
+        Further pairs of which the HSIC alone is needed.
+    """
+    terms = engine.terms(kernels, Wanted(tuple(pairs), tuple(means)))
     values = np.array([conditional_means(terms, pair) for pair in pairs])
-    return Influence(values, tuple(pairs), tuple(kernels), terms.n, engine.name)
+    return Influence(
+        values,
+        tuple(pairs),
+        tuple(kernels),
+        terms.n,
+        engine.name,
+        means={canonical(pair): hsic(terms, pair) for pair in means},
+        kernels={name: kernel.describe() for name, kernel in kernels.items()},
+    )

@@ -50,6 +50,10 @@ class Kernel(ABC):
         """Follow a selection of observations; only kernels that hold rows change."""
         return self
 
+    def frozen(self, fitted: FittedKernel) -> Kernel:  # noqa: ARG002
+        """Give the kernel that, fitted again, keeps the bandwidth of an earlier fit."""
+        return self
+
     def check_accepts(self, variable: Variable) -> None:
         """Refuse a kind of variable that this kernel is not made for."""
         if not isinstance(variable, self.accepts):
@@ -104,6 +108,10 @@ class FittedKernel(ABC):
     def features(self) -> FloatArray | csr_array | None:
         """Give Φ with K = ΦΦ' where it is finite and explicit, else None."""
         return None
+
+    def scaled(self, factor: float) -> FittedKernel:  # noqa: ARG002
+        """Give the same kernel with `factor` times its bandwidth; itself if it has none."""
+        return self
 
     def matrix(self) -> FloatArray:
         """Fill the whole kernel matrix."""

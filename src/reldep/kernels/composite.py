@@ -34,6 +34,11 @@ class _FittedComposite(FittedKernel):
     def __call__(self, rows: slice, cols: slice) -> FloatArray:
         return reduce(self.combine, (factor(rows, cols) for factor in self.factors))
 
+    def scaled(self, factor: float) -> FittedKernel:
+        scaled = tuple(part.scaled(factor) for part in self.factors)
+        unchanged = all(a is b for a, b in zip(scaled, self.factors, strict=True))
+        return self if unchanged else type(self)(scaled)
+
     @property
     def label(self) -> str:
         return f" {self.symbol} ".join(factor.label for factor in self.factors)
@@ -88,6 +93,12 @@ class _Composite(Kernel):
 
     def take(self, rows: IntArray) -> Kernel:
         return type(self)(tuple(kernel.take(rows) for kernel in self.kernels))
+
+    def frozen(self, fitted: FittedKernel) -> Kernel:
+        if not isinstance(fitted, _FittedComposite):
+            return self
+        pairs = zip(self.kernels, fitted.factors, strict=True)
+        return type(self)(tuple(kernel.frozen(part) for kernel, part in pairs))
 
     def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedKernel:
         if isinstance(variable, Mixed):

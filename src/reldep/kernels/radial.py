@@ -94,6 +94,17 @@ class FittedRadial(FittedKernel):
     def cautions(self) -> tuple[ReldepWarning, ...]:
         return self.notes
 
+    def scaled(self, factor: float) -> FittedRadial:
+        if not isinstance(self.profile, (GaussianProfile, LaplaceProfile)):
+            return self
+        width = factor * self.profile.bandwidth
+        return replace(
+            self,
+            profile=replace(self.profile, bandwidth=width),
+            label_text=f"{self.label_text.partition('(')[0]}(bandwidth={width:.6g})",
+            rule=f"{factor:g} × {self.rule}",
+        )
+
     def describe(self) -> dict[str, Any]:
         parameters = {k: getattr(self.profile, k) for k in self.profile.__dataclass_fields__}
         return {"kernel": self.label, **parameters, "rule": self.rule}
@@ -132,6 +143,10 @@ class _BandwidthKernel(Kernel):
     def scaled(self, factor: float) -> _BandwidthKernel:
         """Give the same kernel with `factor` times the bandwidth."""
         return replace(self, factor=self.factor * factor)
+
+    def frozen(self, fitted: FittedKernel) -> Kernel:
+        width = getattr(getattr(fitted, "profile", None), "bandwidth", None)
+        return self if width is None else replace(self, bandwidth=float(width), factor=1.0)
 
     def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedRadial:  # noqa: ARG002
         self.check_accepts(variable)

@@ -49,9 +49,7 @@ class Inference:
         """Estimate the dependences of the pairs and their covariance."""
         self.check_lag(influence.n_observations)
         estimates = estimate(influence, pairs, self.measure)
-        return estimates.values, covariance(
-            estimates.psi, clusters=clusters, max_lag=self.max_lag
-        )
+        return estimates.values, covariance(estimates.psi, clusters=clusters, max_lag=self.max_lag)
 
     def test(
         self,

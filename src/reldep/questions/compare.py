@@ -9,10 +9,11 @@ import numpy as np
 from reldep._validation import METHODS, MINIMUM_OBSERVATIONS, check_choice
 from reldep.engine import Influence
 from reldep.questions._inference import Inference
+from reldep.questions.cautions import cautions_about_contrast, cautions_of
+from reldep.questions.computed import Computed, from_study
 from reldep.questions.study import (
     Study,
     as_generator,
-    cautions_of,
     display_names,
     half,
     prepare,
@@ -21,10 +22,13 @@ from reldep.questions.study import (
 )
 from reldep.results.contrast import Comparison
 from reldep.stats.measures import pairs_needed
+from reldep.stats.screening import pairs_to_screen
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
+    from reldep._validation import Dataset
+    from reldep._variables import IntArray
     from reldep.engine import Pair
     from reldep.kernels import FittedKernel
 
@@ -118,15 +122,19 @@ def compare(
     )
     if method == "joint":
         pairs: tuple[Pair, ...] = ((labels[0], labels[1]), (labels[0], labels[2]))
-        influence, fitted = study.influence(pairs_needed(pairs, measure)), study.fitted
+        computed = from_study(study, pairs, measure)
     else:
-        pairs, influence, fitted = _split(study, labels, measure, rng)
-    fields = inference.test(influence, pairs, np.array([1.0, -1.0]), study.dataset.clusters)
-    cautions = cautions_of(study.dataset, fitted)
+        pairs, computed = _split(study, labels, measure, rng)
+    fields = inference.test(computed.influence, pairs, np.array([1.0, -1.0]), computed.clusters)
+    independent = computed.clusters is None and not max_lag
+    cautions = (
+        *computed.cautions,
+        *cautions_about_contrast(fields, rows_independent=independent, halves=method == "split"),
+    )
     raise_cautions(cautions)
     return Comparison(
         **fields,
-        provenance=provenance_of(study.dataset, fitted, influence),
+        provenance=computed.provenance,
         warnings=cautions,
         source=labels[0],
         first=labels[1],
@@ -137,7 +145,7 @@ def compare(
 
 def _split(
     study: Study, labels: Sequence[str], measure: str, rng: Any
-) -> tuple[tuple[Pair, ...], Influence, Mapping[str, FittedKernel]]:
+) -> tuple[tuple[Pair, ...], Computed]:
     """Compute one dependence on each half of the rows, kernels fitted on each.
 
     The result is an A of all rows: an observation has influence on the dependence of its own
@@ -158,16 +166,23 @@ def _split(
         own_source = f"{labels[0]} ({word} half)"
         pair = (own_source, target)
         part = half(study, chosen, {labels[0]: own_source, target: target})
-        parts.append(part.influence(pairs_needed([pair], measure)))
+        parts.append(part.influence(pairs_needed([pair], measure), pairs_to_screen([pair])))
         pairs.append(pair)
         fitted |= part.fitted
-    return tuple(pairs), _spread_over_all_rows(parts, halves, n), fitted
+    influence = _spread_over_all_rows(parts, halves, study.dataset)
+    return tuple(pairs), Computed(
+        influence,
+        study.dataset.clusters,
+        provenance_of(study.dataset, fitted, influence),
+        cautions_of(study.dataset, fitted),
+    )
 
 
 def _spread_over_all_rows(
-    parts: Sequence[Influence], rows: Sequence[np.ndarray[Any, Any]], n: int
+    parts: Sequence[Influence], rows: Sequence[IntArray], dataset: Dataset
 ) -> Influence:
     """Join the A of disjoint sets of rows into one, keeping every estimate and variance."""
+    n = len(dataset)
     values = []
     for part, chosen in zip(parts, rows, strict=True):
         whole = np.repeat(part.estimates[:, None], n, axis=1)
@@ -179,4 +194,8 @@ def _spread_over_all_rows(
         tuple(dict.fromkeys(name for part in parts for name in part.names)),
         n,
         parts[0].engine,
+        means={pair: value for part in parts for pair, value in part.means.items()},
+        kernels={name: kernel for part in parts for name, kernel in part.kernels.items()},
+        rows=dataset.rows,
+        library=dataset.library,
     )

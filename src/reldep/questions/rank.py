@@ -7,22 +7,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep._validation import ADJUSTMENTS, check_choice, check_level
+from reldep.engine import Influence
 from reldep.questions._inference import Inference
-from reldep.questions.study import (
-    as_generator,
-    cautions_of,
-    prepare,
-    provenance_of,
-    raise_cautions,
-)
+from reldep.questions.cautions import cautions_about_targets
+from reldep.questions.computed import from_influence, from_study
+from reldep.questions.study import as_generator, prepare, raise_cautions
 from reldep.questions.targets import (
     assign_to_targets,
     check_source_apart,
     name_all,
+    names_in_influence,
     read_targets,
 )
 from reldep.results.ranking import Ranking
-from reldep.stats.measures import pairs_needed
 from reldep.stats.ranking import adjusted_pvalues, differences, order_of
 from reldep.stats.simultaneous import JointNormal, difference_variances
 
@@ -59,10 +56,12 @@ def rank(
 
     Parameters
     ----------
-    source : array_like, series, frame, sparse matrix or Precomputed
-    targets : mapping of str to data, data frame or array of two dimensions
+    source : array_like, series, frame, sparse matrix or Precomputed; or str
+        A name only if `targets` is an `Influence`.
+    targets : mapping of str to data, data frame, array of two dimensions, or Influence
         At least two. Every column of a frame or array is a target of its own; in a mapping a
-        target may have several columns.
+        target may have several columns. Of an :class:`Influence` all pairs with `source` are
+        ranked.
     measure, variance, clusters, max_lag, missing, engine
         As for :func:`compare`.
     kernel : str, Kernel, callable, tuple of two or mapping, default "auto"
@@ -104,29 +103,36 @@ def rank(
     level = check_level("confidence_level", confidence_level)
     _check_simulations(n_simulations, level)
     inference = Inference(measure, "two-sided", variance, max_lag)
-    blocks = read_targets(targets)
-    source_name, target_names = name_all(source, blocks, names)
-    study = prepare(
-        {source_name: source, **dict(zip(target_names, blocks.values(), strict=True))},
-        kernel=assign_to_targets(kernel, source_name, target_names),
-        measure=measure,
-        missing=missing,
-        clusters=clusters,
-        engine=engine,
-        rng=rng,
-    )
-    check_source_apart(study.dataset, source_name, target_names)
-    pairs = [(source_name, name) for name in target_names]
-    influence = study.influence(pairs_needed(pairs, measure))
-    estimates, spread = inference.joint(influence, pairs, study.dataset.clusters)
-    cautions = cautions_of(study.dataset, study.fitted)
+    if isinstance(targets, Influence):
+        source_name, target_names = names_in_influence(source, targets, names)
+        pairs = [(source_name, name) for name in target_names]
+        options = {"kernel": kernel, "missing": missing, "engine": engine}
+        computed = from_influence(targets, pairs, measure, clusters, **options)
+    else:
+        blocks = read_targets(targets)
+        source_name, target_names = name_all(source, blocks, names)
+        pairs = [(source_name, name) for name in target_names]
+        study = prepare(
+            {source_name: source, **dict(zip(target_names, blocks.values(), strict=True))},
+            kernel=assign_to_targets(kernel, source_name, target_names),
+            measure=measure,
+            missing=missing,
+            clusters=clusters,
+            engine=engine,
+            rng=rng,
+        )
+        check_source_apart(study.dataset, source_name, target_names)
+        computed = from_study(study, pairs, measure)
+    influence = computed.influence
+    estimates, spread = inference.joint(influence, pairs, computed.clusters)
+    cautions = (*computed.cautions, *cautions_about_targets(influence, pairs, measure))
     raise_cautions(cautions)
     return Ranking(
         **_ordered(estimates, spread, level, adjust, n_simulations, as_generator(rng)),
         n_observations=influence.n_observations,
         measure=measure,
         variance=variance,
-        provenance=provenance_of(study.dataset, study.fitted, influence),
+        provenance=computed.provenance,
         warnings=cautions,
         source=source_name,
         targets=tuple(target_names),

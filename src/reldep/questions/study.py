@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep._validation import MEASURES, Dataset, check_choice, read_dataset, small_sample_cautions
+from reldep._validation import MEASURES, Dataset, check_choice, read_dataset
 from reldep.engine import Influence, Pair, compute_influence, select_engine
+from reldep.engine.permuted import shuffled_hsics
 from reldep.kernels.given import Precomputed
 from reldep.kernels.radial import Distance
 from reldep.kernels.resolve import as_kernel, assign_kernels
@@ -19,7 +20,7 @@ from reldep.results.provenance import Provenance
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from reldep._variables import IntArray
+    from reldep._variables import FloatArray, IntArray
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel, Kernel
 
@@ -37,19 +38,41 @@ class Study:
     kernels: Mapping[str, Kernel]
     engine: Any = "auto"
     seed: Any = None
+    fits: Mapping[str, FittedKernel] | None = None
 
     @cached_property
     def fitted(self) -> Mapping[str, FittedKernel]:
         """The kernels with their data; fitted when first needed, then kept."""
+        if self.fits is not None:
+            return self.fits
         rng = as_generator(self.seed)
         return {
             name: kernel.fit(self.dataset.variables[name], rng=rng)
             for name, kernel in self.kernels.items()
         }
 
-    def influence(self, pairs: Sequence[Pair]) -> Influence:
-        """Compute A for these pairs."""
-        return compute_influence(self.fitted, pairs, select_engine(self.engine))
+    def influence(self, pairs: Sequence[Pair], means: Sequence[Pair] = ()) -> Influence:
+        """Compute A for these pairs, and the HSICs alone of further ones."""
+        computed = compute_influence(self.fitted, pairs, select_engine(self.engine), means=means)
+        return replace(computed, rows=self.dataset.rows, library=self.dataset.library)
+
+    def shuffled_hsics(self, pair: Pair, n_permutations: int) -> FloatArray:
+        """Compute the HSIC of a pair after random permutations of its second variable."""
+        first, second = (self.fitted[name] for name in pair)
+        kernel = self.kernels[pair[1]].frozen(second)
+        variable = self.dataset.variables[pair[1]]
+
+        def shuffle(order: IntArray) -> FittedKernel:
+            return kernel.take(order).fit(variable.take(order), rng=as_generator(self.seed))
+
+        rng = as_generator(self.seed)
+        orders = (rng.permutation(len(variable)) for _ in range(n_permutations))
+        return shuffled_hsics(first, second, shuffle, orders, select_engine(self.engine))
+
+    def scaled(self, factor: float) -> Study:
+        """Multiply all bandwidths; none is chosen anew."""
+        fits = {name: kernel.scaled(factor) for name, kernel in self.fitted.items()}
+        return replace(self, fits=fits)
 
 
 def provenance_of(
@@ -64,18 +87,6 @@ def provenance_of(
         library=dataset.library,
         unit_kernels=all(kernel.in_unit_interval for kernel in fitted.values()),
     )
-
-
-def cautions_of(
-    dataset: Dataset, fitted: Mapping[str, FittedKernel], *, tested: bool = True
-) -> tuple[ReldepWarning, ...]:
-    """Collect what the reader should know about the data and the fits.
-
-    A plain number is as good as the data; only what is tested needs many observations.
-    """
-    size = small_sample_cautions(len(dataset)) if tested else ()
-    fits = [caution for kernel in fitted.values() for caution in kernel.cautions]
-    return (*size, *dataset.cautions, *fits)
 
 
 def prepare(

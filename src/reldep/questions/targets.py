@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from reldep._validation import Dataset
     from reldep._variables import Variable
+    from reldep.engine import Influence
 
 
 def read_targets(targets: Any) -> dict[str, Any]:
@@ -84,6 +85,30 @@ def name_all(
             "pass names=(source, *targets)."
         )
     return own, list(targets)
+
+
+def names_in_influence(
+    source: Any, influence: Influence, names: Sequence[str] | None
+) -> tuple[str, list[str]]:
+    """Find the targets of a source among the pairs that are computed already."""
+    if not isinstance(source, str):
+        raise TypeError(
+            f"source is of type {type(source).__name__}; with an Influence in place of targets "
+            "pass the name of the source."
+        )
+    if names is not None:
+        raise ValueError("names are those of the Influence; leave names out.")
+    check_names_known("source", [source], influence.names)
+    others = [
+        pair[1] if pair[0] == source else pair[0] for pair in influence.pairs if source in pair
+    ]
+    targets = [name for name in dict.fromkeys(others) if name != source]
+    if len(targets) < 2:
+        raise ValueError(
+            f"the Influence has {len(targets)} pairs of {source!r} with another variable; a "
+            "ranking needs at least 2. Add them to the pairs of reldep.influence()."
+        )
+    return source, targets
 
 
 def assign_to_targets(kernel: Any, source: str, targets: Sequence[str]) -> Any:

@@ -7,8 +7,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from reldep._frames import make_frame
 from reldep._validation import check_level
-from reldep.results.frames import make_frame
 from reldep.results.text import text_table
 from reldep.stats import normal
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reldep._frames import make_frame
 from reldep._validation import check_level
 from reldep.results.base import Answer
-from reldep.results.frames import make_frame
 from reldep.results.text import MEASURE_NAMES, interval_text, listed, number, percent
 from reldep.stats.simultaneous import quantile
 
