@@ -67,6 +67,8 @@ def label(text: Any, longest: int = 34) -> str:
     Matplotlib sets what stands between two dollar signs as mathematics.
     """
     words = " ".join(str(text).split())
+    # Control characters and halves of characters break fonts and files.
+    words = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in words)
     if len(words) > longest:
         kept = (longest - 1) // 2
         words = f"{words[:kept]}…{words[-kept:]}"

@@ -9,6 +9,7 @@ import numpy as np
 from reldep._validation import check_choice, check_names_known
 from reldep.questions._inference import Inference
 from reldep.questions.cautions import cautions_about_contrast, cautions_of
+from reldep.questions.repetition import repeatable
 from reldep.questions.study import (
     display_names,
     prepare,
@@ -29,6 +30,7 @@ ROLES = ("x", "y")
 TESTS = ("chi-square", "permutation")
 
 
+@repeatable
 def dependence(
     x: Any,
     y: Any,

@@ -33,7 +33,7 @@ def escaped(text: str) -> str:
 
 
 def latex_table(result: Answer) -> str:
-    """Write the result's table; needs ``\\usepackage{booktabs}``."""
+    """Write the result's table, which needs the LaTeX package booktabs."""
     columns = result.table()
     alignment = "".join("r" if is_numeric(values) else "l" for values in columns.values())
     rows = [

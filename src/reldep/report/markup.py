@@ -19,10 +19,14 @@ class Markup(str):
 
 
 def escaped(value: Any) -> Markup:
-    """Turn any value into markup that shows its text; markup stays what it is."""
+    """Turn any value into markup that shows its text; markup stays what it is.
+
+    Halves of characters, which no file can hold, become question marks.
+    """
     if isinstance(value, Markup):
         return value
-    return Markup(html.escape(str(value).translate(_CONTROL), quote=True))
+    text = str(value).translate(_CONTROL).encode("utf-8", "replace").decode("utf-8")
+    return Markup(html.escape(text, quote=True))
 
 
 def joined(*parts: Any) -> Markup:

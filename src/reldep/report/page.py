@@ -54,7 +54,9 @@ def page(
         computed(result, command),
         references(result),
     )
-    return "<!DOCTYPE html>\n" + element("html", _head(result), element("body", body, _foot()), lang="en")
+    return "<!DOCTYPE html>\n" + element(
+        "html", _head(result), element("body", body, _foot()), lang="en"
+    )
 
 
 def _head(result: Answer) -> Markup:

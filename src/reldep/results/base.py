@@ -100,15 +100,16 @@ class Answer(ABC):
         str or None
             None where the file was written.
         """
+        from pathlib import Path
+
         from reldep import report
         from reldep.files import write_atomically
 
         document = report.page(self, alpha=alpha, sensitivity=sensitivity, command=command)
         if path is None:
             return document
-        with write_atomically(path) as temporary:
-            # A name may hold half a character, which no file can; it is replaced by "?".
-            temporary.write_text(document, encoding="utf-8", errors="replace")
+        with write_atomically(Path(path)) as temporary:
+            temporary.write_text(document, encoding="utf-8")
         return None
 
     def to_latex(self) -> str:
