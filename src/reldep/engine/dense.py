@@ -25,15 +25,19 @@ class Dense:
     def terms(self, kernels: Mapping[str, FittedKernel], wanted: Wanted) -> Terms:
         """Produce what is wanted from the fitted kernels."""
         matrices: dict[str, FloatArray] = {}
+        row_sums: dict[str, FloatArray] = {}
         shifts: dict[str, float] = {}
+        multiplied = {name for pair in wanted.product_pairs() for name in pair}
         for name in wanted.names():
-            matrices[name], shifts[name] = without_diagonal(kernels[name].matrix())
-        row_sums = {name: matrix.sum(axis=1) for name, matrix in matrices.items()}
+            matrix, shifts[name] = without_diagonal(kernels[name].matrix())
+            row_sums[name] = matrix.sum(axis=1)
+            if name in multiplied:
+                matrices[name] = matrix
         products = {
             (x, y): np.einsum("ij,ij->i", matrices[x], matrices[y])
             for x, y in wanted.product_pairs()
         }
-        n = len(next(iter(matrices.values())))
+        n = len(next(iter(row_sums.values())))
         return Terms(n, row_sums, products, _crossed(matrices, row_sums, wanted), shifts)
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reldep._frames import make_frame
+from reldep.engine.bandwidths import bandwidth_psi, named_probes
+from reldep.engine.second_component import pairs_of_second_component, second_component
 from reldep.engine.terms import Engine, Pair, Wanted, canonical, conditional_means, hsic
 
 if TYPE_CHECKING:
@@ -32,6 +35,10 @@ class Influence:
     n_observations : int
     engine : str
         The engine that summed the kernels.
+    bandwidth_psi : ndarray, shape (n_pairs, n_observations), or None
+        What is added to `psi` where bandwidths chosen by the data move too, if asked for.
+    second_component : ndarray, shape (n_pairs, n_pairs), or None
+        The covariance of the second Hoeffding component, if asked for.
     means : mapping of (str, str) to float
         HSICs of further pairs, of which no conditional means were needed.
     kernels : mapping of str to dict
@@ -47,6 +54,8 @@ class Influence:
     names: tuple[str, ...]
     n_observations: int
     engine: str = ""
+    bandwidth_psi: FloatArray | None = None
+    second_component: FloatArray | None = None
     means: Mapping[Pair, float] = field(default_factory=dict)
     kernels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     rows: IntArray | None = None
@@ -97,6 +106,8 @@ def compute_influence(
     pairs: Sequence[Pair],
     engine: Engine,
     *,
+    bandwidths: bool = False,
+    second_order: bool = False,
     means: Sequence[Pair] = (),
 ) -> Influence:
     """Run an engine and finish the conditional means of every pair.
@@ -106,17 +117,27 @@ def compute_influence(
     kernels : mapping of str to FittedKernel
     pairs : sequence of Pair
     engine : Engine
+    bandwidths : bool, default False
+        Whether to follow the bandwidths that the data chose.
+    second_order : bool, default False
+        Whether to estimate the second Hoeffding component.
     means : sequence of Pair
         Further pairs of which the HSIC alone is needed.
     """
-    terms = engine.terms(kernels, Wanted(tuple(pairs), tuple(means)))
-    values = np.array([conditional_means(terms, pair) for pair in pairs])
+    probes = named_probes(kernels, pairs) if bandwidths else ()
+    all_means = [*means, *(pair for probe in probes for pair in probe.slope_pairs(pairs))]
+    if second_order:
+        all_means += pairs_of_second_component(pairs)
+    companions = {name: kernel for probe in probes for name, kernel in probe.kernels().items()}
+    wanted = Wanted(tuple(pairs), tuple(all_means), tuple(probe.side for probe in probes))
+    terms = engine.terms({**kernels, **companions}, wanted)
     return Influence(
-        values,
+        np.array([conditional_means(terms, pair) for pair in pairs]),
         tuple(pairs),
         tuple(kernels),
         terms.n,
         engine.name,
+        bandwidth_psi(terms, probes, pairs) if bandwidths else None,
+        second_component(partial(hsic, terms), pairs, terms.n) if second_order else None,
         means={canonical(pair): hsic(terms, pair) for pair in means},
-        kernels={name: kernel.describe() for name, kernel in kernels.items()},
     )

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from reldep._variables import FloatArray, IntArray, Variable
     from reldep.exceptions import ReldepWarning
+    from reldep.kernels.bandwidth import BandwidthProbe
     from reldep.kernels.composite import Product, Sum
 
 
@@ -108,6 +109,10 @@ class FittedKernel(ABC):
     def features(self) -> FloatArray | csr_array | None:
         """Give Φ with K = ΦΦ' where it is finite and explicit, else None."""
         return None
+
+    def bandwidth_probes(self) -> tuple[BandwidthProbe, ...]:
+        """Give a probe for each bandwidth that the data chose; none for a fixed kernel."""
+        return ()
 
     def scaled(self, factor: float) -> FittedKernel:  # noqa: ARG002
         """Give the same kernel with `factor` times its bandwidth; itself if it has none."""

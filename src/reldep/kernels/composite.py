@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,6 +15,7 @@ from reldep.kernels.base import FittedKernel, Kernel
 if TYPE_CHECKING:
     from reldep._variables import FloatArray, IntArray
     from reldep.exceptions import ReldepWarning
+    from reldep.kernels.bandwidth import BandwidthProbe
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +28,17 @@ class _FittedComposite(FittedKernel):
     @abstractmethod
     def combine(first: FloatArray, second: FloatArray) -> FloatArray:
         """Combine two blocks, writing into the first."""
+
+    @abstractmethod
+    def slope_through(self, position: int, slope: FittedKernel) -> FittedKernel:
+        """Differentiate the whole in a bandwidth of one factor, whose own slope is given."""
+
+    def bandwidth_probes(self) -> tuple[BandwidthProbe, ...]:
+        return tuple(
+            replace(probe, slope=self.slope_through(position, probe.slope))
+            for position, factor in enumerate(self.factors)
+            for probe in factor.bandwidth_probes()
+        )
 
     def __len__(self) -> int:
         return len(self.factors[0])
@@ -58,6 +70,9 @@ class FittedSum(_FittedComposite):
     def combine(first: FloatArray, second: FloatArray) -> FloatArray:
         return np.add(first, second, out=first)
 
+    def slope_through(self, position: int, slope: FittedKernel) -> FittedKernel:  # noqa: ARG002
+        return slope
+
 
 @dataclass(frozen=True, eq=False)
 class FittedProduct(_FittedComposite):
@@ -68,6 +83,10 @@ class FittedProduct(_FittedComposite):
     @staticmethod
     def combine(first: FloatArray, second: FloatArray) -> FloatArray:
         return np.multiply(first, second, out=first)
+
+    def slope_through(self, position: int, slope: FittedKernel) -> FittedKernel:
+        others = (factor for i, factor in enumerate(self.factors) if i != position)
+        return FittedProduct((slope, *others))
 
     @property
     def in_unit_interval(self) -> bool:

@@ -18,7 +18,7 @@ from reldep.exceptions import (
 from reldep.kernels.radial import FittedRadial
 from reldep.results.text import listed, percent, pvalue_text
 from reldep.stats.diagnostics import variance_shares
-from reldep.stats.measures import estimate
+from reldep.stats.measures import SECOND_ORDER, estimate
 from reldep.stats.screening import independence_pvalues, second_order_share
 
 if TYPE_CHECKING:
@@ -37,13 +37,17 @@ SCREEN_LEVEL = 0.05
 SECOND_ORDER_SHARE = 0.25
 
 # One observation is called influential beyond a quarter of the variance, provided that this is
-# at least ten times the average share: among 20 rows a quarter is nothing unusual.
+# fifteen times the average share: among 40 rows of healthy data the largest share is often a
+# quarter, among 100 hardly ever.
 INFLUENTIAL_SHARE = 0.25
-INFLUENTIAL_TIMES_AVERAGE = 10.0
+INFLUENTIAL_TIMES_AVERAGE = 15.0
 
 # The share of pairs of observations with equal values that is reached by four equally frequent
 # values, or by one value for half of the observations.
 TIED_PAIRS = 0.25
+
+SOME_DEPENDENCE = "A comparison with such a pair compares a dependence with none."
+NO_DEPENDENCE = "A difference between dependences that may all be 0 means little."
 
 
 def cautions_of(
@@ -65,7 +69,7 @@ def cautions_of(
 
 
 def cautions_about_contrast(
-    fields: Mapping[str, Any], *, rows_independent: bool, halves: bool = False
+    fields: Mapping[str, Any], *, halves: bool = False
 ) -> tuple[ReldepWarning, ...]:
     """Screen a tested contrast.
 
@@ -73,32 +77,42 @@ def cautions_about_contrast(
     ----------
     fields : mapping
         The fields of the result, as :meth:`Inference.test` gives them.
-    rows_independent : bool
-        Whether neither clusters nor lags were given; the second-order screen needs it.
     halves : bool, default False
         Whether each pair was computed on half of the rows.
     """
-    influence, pairs, weights = fields["influence"], fields["pairs"], fields["weights"]
+    influence, pairs = fields["influence"], fields["pairs"]
     n = influence.n_observations // 2 if halves else influence.n_observations
-    found: list[ReldepWarning] = []
-    found += _independence(influence, pairs, n)
-    if rows_independent and not halves:
-        found += _degenerate(fields)
-    psi = weights @ estimate(influence, pairs, fields["measure"]).psi
-    found += _influential(influence.positions(), {"the contrast": psi})
-    return tuple(found)
+    second_order = () if halves else _degenerate(fields)
+    return (
+        *_independence(influence, pairs, n),
+        *second_order,
+        *_influential(influence.positions(), {"the estimate": _psi_of(fields)}),
+    )
+
+
+def cautions_about_dependence(fields: Mapping[str, Any]) -> tuple[ReldepWarning, ...]:
+    """Screen a single dependence; whether there is any is what its own p-value says."""
+    rows = fields["influence"].positions()
+    return tuple(_influential(rows, {"the estimate": _psi_of(fields)}))
 
 
 def cautions_about_targets(
-    influence: Influence, pairs: Sequence[Pair], measure: str
+    influence: Influence, pairs: Sequence[Pair], measure: str, variance: str
 ) -> tuple[ReldepWarning, ...]:
     """Screen the dependences of a ranking."""
-    psi = estimate(influence, pairs, measure).psi
+    psi = estimate(influence, pairs, measure, variance).psi
     named = {f"{x} ~ {y}": row for (x, y), row in zip(pairs, psi, strict=True)}
     return (
         *_independence(influence, pairs, influence.n_observations),
         *_influential(influence.positions(), named),
     )
+
+
+def _psi_of(fields: Mapping[str, Any]) -> FloatArray:
+    estimates = estimate(
+        fields["influence"], fields["pairs"], fields["measure"], fields["variance"]
+    )
+    return np.asarray(fields["weights"] @ estimates.psi)
 
 
 def _independence(
@@ -109,19 +123,13 @@ def _independence(
     if doubtful:
         words = [f"{x} and {y} ({pvalue_text(p)})" for (x, y), p in doubtful.items()]
         every = len(doubtful) == len(pairs)
-        meaning = _NO_DEPENDENCE[len(pairs) == 1] if every else _SOME_DEPENDENCE
+        meaning = NO_DEPENDENCE if every else SOME_DEPENDENCE
         yield IndependenceWarning(f"no evidence that these depend: {listed(words, 5)}. {meaning}")
 
 
-_SOME_DEPENDENCE = "A comparison with such a pair compares a dependence with none."
-_NO_DEPENDENCE = {
-    False: "A difference between dependences that may all be 0 means little.",
-    True: "The normal interval is too wide for independent variables; rely on the p-value.",
-}
-
-
 def _degenerate(fields: Mapping[str, Any]) -> Iterable[DegenerateWarning]:
-    if fields["variance"] not in {"fixed-kernel", "bandwidth-aware"}:
+    rows_depend = fields["max_lag"] or fields["n_clusters"]
+    if fields["variance"] in SECOND_ORDER or rows_depend:
         return
     share = second_order_share(
         fields["influence"],
@@ -131,8 +139,9 @@ def _degenerate(fields: Mapping[str, Any]) -> Iterable[DegenerateWarning]:
         fields["standard_error"] ** 2,
     )
     if share is not None and share > SECOND_ORDER_SHARE:
+        amount = "half or more" if share >= 0.5 else percent(round(share, 2))
         yield DegenerateWarning(
-            f"{percent(round(share, 2))} of the estimated variance is of second order and is "
+            f"{amount} of the estimated variance is of second order and is "
             "counted twice, so the p-value is too large and the interval too wide (weak "
             'dependence or few observations). variance="second-order" corrects this.'
         )

@@ -10,7 +10,6 @@ from reldep.questions.cautions import cautions_of
 from reldep.questions.study import provenance_of
 from reldep.results.provenance import Provenance
 from reldep.stats.measures import pairs_needed
-from reldep.stats.screening import pairs_to_screen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from reldep._variables import IntArray
     from reldep.engine import Influence, Pair
     from reldep.exceptions import ReldepWarning
+    from reldep.questions._inference import Inference
     from reldep.questions.study import Study
 
 # What has no effect any more once A is computed, with the default that says "not given".
@@ -34,9 +34,9 @@ class Computed:
     cautions: tuple[ReldepWarning, ...]
 
 
-def from_study(study: Study, pairs: Sequence[Pair], measure: str) -> Computed:
-    """Compute A for these pairs, with what the measure and the screens need."""
-    influence = study.influence(pairs_needed(pairs, measure), pairs_to_screen(pairs))
+def from_study(study: Study, pairs: Sequence[Pair], inference: Inference) -> Computed:
+    """Compute A for these pairs, with what the measure, the variance and the screens need."""
+    influence = inference.influence(study, pairs_needed(pairs, inference.measure))
     return Computed(
         influence,
         study.dataset.clusters,
@@ -46,7 +46,7 @@ def from_study(study: Study, pairs: Sequence[Pair], measure: str) -> Computed:
 
 
 def from_influence(
-    influence: Influence, pairs: Sequence[Pair], measure: str, clusters: Any, **options: Any
+    influence: Influence, pairs: Sequence[Pair], inference: Inference, **options: Any
 ) -> Computed:
     """Take an A that is there already, after checking that it has what is asked for.
 
@@ -56,15 +56,17 @@ def from_influence(
         The arguments of the question that were decided when A was computed; given again, they
         are refused.
     """
-    check_choice("measure", measure, MEASURES)
+    check_choice("measure", inference.measure, MEASURES)
     for name, value in options.items():
         if value is not DECIDED[name] and value != DECIDED[name]:
             raise ValueError(
                 f"{name}={value!r} was decided when the Influence was computed; pass it to "
                 "reldep.influence(), or pass data in place of the Influence."
             )
-    _check_pairs_known(influence, pairs_needed(pairs, measure))
-    groups = None if clusters is None else read_clusters(clusters, influence.n_observations)
+    _check_pairs_known(influence, pairs_needed(pairs, inference.measure))
+    groups = inference.clusters
+    if groups is not None:
+        groups = read_clusters(groups, influence.n_observations)
     provenance = Provenance(
         kernels=influence.kernels,
         engine=influence.engine,

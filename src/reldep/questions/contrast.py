@@ -35,7 +35,7 @@ def contrast(
     alternative: str = "greater",
     variance: str = "fixed-kernel",
     clusters: Any = None,
-    max_lag: int | None = None,
+    max_lag: int | str | None = None,
     missing: str = "raise",
     engine: Any = "auto",
     rng: Any = None,
@@ -81,11 +81,11 @@ def contrast(
     >>> bool(a_or_b.estimate < a_or_c.estimate)
     True
     """
-    inference = Inference(measure, alternative, variance, max_lag)
+    inference = Inference(measure, alternative, variance, max_lag, clusters)
     if isinstance(variables, Influence):
         pairs, vector = read_weights(weights, variables.names)
         options = {"kernel": kernel, "missing": missing, "engine": engine}
-        computed = from_influence(variables, pairs, measure, clusters, **options)
+        computed = from_influence(variables, pairs, inference, **options)
     else:
         pairs, vector = read_weights(weights, variables)
         used = dict.fromkeys(name for pair in pairs for name in pair)
@@ -98,13 +98,9 @@ def contrast(
             engine=engine,
             rng=rng,
         )
-        computed = from_study(study, pairs, measure)
+        computed = from_study(study, pairs, inference)
     fields = inference.test(computed.influence, pairs, vector, computed.clusters)
-    independent = computed.clusters is None and not max_lag
-    cautions = (
-        *computed.cautions,
-        *cautions_about_contrast(fields, rows_independent=independent),
-    )
+    cautions = (*computed.cautions, *cautions_about_contrast(fields))
     raise_cautions(cautions)
     return Contrast(**fields, provenance=computed.provenance, warnings=cautions)
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep._validation import check_choice, check_names_known
+from reldep._validation import VARIANCES, check_choice, check_names_known
 from reldep.questions._inference import Inference
-from reldep.questions.cautions import cautions_about_contrast, cautions_of
+from reldep.questions.cautions import cautions_about_dependence, cautions_of
 from reldep.questions.repetition import repeatable
 from reldep.questions.study import (
     display_names,
@@ -19,7 +19,6 @@ from reldep.questions.study import (
 from reldep.results.dependence import Dependence
 from reldep.stats.independence import independence_test, permutation_pvalue
 from reldep.stats.measures import estimate, pairs_needed
-from reldep.stats.screening import pairs_to_screen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -39,7 +38,7 @@ def dependence(
     kernel: Any = "auto",
     variance: str = "fixed-kernel",
     clusters: Any = None,
-    max_lag: int | None = None,
+    max_lag: int | str | None = None,
     missing: str = "raise",
     engine: Any = "auto",
     rng: Any = None,
@@ -78,7 +77,7 @@ def dependence(
     check_choice("test", test, TESTS)
     if test == "permutation":
         _check_permutations(n_permutations, clusters, max_lag)
-    inference = Inference(measure, "greater", variance, max_lag)
+    inference = Inference(measure, "greater", variance, max_lag, clusters)
     labels = display_names(ROLES, (x, y), names)
     study = prepare(
         dict(zip(labels, (x, y), strict=True)),
@@ -91,18 +90,14 @@ def dependence(
         roles=ROLES,
     )
     pair = (labels[0], labels[1])
-    conditional_means = study.influence(pairs_needed([pair], "cka"))
+    conditional_means = inference.influence(study, pairs_needed([pair], "cka"))
     fields = inference.test(conditional_means, [pair], np.ones(1), study.dataset.clusters)
     correlation = float(estimate(conditional_means, [pair], "cka").values[0])
     fields["statistic"], fields["pvalue"] = independence_test(correlation, len(study.dataset))
     if test == "permutation":
         permuted = study.shuffled_hsics(pair, n_permutations)
         fields["pvalue"] = permutation_pvalue(conditional_means.hsic(pair), permuted)
-    independent = study.dataset.clusters is None and not max_lag
-    cautions = (
-        *cautions_of(study.dataset, study.fitted),
-        *cautions_about_contrast(fields, rows_independent=independent),
-    )
+    cautions = (*cautions_of(study.dataset, study.fitted), *cautions_about_dependence(fields))
     raise_cautions(cautions)
     del fields["weights"]
     return Dependence(
@@ -132,6 +127,7 @@ def influence(
     pairs: Iterable[Pair],
     *,
     kernel: Any = "auto",
+    variance: str = "fixed-kernel",
     missing: str = "raise",
     engine: Any = "auto",
     rng: Any = None,
@@ -145,6 +141,8 @@ def influence(
         Self-pairs ``("x", "x")`` are allowed; normalised measures need them.
     kernel, missing, engine, rng
         As for :func:`compare`.
+    variance : {"fixed-kernel", "bandwidth-aware", "second-order", "full"}
+        The most that will be asked of the result: "full" computes what all four need.
 
     Returns
     -------
@@ -161,13 +159,14 @@ def influence(
     >>> A.values.shape
     (2, 50)
     """
+    check_choice("variance", variance, VARIANCES)
     wanted = [(str(first), str(second)) for first, second in pairs]
     if not wanted:
         raise ValueError("pairs is empty; pass at least one pair of names, ('x', 'y').")
     for pair in wanted:
         check_names_known("pairs", pair, variables)
     study = prepare(variables, kernel=kernel, missing=missing, engine=engine, rng=rng)
-    result = study.influence(wanted, pairs_to_screen(wanted))
+    result = study.influence(wanted, variance)
     raise_cautions(cautions_of(study.dataset, study.fitted, tested=False))
     return result
 
@@ -245,6 +244,7 @@ def _plain(x: Any, y: Any, measure: str, kernel: Any, missing: str, engine: Any)
         {"x": x, "y": y}, kernel=kernel, measure=measure, missing=missing, engine=engine
     )
     pair = ("x", "y")
-    value = estimate(study.influence(pairs_needed([pair], measure)), [pair], measure).values[0]
+    computed = study.influence(pairs_needed([pair], measure), screened=False)
+    value = estimate(computed, [pair], measure).values[0]
     raise_cautions(cautions_of(study.dataset, study.fitted, tested=False))
     return float(value)

@@ -39,7 +39,7 @@ def rank(
     kernel: Any = "auto",
     variance: str = "fixed-kernel",
     clusters: Any = None,
-    max_lag: int | None = None,
+    max_lag: int | str | None = None,
     missing: str = "raise",
     engine: Any = "auto",
     rng: Any = None,
@@ -104,12 +104,12 @@ def rank(
     check_choice("adjust", adjust, ADJUSTMENTS)
     level = check_level("confidence_level", confidence_level)
     _check_simulations(n_simulations, level)
-    inference = Inference(measure, "two-sided", variance, max_lag)
+    inference = Inference(measure, "two-sided", variance, max_lag, clusters)
     if isinstance(targets, Influence):
         source_name, target_names = names_in_influence(source, targets, names)
         pairs = [(source_name, name) for name in target_names]
         options = {"kernel": kernel, "missing": missing, "engine": engine}
-        computed = from_influence(targets, pairs, measure, clusters, **options)
+        computed = from_influence(targets, pairs, inference, **options)
     else:
         blocks = read_targets(targets)
         source_name, target_names = name_all(source, blocks, names)
@@ -124,13 +124,21 @@ def rank(
             rng=rng,
         )
         check_source_apart(study.dataset, source_name, target_names)
-        computed = from_study(study, pairs, measure)
+        computed = from_study(study, pairs, inference)
     influence = computed.influence
-    estimates, spread = inference.joint(influence, pairs, computed.clusters)
-    cautions = (*computed.cautions, *cautions_about_targets(influence, pairs, measure))
+    fields = inference.joint(influence, pairs, computed.clusters)
+    cautions = (*computed.cautions, *cautions_about_targets(influence, pairs, measure, variance))
     raise_cautions(cautions)
     return Ranking(
-        **_ordered(estimates, spread, level, adjust, n_simulations, as_generator(rng)),
+        **fields,
+        **_ordered(
+            fields["estimates"],
+            fields["covariance"],
+            level,
+            adjust,
+            n_simulations,
+            as_generator(rng),
+        ),
         n_observations=influence.n_observations,
         measure=measure,
         variance=variance,
@@ -159,8 +167,6 @@ def _ordered(
     found = differences(estimates, variances)
     order, maxima = order_of(estimates, variances, law, level)
     return {
-        "estimates": estimates,
-        "covariance": spread,
         "standard_errors": np.sqrt(np.diag(spread)),
         "differences": found,
         "adjusted_pvalues": adjusted_pvalues(found, adjust, law, maxima),

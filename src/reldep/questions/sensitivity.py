@@ -44,7 +44,7 @@ def sensitivity(
     alternative: str = "greater",
     variance: str = "fixed-kernel",
     clusters: Any = None,
-    max_lag: int | None = None,
+    max_lag: int | str | None = None,
     missing: str = "raise",
     engine: Any = "auto",
     rng: Any = None,
@@ -84,7 +84,7 @@ def sensitivity(
     False
     """
     grid = _read_factors(factors)
-    inference = Inference(measure, alternative, variance, max_lag)
+    inference = Inference(measure, alternative, variance, max_lag, clusters)
     blocks = (source, first, second)
     labels = display_names(ROLES, blocks, names)
     study = prepare(
@@ -102,7 +102,7 @@ def sensitivity(
     tests = []
     for factor in grid:
         scaled = study.scaled(float(factor))
-        influence = scaled.influence(pairs_needed(pairs, measure))
+        influence = inference.influence(scaled, pairs_needed(pairs, measure))
         weights = np.array([1.0, -1.0])
         tests.append(inference.test(influence, pairs, weights, study.dataset.clusters))
     answer = Sensitivity(

@@ -17,6 +17,8 @@ from reldep.kernels.given import Precomputed
 from reldep.kernels.radial import Distance
 from reldep.kernels.resolve import as_kernel, assign_kernels
 from reldep.results.provenance import Provenance
+from reldep.stats.measures import FOLLOWS_BANDWIDTHS, SECOND_ORDER
+from reldep.stats.screening import pairs_to_screen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -52,10 +54,24 @@ class Study:
             for name, kernel in self.kernels.items()
         }
 
-    def influence(self, pairs: Sequence[Pair], means: Sequence[Pair] = ()) -> Influence:
-        """Compute A for these pairs, and the HSICs alone of further ones."""
-        computed = compute_influence(self.fitted, pairs, select_engine(self.engine), means=means)
-        return replace(computed, rows=self.dataset.rows, library=self.dataset.library)
+    def influence(
+        self, pairs: Sequence[Pair], variance: str = "fixed-kernel", *, screened: bool = True
+    ) -> Influence:
+        """Compute A for these pairs, with all that this variance and the screens need."""
+        computed = compute_influence(
+            self.fitted,
+            pairs,
+            select_engine(self.engine),
+            bandwidths=variance in FOLLOWS_BANDWIDTHS,
+            second_order=variance in SECOND_ORDER,
+            means=pairs_to_screen(pairs) if screened else (),
+        )
+        return replace(
+            computed,
+            kernels={name: kernel.describe() for name, kernel in self.fitted.items()},
+            rows=self.dataset.rows,
+            library=self.dataset.library,
+        )
 
     def shuffled_hsics(self, pair: Pair, n_permutations: int) -> FloatArray:
         """Compute the HSIC of a pair after random permutations of its second variable."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from reldep._frames import make_frame
@@ -37,6 +37,10 @@ class Answer(ABC):
         Kernels, engine and rows.
     warnings : tuple of ReldepWarning
         Cautions; each was also raised as a Python warning.
+    max_lag : int or None
+        How many steps apart rows may depend on each other, as given or as chosen by "auto".
+    n_clusters : int or None
+        The number of clusters within which rows may depend on each other.
     """
 
     n_observations: int
@@ -44,6 +48,8 @@ class Answer(ABC):
     variance: str
     provenance: Provenance
     warnings: tuple[ReldepWarning, ...]
+    max_lag: int | None = field(default=None, kw_only=True)
+    n_clusters: int | None = field(default=None, kw_only=True)
 
     @abstractmethod
     def sentence(self, alpha: float = 0.05) -> str:
@@ -128,9 +134,16 @@ class Answer(ABC):
         dropped = self.provenance.n_dropped
         left_out = f" ({dropped} incomplete ones dropped)" if dropped else ""
         return [
-            f"{self.n_observations} observations{left_out}; variance: {self.variance}.",
+            f"{self.n_observations} observations{left_out}; variance: {self.variance}"
+            f"{self._dependent_rows()}.",
             f"Kernels: {kernels}.",
         ]
+
+    def _dependent_rows(self) -> str:
+        """Say which rows may depend on each other."""
+        if self.max_lag is not None:
+            return f", rows up to {self.max_lag} apart may depend on each other"
+        return "" if self.n_clusters is None else f", {self.n_clusters} clusters"
 
     def __str__(self) -> str:
         return self.summary()
@@ -151,7 +164,8 @@ class Result(Answer):
     estimates : ndarray, shape (p,)
         The dependence of every pair involved.
     covariance : ndarray, shape (p, p)
-        Their estimated covariance.
+        Their estimated covariance; with the weights w of a contrast, ``w' covariance w`` is
+        the square of `standard_error`.
     standard_error : float
         Of `estimate`.
     statistic : float
