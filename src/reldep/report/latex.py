@@ -28,7 +28,7 @@ _SPECIAL = str.maketrans(
 
 
 def escaped(text: str) -> str:
-    """Write text so that LaTeX prints it as it is, on one line; it accepts no control characters."""
+    """Write text so that LaTeX prints it as it is, on one line, without control characters."""
     printable = "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))
     return printable.translate(_SPECIAL)
 
