@@ -44,6 +44,8 @@ class ApproximationWarning(ReldepWarning):
     ) -> None:
         super().__init__(message)
         self.relative_errors = dict(relative_errors or {})
+
+
 class IndependenceWarning(ReldepWarning):
     """There is no evidence that the two variables of a pair depend on each other at all."""
 

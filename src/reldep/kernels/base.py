@@ -132,6 +132,7 @@ class FittedKernel(ABC):
         """The number of columns of Φ, or None where there is no finite Φ."""
         one_row = self.features(slice(0, 1))
         return None if one_row is None else int(one_row.shape[1])
+
     def bandwidth_probes(self) -> tuple[BandwidthProbe, ...]:
         """Give a probe for each bandwidth that the data chose; none for a fixed kernel."""
         return ()

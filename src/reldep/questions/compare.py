@@ -11,6 +11,7 @@ from reldep.engine import Influence
 from reldep.questions._inference import Inference
 from reldep.questions.cautions import cautions_about_contrast, cautions_of
 from reldep.questions.computed import Computed, from_study
+from reldep.questions.repetition import repeatable
 from reldep.questions.study import (
     Study,
     as_generator,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 ROLES = ("source", "first", "second")
 
 
+@repeatable
 def compare(
     source: Any,
     first: Any,

@@ -9,6 +9,7 @@ import numpy as np
 from reldep._validation import VARIANCES, check_choice, check_names_known
 from reldep.questions._inference import Inference
 from reldep.questions.cautions import cautions_about_dependence, cautions_of
+from reldep.questions.repetition import repeatable
 from reldep.questions.study import (
     display_names,
     prepare,
@@ -28,6 +29,7 @@ ROLES = ("x", "y")
 TESTS = ("chi-square", "permutation")
 
 
+@repeatable
 def dependence(
     x: Any,
     y: Any,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -193,4 +194,13 @@ def display_names(
 def raise_cautions(cautions: Iterable[ReldepWarning]) -> None:
     """Raise each caution as a Python warning, pointing at the user's own line."""
     for caution in cautions:
-        warnings.warn(caution, stacklevel=3)
+        warnings.warn(caution, stacklevel=_frames_of_package())
+
+
+def _frames_of_package() -> int:
+    """Count the callers that belong to this package, with the one outside it."""
+    count, frame = 1, inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("reldep."):
+        count, frame = count + 1, frame.f_back
+    # This function is among those counted, but is not there any more when the warning is raised.
+    return count - 1
