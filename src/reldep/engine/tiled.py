@@ -15,6 +15,7 @@ import numpy as np
 
 from reldep._validation import check_choice
 from reldep.engine.memory import bytes_of, in_words
+from reldep.engine.progress import OnProgress, progress_bar
 from reldep.engine.tiles import Kept, Sweeps, Tile, upper_tiles
 from reldep.kernels.machine import available_cores, numba_is_there
 
@@ -60,7 +61,8 @@ class Tiled:
         Whether to use compiled code; by default from 2,000 observations on, if numba can be
         imported.
     on_progress : callable, optional
-        Called with the number of pieces of work done and their total.
+        Called with the number of pieces of work done and their total, in place of the progress
+        bar.
 
     Notes
     -----
@@ -82,7 +84,7 @@ class Tiled:
     tile: int | None = None
     precision: Literal["double", "single"] = "double"
     compiled: bool | None = None
-    on_progress: Callable[[int, int], None] | None = field(default=None, compare=False)
+    on_progress: OnProgress | None = field(default=None, compare=False)
 
     name: ClassVar[str] = "tiled"
 
@@ -113,8 +115,13 @@ class Tiled:
         tiles = upper_tiles(sweeps.n, self.tile or sweeps.tile_size)
         kept = self._room_for_blocks(sweeps, tiles)
         pieces = cut_into_pieces(tiles, sweeps)
-        steps = _Steps(self.on_progress, (1 + bool(sweeps.multiplied)) * len(pieces))
-        with _threads(self.n_threads) as pool, self._single_threaded_blas(sweeps):
+        n_steps = (1 + bool(sweeps.multiplied)) * len(pieces)
+        with (
+            progress_bar("tiles", self.on_progress) as on_progress,
+            _threads(self.n_threads) as pool,
+            self._single_threaded_blas(sweeps),
+        ):
+            steps = _Steps(on_progress, n_steps)
             first = pool.summed(partial(sweeps.first, kept=kept), pieces, steps)
             row_sums = sweeps.row_sums(first)
             if not sweeps.multiplied:
@@ -177,14 +184,13 @@ def cut_into_pieces(tiles: Sequence[Tile], sweeps: Sweeps) -> list[list[Tile]]:
 class _Steps:
     """Count the pieces that are done, and tell."""
 
-    def __init__(self, on_progress: Callable[[int, int], None] | None, total: int) -> None:
+    def __init__(self, on_progress: OnProgress, total: int) -> None:
         self._on_progress = on_progress
         self._done, self._total = 0, total
 
     def one_more(self) -> None:
         self._done += 1
-        if self._on_progress is not None:
-            self._on_progress(self._done, self._total)
+        self._on_progress(self._done, self._total)
 
 
 class _Stopped(Exception):  # noqa: N818
