@@ -25,7 +25,7 @@ from reldep.engine.blocks import BlockSums
 from reldep.engine.compiled import CompiledSums
 from reldep.engine.recipe import Recipe
 from reldep.engine.terms import Pair, Terms, Wanted
-from reldep.kernels.machine import numba_is_there
+from reldep.kernels.machine import worth_compiling
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,16 +33,13 @@ if TYPE_CHECKING:
     from reldep._variables import FloatArray, IntArray
     from reldep.kernels.base import FittedKernel
 
-# Below this size compiled code is not worth the wait until it is loaded.
-COMPILED_FROM = 2_000
-
 # Compiled code keeps to the cache by itself and only wants few calls; blocks that NumPy fills
 # are larger than the cache anyway, and small ones let a job be stopped.
 COMPILED_TILE = 1024
 BLOCK_TILE = 512
 
 # The shift is estimated from blocks between this many short runs of observations.
-SHIFT_RUNS = 12
+SHIFT_RUNS = 8
 SHIFT_RUN_LENGTH = 8
 
 # Blocks that the first sweep filled, by the corner of their tile, for the second.
@@ -130,7 +127,7 @@ class Sweeps:
         names = wanted.names()
         n = len(kernels[names[0]])
         if compiled is None:
-            compiled = n >= COMPILED_FROM and numba_is_there()
+            compiled = worth_compiling(n)
         shifts = {name: estimate_mean(kernels[name]) for name in names}
         if compiled and precision == "single":
             # The shift that is reported must be the one that is subtracted.
