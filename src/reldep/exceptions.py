@@ -22,3 +22,23 @@ class BandwidthWarning(ReldepWarning):
 
 class DroppedRowsWarning(ReldepWarning):
     """Incomplete rows were left out, as ``missing="drop"`` asks."""
+
+
+class IndependenceWarning(ReldepWarning):
+    """There is no evidence that the two variables of a pair depend on each other at all."""
+
+
+class DegenerateWarning(ReldepWarning):
+    """The estimated variance is mostly of second order: the p-value is conservative."""
+
+
+class InfluentialObservationWarning(ReldepWarning):
+    """One observation carries a large share of the variance."""
+
+
+class TiesWarning(ReldepWarning):
+    """A numeric variable takes few values or one of them very often."""
+
+
+class SignFlipWarning(ReldepWarning):
+    """The answer changes sign with the bandwidth of the kernels."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from reldep._variables import FloatArray, IntArray, Variable
     from reldep.exceptions import ReldepWarning
+    from reldep.kernels.bandwidth import BandwidthProbe
     from reldep.kernels.composite import Product, Sum
 
 
@@ -48,6 +49,10 @@ class Kernel(ABC):
 
     def take(self, rows: IntArray) -> Kernel:  # noqa: ARG002
         """Follow a selection of observations; only kernels that hold rows change."""
+        return self
+
+    def frozen(self, fitted: FittedKernel) -> Kernel:  # noqa: ARG002
+        """Give the kernel that, fitted again, keeps the bandwidth of an earlier fit."""
         return self
 
     def check_accepts(self, variable: Variable) -> None:
@@ -104,6 +109,14 @@ class FittedKernel(ABC):
     def features(self) -> FloatArray | csr_array | None:
         """Give Φ with K = ΦΦ' where it is finite and explicit, else None."""
         return None
+
+    def bandwidth_probes(self) -> tuple[BandwidthProbe, ...]:
+        """Give a probe for each bandwidth that the data chose; none for a fixed kernel."""
+        return ()
+
+    def scaled(self, factor: float) -> FittedKernel:  # noqa: ARG002
+        """Give the same kernel with `factor` times its bandwidth; itself if it has none."""
+        return self
 
     def matrix(self) -> FloatArray:
         """Fill the whole kernel matrix."""

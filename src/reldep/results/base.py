@@ -4,24 +4,157 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from reldep._frames import make_frame
 from reldep._validation import check_level
-from reldep.results.frames import make_frame
 from reldep.results.text import text_table
 from reldep.stats import normal
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from reldep._variables import FloatArray
     from reldep.engine.influence import Influence
     from reldep.engine.terms import Pair
     from reldep.exceptions import ReldepWarning
     from reldep.results.provenance import Provenance
+    from reldep.results.sensitivity import Sensitivity
 
 
 @dataclass(frozen=True, eq=False)
-class Result(ABC):
+class Answer(ABC):
+    """What every answer carries, whatever its shape: how it came about and what to beware of.
+
+    Attributes
+    ----------
+    n_observations : int
+    measure : {"hsic", "cka", "dcor"}
+    variance : str
+        How the variance was estimated.
+    provenance : Provenance
+        Kernels, engine and rows.
+    warnings : tuple of ReldepWarning
+        Cautions; each was also raised as a Python warning.
+    max_lag : int or None
+        How many steps apart rows may depend on each other, as given or as chosen by "auto".
+    n_clusters : int or None
+        The number of clusters within which rows may depend on each other.
+    """
+
+    n_observations: int
+    measure: str
+    variance: str
+    provenance: Provenance
+    warnings: tuple[ReldepWarning, ...]
+    max_lag: int | None = field(default=None, kw_only=True)
+    n_clusters: int | None = field(default=None, kw_only=True)
+
+    @abstractmethod
+    def sentence(self, alpha: float = 0.05) -> str:
+        """Say the answer in one sentence."""
+
+    @abstractmethod
+    def question(self) -> str:
+        """Say what was asked."""
+
+    @abstractmethod
+    def table(self) -> dict[str, list[Any]]:
+        """Give the columns of the result's table, unrounded."""
+
+    def to_frame(self) -> Any:
+        """Give the table as a data frame, in the library the data came from (else polars)."""
+        return make_frame(self.table(), self.provenance.library)
+
+    def summary(self, alpha: float = 0.05) -> str:
+        """Say the answer in words and show the numbers behind it."""
+        columns = self.table()
+        cells = [[_cell(value) for value in column] for column in columns.values()]
+        lines = [
+            self.sentence(alpha),
+            "",
+            text_table(list(columns), list(zip(*cells, strict=True))),
+        ]
+        lines += ["", *self._footnotes()]
+        lines += [f"Caution: {caution}" for caution in self.warnings]
+        return "\n".join(lines).rstrip()
+
+    def to_html(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        alpha: float = 0.05,
+        sensitivity: Sensitivity | None = None,
+        command: str | None = None,
+    ) -> str | None:
+        """Write a report: the answer, pictures, cautions and how it was computed, in one file.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            Where to write it. Without a path the document is returned as a string.
+        alpha : float, default 0.05
+            The level of the answer.
+        sensitivity : Sensitivity, optional
+            From :func:`reldep.sensitivity`; adds a section about the bandwidth.
+        command : str, optional
+            What to type to repeat the result; by default the Python call.
+
+        Returns
+        -------
+        str or None
+            None where the file was written.
+        """
+        from pathlib import Path
+
+        from reldep import report
+        from reldep.files import write_atomically
+
+        document = report.page(self, alpha=alpha, sensitivity=sensitivity, command=command)
+        if path is None:
+            return document
+        with write_atomically(Path(path)) as temporary:
+            temporary.write_text(document, encoding="utf-8")
+        return None
+
+    def to_latex(self) -> str:
+        """Write the table in LaTeX, for the package booktabs."""
+        from reldep import report
+
+        return report.latex_table(self)
+
+    def _repr_html_(self) -> str:
+        from reldep import report
+
+        return report.fragment(self)
+
+    def _footnotes(self) -> list[str]:
+        kernels = "; ".join(f"{name}: {k['kernel']}" for name, k in self.provenance.kernels.items())
+        dropped = self.provenance.n_dropped
+        left_out = f" ({dropped} incomplete ones dropped)" if dropped else ""
+        return [
+            f"{self.n_observations} observations{left_out}; variance: {self.variance}"
+            f"{self._dependent_rows()}.",
+            f"Kernels: {kernels}.",
+        ]
+
+    def _dependent_rows(self) -> str:
+        """Say which rows may depend on each other."""
+        if self.max_lag is not None:
+            return f", rows up to {self.max_lag} apart may depend on each other"
+        return "" if self.n_clusters is None else f", {self.n_clusters} clusters"
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    @abstractmethod
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the natural picture of this result and return the Axes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Result(Answer):
     """An estimate with its standard error and the test of a hypothesis about it.
 
     Attributes
@@ -31,25 +164,18 @@ class Result(ABC):
     estimates : ndarray, shape (p,)
         The dependence of every pair involved.
     covariance : ndarray, shape (p, p)
-        Their estimated covariance.
+        Their estimated covariance; with the weights w of a contrast, ``w' covariance w`` is
+        the square of `standard_error`.
     standard_error : float
         Of `estimate`.
     statistic : float
         The test statistic.
     pvalue : float
     alternative : {"greater", "less", "two-sided"}
-    n_observations : int
     pairs : tuple of (str, str)
         Which estimate belongs to which pair.
-    measure : {"hsic", "cka", "dcor"}
-    variance : str
-        How the variance was estimated.
     influence : Influence
         The conditional means from which everything was computed.
-    provenance : Provenance
-        Kernels, engine and rows.
-    warnings : tuple of ReldepWarning
-        Cautions; each was also raised as a Python warning.
     """
 
     estimate: float
@@ -59,13 +185,8 @@ class Result(ABC):
     statistic: float
     pvalue: float
     alternative: str
-    n_observations: int
     pairs: tuple[Pair, ...]
-    measure: str
-    variance: str
     influence: Influence
-    provenance: Provenance
-    warnings: tuple[ReldepWarning, ...]
 
     def confidence_interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
         """Give the two-sided interval of the estimate, whatever the alternative.
@@ -102,53 +223,12 @@ class Result(ABC):
         """The standard error times √n: the deviation due to one observation."""
         return self.standard_error * math.sqrt(self.n_observations)
 
-    @abstractmethod
-    def sentence(self, alpha: float = 0.05) -> str:
-        """Say the answer in one sentence."""
-
-    @abstractmethod
-    def table(self) -> dict[str, list[Any]]:
-        """Give the columns of the result's table, unrounded."""
-
-    def to_frame(self) -> Any:
-        """Give the table as a data frame, in the library the data came from (else polars)."""
-        return make_frame(self.table(), self.provenance.library)
-
-    def summary(self, alpha: float = 0.05) -> str:
-        """Say the answer in words and show the numbers behind it."""
-        columns = self.table()
-        cells = [[_cell(value) for value in column] for column in columns.values()]
-        lines = [
-            self.sentence(alpha),
-            "",
-            text_table(list(columns), list(zip(*cells, strict=True))),
-        ]
-        lines += ["", *self._footnotes()]
-        lines += [f"Caution: {caution}" for caution in self.warnings]
-        return "\n".join(lines).rstrip()
-
-    def _footnotes(self) -> list[str]:
-        kernels = "; ".join(f"{name}: {k['kernel']}" for name, k in self.provenance.kernels.items())
-        dropped = self.provenance.n_dropped
-        left_out = f" ({dropped} incomplete ones dropped)" if dropped else ""
-        return [
-            f"{self.n_observations} observations{left_out}; variance: {self.variance}.",
-            f"Kernels: {kernels}.",
-        ]
-
-    def __str__(self) -> str:
-        return self.summary()
-
     def __repr__(self) -> str:
         return (
             f"{type(self).__name__}(estimate={self.estimate:.6g}, "
             f"standard_error={self.standard_error:.6g}, statistic={self.statistic:.6g}, "
             f"pvalue={self.pvalue:.6g}, n_observations={self.n_observations})"
         )
-
-    @abstractmethod
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the natural picture of this result and return the Axes."""
 
 
 def _cell(value: Any) -> str:

@@ -20,13 +20,20 @@ class Dependence(Result):
     ----------
     x, y : str
         The names of the variables.
-    test : str
+    test : {"chi-square", "permutation"}
         How the p-value was found.
+    n_permutations : int or None
+        How often the rows were shuffled for it.
     """
 
     x: str
     y: str
     test: str
+    n_permutations: int | None = None
+
+    def question(self) -> str:
+        """Ask whether the two variables depend on each other."""
+        return f"Do {self.x} and {self.y} depend on each other?"
 
     def sentence(self, alpha: float = 0.05) -> str:
         """Say whether the two variables depend on each other."""

@@ -29,6 +29,10 @@ class Provenance:
         The data frame library in which `to_frame` answers.
     unit_kernels : bool
         Whether all kernels have values in [0, 1].
+    seed : str
+        What random steps, where there are any, started from.
+    call : str
+        The Python call that repeats the result.
     """
 
     kernels: Mapping[str, Mapping[str, Any]]
@@ -37,3 +41,5 @@ class Provenance:
     n_dropped: int = 0
     library: str | None = None
     unit_kernels: bool = False
+    seed: str = ""
+    call: str = ""

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import numpy as np
 from scipy.special import chdtrc
+
+if TYPE_CHECKING:
+    from reldep._variables import FloatArray
+
+# Permutations that change nothing, as of equal categories, give the same value up to rounding.
+ROUNDING = 1e-10
 
 
 def independence_test(correlation: float, n: int) -> tuple[float, float]:
@@ -18,3 +27,18 @@ def independence_test(correlation: float, n: int) -> tuple[float, float]:
     """
     statistic = n * correlation + 1.0
     return statistic, float(chdtrc(1.0, max(statistic, 0.0)))
+
+
+def permutation_pvalue(observed: float, permuted: FloatArray) -> float:
+    """Give the p-value of a permutation test, ``(1 + count) / (1 + B)``, which is never 0.
+
+    Parameters
+    ----------
+    observed : float
+        The HSIC of the data.
+    permuted : ndarray, shape (B,)
+        The HSICs after random permutations of one variable.
+    """
+    tolerance = ROUNDING * float(np.abs(permuted).max(initial=abs(observed)))
+    count = int((permuted >= observed - tolerance).sum())
+    return (1.0 + count) / (1.0 + len(permuted))
