@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import csv as csv_format
+import io
 import json as json_format
 import math
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -115,9 +115,11 @@ def _print_answer(request: Request, question: str, result: Answer) -> None:
 
 def print_csv(columns: dict[str, list[Any]]) -> None:
     """Print columns as CSV with numbers unrounded."""
-    writer = csv_format.writer(sys.stdout, lineterminator="\n")
+    text = io.StringIO()
+    writer = csv_format.writer(text, lineterminator="\n")
     writer.writerow(columns)
     writer.writerows(zip(*columns.values(), strict=True))
+    typer.echo(text.getvalue(), nl=False)
 
 
 def json_text(value: Any) -> str:

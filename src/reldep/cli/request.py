@@ -94,9 +94,9 @@ class Request:
     engine: Annotated[
         str, _option("What computes it: auto, dense, tiled, features.", METHOD, metavar="NAME")
     ] = "auto"
-    seed: Annotated[int | None, _option("From which random steps start.", METHOD, metavar="N")] = (
-        None
-    )
+    seed: Annotated[
+        int | None, _option("From which random steps start.", METHOD, metavar="N", min=0)
+    ] = None
     alpha: Annotated[
         float, _option("Level of the test; intervals are at 1 - alpha.", METHOD, metavar="LEVEL")
     ] = 0.05

@@ -27,7 +27,7 @@ _WORDS = re.compile(
     r"""(?P<quoted>(?<![\w=])(?:'[^']*'|"[^"]*"))"""
     rf"""|\b(?P<argument>{"|".join(ARGUMENTS)})="""
     r"""(?:reldep\.kernels\.(?P<kernel>\w+)\(\)|'(?P<single>[^']*)'|"(?P<double>[^"]*)"|"""
-    r"""(?P<bare>[\w.*-]*[\w*]))"""
+    r"""(?P<bare>[\w.*-]*[\w*]))|\bmax_lag\b"""
 )
 _NEW_WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
@@ -46,6 +46,8 @@ def as_options(text: str) -> str:
 def _option(found: re.Match[str]) -> str:
     if found["quoted"] is not None:
         return found["quoted"]
+    if found["argument"] is None:
+        return "--max-lag"
     name = RENAMED.get(found["argument"], found["argument"]).replace("_", "-")
     if found["kernel"] is not None:
         return f"--{name} {_NEW_WORD.sub('-', found['kernel']).lower()}"
