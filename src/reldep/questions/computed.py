@@ -72,6 +72,7 @@ def from_influence(
         engine=influence.engine,
         rows=influence.positions(),
         library=influence.library,
+        clusters=groups,
     )
     return Computed(influence, groups, provenance, small_sample_cautions(influence.n_observations))
 

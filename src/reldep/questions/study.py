@@ -103,6 +103,7 @@ def provenance_of(
         n_dropped=dataset.n_dropped,
         library=dataset.library,
         unit_kernels=all(kernel.in_unit_interval for kernel in fitted.values()),
+        clusters=dataset.clusters,
     )
 
 

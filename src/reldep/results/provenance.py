@@ -33,6 +33,8 @@ class Provenance:
         What random steps, where there are any, started from.
     call : str
         The Python call that repeats the result.
+    clusters : ndarray of int or None
+        The number of each observation's cluster, where clusters were given.
     """
 
     kernels: Mapping[str, Mapping[str, Any]]
@@ -43,3 +45,4 @@ class Provenance:
     unit_kernels: bool = False
     seed: str = ""
     call: str = ""
+    clusters: IntArray | None = None
