@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep._validation import MEASURES, Dataset, check_choice, read_dataset
-from reldep.engine import Influence, Pair, compute_influence, select_engine
+from reldep.engine import Influence, Pair, compute_influence
 from reldep.engine.permuted import shuffled_hsics
 from reldep.kernels.given import Precomputed
 from reldep.kernels.radial import Distance
@@ -61,7 +61,7 @@ class Study:
         computed = compute_influence(
             self.fitted,
             pairs,
-            select_engine(self.engine),
+            self.engine,
             bandwidths=variance in FOLLOWS_BANDWIDTHS,
             second_order=variance in SECOND_ORDER,
             means=pairs_to_screen(pairs) if screened else (),
@@ -84,7 +84,7 @@ class Study:
 
         rng = as_generator(self.seed)
         orders = (rng.permutation(len(variable)) for _ in range(n_permutations))
-        return shuffled_hsics(first, second, shuffle, orders, select_engine(self.engine))
+        return shuffled_hsics(first, second, shuffle, orders, self.engine)
 
     def scaled(self, factor: float) -> Study:
         """Multiply all bandwidths; none is chosen anew."""

@@ -41,10 +41,6 @@ class Dependence(Result):
     test: str
     n_permutations: int | None = None
 
-    def question(self) -> str:
-        """Ask whether the two variables depend on each other."""
-        return f"Do {self.x} and {self.y} depend on each other?"
-
     def _weights(self) -> FloatArray:
         return np.ones(1)
 
@@ -69,6 +65,10 @@ class Dependence(Result):
         found = measured(self.influence, self.pairs, measure, self.variance)
         spread = covariance(found.psi, clusters=self.provenance.clusters, max_lag=self.max_lag)
         return float(found.values[0]), math.sqrt(self.n_observations * float(spread[0, 0]))
+
+    def question(self) -> str:
+        """Ask whether the two variables depend on each other."""
+        return f"Do {self.x} and {self.y} depend on each other?"
 
     def sentence(self, alpha: float = 0.05) -> str:
         """Say whether the two variables depend on each other."""
