@@ -14,6 +14,16 @@ matplotlib.use("Agg")
 settings.register_profile("default", deadline=None, derandomize=True, max_examples=40)
 settings.load_profile("default")
 
+# Tests use small or independent samples on purpose; each of these cautions has tests of its own,
+# which look for it in the result or with pytest.warns.
+EXPECTED_CAUTIONS = ("IndependenceWarning", "DegenerateWarning", "InfluentialObservationWarning")
+
+
+def pytest_configure(config):
+    for caution in EXPECTED_CAUTIONS:
+        config.addinivalue_line("filterwarnings", f"ignore::reldep.exceptions.{caution}")
+
+
 REFERENCE = Path(__file__).parent / "reference"
 
 
@@ -33,18 +43,3 @@ def _close_figures():
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
-
-
-def spirals(m, gamma3, seed, gamma1=0.3, gamma2=0.3):
-    """The paper's synthetic data: source, first, second."""
-    rng = np.random.default_rng(seed)
-    t = rng.uniform(0, 2 * np.pi, m)
-
-    def noisy(x, y, gamma):
-        return np.column_stack([x, y]) + gamma * rng.normal(size=(m, 2))
-
-    return (
-        noisy(t, np.sin(t), gamma1),
-        noisy(t * np.cos(t), t * np.sin(t), gamma2),
-        noisy(t * np.cos(t), t * np.sin(t), gamma3),
-    )

@@ -23,6 +23,7 @@ ALTERNATIVES = ("greater", "less", "two-sided")
 MEASURES = ("hsic", "cka", "dcor")
 METHODS = ("joint", "split")
 VARIANCES = ("fixed-kernel", "bandwidth-aware", "second-order", "full")
+ADJUSTMENTS = ("single-step", "step-down", "holm", "bh")
 MISSING = ("raise", "drop")
 
 
@@ -64,7 +65,7 @@ def read_dataset(
     check_choice("missing", missing, MISSING)
     variables = {name: read_variable(data, name) for name, data in blocks.items()}
     n = _common_length(variables)
-    groups = None if clusters is None else _read_clusters(clusters, n)
+    groups = None if clusters is None else read_clusters(clusters, n)
     complete = _complete_rows(variables, n, missing)
     n_dropped = n - len(complete)
     if n_dropped:
@@ -201,7 +202,8 @@ def _dropped_in_words(n_dropped: int, n_left: int) -> tuple[ReldepWarning, ...]:
     return (DroppedRowsWarning(text),)
 
 
-def _read_clusters(clusters: Any, n: int) -> IntArray:
+def read_clusters(clusters: Any, n: int) -> IntArray:
+    """Give the number of each observation's cluster."""
     values = clusters.to_list() if hasattr(clusters, "to_list") else list(clusters)
     if len(values) != n:
         raise ValueError(

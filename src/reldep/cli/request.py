@@ -174,5 +174,5 @@ def asks(question: Callable[..., None]) -> Callable[..., None]:
     ordered = [shared[0], *parameters, *shared[1:]]
     command.__signature__ = inspect.Signature(ordered)  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in ordered}
-    del command.__wrapped__  # type: ignore[attr-defined]
+    del command.__wrapped__
     return command

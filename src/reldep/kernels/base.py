@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
     from reldep._variables import FloatArray, IntArray, Variable
     from reldep.exceptions import ReldepWarning
+    from reldep.kernels.bandwidth import BandwidthProbe
     from reldep.kernels.composite import Product, Sum
+
+ALL_ROWS = slice(None)
 
 
 class Kernel(ABC):
@@ -54,6 +57,10 @@ class Kernel(ABC):
 
     def take(self, rows: IntArray) -> Kernel:  # noqa: ARG002
         """Follow a selection of observations; only kernels that hold rows change."""
+        return self
+
+    def frozen(self, fitted: FittedKernel) -> Kernel:  # noqa: ARG002
+        """Give the kernel that, fitted again, keeps the bandwidth of an earlier fit."""
         return self
 
     def check_accepts(self, variable: Variable) -> None:
@@ -109,9 +116,30 @@ class FittedKernel(ABC):
         """What the reader of a result should know about the fit."""
         return ()
 
-    def features(self) -> FloatArray | csr_array | None:
-        """Give Φ with K = ΦΦ' where it is finite and explicit, else None."""
+    def features(self, rows: slice | IntArray = ALL_ROWS) -> FloatArray | csr_array | None:  # noqa: ARG002
+        """Give Φ with K = ΦΦ' where it is finite and explicit, else None.
+
+        Parameters
+        ----------
+        rows : slice or array of int, default all
+            The observations whose rows of Φ are made; at millions of observations an engine
+            asks for a run at a time.
+        """
         return None
+
+    @property
+    def n_features(self) -> int | None:
+        """The number of columns of Φ, or None where there is no finite Φ."""
+        one_row = self.features(slice(0, 1))
+        return None if one_row is None else int(one_row.shape[1])
+
+    def bandwidth_probes(self) -> tuple[BandwidthProbe, ...]:
+        """Give a probe for each bandwidth that the data chose; none for a fixed kernel."""
+        return ()
+
+    def scaled(self, factor: float) -> FittedKernel:  # noqa: ARG002
+        """Give the same kernel with `factor` times its bandwidth; itself if it has none."""
+        return self
 
     def matrix(self) -> FloatArray:
         """Fill the whole kernel matrix."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, ClassVar
 
@@ -16,6 +16,7 @@ from reldep.kernels.radial import Distance
 if TYPE_CHECKING:
     from reldep._variables import FloatArray, IntArray
     from reldep.exceptions import ReldepWarning
+    from reldep.kernels.bandwidth import BandwidthProbe
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,11 +30,27 @@ class _FittedComposite(FittedKernel):
     def combine(first: FloatArray, second: FloatArray) -> FloatArray:
         """Combine two blocks, writing into the first."""
 
+    @abstractmethod
+    def slope_through(self, position: int, slope: FittedKernel) -> FittedKernel:
+        """Differentiate the whole in a bandwidth of one factor, whose own slope is given."""
+
+    def bandwidth_probes(self) -> tuple[BandwidthProbe, ...]:
+        return tuple(
+            replace(probe, slope=self.slope_through(position, probe.slope))
+            for position, factor in enumerate(self.factors)
+            for probe in factor.bandwidth_probes()
+        )
+
     def __len__(self) -> int:
         return len(self.factors[0])
 
     def __call__(self, rows: slice, cols: slice) -> FloatArray:
         return reduce(self.combine, (factor(rows, cols) for factor in self.factors))
+
+    def scaled(self, factor: float) -> FittedKernel:
+        scaled = tuple(part.scaled(factor) for part in self.factors)
+        unchanged = all(a is b for a, b in zip(scaled, self.factors, strict=True))
+        return self if unchanged else type(self)(scaled)
 
     @property
     def label(self) -> str:
@@ -54,6 +71,9 @@ class FittedSum(_FittedComposite):
     def combine(first: FloatArray, second: FloatArray) -> FloatArray:
         return np.add(first, second, out=first)
 
+    def slope_through(self, position: int, slope: FittedKernel) -> FittedKernel:  # noqa: ARG002
+        return slope
+
 
 @dataclass(frozen=True, eq=False)
 class FittedProduct(_FittedComposite):
@@ -64,6 +84,10 @@ class FittedProduct(_FittedComposite):
     @staticmethod
     def combine(first: FloatArray, second: FloatArray) -> FloatArray:
         return np.multiply(first, second, out=first)
+
+    def slope_through(self, position: int, slope: FittedKernel) -> FittedKernel:
+        others = (factor for i, factor in enumerate(self.factors) if i != position)
+        return FittedProduct((slope, *others))
 
     @property
     def in_unit_interval(self) -> bool:
@@ -89,6 +113,12 @@ class _Composite(Kernel):
 
     def take(self, rows: IntArray) -> Kernel:
         return type(self)(tuple(kernel.take(rows) for kernel in self.kernels))
+
+    def frozen(self, fitted: FittedKernel) -> Kernel:
+        if not isinstance(fitted, _FittedComposite):
+            return self
+        pairs = zip(self.kernels, fitted.factors, strict=True)
+        return type(self)(tuple(kernel.frozen(part) for kernel, part in pairs))
 
     def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedKernel:
         if isinstance(variable, Mixed):

@@ -16,7 +16,7 @@ from reldep._variables import Numeric, Sparse
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from reldep._variables import FloatArray
+    from reldep._variables import FloatArray, IntArray
 
 # Up to this many columns the direct differences of cdist beat a matrix product.
 FEW_COLUMNS = 24
@@ -55,6 +55,10 @@ class Points:
             return cls(rows, np.einsum("ij,ij->i", rows, rows))
         squares = variable.values.multiply(variable.values)
         return cls(variable.values, np.asarray(squares.sum(axis=1), dtype=np.float64).ravel())
+
+    def take(self, rows: IntArray) -> Points:
+        """Keep some of the points, in the order given."""
+        return Points(self.rows[rows], self.squared_norms[rows])
 
     def squared_distances(self, rows: slice, cols: slice) -> FloatArray:
         """Give |x_i - x_j|² for a block, without negative values and with an exact diagonal."""

@@ -164,5 +164,5 @@ def _median_rule(series: list[FloatArray], rng: np.random.Generator | None) -> t
     if len(points) > POINTS_FOR_MEDIAN:
         generator = np.random.default_rng(0) if rng is None else rng
         points = generator.choice(points, POINTS_FOR_MEDIAN, replace=False)
-    distance, has_ties = median_distance(Points.of(Numeric("points", points)))
-    return distance * float(np.sqrt(np.median([len(table) for table in series]))), has_ties
+    found = median_distance(Points.of(Numeric("points", points)))
+    return found.value * float(np.sqrt(np.median([len(table) for table in series]))), found.has_ties

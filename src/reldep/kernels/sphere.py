@@ -82,8 +82,8 @@ class Haversine(BandwidthKernel):
 
         def median() -> tuple[float, bool]:
             # Arcs grow with chords, so the median chord is that of the median arc.
-            chord, has_ties = median_distance(points)
-            return float(great_circle(np.array(chord))), has_ties
+            chord = median_distance(points)
+            return float(great_circle(np.array(chord.value))), chord.has_ties
 
         chosen = self.choose(variable, median)
         text = f"Haversine(bandwidth={chosen.width:.6g} km)"
