@@ -240,16 +240,16 @@ class _BandwidthKernel(Kernel):
         width = getattr(getattr(fitted, "profile", None), "bandwidth", None)
         return self if width is None else replace(self, bandwidth=float(width), factor=1.0)
 
-    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedRadial:  # noqa: ARG002
+    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedRadial:
         self.check_accepts(variable)
         points = Points.of(variable)  # type: ignore[arg-type]
         notes: tuple[ReldepWarning, ...] = ()
         median, has_ties = None, False
         if isinstance(self.bandwidth, str):
-            median, has_ties = median_distance(points)
-            scale, rule = median, "median"
+            found = median_distance(points, rng)
+            median, has_ties = found.value, found.has_ties
+            scale, rule = median, found.rule
             if has_ties:
-                rule = "median of the non-zero distances"
                 notes = (BandwidthWarning(_ties_in_words(variable, scale)),)
         else:
             scale, rule = float(self.bandwidth), "given"

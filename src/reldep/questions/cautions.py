@@ -51,14 +51,18 @@ NO_DEPENDENCE = "A difference between dependences that may all be 0 means little
 
 
 def cautions_of(
-    dataset: Dataset, fitted: Mapping[str, FittedKernel], *, tested: bool = True
+    dataset: Dataset,
+    fitted: Mapping[str, FittedKernel],
+    influence: Influence,
+    *,
+    tested: bool = True,
 ) -> tuple[ReldepWarning, ...]:
-    """Collect what the reader should know about the data and the fits.
+    """Collect what the reader should know about the data, the fits and the computation.
 
     A plain number is as good as the data; only what is tested needs many observations.
     """
     size = small_sample_cautions(len(dataset)) if tested else ()
-    found: list[ReldepWarning] = [*size, *dataset.cautions]
+    found: list[ReldepWarning] = [*size, *dataset.cautions, *influence.notes]
     for name, kernel in fitted.items():
         found += kernel.cautions
         variable = dataset.variables.get(name)

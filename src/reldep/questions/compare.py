@@ -11,6 +11,7 @@ from reldep.engine import Influence
 from reldep.questions._inference import Inference
 from reldep.questions.cautions import cautions_about_contrast, cautions_of
 from reldep.questions.computed import Computed, from_study
+from reldep.questions.repetition import repeatable
 from reldep.questions.study import (
     Study,
     as_generator,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 ROLES = ("source", "first", "second")
 
 
+@repeatable
 def compare(
     source: Any,
     first: Any,
@@ -178,7 +180,7 @@ def _split(
         influence,
         study.dataset.clusters,
         provenance_of(study.dataset, fitted, influence),
-        cautions_of(study.dataset, fitted),
+        cautions_of(study.dataset, fitted, influence),
     )
 
 
@@ -203,6 +205,7 @@ def _spread_over_all_rows(
         tuple(dict.fromkeys(name for part in parts for name in part.names)),
         n,
         parts[0].engine,
+        tuple(note for part in parts for note in part.notes),
         np.concatenate(moves) if moves else None,
         _block_diagonal(components) if components else None,
         means={pair: value for part in parts for pair, value in part.means.items()},

@@ -13,6 +13,7 @@ from reldep.engine.terms import canonical
 from reldep.questions._inference import Inference
 from reldep.questions.cautions import cautions_about_contrast
 from reldep.questions.computed import from_influence, from_study
+from reldep.questions.repetition import repeatable
 from reldep.questions.study import prepare, raise_cautions
 from reldep.results.contrast import Contrast
 from reldep.stats.contrasts import check_weights
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from reldep.engine import Pair
 
 
+@repeatable
 def contrast(
     variables: Mapping[str, Any] | Influence,
     weights: Mapping[Pair, float],

@@ -11,6 +11,7 @@ from reldep.engine import Influence
 from reldep.questions._inference import Inference
 from reldep.questions.cautions import cautions_about_targets
 from reldep.questions.computed import from_influence, from_study
+from reldep.questions.repetition import repeatable
 from reldep.questions.study import as_generator, prepare, raise_cautions
 from reldep.questions.targets import (
     assign_to_targets,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from reldep._variables import FloatArray
 
 
+@repeatable
 def rank(
     source: Any,
     targets: Any,

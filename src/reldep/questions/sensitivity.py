@@ -10,6 +10,7 @@ import numpy as np
 from reldep.exceptions import SignFlipWarning
 from reldep.questions._inference import Inference
 from reldep.questions.cautions import cautions_of
+from reldep.questions.repetition import repeatable
 from reldep.questions.study import (
     display_names,
     prepare,
@@ -31,6 +32,7 @@ ROLES = ("source", "first", "second")
 FACTORS = tuple(2.0 ** (step / 2) for step in range(-6, 7))
 
 
+@repeatable
 def sensitivity(
     source: Any,
     first: Any,
@@ -108,7 +110,7 @@ def sensitivity(
         measure=measure,
         variance=variance,
         provenance=provenance_of(study.dataset, study.fitted, influence),
-        warnings=cautions_of(study.dataset, study.fitted),
+        warnings=cautions_of(study.dataset, study.fitted, influence),
         source=labels[0],
         first=labels[1],
         second=labels[2],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep._validation import MEASURES, Dataset, check_choice, read_dataset
-from reldep.engine import Influence, Pair, compute_influence, select_engine
+from reldep.engine import Influence, Pair, compute_influence
 from reldep.engine.permuted import shuffled_hsics
 from reldep.kernels.given import Precomputed
 from reldep.kernels.radial import Distance
@@ -60,7 +61,7 @@ class Study:
         computed = compute_influence(
             self.fitted,
             pairs,
-            select_engine(self.engine),
+            self.engine,
             bandwidths=variance in FOLLOWS_BANDWIDTHS,
             second_order=variance in SECOND_ORDER,
             means=pairs_to_screen(pairs) if screened else (),
@@ -83,7 +84,7 @@ class Study:
 
         rng = as_generator(self.seed)
         orders = (rng.permutation(len(variable)) for _ in range(n_permutations))
-        return shuffled_hsics(first, second, shuffle, orders, select_engine(self.engine))
+        return shuffled_hsics(first, second, shuffle, orders, self.engine)
 
     def scaled(self, factor: float) -> Study:
         """Multiply all bandwidths; none is chosen anew."""
@@ -193,4 +194,13 @@ def display_names(
 def raise_cautions(cautions: Iterable[ReldepWarning]) -> None:
     """Raise each caution as a Python warning, pointing at the user's own line."""
     for caution in cautions:
-        warnings.warn(caution, stacklevel=3)
+        warnings.warn(caution, stacklevel=_frames_of_package())
+
+
+def _frames_of_package() -> int:
+    """Count the callers that belong to this package, with the one outside it."""
+    count, frame = 1, inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("reldep."):
+        count, frame = count + 1, frame.f_back
+    # This function is among those counted, but is not there any more when the warning is raised.
+    return count - 1

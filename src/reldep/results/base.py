@@ -17,11 +17,14 @@ from reldep.stats.diagnostics import WithoutTop, leave_out, most_influential, va
 from reldep.stats.measures import estimate as measured
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from reldep._variables import FloatArray
     from reldep.engine.influence import Influence
     from reldep.engine.terms import Pair
     from reldep.exceptions import ReldepWarning
     from reldep.results.provenance import Provenance
+    from reldep.results.sensitivity import Sensitivity
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +60,10 @@ class Answer(ABC):
         """Say the answer in one sentence."""
 
     @abstractmethod
+    def question(self) -> str:
+        """Say what was asked."""
+
+    @abstractmethod
     def table(self) -> dict[str, list[Any]]:
         """Give the columns of the result's table, unrounded."""
 
@@ -76,6 +83,55 @@ class Answer(ABC):
         lines += ["", *self._footnotes()]
         lines += [f"Caution: {caution}" for caution in self.warnings]
         return "\n".join(lines).rstrip()
+
+    def to_html(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        alpha: float = 0.05,
+        sensitivity: Sensitivity | None = None,
+        command: str | None = None,
+    ) -> str | None:
+        """Write a report: the answer, pictures, cautions and how it was computed, in one file.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            Where to write it. Without a path the document is returned as a string.
+        alpha : float, default 0.05
+            The level of the answer.
+        sensitivity : Sensitivity, optional
+            From :func:`reldep.sensitivity`; adds a section about the bandwidth.
+        command : str, optional
+            What to type to repeat the result; by default the Python call.
+
+        Returns
+        -------
+        str or None
+            None where the file was written.
+        """
+        from pathlib import Path
+
+        from reldep import report
+        from reldep.files import write_atomically
+
+        document = report.page(self, alpha=alpha, sensitivity=sensitivity, command=command)
+        if path is None:
+            return document
+        with write_atomically(Path(path)) as temporary:
+            temporary.write_text(document, encoding="utf-8")
+        return None
+
+    def to_latex(self) -> str:
+        """Write the table in LaTeX, for the package booktabs."""
+        from reldep import report
+
+        return report.latex_table(self)
+
+    def _repr_html_(self) -> str:
+        from reldep import report
+
+        return report.fragment(self)
 
     def _footnotes(self) -> list[str]:
         kernels = "; ".join(f"{name}: {k['kernel']}" for name, k in self.provenance.kernels.items())

@@ -16,6 +16,9 @@ from reldep.stats import normal, paper
 if TYPE_CHECKING:
     from reldep._variables import FloatArray
 
+CLAIMS = {"greater": "positive", "less": "negative", "two-sided": "different from 0"}
+DIRECTIONS = {"greater": "more on", "less": "less on", "two-sided": "differently on"}
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Contrast(Result):
@@ -32,16 +35,23 @@ class Contrast(Result):
     def _weights(self) -> FloatArray:
         return self.weights
 
-    def sentence(self, alpha: float = 0.05) -> str:
-        """Say whether the contrast is positive (negative, not zero)."""
-        direction = {"greater": "positive", "less": "negative", "two-sided": "different from 0"}
-        claim = direction[self.alternative]
-        formula = " ".join(
+    def question(self) -> str:
+        """Ask whether the contrast is positive (negative, not zero)."""
+        return f"Is the contrast {self._formula} {CLAIMS[self.alternative]}?"
+
+    @property
+    def _formula(self) -> str:
+        written = " ".join(
             f"{weight:+g}·{MEASURE_NAMES[self.measure]}({x}, {y})"
             for weight, (x, y) in zip(self.weights, self.pairs, strict=True)
         )
+        return written.lstrip("+")
+
+    def sentence(self, alpha: float = 0.05) -> str:
+        """Say whether the contrast is positive (negative, not zero)."""
+        claim = CLAIMS[self.alternative]
         found = "is" if self.pvalue < alpha else "is not shown to be"
-        return f"The contrast {formula.lstrip('+')} {found} {claim} {self._evidence(alpha)}."
+        return f"The contrast {self._formula} {found} {claim} {self._evidence(alpha)}."
 
     def _evidence(self, alpha: float) -> str:
         low, high = self.confidence_interval(1 - alpha)
@@ -109,6 +119,11 @@ class Comparison(Contrast):
     second: str
     method: str
 
+    def question(self) -> str:
+        """Ask on which target the source depends more."""
+        direction = DIRECTIONS[self.alternative]
+        return f"Does {self.source} depend {direction} {self.first} than on {self.second}?"
+
     def sentence(self, alpha: float = 0.05) -> str:
         """Say on which target the source depends more."""
         evidence = self._evidence(alpha)
@@ -123,8 +138,8 @@ class Comparison(Contrast):
             )
             claim = f"{self.source} depends significantly more on {stronger} than on {weaker}"
             return f"{claim}: difference of {measure} {evidence}."
-        words = {"greater": "more on", "less": "less on", "two-sided": "differently on"}
-        claim = f"that {self.source} depends {words[self.alternative]} {self.first} than on"
+        direction = DIRECTIONS[self.alternative]
+        claim = f"that {self.source} depends {direction} {self.first} than on"
         return (
             f"No evidence at the {percent(alpha)} level {claim} {self.second}: difference of "
             f"{measure} {evidence}."

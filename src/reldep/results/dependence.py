@@ -66,6 +66,10 @@ class Dependence(Result):
         spread = covariance(found.psi, clusters=self.provenance.clusters, max_lag=self.max_lag)
         return float(found.values[0]), math.sqrt(self.n_observations * float(spread[0, 0]))
 
+    def question(self) -> str:
+        """Ask whether the two variables depend on each other."""
+        return f"Do {self.x} and {self.y} depend on each other?"
+
     def sentence(self, alpha: float = 0.05) -> str:
         """Say whether the two variables depend on each other."""
         low, high = self.confidence_interval(1 - alpha)

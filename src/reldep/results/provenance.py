@@ -31,6 +31,10 @@ class Provenance:
         Whether all kernels have values in [0, 1].
     clusters : ndarray of int or None
         The number of each observation's cluster, where clusters were given.
+    seed : str
+        What random steps, where there are any, started from.
+    call : str
+        The Python call that repeats the result.
     """
 
     kernels: Mapping[str, Mapping[str, Any]]
@@ -40,3 +44,5 @@ class Provenance:
     library: str | None = None
     unit_kernels: bool = False
     clusters: IntArray | None = None
+    seed: str = ""
+    call: str = ""

@@ -140,6 +140,10 @@ class Ranking(Answer):
         }
         return make_frame(columns, self.provenance.library)
 
+    def question(self) -> str:
+        """Ask on which target the source depends most."""
+        return f"On which of {len(self.targets)} targets does {self.source} depend most?"
+
     def sentence(self, alpha: float | None = None) -> str:
         """Say which targets may be the strongest; `alpha` is by default the ranking's own."""
         level = self.confidence_level if alpha is None else 1.0 - check_level("alpha", alpha)

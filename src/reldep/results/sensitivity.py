@@ -87,6 +87,13 @@ class Sensitivity(Answer):
         }
         return {key: column.tolist() for key, column in columns.items()}
 
+    def question(self) -> str:
+        """Ask whether the bandwidth decides the comparison."""
+        return (
+            f"Does it depend on the bandwidth whether {self.source} depends more on {self.first} "
+            f"than on {self.second}?"
+        )
+
     def sentence(self, alpha: float = 0.05) -> str:
         """Say whether the answer depends on the bandwidth."""
         grid = f"{self.factors[0]:.3g} to {self.factors[-1]:.3g} times the bandwidths"
