@@ -74,7 +74,7 @@ def test_the_median_is_found_once(monkeypatch):
     from reldep.kernels import radial
 
     original = radial.median_distance
-    monkeypatch.setattr(radial, "median_distance", lambda p: calls.append(1) or original(p))
+    monkeypatch.setattr(radial, "median_distance", lambda *a: calls.append(1) or original(*a))
     reldep.sensitivity(*simple(), factors=[0.5, 1, 2, 4])
     assert len(calls) == 3
 
