@@ -37,6 +37,14 @@ types: $(VENV)/.dev  ## mypy --strict
 imports: $(VENV)/.dev  ## the direction in which the rooms may import each other
 	$(BIN)/lint-imports
 
+$(VENV)/.docs: pyproject.toml | $(BIN)/python
+	$(PIP) -e '.[docs]'
+	@touch $@ $(VENV)/.run
+
+docs: $(VENV)/.docs  ## the documentation in docs/_build/html, warnings as errors
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
 check: test lint types imports  ## everything that must be green
 
 clean:  ## remove what the targets made

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
         hsic,
         influence,
     )
+    from reldep.questions.rank import rank
+    from reldep.questions.sensitivity import sensitivity
     from reldep.stats.contrasts import rotation
     from reldep.stats.paper import finite_sample_bound
 
@@ -37,7 +39,9 @@ _HOMES = {
     "finite_sample_bound": "reldep.stats.paper",
     "hsic": "reldep.questions.dependence",
     "influence": "reldep.questions.dependence",
+    "rank": "reldep.questions.rank",
     "rotation": "reldep.stats.contrasts",
+    "sensitivity": "reldep.questions.sensitivity",
 }
 _ROOMS = ("datasets", "engine", "exceptions", "kernels", "plotting")
 
@@ -58,7 +62,9 @@ __all__ = [
     "influence",
     "kernels",
     "plotting",
+    "rank",
     "rotation",
+    "sensitivity",
 ]
 
 

@@ -23,6 +23,7 @@ ALTERNATIVES = ("greater", "less", "two-sided")
 MEASURES = ("hsic", "cka", "dcor")
 METHODS = ("joint", "split")
 VARIANCES = ("fixed-kernel", "bandwidth-aware", "second-order", "full")
+ADJUSTMENTS = ("single-step", "step-down", "holm", "bh")
 MISSING = ("raise", "drop")
 
 
@@ -64,7 +65,7 @@ def read_dataset(
     check_choice("missing", missing, MISSING)
     variables = {name: read_variable(data, name) for name, data in blocks.items()}
     n = _common_length(variables)
-    groups = None if clusters is None else _read_clusters(clusters, n)
+    groups = None if clusters is None else read_clusters(clusters, n)
     complete = _complete_rows(variables, n, missing)
     n_dropped = n - len(complete)
     if n_dropped:
@@ -106,6 +107,21 @@ def check_level(argument: str, value: object) -> float:
     if not isinstance(value, (int, float, np.number)) or not 0 < float(value) < 1:
         raise ValueError(f"{argument}={value!r}; pass a number strictly between 0 and 1.")
     return float(value)
+
+
+def check_count(argument: str, value: object, *, at_least: int) -> None:
+    """Refuse what is not a whole number of at least `at_least`."""
+    way_out = f"pass a whole number, at least {at_least}."
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{argument}={value!r}; {way_out}")
+    if value < at_least:
+        raise ValueError(f"{argument}={value!r}; {way_out}")
+
+
+def check_positive(argument: str, value: object) -> None:
+    """Refuse what is not a positive, finite number."""
+    if not isinstance(value, (int, float, np.number)) or not 0 < float(value) < np.inf:
+        raise ValueError(f"{argument}={value!r}; pass a positive number.")
 
 
 def check_names_known(argument: str, used: Iterable[str], known: Iterable[str]) -> None:
@@ -184,7 +200,8 @@ def _dropped_in_words(n_dropped: int, n_left: int) -> tuple[ReldepWarning, ...]:
     return (DroppedRowsWarning(text),)
 
 
-def _read_clusters(clusters: Any, n: int) -> IntArray:
+def read_clusters(clusters: Any, n: int) -> IntArray:
+    """Give the number of each observation's cluster."""
     values = clusters.to_list() if hasattr(clusters, "to_list") else list(clusters)
     if len(values) != n:
         raise ValueError(

@@ -44,3 +44,23 @@ class ApproximationWarning(ReldepWarning):
     ) -> None:
         super().__init__(message)
         self.relative_errors = dict(relative_errors or {})
+
+
+class IndependenceWarning(ReldepWarning):
+    """There is no evidence that the two variables of a pair depend on each other at all."""
+
+
+class DegenerateWarning(ReldepWarning):
+    """The estimated variance is mostly of second order: the p-value is conservative."""
+
+
+class InfluentialObservationWarning(ReldepWarning):
+    """One observation carries a large share of the variance."""
+
+
+class TiesWarning(ReldepWarning):
+    """A numeric variable takes few values or one of them very often."""
+
+
+class SignFlipWarning(ReldepWarning):
+    """The answer changes sign with the bandwidth of the kernels."""

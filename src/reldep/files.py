@@ -19,10 +19,7 @@ def write_atomically(path: str | Path) -> Iterator[Path]:
     If anything goes wrong the temporary file is removed and what stood at `path` stays.
     """
     target = Path(path)
-    if not target.parent.is_dir():
-        raise FileNotFoundError(
-            f"cannot write {target}: the directory {target.parent} does not exist; make it first."
-        )
+    check_writable(target)
     try:
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     except PermissionError as error:
@@ -37,6 +34,16 @@ def write_atomically(path: str | Path) -> Iterator[Path]:
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a path that no file can be written to, before the work that would fill it."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(
+            f"cannot write {path}: the directory {path.parent} does not exist; make it first."
+        )
+    if path.is_dir():
+        raise IsADirectoryError(f"cannot write {path}: it is a directory; name a file in it.")
 
 
 def _umask() -> int:

@@ -25,19 +25,23 @@ class Dense:
     def terms(self, kernels: Mapping[str, FittedKernel], wanted: Wanted) -> Terms:
         """Produce what is wanted from the fitted kernels."""
         matrices: dict[str, FloatArray] = {}
+        row_sums: dict[str, FloatArray] = {}
         shifts: dict[str, float] = {}
+        multiplied = {name for pair in wanted.product_pairs() for name in pair}
         for name in wanted.names():
-            matrices[name], shifts[name] = _without_diagonal(kernels[name].matrix())
-        row_sums = {name: matrix.sum(axis=1) for name, matrix in matrices.items()}
+            matrix, shifts[name] = without_diagonal(kernels[name].matrix())
+            row_sums[name] = matrix.sum(axis=1)
+            if name in multiplied:
+                matrices[name] = matrix
         products = {
             (x, y): np.einsum("ij,ij->i", matrices[x], matrices[y])
             for x, y in wanted.product_pairs()
         }
-        n = len(next(iter(matrices.values())))
+        n = len(next(iter(row_sums.values())))
         return Terms(n, row_sums, products, _crossed(matrices, row_sums, wanted), shifts)
 
 
-def _without_diagonal(matrix: FloatArray) -> tuple[FloatArray, float]:
+def without_diagonal(matrix: FloatArray) -> tuple[FloatArray, float]:
     """Set the diagonal to 0 and move the other entries to zero mean.
 
     The shift changes no result; without it sums of order m³ cancel down to m³·HSIC.

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.engine.terms import Engine, Pair, Wanted, canonical, conditional_means
+from reldep._frames import make_frame
+from reldep.engine.bandwidths import bandwidth_psi, named_probes
+from reldep.engine.second_component import pairs_of_second_component, second_component
+from reldep.engine.select import select_engine
+from reldep.engine.terms import Pair, Wanted, canonical, conditional_means, hsic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reldep._variables import FloatArray
+    from reldep._variables import FloatArray, IntArray
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel
 
@@ -34,6 +39,18 @@ class Influence:
         The engine that summed the kernels.
     notes : tuple of ReldepWarning
         What the reader of a result should know about the computation: approximations.
+    bandwidth_psi : ndarray, shape (n_pairs, n_observations), or None
+        What is added to `psi` where bandwidths chosen by the data move too, if asked for.
+    second_component : ndarray, shape (n_pairs, n_pairs), or None
+        The covariance of the second Hoeffding component, if asked for.
+    means : mapping of (str, str) to float
+        HSICs of further pairs, of which no conditional means were needed.
+    kernels : mapping of str to dict
+        The fitted kernel of every variable, with its parameters.
+    rows : ndarray of int or None
+        The position in the input of every observation; None if all were used.
+    library : str or None
+        The data frame library in which `to_frame` answers.
     """
 
     values: FloatArray
@@ -42,6 +59,12 @@ class Influence:
     n_observations: int
     engine: str = ""
     notes: tuple[ReldepWarning, ...] = ()
+    bandwidth_psi: FloatArray | None = None
+    second_component: FloatArray | None = None
+    means: Mapping[Pair, float] = field(default_factory=dict)
+    kernels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    rows: IntArray | None = None
+    library: str | None = None
 
     @property
     def estimates(self) -> FloatArray:
@@ -61,11 +84,69 @@ class Influence:
                 return i
         raise KeyError(pair)
 
+    def hsic(self, pair: Pair) -> float:
+        """Give the unbiased HSIC of a pair, in either order."""
+        if canonical(pair) in self.means:
+            return self.means[canonical(pair)]
+        return float(self.values[self.row(pair)].mean())
+
+    def positions(self) -> IntArray:
+        """Give the position in the input of every observation."""
+        return np.arange(self.n_observations) if self.rows is None else self.rows
+
+    def to_frame(self) -> Any:
+        """Give a data frame of the influence values.
+
+        One row an observation, with its position in the input as ``row``, and one column
+        ``x ~ y`` a pair.
+        """
+        columns = {
+            f"{x} ~ {y}": values for (x, y), values in zip(self.pairs, self.psi, strict=True)
+        }
+        return make_frame({"row": self.positions().tolist(), **columns}, self.library)
+
 
 def compute_influence(
-    kernels: Mapping[str, FittedKernel], pairs: Sequence[Pair], engine: Engine
+    kernels: Mapping[str, FittedKernel],
+    pairs: Sequence[Pair],
+    engine: Any = "auto",
+    *,
+    bandwidths: bool = False,
+    second_order: bool = False,
+    means: Sequence[Pair] = (),
 ) -> Influence:
-    """Run an engine and finish the conditional means of every pair."""
-    terms = engine.terms(kernels, Wanted(tuple(pairs)))
-    values = np.array([conditional_means(terms, pair) for pair in pairs])
-    return Influence(values, tuple(pairs), tuple(kernels), terms.n, engine.name, terms.notes)
+    """Run an engine and finish the conditional means of every pair.
+
+    Parameters
+    ----------
+    kernels : mapping of str to FittedKernel
+    pairs : sequence of Pair
+    engine : str or Engine, default "auto"
+        As for :func:`reldep.compare`.
+    bandwidths : bool, default False
+        Whether to follow the bandwidths that the data chose.
+    second_order : bool, default False
+        Whether to estimate the second Hoeffding component.
+    means : sequence of Pair
+        Further pairs of which the HSIC alone is needed.
+    """
+    probes = named_probes(kernels, pairs) if bandwidths else ()
+    all_means = [*means, *(pair for probe in probes for pair in probe.slope_pairs(pairs))]
+    if second_order:
+        all_means += pairs_of_second_component(pairs)
+    companions = {name: kernel for probe in probes for name, kernel in probe.kernels().items()}
+    wanted = Wanted(tuple(pairs), tuple(all_means), tuple(probe.side for probe in probes))
+    summed = {**kernels, **companions}
+    chosen = select_engine(engine, summed, wanted)
+    terms = chosen.terms(summed, wanted)
+    return Influence(
+        np.array([conditional_means(terms, pair) for pair in pairs]),
+        tuple(pairs),
+        tuple(kernels),
+        terms.n,
+        chosen.name,
+        terms.notes,
+        bandwidth_psi(terms, probes, pairs) if bandwidths else None,
+        second_component(partial(hsic, terms), pairs, terms.n) if second_order else None,
+        means={canonical(pair): hsic(terms, pair) for pair in means},
+    )

@@ -145,7 +145,7 @@ class Sweeps:
 
         all_sums = sums_of(names)
         crossed = _in_pairs(wanted.crossed_pairs(), names)
-        crossed_sums = all_sums if crossed == names else sums_of(crossed)
+        crossed_sums = all_sums if crossed in (names, ()) else sums_of(crossed)
         return cls(names, n, wanted, shifts, all_sums, crossed_sums)
 
     @property

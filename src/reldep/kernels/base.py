@@ -11,12 +11,15 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from reldep._variables import Items
+
 if TYPE_CHECKING:
     import numpy as np
     from scipy.sparse import csr_array
 
     from reldep._variables import FloatArray, IntArray, Variable
     from reldep.exceptions import ReldepWarning
+    from reldep.kernels.bandwidth import BandwidthProbe
     from reldep.kernels.composite import Product, Sum
 
 ALL_ROWS = slice(None)
@@ -45,21 +48,31 @@ class Kernel(ABC):
 
     @property
     def is_characteristic(self) -> bool:
-        """Whether HSIC with this kernel is 0 only under independence."""
+        """Whether HSIC with this kernel is 0 only under independence.
+
+        The other variable's kernel must be characteristic too. False also stands for "not
+        known to be".
+        """
         return False
 
     def take(self, rows: IntArray) -> Kernel:  # noqa: ARG002
         """Follow a selection of observations; only kernels that hold rows change."""
         return self
 
+    def frozen(self, fitted: FittedKernel) -> Kernel:  # noqa: ARG002
+        """Give the kernel that, fitted again, keeps the bandwidth of an earlier fit."""
+        return self
+
     def check_accepts(self, variable: Variable) -> None:
         """Refuse a kind of variable that this kernel is not made for."""
         if not isinstance(variable, self.accepts):
             wanted = ", ".join(kind.__name__.lower() for kind in self.accepts)
+            found = f"{type(variable).__name__.lower()} data"
+            if isinstance(variable, Items):
+                found += f" ({variable.in_words()})"
             raise TypeError(
                 f"kernel {type(self).__name__} cannot be used for {variable.name}, which is "
-                f"{type(variable).__name__.lower()} data; it takes {wanted}. Choose another "
-                'kernel, or "auto".'
+                f'{found}; it takes {wanted}. Choose another kernel, or "auto".'
             )
 
     def __add__(self, other: object) -> Sum:
@@ -119,6 +132,14 @@ class FittedKernel(ABC):
         """The number of columns of Φ, or None where there is no finite Φ."""
         one_row = self.features(slice(0, 1))
         return None if one_row is None else int(one_row.shape[1])
+
+    def bandwidth_probes(self) -> tuple[BandwidthProbe, ...]:
+        """Give a probe for each bandwidth that the data chose; none for a fixed kernel."""
+        return ()
+
+    def scaled(self, factor: float) -> FittedKernel:  # noqa: ARG002
+        """Give the same kernel with `factor` times its bandwidth; itself if it has none."""
+        return self
 
     def matrix(self) -> FloatArray:
         """Fill the whole kernel matrix."""

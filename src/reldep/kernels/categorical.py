@@ -77,7 +77,7 @@ class Delta(Kernel):
                 f"{variable.name} has {len(labels)} observations in {len(labels)} categories: no "
                 "two agree, so kernel Delta sees no dependence (its HSIC is 0 by construction). "
                 "Leave out identifiers, turn numbers stored as text or booleans into floats, and "
-                "give texts a kernel made for them."
+                "give strings a kernel made for them: Text(), Spectrum() or EditDistance()."
             )
         return FittedDelta(labels)
 

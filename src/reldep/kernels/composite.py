@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,10 +11,12 @@ import numpy as np
 
 from reldep._variables import Items, Labels, Mixed, Numeric, Sparse, Variable
 from reldep.kernels.base import FittedKernel, Kernel
+from reldep.kernels.radial import Distance
 
 if TYPE_CHECKING:
     from reldep._variables import FloatArray, IntArray
     from reldep.exceptions import ReldepWarning
+    from reldep.kernels.bandwidth import BandwidthProbe
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +30,27 @@ class _FittedComposite(FittedKernel):
     def combine(first: FloatArray, second: FloatArray) -> FloatArray:
         """Combine two blocks, writing into the first."""
 
+    @abstractmethod
+    def slope_through(self, position: int, slope: FittedKernel) -> FittedKernel:
+        """Differentiate the whole in a bandwidth of one factor, whose own slope is given."""
+
+    def bandwidth_probes(self) -> tuple[BandwidthProbe, ...]:
+        return tuple(
+            replace(probe, slope=self.slope_through(position, probe.slope))
+            for position, factor in enumerate(self.factors)
+            for probe in factor.bandwidth_probes()
+        )
+
     def __len__(self) -> int:
         return len(self.factors[0])
 
     def __call__(self, rows: slice, cols: slice) -> FloatArray:
         return reduce(self.combine, (factor(rows, cols) for factor in self.factors))
+
+    def scaled(self, factor: float) -> FittedKernel:
+        scaled = tuple(part.scaled(factor) for part in self.factors)
+        unchanged = all(a is b for a, b in zip(scaled, self.factors, strict=True))
+        return self if unchanged else type(self)(scaled)
 
     @property
     def label(self) -> str:
@@ -53,6 +71,9 @@ class FittedSum(_FittedComposite):
     def combine(first: FloatArray, second: FloatArray) -> FloatArray:
         return np.add(first, second, out=first)
 
+    def slope_through(self, position: int, slope: FittedKernel) -> FittedKernel:  # noqa: ARG002
+        return slope
+
 
 @dataclass(frozen=True, eq=False)
 class FittedProduct(_FittedComposite):
@@ -63,6 +84,10 @@ class FittedProduct(_FittedComposite):
     @staticmethod
     def combine(first: FloatArray, second: FloatArray) -> FloatArray:
         return np.multiply(first, second, out=first)
+
+    def slope_through(self, position: int, slope: FittedKernel) -> FittedKernel:
+        others = (factor for i, factor in enumerate(self.factors) if i != position)
+        return FittedProduct((slope, *others))
 
     @property
     def in_unit_interval(self) -> bool:
@@ -88,6 +113,12 @@ class _Composite(Kernel):
 
     def take(self, rows: IntArray) -> Kernel:
         return type(self)(tuple(kernel.take(rows) for kernel in self.kernels))
+
+    def frozen(self, fitted: FittedKernel) -> Kernel:
+        if not isinstance(fitted, _FittedComposite):
+            return self
+        pairs = zip(self.kernels, fitted.factors, strict=True)
+        return type(self)(tuple(kernel.frozen(part) for kernel, part in pairs))
 
     def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedKernel:
         if isinstance(variable, Mixed):
@@ -117,6 +148,15 @@ class Product(_Composite):
 
     fitted = FittedProduct
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if any(isinstance(kernel, Distance) for kernel in self.kernels):
+            # Where the other factor is 0, the product would be larger than between equals.
+            raise ValueError(
+                "Distance is minus a distance, of which a product is no kernel; multiply by "
+                "Laplace() or Gaussian(), or add Distance() with +."
+            )
+
     @property
     def is_characteristic(self) -> bool:
         return all(kernel.is_characteristic for kernel in self.kernels)
@@ -124,7 +164,7 @@ class Product(_Composite):
 
 def _part_for(kernel: Kernel, variable: Mixed) -> Variable:
     numbers, labels = variable.numbers(), variable.labels()
-    if isinstance(kernel, _Composite):
+    if isinstance(kernel, _Composite) or kernel.accepts[0] is Mixed:
         return variable
     if labels is not None and Labels in kernel.accepts and not _prefers_numbers(kernel):
         return labels

@@ -10,6 +10,7 @@ import numpy as np
 
 from reldep._variables import Labels, Numeric, Sparse, Variable
 from reldep.exceptions import BandwidthWarning, ReldepWarning
+from reldep.kernels.bandwidth import BandwidthProbe, density_at
 from reldep.kernels.base import FittedKernel, Kernel
 from reldep.kernels.median import median_distance
 from reldep.kernels.points import Points
@@ -32,26 +33,68 @@ class Profile(ABC):
 
 
 @dataclass(frozen=True)
-class GaussianProfile(Profile):
-    """exp(-d² / (2σ²))."""
+class BandwidthProfile(Profile):
+    """A function of the squared distance with a bandwidth σ."""
 
     bandwidth: float
+
+    @abstractmethod
+    def slope(self) -> Profile:
+        """Give the derivative in the bandwidth."""
+
+
+@dataclass(frozen=True)
+class GaussianProfile(BandwidthProfile):
+    """exp(-d² / (2σ²))."""
 
     def __call__(self, squared: FloatArray) -> FloatArray:
         squared *= -0.5 / self.bandwidth**2
         return np.exp(squared, out=squared)
 
+    def slope(self) -> GaussianSlope:
+        return GaussianSlope(self.bandwidth)
+
 
 @dataclass(frozen=True)
-class LaplaceProfile(Profile):
-    """exp(-d / σ)."""
+class GaussianSlope(Profile):
+    """d²/σ³ · exp(-d² / (2σ²))."""
 
     bandwidth: float
+    in_unit_interval: ClassVar[bool] = False
+
+    def __call__(self, squared: FloatArray) -> FloatArray:
+        squared *= -0.5 / self.bandwidth**2
+        decay = np.exp(squared)
+        squared *= -2.0 / self.bandwidth
+        return np.multiply(squared, decay, out=squared)
+
+
+@dataclass(frozen=True)
+class LaplaceProfile(BandwidthProfile):
+    """exp(-d / σ)."""
 
     def __call__(self, squared: FloatArray) -> FloatArray:
         np.sqrt(squared, out=squared)
         squared *= -1.0 / self.bandwidth
         return np.exp(squared, out=squared)
+
+    def slope(self) -> LaplaceSlope:
+        return LaplaceSlope(self.bandwidth)
+
+
+@dataclass(frozen=True)
+class LaplaceSlope(Profile):
+    """d/σ² · exp(-d / σ)."""
+
+    bandwidth: float
+    in_unit_interval: ClassVar[bool] = False
+
+    def __call__(self, squared: FloatArray) -> FloatArray:
+        np.sqrt(squared, out=squared)
+        squared *= -1.0 / self.bandwidth
+        decay = np.exp(squared)
+        squared *= -1.0 / self.bandwidth
+        return np.multiply(squared, decay, out=squared)
 
 
 @dataclass(frozen=True)
@@ -66,15 +109,48 @@ class PowerProfile(Profile):
         return np.negative(squared, out=squared)
 
 
+@dataclass(frozen=True)
+class SideProfile(Profile):
+    """+1/2 for distances up to the median, -1/2 beyond it; 0 for ties where they are left out."""
+
+    median: float
+    skips_ties: bool = False
+    in_unit_interval: ClassVar[bool] = False
+
+    def __call__(self, squared: FloatArray) -> FloatArray:
+        tied = squared == 0
+        squared[...] = np.where(squared > self.median**2, -0.5, 0.5)
+        if self.skips_ties:
+            squared[tied] = 0.0
+        return squared
+
+
 @dataclass(frozen=True, eq=False)
 class FittedRadial(FittedKernel):
-    """A profile applied to the distances between points."""
+    """A profile applied to the distances between points.
+
+    Attributes
+    ----------
+    points : Points
+    profile : Profile
+    label_text : str
+    rule : str
+        How the bandwidth was chosen, in words.
+    notes : tuple of ReldepWarning
+        Cautions about the fit.
+    median : float or None
+        The median of the distances where it decided the bandwidth.
+    skips_ties : bool
+        Whether distances of 0 were left out of the median.
+    """
 
     points: Points
     profile: Profile
     label_text: str
     rule: str = "given"
     notes: tuple[ReldepWarning, ...] = ()
+    median: float | None = None
+    skips_ties: bool = False
 
     def __len__(self) -> int:
         return len(self.points)
@@ -94,9 +170,36 @@ class FittedRadial(FittedKernel):
     def cautions(self) -> tuple[ReldepWarning, ...]:
         return self.notes
 
+    def scaled(self, factor: float) -> FittedRadial:
+        if not isinstance(self.profile, BandwidthProfile):
+            return self
+        width = factor * self.profile.bandwidth
+        return replace(
+            self,
+            profile=replace(self.profile, bandwidth=width),
+            label_text=f"{self.label_text.partition('(')[0]}(bandwidth={width:.6g})",
+            rule=f"{factor:g} × {self.rule}",
+        )
+
     def describe(self) -> dict[str, Any]:
         parameters = {k: getattr(self.profile, k) for k in self.profile.__dataclass_fields__}
         return {"kernel": self.label, **parameters, "rule": self.rule}
+
+    def bandwidth_probes(self) -> tuple[BandwidthProbe, ...]:
+        if self.median is None or not isinstance(self.profile, BandwidthProfile):
+            return ()
+        density = density_at(self.points, self.median)
+        if not np.isfinite(density):
+            return ()
+        slope, side = self.profile.slope(), SideProfile(self.median, self.skips_ties)
+        return (
+            BandwidthProbe(
+                slope=FittedRadial(self.points, slope, f"slope of {self.label}"),
+                side=FittedRadial(self.points, side, f"side of the median of {self.label}"),
+                density=density,
+                factor=self.profile.bandwidth / self.median,
+            ),
+        )
 
 
 @dataclass(frozen=True)
@@ -107,7 +210,7 @@ class _BandwidthKernel(Kernel):
     factor: float = 1.0
 
     accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric, Sparse)
-    profile: ClassVar[type[GaussianProfile | LaplaceProfile]]
+    profile: ClassVar[type[BandwidthProfile]]
 
     def __post_init__(self) -> None:
         given = self.bandwidth
@@ -133,14 +236,20 @@ class _BandwidthKernel(Kernel):
         """Give the same kernel with `factor` times the bandwidth."""
         return replace(self, factor=self.factor * factor)
 
+    def frozen(self, fitted: FittedKernel) -> Kernel:
+        width = getattr(getattr(fitted, "profile", None), "bandwidth", None)
+        return self if width is None else replace(self, bandwidth=float(width), factor=1.0)
+
     def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedRadial:
         self.check_accepts(variable)
         points = Points.of(variable)  # type: ignore[arg-type]
         notes: tuple[ReldepWarning, ...] = ()
+        median, has_ties = None, False
         if isinstance(self.bandwidth, str):
-            median = median_distance(points, rng)
-            scale, rule = median.value, median.rule
-            if median.has_ties:
+            found = median_distance(points, rng)
+            median, has_ties = found.value, found.has_ties
+            scale, rule = median, found.rule
+            if has_ties:
                 notes = (BandwidthWarning(_ties_in_words(variable, scale)),)
         else:
             scale, rule = float(self.bandwidth), "given"
@@ -148,7 +257,7 @@ class _BandwidthKernel(Kernel):
         if self.factor != 1:
             rule = f"{self.factor:g} × {rule}"
         text = f"{type(self).__name__}(bandwidth={width:.6g})"
-        return FittedRadial(points, self.profile(width), text, rule, notes)
+        return FittedRadial(points, self.profile(width), text, rule, notes, median, has_ties)
 
 
 class Gaussian(_BandwidthKernel):

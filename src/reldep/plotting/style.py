@@ -1,25 +1,129 @@
-"""Colours and axes shared by all pictures."""
+"""Colours, labels and axes shared by all pictures."""
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-# Okabe and Ito's palette: told apart by colour-blind readers and in grey print.
-BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#595959"
+from reldep.results.text import MEASURE_NAMES
 
-MEASURE_LABELS = {"hsic": "HSIC", "cka": "CKA", "dcor": "squared distance correlation"}
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# Okabe and Ito's palette: told apart by colour-blind readers, and dark enough for grey print.
+BLUE, ORANGE, GREEN, PURPLE, BLACK = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000"
+GREY, PALE = "#595959", "#E3E3E3"
+
+
+class Series(NamedTuple):
+    """How one of several things in the same picture looks, also without colour."""
+
+    colour: str
+    line: Any
+    marker: str
+
+
+SERIES = (
+    Series(BLUE, "-", "o"),
+    Series(ORANGE, "--", "s"),
+    Series(GREEN, "-.", "^"),
+    Series(PURPLE, ":", "D"),
+    Series(BLACK, (0, (5, 1, 1, 1, 1, 1)), "v"),
+)
+
+
+def series(i: int) -> Series:
+    """Give the look of the i-th of several things; after five the looks repeat."""
+    return SERIES[i % len(SERIES)]
 
 
 def axes(ax: Any, *, size: tuple[float, float] = (5.0, 4.0)) -> Any:
-    """Give the Axes to draw on: the caller's, or those of a new figure."""
-    if ax is not None:
-        return ax
-    import matplotlib.pyplot as plt
+    """Give the Axes to draw on: the caller's, those of an empty figure, or new ones.
 
-    _, new = plt.subplots(figsize=size, layout="constrained")
-    return new
+    An empty figure is given the size that suits the picture. It need not belong to pyplot, so
+    that a program can draw without touching the state of an interactive session.
+    """
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        _, new = plt.subplots(figsize=size, layout="constrained")
+        return new
+    from matplotlib.figure import Figure
+
+    if isinstance(ax, Figure):
+        ax.set_size_inches(*size)
+        return ax.add_subplot()
+    return ax
 
 
 def without_frame(ax: Any) -> None:
     """Take away the lines that carry no information."""
     ax.spines[["top", "right"]].set_visible(False)
+
+
+def label(text: Any, longest: int = 34) -> str:
+    """Write a name from the data on a picture: one line, not too long, never as a formula.
+
+    Matplotlib sets what stands between two dollar signs as mathematics.
+    """
+    words = " ".join(str(text).split())
+    # Control characters and halves of characters break fonts and files.
+    words = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in words)
+    if len(words) > longest:
+        kept = (longest - 1) // 2
+        words = f"{words[:kept]}…{words[-kept:]}"
+    return words.replace("$", r"\$")
+
+
+def labels(names: Sequence[str], longest: int = 34) -> list[str]:
+    """Write many names so that different ones still look different.
+
+    Where cutting the middle out makes two alike, what all have in common is cut instead.
+    """
+    plain = [label(name, longest) for name in names]
+    if len(set(plain)) == len(set(names)):
+        return plain
+    start = _common_start(names)
+    end = _common_start([name[start:][::-1] for name in names])
+    cut = [name[start : len(name) - end] for name in names]
+    return [label(f"{'…' * bool(start)}{name}{'…' * bool(end)}", longest) for name in cut]
+
+
+def _common_start(names: Sequence[str]) -> int:
+    """Measure how much all names begin alike, in whole words."""
+    # The first and the last in the alphabet differ as early as any two.
+    first, last = min(names), max(names)
+    same = 0
+    while same < len(first) and first[same] == last[same]:
+        same += 1
+    return len(re.sub(r"[^\W_]+$", "", first[:same]))
+
+
+def measure_of(measure: str, x: str, y: str) -> str:
+    """Write a dependence as on an axis, "CKA(x, y)"."""
+    return f"{MEASURE_NAMES[measure]}({label(x, 18)}, {label(y, 18)})"
+
+
+def legend_above(ax: Any, *, columns: int = 1) -> None:
+    """Put the legend above the picture, where it cannot hide anything."""
+    ax.legend(
+        frameon=False,
+        fontsize="small",
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        borderaxespad=0.3,
+        ncols=columns,
+    )
+
+
+def row_height(rows: int) -> float:
+    """Choose how many inches a row of a long picture gets: less when there are many."""
+    return max(0.17, min(0.4, 12.0 / max(rows, 1)))
+
+
+def thinned(names: Sequence[str], most: int = 60) -> tuple[list[int], list[str]]:
+    """Choose which of many names are written along an axis: all, or every k-th."""
+    step = -(-len(names) // most)
+    positions = list(range(0, len(names), step))
+    written = labels(names, 24)
+    return positions, [written[i] for i in positions]

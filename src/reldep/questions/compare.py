@@ -9,10 +9,12 @@ import numpy as np
 from reldep._validation import METHODS, MINIMUM_OBSERVATIONS, check_choice
 from reldep.engine import Influence
 from reldep.questions._inference import Inference
+from reldep.questions.cautions import cautions_about_contrast, cautions_of
+from reldep.questions.computed import Computed, from_study
+from reldep.questions.repetition import repeatable
 from reldep.questions.study import (
     Study,
     as_generator,
-    cautions_of,
     display_names,
     half,
     prepare,
@@ -23,14 +25,17 @@ from reldep.results.contrast import Comparison
 from reldep.stats.measures import pairs_needed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
+    from reldep._validation import Dataset
+    from reldep._variables import FloatArray, IntArray
     from reldep.engine import Pair
     from reldep.kernels import FittedKernel
 
 ROLES = ("source", "first", "second")
 
 
+@repeatable
 def compare(
     source: Any,
     first: Any,
@@ -42,7 +47,7 @@ def compare(
     method: str = "joint",
     variance: str = "fixed-kernel",
     clusters: Any = None,
-    max_lag: int | None = None,
+    max_lag: int | str | None = None,
     missing: str = "raise",
     engine: Any = "auto",
     rng: Any = None,
@@ -72,11 +77,15 @@ def compare(
         "split" gives the first half of the rows to `first` and the rest to `second`: the
         baseline that the joint test beats. With `rng` the rows are shuffled before.
     variance : {"fixed-kernel", "bandwidth-aware", "second-order", "full"}
-        How the variance is estimated; "fixed-kernel" is the paper's.
+        How the variance is estimated. "fixed-kernel" is the paper's; "bandwidth-aware" lets
+        median bandwidths vary with the sample; "second-order" corrects the paper's for weak
+        dependence, where it is too large; "full" does both.
     clusters : array_like, optional
         A label per observation; those with the same label may depend on each other.
-    max_lag : int, optional
-        Rows in time order: those up to this many steps apart may depend on each other.
+    max_lag : int or "auto", optional
+        Rows in time order: those up to this many steps apart may depend on each other. "auto"
+        chooses the number from the data. Neither this nor `clusters` goes with a second-order
+        variance.
     missing : {"raise", "drop"}, default "raise"
         What to do with incomplete observations.
     engine : str or engine, default "auto"
@@ -103,7 +112,7 @@ def compare(
     True
     """
     check_choice("method", method, METHODS)
-    inference = Inference(measure, alternative, variance, max_lag)
+    inference = Inference(measure, alternative, variance, max_lag, clusters)
     blocks = (source, first, second)
     labels = display_names(ROLES, blocks, names)
     study = prepare(
@@ -118,15 +127,18 @@ def compare(
     )
     if method == "joint":
         pairs: tuple[Pair, ...] = ((labels[0], labels[1]), (labels[0], labels[2]))
-        influence, fitted = study.influence(pairs_needed(pairs, measure)), study.fitted
+        computed = from_study(study, pairs, inference)
     else:
-        pairs, influence, fitted = _split(study, labels, measure, rng)
-    fields = inference.test(influence, pairs, np.array([1.0, -1.0]), study.dataset.clusters)
-    cautions = cautions_of(study.dataset, fitted)
+        pairs, computed = _split(study, labels, inference, rng)
+    fields = inference.test(computed.influence, pairs, np.array([1.0, -1.0]), computed.clusters)
+    cautions = (
+        *computed.cautions,
+        *cautions_about_contrast(fields, halves=method == "split"),
+    )
     raise_cautions(cautions)
     return Comparison(
         **fields,
-        provenance=provenance_of(study.dataset, fitted, influence),
+        provenance=computed.provenance,
         warnings=cautions,
         source=labels[0],
         first=labels[1],
@@ -136,8 +148,8 @@ def compare(
 
 
 def _split(
-    study: Study, labels: Sequence[str], measure: str, rng: Any
-) -> tuple[tuple[Pair, ...], Influence, Mapping[str, FittedKernel]]:
+    study: Study, labels: Sequence[str], inference: Inference, rng: Any
+) -> tuple[tuple[Pair, ...], Computed]:
     """Compute one dependence on each half of the rows, kernels fitted on each.
 
     The result is an A of all rows: an observation has influence on the dependence of its own
@@ -149,6 +161,7 @@ def _split(
             f'method="split" needs at least {2 * MINIMUM_OBSERVATIONS} observations, {n} given; '
             'use method="joint".'
         )
+    inference.check_lag(n)
     rows = np.arange(n) if rng is None else as_generator(rng).permutation(n)
     parts: list[Influence] = []
     fitted: dict[str, FittedKernel] = {}
@@ -158,25 +171,58 @@ def _split(
         own_source = f"{labels[0]} ({word} half)"
         pair = (own_source, target)
         part = half(study, chosen, {labels[0]: own_source, target: target})
-        parts.append(part.influence(pairs_needed([pair], measure)))
+        needed = pairs_needed([pair], inference.measure)
+        parts.append(part.influence(needed, inference.variance))
         pairs.append(pair)
         fitted |= part.fitted
-    return tuple(pairs), _spread_over_all_rows(parts, halves, n), fitted
+    influence = _spread_over_all_rows(parts, halves, study.dataset)
+    return tuple(pairs), Computed(
+        influence,
+        study.dataset.clusters,
+        provenance_of(study.dataset, fitted, influence),
+        cautions_of(study.dataset, fitted, influence),
+    )
 
 
 def _spread_over_all_rows(
-    parts: Sequence[Influence], rows: Sequence[np.ndarray[Any, Any]], n: int
+    parts: Sequence[Influence], rows: Sequence[IntArray], dataset: Dataset
 ) -> Influence:
     """Join the A of disjoint sets of rows into one, keeping every estimate and variance."""
-    values = []
-    for part, chosen in zip(parts, rows, strict=True):
-        whole = np.repeat(part.estimates[:, None], n, axis=1)
-        whole[:, chosen] += (part.values - part.estimates[:, None]) * (n / len(chosen))
-        values.append(whole)
+    n = len(dataset)
+    values = [
+        part.estimates[:, None] + _spread(part.values - part.estimates[:, None], chosen, n)
+        for part, chosen in zip(parts, rows, strict=True)
+    ]
+    moves = [
+        _spread(part.bandwidth_psi, chosen, n)
+        for part, chosen in zip(parts, rows, strict=True)
+        if part.bandwidth_psi is not None
+    ]
+    components = [p.second_component for p in parts if p.second_component is not None]
     return Influence(
         np.concatenate(values),
         tuple(pair for part in parts for pair in part.pairs),
         tuple(dict.fromkeys(name for part in parts for name in part.names)),
         n,
         parts[0].engine,
+        tuple(note for part in parts for note in part.notes),
+        np.concatenate(moves) if moves else None,
+        _block_diagonal(components) if components else None,
+        means={pair: value for part in parts for pair, value in part.means.items()},
+        kernels={name: kernel for part in parts for name, kernel in part.kernels.items()},
+        rows=dataset.rows,
+        library=dataset.library,
     )
+
+
+def _spread(values: FloatArray, rows: IntArray, n: int) -> FloatArray:
+    """Give centred values of some rows to all n, such that their variance stays the same."""
+    whole = np.zeros((len(values), n))
+    whole[:, rows] = values * (n / len(rows))
+    return whole
+
+
+def _block_diagonal(matrices: Sequence[FloatArray]) -> FloatArray:
+    from scipy.linalg import block_diag
+
+    return np.asarray(block_diag(*matrices))

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep._validation import check_names_known
+from reldep.engine import Influence
 from reldep.engine.terms import canonical
 from reldep.questions._inference import Inference
-from reldep.questions.study import cautions_of, prepare, provenance_of, raise_cautions
+from reldep.questions.cautions import cautions_about_contrast
+from reldep.questions.computed import from_influence, from_study
+from reldep.questions.repetition import repeatable
+from reldep.questions.study import prepare, raise_cautions
 from reldep.results.contrast import Contrast
 from reldep.stats.contrasts import check_weights
-from reldep.stats.measures import pairs_needed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,8 +25,9 @@ if TYPE_CHECKING:
     from reldep.engine import Pair
 
 
+@repeatable
 def contrast(
-    variables: Mapping[str, Any],
+    variables: Mapping[str, Any] | Influence,
     weights: Mapping[Pair, float],
     *,
     measure: str = "hsic",
@@ -31,7 +35,7 @@ def contrast(
     alternative: str = "greater",
     variance: str = "fixed-kernel",
     clusters: Any = None,
-    max_lag: int | None = None,
+    max_lag: int | str | None = None,
     missing: str = "raise",
     engine: Any = "auto",
     rng: Any = None,
@@ -42,8 +46,9 @@ def contrast(
 
     Parameters
     ----------
-    variables : mapping of str to data
-        The same observations of every variable.
+    variables : mapping of str to data, or Influence
+        The same observations of every variable; or what :func:`influence` has computed from
+        them, so that many questions cost no more than one.
     weights : mapping of (str, str) to float
         The weight of every pair. ``{("x", "y"): 1, ("x", "z"): -1}`` is :func:`compare`.
     measure, kernel, alternative, variance, clusters, max_lag, missing, engine, rng
@@ -67,28 +72,37 @@ def contrast(
     ... )
     >>> result.pvalue < 0.001
     True
+
+    Compute once, ask often:
+
+    >>> A = reldep.influence({"x": x, **noisy}, [("x", name) for name in noisy])
+    >>> a_or_b = reldep.contrast(A, {("x", "a"): 1, ("x", "b"): -1})
+    >>> a_or_c = reldep.contrast(A, {("x", "a"): 1, ("x", "c"): -1})
+    >>> bool(a_or_b.estimate < a_or_c.estimate)
+    True
     """
-    inference = Inference(measure, alternative, variance, max_lag)
-    pairs, vector = read_weights(weights, variables)
-    used = dict.fromkeys(name for pair in pairs for name in pair)
-    study = prepare(
-        {name: variables[name] for name in used},
-        kernel=_kernels_of_used(kernel, list(variables), list(used)),
-        measure=measure,
-        missing=missing,
-        clusters=clusters,
-        engine=engine,
-        rng=rng,
-    )
-    influence = study.influence(pairs_needed(pairs, measure))
-    fields = inference.test(influence, pairs, vector, study.dataset.clusters)
-    cautions = cautions_of(study.dataset, study.fitted)
+    inference = Inference(measure, alternative, variance, max_lag, clusters)
+    if isinstance(variables, Influence):
+        pairs, vector = read_weights(weights, variables.names)
+        options = {"kernel": kernel, "missing": missing, "engine": engine}
+        computed = from_influence(variables, pairs, inference, **options)
+    else:
+        pairs, vector = read_weights(weights, variables)
+        used = dict.fromkeys(name for pair in pairs for name in pair)
+        study = prepare(
+            {name: variables[name] for name in used},
+            kernel=_kernels_of_used(kernel, list(variables), list(used)),
+            measure=measure,
+            missing=missing,
+            clusters=clusters,
+            engine=engine,
+            rng=rng,
+        )
+        computed = from_study(study, pairs, inference)
+    fields = inference.test(computed.influence, pairs, vector, computed.clusters)
+    cautions = (*computed.cautions, *cautions_about_contrast(fields))
     raise_cautions(cautions)
-    return Contrast(
-        **fields,
-        provenance=provenance_of(study.dataset, study.fitted, influence),
-        warnings=cautions,
-    )
+    return Contrast(**fields, provenance=computed.provenance, warnings=cautions)
 
 
 def read_weights(weights: Any, names: Iterable[str]) -> tuple[tuple[Pair, ...], FloatArray]:

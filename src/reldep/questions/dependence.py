@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep._validation import check_names_known
+from reldep._validation import VARIANCES, check_choice, check_names_known
 from reldep.questions._inference import Inference
+from reldep.questions.cautions import cautions_about_dependence, cautions_of
+from reldep.questions.repetition import repeatable
 from reldep.questions.study import (
-    cautions_of,
     display_names,
     prepare,
     provenance_of,
     raise_cautions,
 )
 from reldep.results.dependence import Dependence
-from reldep.stats.independence import independence_test
+from reldep.stats.independence import independence_test, permutation_pvalue
 from reldep.stats.measures import estimate, pairs_needed
 
 if TYPE_CHECKING:
@@ -25,8 +26,10 @@ if TYPE_CHECKING:
     from reldep.engine import Influence, Pair
 
 ROLES = ("x", "y")
+TESTS = ("chi-square", "permutation")
 
 
+@repeatable
 def dependence(
     x: Any,
     y: Any,
@@ -35,11 +38,13 @@ def dependence(
     kernel: Any = "auto",
     variance: str = "fixed-kernel",
     clusters: Any = None,
-    max_lag: int | None = None,
+    max_lag: int | str | None = None,
     missing: str = "raise",
     engine: Any = "auto",
     rng: Any = None,
     names: Sequence[str] | None = None,
+    test: str = "chi-square",
+    n_permutations: int = 999,
 ) -> Dependence:
     """Estimate one dependence, with an interval and a test of independence.
 
@@ -48,12 +53,18 @@ def dependence(
     x, y : array_like, series, frame, sparse matrix or Precomputed
     measure, kernel, variance, clusters, max_lag, missing, engine, rng, names
         As for :func:`compare`.
+    test : {"chi-square", "permutation"}, default "chi-square"
+        How independence is tested: by the chi-square approximation to the law of the unbiased
+        correlation, quick and a little conservative; or by shuffling the rows of `y`, exact for
+        independent rows.
+    n_permutations : int, default 999
+        How often they are shuffled; the p-value is ``(1 + count) / (1 + n_permutations)``.
 
     Returns
     -------
     Dependence
-        `statistic` and `pvalue` test independence by the chi-square approximation to the law
-        of the unbiased correlation; `confidence_interval()` is normal, for dependent variables.
+        `statistic` and `pvalue` belong to the test of independence; `confidence_interval()` is
+        normal, for dependent variables.
 
     Examples
     --------
@@ -63,7 +74,10 @@ def dependence(
     >>> reldep.dependence(x, x**2).pvalue < 0.001
     True
     """
-    inference = Inference(measure, "greater", variance, max_lag)
+    check_choice("test", test, TESTS)
+    if test == "permutation":
+        _check_permutations(n_permutations, clusters, max_lag)
+    inference = Inference(measure, "greater", variance, max_lag, clusters)
     labels = display_names(ROLES, (x, y), names)
     study = prepare(
         dict(zip(labels, (x, y), strict=True)),
@@ -76,21 +90,39 @@ def dependence(
         roles=ROLES,
     )
     pair = (labels[0], labels[1])
-    conditional_means = study.influence(pairs_needed([pair], "cka"))
+    conditional_means = inference.influence(study, pairs_needed([pair], "cka"))
     fields = inference.test(conditional_means, [pair], np.ones(1), study.dataset.clusters)
-    del fields["weights"]
     correlation = float(estimate(conditional_means, [pair], "cka").values[0])
     fields["statistic"], fields["pvalue"] = independence_test(correlation, len(study.dataset))
-    cautions = cautions_of(study.dataset, study.fitted)
+    if test == "permutation":
+        permuted = study.shuffled_hsics(pair, n_permutations)
+        fields["pvalue"] = permutation_pvalue(conditional_means.hsic(pair), permuted)
+    cautions = (
+        *cautions_of(study.dataset, study.fitted, fields["influence"]),
+        *cautions_about_dependence(fields),
+    )
     raise_cautions(cautions)
+    del fields["weights"]
     return Dependence(
         **fields,
         provenance=provenance_of(study.dataset, study.fitted, conditional_means),
         warnings=cautions,
         x=labels[0],
         y=labels[1],
-        test="chi-square",
+        test=test,
+        n_permutations=n_permutations if test == "permutation" else None,
     )
+
+
+def _check_permutations(n_permutations: Any, clusters: Any, max_lag: Any) -> None:
+    whole = isinstance(n_permutations, (int, np.integer)) and not isinstance(n_permutations, bool)
+    if not whole or n_permutations < 1:
+        raise ValueError(f"n_permutations={n_permutations!r}; pass a whole number, at least 1.")
+    if clusters is not None or max_lag:
+        raise ValueError(
+            'test="permutation" shuffles single rows, which clusters or max_lag say depend on each '
+            'other; use test="chi-square", or leave clusters and max_lag out.'
+        )
 
 
 def influence(
@@ -98,6 +130,7 @@ def influence(
     pairs: Iterable[Pair],
     *,
     kernel: Any = "auto",
+    variance: str = "fixed-kernel",
     missing: str = "raise",
     engine: Any = "auto",
     rng: Any = None,
@@ -111,6 +144,8 @@ def influence(
         Self-pairs ``("x", "x")`` are allowed; normalised measures need them.
     kernel, missing, engine, rng
         As for :func:`compare`.
+    variance : {"fixed-kernel", "bandwidth-aware", "second-order", "full"}
+        The most that will be asked of the result: "full" computes what all four need.
 
     Returns
     -------
@@ -127,14 +162,15 @@ def influence(
     >>> A.values.shape
     (2, 50)
     """
+    check_choice("variance", variance, VARIANCES)
     wanted = [(str(first), str(second)) for first, second in pairs]
     if not wanted:
         raise ValueError("pairs is empty; pass at least one pair of names, ('x', 'y').")
     for pair in wanted:
         check_names_known("pairs", pair, variables)
     study = prepare(variables, kernel=kernel, missing=missing, engine=engine, rng=rng)
-    result = study.influence(wanted)
-    raise_cautions(cautions_of(study.dataset, study.fitted, tested=False))
+    result = study.influence(wanted, variance)
+    raise_cautions(cautions_of(study.dataset, study.fitted, result, tested=False))
     return result
 
 
@@ -211,6 +247,7 @@ def _plain(x: Any, y: Any, measure: str, kernel: Any, missing: str, engine: Any)
         {"x": x, "y": y}, kernel=kernel, measure=measure, missing=missing, engine=engine
     )
     pair = ("x", "y")
-    value = estimate(study.influence(pairs_needed([pair], measure)), [pair], measure).values[0]
-    raise_cautions(cautions_of(study.dataset, study.fitted, tested=False))
+    computed = study.influence(pairs_needed([pair], measure), screened=False)
+    value = estimate(computed, [pair], measure).values[0]
+    raise_cautions(cautions_of(study.dataset, study.fitted, computed, tested=False))
     return float(value)

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep._validation import MEASURES, Dataset, check_choice, read_dataset, small_sample_cautions
-from reldep.engine import Influence, Pair, Wanted, compute_influence, select_engine
+from reldep._validation import MEASURES, Dataset, check_choice, read_dataset
+from reldep.engine import Influence, Pair, compute_influence
+from reldep.engine.permuted import shuffled_hsics
 from reldep.kernels.given import Precomputed
 from reldep.kernels.radial import Distance
 from reldep.kernels.resolve import as_kernel, assign_kernels
 from reldep.results.provenance import Provenance
+from reldep.stats.measures import FOLLOWS_BANDWIDTHS, SECOND_ORDER
+from reldep.stats.screening import pairs_to_screen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from reldep._variables import IntArray
+    from reldep._variables import FloatArray, IntArray
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel, Kernel
 
@@ -37,20 +41,55 @@ class Study:
     kernels: Mapping[str, Kernel]
     engine: Any = "auto"
     seed: Any = None
+    fits: Mapping[str, FittedKernel] | None = None
 
     @cached_property
     def fitted(self) -> Mapping[str, FittedKernel]:
         """The kernels with their data; fitted when first needed, then kept."""
+        if self.fits is not None:
+            return self.fits
         rng = as_generator(self.seed)
         return {
             name: kernel.fit(self.dataset.variables[name], rng=rng)
             for name, kernel in self.kernels.items()
         }
 
-    def influence(self, pairs: Sequence[Pair]) -> Influence:
-        """Compute A for these pairs."""
-        engine = select_engine(self.engine, self.fitted, Wanted(tuple(pairs)))
-        return compute_influence(self.fitted, pairs, engine)
+    def influence(
+        self, pairs: Sequence[Pair], variance: str = "fixed-kernel", *, screened: bool = True
+    ) -> Influence:
+        """Compute A for these pairs, with all that this variance and the screens need."""
+        computed = compute_influence(
+            self.fitted,
+            pairs,
+            self.engine,
+            bandwidths=variance in FOLLOWS_BANDWIDTHS,
+            second_order=variance in SECOND_ORDER,
+            means=pairs_to_screen(pairs) if screened else (),
+        )
+        return replace(
+            computed,
+            kernels={name: kernel.describe() for name, kernel in self.fitted.items()},
+            rows=self.dataset.rows,
+            library=self.dataset.library,
+        )
+
+    def shuffled_hsics(self, pair: Pair, n_permutations: int) -> FloatArray:
+        """Compute the HSIC of a pair after random permutations of its second variable."""
+        first, second = (self.fitted[name] for name in pair)
+        kernel = self.kernels[pair[1]].frozen(second)
+        variable = self.dataset.variables[pair[1]]
+
+        def shuffle(order: IntArray) -> FittedKernel:
+            return kernel.take(order).fit(variable.take(order), rng=as_generator(self.seed))
+
+        rng = as_generator(self.seed)
+        orders = (rng.permutation(len(variable)) for _ in range(n_permutations))
+        return shuffled_hsics(first, second, shuffle, orders, self.engine)
+
+    def scaled(self, factor: float) -> Study:
+        """Multiply all bandwidths; none is chosen anew."""
+        fits = {name: kernel.scaled(factor) for name, kernel in self.fitted.items()}
+        return replace(self, fits=fits)
 
 
 def provenance_of(
@@ -64,19 +103,8 @@ def provenance_of(
         n_dropped=dataset.n_dropped,
         library=dataset.library,
         unit_kernels=all(kernel.in_unit_interval for kernel in fitted.values()),
+        clusters=dataset.clusters,
     )
-
-
-def cautions_of(
-    dataset: Dataset, fitted: Mapping[str, FittedKernel], *, tested: bool = True
-) -> tuple[ReldepWarning, ...]:
-    """Collect what the reader should know about the data and the fits.
-
-    A plain number is as good as the data; only what is tested needs many observations.
-    """
-    size = small_sample_cautions(len(dataset)) if tested else ()
-    fits = [caution for kernel in fitted.values() for caution in kernel.cautions]
-    return (*size, *dataset.cautions, *fits)
 
 
 def prepare(
@@ -166,4 +194,13 @@ def display_names(
 def raise_cautions(cautions: Iterable[ReldepWarning]) -> None:
     """Raise each caution as a Python warning, pointing at the user's own line."""
     for caution in cautions:
-        warnings.warn(caution, stacklevel=3)
+        warnings.warn(caution, stacklevel=_frames_of_package())
+
+
+def _frames_of_package() -> int:
+    """Count the callers that belong to this package, with the one outside it."""
+    count, frame = 1, inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("reldep."):
+        count, frame = count + 1, frame.f_back
+    # This function is among those counted, but is not there any more when the warning is raised.
+    return count - 1

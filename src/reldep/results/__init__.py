@@ -3,5 +3,7 @@
 from reldep.results.contrast import Comparison, Contrast
 from reldep.results.dependence import Dependence
 from reldep.results.provenance import Provenance
+from reldep.results.ranking import Ranking
+from reldep.results.sensitivity import Sensitivity
 
-__all__ = ["Comparison", "Contrast", "Dependence", "Provenance"]
+__all__ = ["Comparison", "Contrast", "Dependence", "Provenance", "Ranking", "Sensitivity"]

@@ -37,6 +37,12 @@ def percent(level: float) -> str:
     return f"{100 * level:.6g} %"
 
 
+def listed(words: Sequence[str], limit: int = 8) -> str:
+    """List a few words and say how many more there are."""
+    shown = ", ".join(words[:limit])
+    return shown + (f" and {len(words) - limit} more" if len(words) > limit else "")
+
+
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Align a table: the first column to the left, the others to the right."""
     lines = [list(header), *[list(row) for row in rows]]

@@ -9,6 +9,9 @@ import numpy as np
 if TYPE_CHECKING:
     from reldep._variables import FloatArray, IntArray
 
+# An autoregression nearer to a random walk than this asks for lags beyond any sample.
+LARGEST_AUTOCORRELATION = 0.97
+
 
 def covariance(
     psi: FloatArray, *, clusters: IntArray | None = None, max_lag: int | None = None
@@ -43,3 +46,33 @@ def cluster_sums(psi: FloatArray, clusters: IntArray) -> FloatArray:
     for row, values in zip(sums, psi, strict=True):
         row[:] = np.bincount(clusters, weights=values, minlength=len(row))
     return sums
+
+
+def automatic_lag(psi: FloatArray) -> int:
+    """Choose the lag up to which observations may depend on each other from the data.
+
+    Andrews' (1991) plug-in for Bartlett's weights, which minimises the mean squared error of
+    the variance if each series is a first-order autoregression with coefficient ρ and
+    innovation variance s::
+
+        lag = 1.1447 (α m)^(1/3),  α = Σ 4 ρ² s² / ((1-ρ)⁶ (1+ρ)²) / Σ s² / (1-ρ)⁴
+
+    rounded up, and at most a quarter of the observations.
+
+    Parameters
+    ----------
+    psi : ndarray, shape (p, m)
+        The influence values, in time order, on what is tested.
+    """
+    m = psi.shape[1]
+    before, after = psi[:, :-1], psi[:, 1:]
+    energy = np.einsum("ij,ij->i", before, before)
+    rho = np.einsum("ij,ij->i", before, after) / np.where(energy > 0, energy, 1.0)
+    rho = np.clip(rho, -LARGEST_AUTOCORRELATION, LARGEST_AUTOCORRELATION)
+    innovations = ((after - rho[:, None] * before) ** 2).mean(axis=1) ** 2
+    rough = float((4.0 * rho**2 * innovations / ((1.0 - rho) ** 6 * (1.0 + rho) ** 2)).sum())
+    smooth = float((innovations / (1.0 - rho) ** 4).sum())
+    if not smooth > 0:
+        return 0
+    lag = np.ceil(1.1447 * (rough / smooth * m) ** (1.0 / 3.0))
+    return int(min(lag, m // 4))

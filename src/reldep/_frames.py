@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from reldep._variables import FloatArray
 
-def make_frame(columns: Mapping[str, Sequence[Any]], library: str | None) -> Any:
+
+def make_frame(columns: Mapping[str, Sequence[Any] | FloatArray], library: str | None) -> Any:
     """Build a data frame: pandas for pandas input, arrow for arrow; polars otherwise."""
     import narwhals as nw
 

@@ -1,0 +1,200 @@
+"""Cautions in plain words: what the reader of a result should know before believing it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reldep._validation import small_sample_cautions
+from reldep._variables import Numeric
+from reldep.exceptions import (
+    DegenerateWarning,
+    IndependenceWarning,
+    InfluentialObservationWarning,
+    ReldepWarning,
+    TiesWarning,
+)
+from reldep.kernels.radial import FittedRadial
+from reldep.results.text import listed, percent, pvalue_text
+from reldep.stats.diagnostics import variance_shares
+from reldep.stats.measures import SECOND_ORDER, estimate
+from reldep.stats.screening import independence_pvalues, second_order_share
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from reldep._validation import Dataset
+    from reldep._variables import FloatArray, IntArray
+    from reldep.engine import Influence, Pair
+    from reldep.kernels import FittedKernel
+
+# A pair is taken to be dependent where the screen rejects independence at this level.
+SCREEN_LEVEL = 0.05
+
+# The plug-in variance counts the second component twice. Where that makes up a quarter of it,
+# a test at 5 % has a level of about 3 %.
+SECOND_ORDER_SHARE = 0.25
+
+# One observation is called influential beyond a quarter of the variance, provided that this is
+# fifteen times the average share: among 40 rows of healthy data the largest share is often a
+# quarter, among 100 hardly ever.
+INFLUENTIAL_SHARE = 0.25
+INFLUENTIAL_TIMES_AVERAGE = 15.0
+
+# The share of pairs of observations with equal values that is reached by four equally frequent
+# values, or by one value for half of the observations.
+TIED_PAIRS = 0.25
+
+SOME_DEPENDENCE = "A comparison with such a pair compares a dependence with none."
+NO_DEPENDENCE = "A difference between dependences that may all be 0 means little."
+
+
+def cautions_of(
+    dataset: Dataset,
+    fitted: Mapping[str, FittedKernel],
+    influence: Influence,
+    *,
+    tested: bool = True,
+) -> tuple[ReldepWarning, ...]:
+    """Collect what the reader should know about the data, the fits and the computation.
+
+    A plain number is as good as the data; only what is tested needs many observations.
+    """
+    size = small_sample_cautions(len(dataset)) if tested else ()
+    found: list[ReldepWarning] = [*size, *dataset.cautions, *influence.notes]
+    for name, kernel in fitted.items():
+        found += kernel.cautions
+        variable = dataset.variables.get(name)
+        asked = tested and isinstance(kernel, FittedRadial) and not kernel.cautions
+        if asked and isinstance(variable, Numeric):
+            found += _ties(name, variable.values)
+    return tuple(found)
+
+
+def cautions_about_contrast(
+    fields: Mapping[str, Any], *, halves: bool = False
+) -> tuple[ReldepWarning, ...]:
+    """Screen a tested contrast.
+
+    Parameters
+    ----------
+    fields : mapping
+        The fields of the result, as :meth:`Inference.test` gives them.
+    halves : bool, default False
+        Whether each pair was computed on half of the rows.
+    """
+    influence, pairs = fields["influence"], fields["pairs"]
+    n = influence.n_observations // 2 if halves else influence.n_observations
+    second_order = () if halves else _degenerate(fields)
+    return (
+        *_independence(influence, pairs, n),
+        *second_order,
+        *_influential(influence.positions(), {"the estimate": _psi_of(fields)}),
+    )
+
+
+def cautions_about_dependence(fields: Mapping[str, Any]) -> tuple[ReldepWarning, ...]:
+    """Screen a single dependence; whether there is any is what its own p-value says."""
+    rows = fields["influence"].positions()
+    return tuple(_influential(rows, {"the estimate": _psi_of(fields)}))
+
+
+def cautions_about_targets(
+    influence: Influence, pairs: Sequence[Pair], measure: str, variance: str
+) -> tuple[ReldepWarning, ...]:
+    """Screen the dependences of a ranking."""
+    psi = estimate(influence, pairs, measure, variance).psi
+    named = {f"{x} ~ {y}": row for (x, y), row in zip(pairs, psi, strict=True)}
+    return (
+        *_independence(influence, pairs, influence.n_observations),
+        *_influential(influence.positions(), named),
+    )
+
+
+def _psi_of(fields: Mapping[str, Any]) -> FloatArray:
+    estimates = estimate(
+        fields["influence"], fields["pairs"], fields["measure"], fields["variance"]
+    )
+    return np.asarray(fields["weights"] @ estimates.psi)
+
+
+def _independence(
+    influence: Influence, pairs: Sequence[Pair], n: int
+) -> Iterable[IndependenceWarning]:
+    found = independence_pvalues(influence, pairs, n)
+    doubtful = {pair: p for pair, p in found.items() if p > SCREEN_LEVEL}
+    if doubtful:
+        words = [f"{x} and {y} ({pvalue_text(p)})" for (x, y), p in doubtful.items()]
+        every = len(doubtful) == len(pairs)
+        meaning = NO_DEPENDENCE if every else SOME_DEPENDENCE
+        yield IndependenceWarning(f"no evidence that these depend: {listed(words, 5)}. {meaning}")
+
+
+def _degenerate(fields: Mapping[str, Any]) -> Iterable[DegenerateWarning]:
+    rows_depend = fields["max_lag"] or fields["n_clusters"]
+    if fields["variance"] in SECOND_ORDER or rows_depend:
+        return
+    share = second_order_share(
+        fields["influence"],
+        fields["pairs"],
+        fields["weights"],
+        fields["measure"],
+        fields["standard_error"] ** 2,
+    )
+    if share is not None and share > SECOND_ORDER_SHARE:
+        amount = "half or more" if share >= 0.5 else percent(round(share, 2))
+        yield DegenerateWarning(
+            f"{amount} of the estimated variance is of second order and is "
+            "counted twice, so the p-value is too large and the interval too wide (weak "
+            'dependence or few observations). variance="second-order" corrects this.'
+        )
+
+
+def _influential(
+    rows: IntArray, psi: Mapping[str, FloatArray]
+) -> Iterable[InfluentialObservationWarning]:
+    bar = max(INFLUENTIAL_SHARE, INFLUENTIAL_TIMES_AVERAGE / len(rows))
+    words = []
+    for name, values in psi.items():
+        shares = variance_shares(values)
+        top = int(np.argmax(shares))
+        if shares[top] > bar:
+            share = percent(round(float(shares[top]), 2))
+            words.append(f"row {rows[top]} carries {share} of the variance of {name}")
+    if words:
+        yield InfluentialObservationWarning(
+            f"{listed(words, 5)} (rows are counted from 0); look at it, and at the answer without "
+            "it."
+        )
+
+
+def _ties(name: str, values: FloatArray) -> Iterable[TiesWarning]:
+    share, n_distinct = tied_pairs(values)
+    # Two values are two categories whichever kernel reads them.
+    if share > TIED_PAIRS and n_distinct > 2:
+        yield TiesWarning(
+            f"{name}: {percent(round(share, 2))} of all pairs of observations have equal values "
+            f"({n_distinct} different ones). If the numbers are codes of categories pass "
+            'kernel="delta" for it.'
+        )
+
+
+def tied_pairs(values: FloatArray) -> tuple[float, int]:
+    """Give the share of pairs of rows that are equal, and how many different rows there are.
+
+    Columns are added one at a time until ties are too few to matter, so that wide tables cost
+    no more than narrow ones.
+    """
+    n = len(values)
+    codes = np.zeros(n, dtype=np.int64)
+    share, sizes = 1.0, np.array([n])
+    for column in values.T:
+        _, inverse = np.unique(column, return_inverse=True)
+        _, codes, sizes = np.unique(
+            codes * n + inverse.reshape(-1), return_inverse=True, return_counts=True
+        )
+        share = float((sizes * (sizes - 1.0)).sum() / (n * (n - 1.0)))
+        if share <= TIED_PAIRS:
+            break
+    return share, len(sizes)

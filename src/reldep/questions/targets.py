@@ -1,0 +1,147 @@
+"""Reading many targets: a mapping, the columns of a frame, or those of an array."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reldep._reading import frame_library, native_name
+from reldep._validation import check_names_known
+from reldep._variables import Labels, Numeric
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reldep._validation import Dataset
+    from reldep._variables import Variable
+    from reldep.engine import Influence
+
+
+def read_targets(targets: Any) -> dict[str, Any]:
+    """Give every target its name; a column of a frame or an array is a target of its own."""
+    if isinstance(targets, Mapping):
+        blocks = list(targets.items())
+    elif frame_library(targets) is not None or hasattr(targets, "__narwhals_dataframe__"):
+        blocks = _columns_of_frame(targets)
+    elif isinstance(targets, np.ndarray) and targets.ndim == 2:
+        blocks = [(f"target {i}", column) for i, column in enumerate(targets.T)]
+    else:
+        raise TypeError(
+            f"targets is of type {type(targets).__name__}; pass a mapping of names to data, a "
+            "data frame or a two-dimensional array, whose columns are the targets."
+        )
+    names = [str(name) for name, _ in blocks]
+    repeated = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if repeated:
+        raise ValueError(
+            f"targets has {names.count(repeated[0])} columns of the name {repeated[0]!r}; rename "
+            "them, so that the answer can tell them apart."
+        )
+    if len(names) < 2:
+        only = f": {names[0]!r}" if names else ""
+        raise ValueError(
+            f"targets has {len(names)} of at least 2 targets{only}. For one target ask "
+            "reldep.dependence; several columns that belong together are one target as "
+            "{'name': frame}."
+        )
+    return dict(zip(names, (block for _, block in blocks), strict=True))
+
+
+def _columns_of_frame(frame: Any) -> list[tuple[Any, Any]]:
+    """Take a frame apart; by position, since names may repeat."""
+    if frame_library(frame) == "pandas" and hasattr(frame, "iloc") and frame.ndim == 2:
+        return [(name, frame.iloc[:, i]) for i, name in enumerate(frame.columns)]
+    import narwhals as nw
+
+    native = nw.from_native(frame, allow_series=True)
+    if not isinstance(native, nw.DataFrame):
+        raise TypeError(
+            f"targets is a {type(frame).__name__}; pass a data frame with one column per target, "
+            "or a mapping of names to data."
+        )
+    return [(name, native[name].to_native()) for name in native.columns]
+
+
+def name_all(
+    source: Any, targets: Mapping[str, Any], names: Sequence[str] | None
+) -> tuple[str, list[str]]:
+    """Choose the names of source and targets for the result."""
+    if names is not None:
+        chosen = [str(name) for name in names]
+        if len(chosen) != len(targets) + 1 or len(set(chosen)) != len(chosen):
+            raise ValueError(
+                f"names has {len(chosen)} entries, {len(set(chosen))} of them different; pass "
+                f"{len(targets) + 1} different names, for the source and {len(targets)} targets."
+            )
+        return chosen[0], chosen[1:]
+    own = native_name(source)
+    if own is None or own in targets:
+        own = "source"
+    if own in targets:
+        raise ValueError(
+            "targets has a target of the name 'source', which is also what the source is called; "
+            "pass names=(source, *targets)."
+        )
+    return own, list(targets)
+
+
+def names_in_influence(
+    source: Any, influence: Influence, names: Sequence[str] | None
+) -> tuple[str, list[str]]:
+    """Find the targets of a source among the pairs that are computed already."""
+    if not isinstance(source, str):
+        raise TypeError(
+            f"source is of type {type(source).__name__}; with an Influence in place of targets "
+            "pass the name of the source."
+        )
+    if names is not None:
+        raise ValueError("names are those of the Influence; leave names out.")
+    check_names_known("source", [source], influence.names)
+    others = [
+        pair[1] if pair[0] == source else pair[0] for pair in influence.pairs if source in pair
+    ]
+    targets = [name for name in dict.fromkeys(others) if name != source]
+    if len(targets) < 2:
+        raise ValueError(
+            f"the Influence has {len(targets)} pairs of {source!r} with another variable; a "
+            "ranking needs at least 2. Add them to the pairs of reldep.influence()."
+        )
+    return source, targets
+
+
+def assign_to_targets(kernel: Any, source: str, targets: Sequence[str]) -> Any:
+    """Let a tuple mean (source, every target), and a mapping use the argument names."""
+    if isinstance(kernel, (tuple, list)):
+        if len(kernel) != 2:
+            raise ValueError(
+                f"kernel is a tuple of {len(kernel)}; pass (source kernel, target kernel), a "
+                "mapping by name, or a single one for all."
+            )
+        return {source: kernel[0]} | dict.fromkeys(targets, kernel[1])
+    if not isinstance(kernel, Mapping):
+        return kernel
+    check_names_known("kernel", kernel, dict.fromkeys([source, *targets, "source", "targets"]))
+    named = {name: spec for name, spec in kernel.items() if name in {source, *targets}}
+    shared = dict.fromkeys(targets, kernel["targets"]) if "targets" in kernel else {}
+    own = {source: kernel["source"]} if "source" in kernel else {}
+    return {**shared, **own, **named}
+
+
+def check_source_apart(dataset: Dataset, source: str, targets: Sequence[str]) -> None:
+    """Refuse a target that is the source itself: it would always be the best."""
+    for name in targets:
+        if _same(dataset.variables[source], dataset.variables[name]):
+            raise ValueError(
+                f"the target {name!r} is the source itself, on which it depends most by "
+                "construction; leave it out of targets."
+            )
+
+
+def _same(first: Variable, second: Variable) -> bool:
+    if isinstance(first, Numeric) and isinstance(second, Numeric):
+        return np.array_equal(first.values, second.values)
+    if isinstance(first, Labels) and isinstance(second, Labels):
+        return first.categories == second.categories and np.array_equal(first.codes, second.codes)
+    return False

@@ -1,0 +1,73 @@
+"""HTML from values: whatever is not markup already is escaped."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+VOID = frozenset({"img", "meta", "br"})
+
+# Characters that no HTML document may hold; names in data sometimes do.
+_CONTROL = dict.fromkeys([*range(32), *range(127, 160)], "�")
+_CONTROL |= {ord(white): white for white in "\t\n"}
+
+
+class Markup(str):
+    """Text that is HTML already. Only this module and constants make it."""
+
+    __slots__ = ()
+
+
+def escaped(value: Any) -> Markup:
+    """Turn any value into markup that shows its text; markup stays what it is.
+
+    Halves of characters, which no file can hold, become question marks.
+    """
+    if isinstance(value, Markup):
+        return value
+    text = str(value).translate(_CONTROL).encode("utf-8", "replace").decode("utf-8")
+    return Markup(html.escape(text, quote=True))
+
+
+def joined(*parts: Any) -> Markup:
+    """Put values one after the other."""
+    return Markup("".join(escaped(part) for part in parts))
+
+
+def element(name: str, /, *children: Any, **attributes: Any) -> Markup:
+    """Write an HTML element; children and attribute values are escaped.
+
+    Attributes are written as in Python: ``class_="wide"``, ``aria_label="…"``. None leaves an
+    attribute out.
+
+    Examples
+    --------
+    >>> element("p", "a < b", class_="note")
+    '<p class="note">a &lt; b</p>'
+    """
+    written = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escaped(value)}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    if name in VOID:
+        return Markup(f"<{name}{written}>")
+    return Markup(f"<{name}{written}>{joined(*children)}</{name}>")
+
+
+def section(title: str, *children: Any, name: str) -> Markup:
+    """Write a section under its heading, which readers of screens jump to."""
+    return element(
+        "section",
+        element("h2", title, id=name),
+        *children,
+        aria_labelledby=name,
+    )
+
+
+def facts(pairs: dict[str, Any]) -> Markup:
+    """Write names with their values as a description list."""
+    rows = [
+        element("div", element("dt", name), element("dd", value)) for name, value in pairs.items()
+    ]
+    return element("dl", *rows)

@@ -1,0 +1,205 @@
+"""The answer about many targets: which dependence is the strongest, and in what order?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reldep._frames import make_frame
+from reldep._validation import check_level
+from reldep.results.base import Answer
+from reldep.results.text import MEASURE_NAMES, interval_text, listed, number, percent
+from reldep.stats.simultaneous import quantile, root_scale_interval
+
+if TYPE_CHECKING:
+    from reldep._variables import BoolArray, FloatArray, IntArray
+    from reldep.engine.influence import Influence
+    from reldep.engine.terms import Pair
+    from reldep.stats.ranking import Differences, Order
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ranking(Answer):
+    """The answer of :func:`reldep.rank`: on which targets does the source depend most?
+
+    Arrays follow the order in which the targets were given; the tables start with the
+    strongest.
+
+    Attributes
+    ----------
+    source : str
+    targets : tuple of str
+    estimates : ndarray, shape (p,)
+        The dependence on every target.
+    covariance : ndarray, shape (p, p)
+    standard_errors : ndarray, shape (p,)
+    differences : Differences
+        All pairwise differences with their standard errors, statistics and p-values.
+    adjusted_pvalues : ndarray
+        Their p-values, adjusted for their number.
+    order : Order
+        Ranks, their confidence limits, and the p-value of being the best.
+    target_maxima, pair_maxima : ndarray
+        Simulated maxima, sorted; their quantiles are the simultaneous critical values.
+    adjust : {"single-step", "step-down", "holm", "bh"}
+    confidence_level : float
+        Of the intervals, the set of the best and the ranks, each for all targets at once.
+    pairs : tuple of (str, str)
+    influence : Influence
+    """
+
+    source: str
+    targets: tuple[str, ...]
+    estimates: FloatArray
+    covariance: FloatArray
+    standard_errors: FloatArray
+    differences: Differences
+    adjusted_pvalues: FloatArray
+    order: Order
+    target_maxima: FloatArray
+    pair_maxima: FloatArray
+    adjust: str
+    confidence_level: float
+    pairs: tuple[Pair, ...]
+    influence: Influence
+
+    @property
+    def ranks(self) -> IntArray:
+        """The rank of every target; 1 is the strongest, ties share the smaller number."""
+        return self.order.ranks
+
+    @property
+    def may_be_best(self) -> BoolArray:
+        """Which targets cannot be excluded from being the strongest."""
+        return np.asarray(self.order.best_pvalues > 1.0 - self.confidence_level)
+
+    @property
+    def best(self) -> tuple[str, ...]:
+        """The targets that may be the strongest, the strongest estimate first."""
+        return tuple(self.targets[i] for i in self._strongest_first() if self.may_be_best[i])
+
+    def confidence_interval(
+        self, confidence_level: float | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Give intervals that cover the dependences on all targets at once.
+
+        They are symmetric on the scale of square roots, not around the estimate: the intervals
+        of weak dependences reach further up than down.
+
+        Parameters
+        ----------
+        confidence_level : float, optional
+            By default that of the ranking.
+
+        Returns
+        -------
+        low, high : ndarray, shape (p,)
+        """
+        critical = quantile(self.target_maxima, self._level(confidence_level))
+        return root_scale_interval(self.estimates, self.standard_errors, critical)
+
+    def table(self) -> dict[str, list[Any]]:
+        """Give one row per target, the strongest first."""
+        order = self._strongest_first()
+        low, high = self.confidence_interval()
+        columns: dict[str, Any] = {
+            "estimate": self.estimates,
+            "std_error": self.standard_errors,
+            "low": low,
+            "high": high,
+            "rank": self.ranks,
+            "rank_low": self.order.rank_low,
+            "rank_high": self.order.rank_high,
+            "may_be_best": self.may_be_best,
+        }
+        names = {"target": [self.targets[i] for i in order]}
+        return names | {key: column[order].tolist() for key, column in columns.items()}
+
+    def pairwise(self, confidence_level: float | None = None) -> Any:
+        """Give a data frame with one row per pair of targets, in the order given.
+
+        The columns are ``first``, ``second``, ``difference`` (first minus second),
+        ``std_error``, ``statistic``, ``pvalue``, ``adjusted_pvalue`` and the limits ``low`` and
+        ``high`` of intervals that cover all differences at once. Targets that are copies of
+        each other have a difference and a standard error of 0 and p-values of 1.
+        """
+        found = self.differences
+        low, high = found.interval(quantile(self.pair_maxima, self._level(confidence_level)))
+        columns = {
+            "first": [self.targets[i] for i in found.first],
+            "second": [self.targets[i] for i in found.second],
+            "difference": found.difference.tolist(),
+            "std_error": found.standard_error.tolist(),
+            "statistic": found.statistic.tolist(),
+            "pvalue": found.pvalue.tolist(),
+            "adjusted_pvalue": self.adjusted_pvalues.tolist(),
+            "low": low.tolist(),
+            "high": high.tolist(),
+        }
+        return make_frame(columns, self.provenance.library)
+
+    def question(self) -> str:
+        """Ask on which target the source depends most."""
+        return f"On which of {len(self.targets)} targets does {self.source} depend most?"
+
+    def sentence(self, alpha: float | None = None) -> str:
+        """Say which targets may be the strongest; `alpha` is by default the ranking's own."""
+        level = self.confidence_level if alpha is None else 1.0 - check_level("alpha", alpha)
+        best = [
+            self.targets[i]
+            for i in self._strongest_first()
+            if self.order.best_pvalues[i] > 1.0 - level
+        ]
+        top = self._strongest_first()[0]
+        low, high = self.confidence_interval(level)
+        evidence = (
+            f"{MEASURE_NAMES[self.measure]} {number(float(self.estimates[top]))}, simultaneous "
+            f"{percent(level)} interval {interval_text(float(low[top]), float(high[top]))}"
+        )
+        if len(best) == 1:
+            return (
+                f"{self.source} depends most on {best[0]} of {len(self.targets)} targets "
+                f"({evidence})."
+            )
+        return (
+            f"{self.source} may depend most on any of {len(best)} of {len(self.targets)} targets "
+            f"at the {percent(level)} level: {listed(best)}. The strongest estimate is "
+            f"{self.targets[top]} ({evidence})."
+        )
+
+    def summary(self, alpha: float | None = None) -> str:
+        """Say the answer in words and show the table of the targets."""
+        return super().summary(1.0 - self.confidence_level if alpha is None else alpha)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the targets with their simultaneous intervals and return the Axes."""
+        from reldep import plotting
+
+        return plotting.ranking(self, ax=ax)
+
+    def _strongest_first(self) -> IntArray:
+        return np.asarray(np.lexsort((-self.estimates, self.ranks)))
+
+    def _level(self, confidence_level: float | None) -> float:
+        if confidence_level is None:
+            return self.confidence_level
+        return check_level("confidence_level", confidence_level)
+
+    def _footnotes(self) -> list[str]:
+        kernels = list(dict.fromkeys(k["kernel"] for k in self.provenance.kernels.values()))
+        first, *rest = super()._footnotes()
+        # One kernel per target would bury the answer where there are hundreds.
+        return [
+            f"Intervals, ranks and the set of the best hold for all targets at once; "
+            f"{len(self.pair_maxima)} draws.",
+            first,
+            *(rest if len(kernels) <= 6 else [f"Kernels: {listed(kernels, 3)}."]),
+        ]
+
+    def __repr__(self) -> str:
+        return (
+            f"Ranking(source={self.source!r}, targets={len(self.targets)}, best={self.best!r}, "
+            f"n_observations={self.n_observations})"
+        )

@@ -1,0 +1,77 @@
+"""Which observations drive an estimate, and what is left of it without them?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reldep.stats.covariance import covariance
+
+if TYPE_CHECKING:
+    from reldep._variables import FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class WithoutTop:
+    """An estimate and its test without the most influential observations, to first order.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        The position in the input of the observations left out.
+    estimate, standard_error, statistic, pvalue : float
+        What is left.
+    """
+
+    rows: IntArray
+    estimate: float
+    standard_error: float
+    statistic: float
+    pvalue: float
+
+
+def variance_shares(psi: FloatArray) -> FloatArray:
+    """Give each observation's share of the variance of independent rows, ``psi_i² / Σ psi²``."""
+    squares = psi**2
+    total = float(squares.sum())
+    return squares / total if total > 0 else np.zeros_like(squares)
+
+
+def most_influential(psi: FloatArray, k: int) -> IntArray:
+    """Find the k observations with the largest influence in either direction, largest first."""
+    return np.asarray(np.argsort(-np.abs(psi), kind="stable")[:k])
+
+
+def leave_out(
+    psi: FloatArray,
+    left_out: IntArray,
+    *,
+    clusters: IntArray | None = None,
+    max_lag: int | None = None,
+) -> tuple[float, float]:
+    """Follow an estimate, to first order, when some observations are taken away.
+
+    With influence values ``psi`` the estimate without the set S changes by
+    ``-Σ_S psi_i / (m - |S|)``, and its variance is that of the influence values that stay,
+    centred anew.
+
+    Returns
+    -------
+    change : float
+        To be added to the estimate.
+    ratio : float
+        The variance afterwards divided by the variance before.
+    """
+    m, k = len(psi), len(left_out)
+    change = -float(psi[left_out].sum()) / (m - k)
+    # Those left out get the value 0 instead of being cut out: the others keep their places in
+    # time and in their clusters.
+    rest = psi - change
+    rest[left_out] = 0.0
+    before, after = (
+        float(covariance(values[None, :], clusters=clusters, max_lag=max_lag)[0, 0])
+        for values in (psi, rest)
+    )
+    return change, after / before * (m / (m - k)) ** 2

@@ -1,0 +1,79 @@
+"""Screens: is there any dependence, is the variance of first order, does one row rule?"""
+
+from __future__ import annotations
+
+from itertools import combinations_with_replacement
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reldep.engine.second_component import second_component
+from reldep.stats.independence import independence_test
+from reldep.stats.measures import NORMALISED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reldep._variables import FloatArray
+    from reldep.engine.influence import Influence
+    from reldep.engine.terms import Pair
+
+# Beyond so many variables the HSICs of all their pairs would cost more than the answer.
+FEW_VARIABLES = 8
+
+
+def pairs_to_screen(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
+    """List the pairs whose HSIC the screens need: self-pairs, and all pairs of few variables."""
+    names = list(dict.fromkeys(name for pair in pairs for name in pair))
+    if len(names) > FEW_VARIABLES:
+        return tuple((name, name) for name in names)
+    return tuple(combinations_with_replacement(names, 2))
+
+
+def independence_pvalues(influence: Influence, pairs: Sequence[Pair], n: int) -> dict[Pair, float]:
+    """Screen every pair for independence by its unbiased correlation.
+
+    ``p = P(χ² > n·C + 1)``, see :func:`~reldep.stats.independence.independence_test`. Pairs
+    whose self-pairs are not known, and self-pairs, are left out.
+    """
+    found = {}
+    for x, y in pairs:
+        energy = _energy(influence, (x, y))
+        if x == y or energy is None:
+            continue
+        correlation = influence.hsic((x, y)) / np.sqrt(energy) if energy > 0 else 0.0
+        found[x, y] = independence_test(float(correlation), n)[1]
+    return found
+
+
+def second_order_share(
+    influence: Influence,
+    pairs: Sequence[Pair],
+    weights: FloatArray,
+    measure: str,
+    variance: float,
+) -> float | None:
+    """Give the share of the second Hoeffding component in a contrast's plug-in variance.
+
+    Near 0 where the normal limit rules; about 1/2 under independence, since the plug-in variance
+    counts that component twice. None where the HSICs it needs are not known.
+    """
+    energies = [_energy(influence, pair) for pair in pairs]
+    if any(x == y for x, y in pairs) or any(energy is None for energy in energies):
+        return None
+    scaled = weights
+    if measure in NORMALISED:
+        scaled = weights / np.sqrt(np.array(energies, dtype=np.float64))
+    try:
+        component = second_component(influence.hsic, pairs, influence.n_observations)
+    except KeyError:
+        return None
+    return float(scaled @ component @ scaled) / variance
+
+
+def _energy(influence: Influence, pair: Pair) -> float | None:
+    """Give ``H_xx H_yy``, the square of the largest HSIC the pair could have."""
+    try:
+        return influence.hsic((pair[0], pair[0])) * influence.hsic((pair[1], pair[1]))
+    except KeyError:
+        return None

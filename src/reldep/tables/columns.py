@@ -1,0 +1,293 @@
+"""The language in which columns are named: lists, ranges, globs, types, exclusions.
+
+=================  =========================================================
+``age,sex``        columns by name, separated by commas
+``C14:C18``        a range: from the first to the last, in the file's order
+``ge_*``           a glob: ``*`` any text, ``?`` one character, ``[ab]`` one of these
+``@numeric``       all columns of a type; also ``@categorical`` and ``@all``
+``!age``           not this one; ``!`` stands before a name, a range, a glob or a type
+``"a,b"``          a name as it is, in double quotes (``""`` stands for one quote)
+=================  =========================================================
+
+A name that a column bears exactly is that column, before any other reading of
+``:``, ``*``, ``?``, ``[``, ``!`` or ``@``. Exclusions are taken off at the end,
+wherever they stand; an expression of exclusions alone starts from all columns.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from reldep.tables.names import hint
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+class ColumnType(StrEnum):
+    """The type of a column, in plain words."""
+
+    NUMBER = "number"
+    INTEGER = "integer"
+    CATEGORY = "category"
+    BOOLEAN = "boolean"
+    TEXT = "text"
+    DATE = "date"
+    MIXED = "numbers and words"
+    OTHER = "other"
+
+
+# A column of numbers with a stray word answers to both types, so that neither
+# passes over it in silence: reading it is an error that says what to do.
+_TYPES: dict[str, frozenset[ColumnType]] = {
+    "@numeric": frozenset({ColumnType.NUMBER, ColumnType.INTEGER, ColumnType.MIXED}),
+    "@categorical": frozenset(
+        {ColumnType.CATEGORY, ColumnType.BOOLEAN, ColumnType.TEXT, ColumnType.MIXED}
+    ),
+    "@all": frozenset(ColumnType),
+}
+_QUOTED = re.compile(r'"((?:[^"]|"")*)"', re.DOTALL)
+# A double quote opens a quoted name at the start and after one of these.
+_BEFORE_A_NAME = ",:!~="
+
+
+def select_columns(
+    expression: str, schema: Mapping[str, ColumnType], *, source: str = "the table"
+) -> list[str]:
+    """Return the columns an expression names, each once, in the order named.
+
+    Parameters
+    ----------
+    expression : str
+        Comma-separated names, ranges, globs, types and exclusions; see the
+        module's table.
+    schema : mapping of str to ColumnType
+        The columns there are, in the file's order.
+    source : str
+        What to call the table in an error message.
+
+    Returns
+    -------
+    list of str
+        At least one name.
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown, a range runs backwards, a pattern matches
+        nothing, or nothing is left.
+
+    Examples
+    --------
+    >>> number, text = ColumnType.NUMBER, ColumnType.TEXT
+    >>> schema = {"id": text, "C14": number, "C16": number, "C18": number}
+    >>> select_columns("C14:C18,!C16", schema)
+    ['C14', 'C18']
+    >>> select_columns("@categorical,C1[46]", schema)
+    ['id', 'C14', 'C16']
+    """
+    chosen: list[str] = []
+    excluded: set[str] = set()
+    items = _split(expression, ",")
+    for item in items:
+        if item.startswith("!") and item not in schema:
+            excluded.update(_resolve(item[1:].lstrip(), expression, schema, source))
+        else:
+            chosen += _resolve(item, expression, schema, source)
+    if not chosen:
+        chosen = list(schema)
+    kept = [name for name in dict.fromkeys(chosen) if name not in excluded]
+    if not kept:
+        raise ValueError(f"{expression!r} leaves no column of {source}: all are excluded with '!'")
+    return kept
+
+
+def select_blocks(
+    definitions: Sequence[str], schema: Mapping[str, ColumnType], *, source: str = "the table"
+) -> dict[str, list[str]]:
+    """Return named blocks of columns from definitions ``NAME=COLS``.
+
+    Examples
+    --------
+    >>> schema = dict.fromkeys(["C14", "C16", "ge_1"], ColumnType.NUMBER)
+    >>> select_blocks(["lipids=C1*", "genes=ge_*"], schema)
+    {'lipids': ['C14', 'C16'], 'genes': ['ge_1']}
+    """
+    blocks: dict[str, list[str]] = {}
+    for definition in definitions:
+        name, expression = parse_named(definition)
+        if name in blocks:
+            raise ValueError(f"two blocks are named {name!r}; give each its own name")
+        blocks[name] = select_columns(expression, schema, source=source)
+    return blocks
+
+
+def quote_column(name: str) -> str:
+    """Write a column's name so that it stands for that column and nothing else.
+
+    Examples
+    --------
+    >>> quote_column("C16:0, total")
+    '"C16:0, total"'
+    """
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"'
+
+
+def parse_named(text: str) -> tuple[str, str]:
+    """Split ``NAME=COLS`` into the name and the column expression.
+
+    Examples
+    --------
+    >>> parse_named("lipids=C14*,C16*")
+    ('lipids', 'C14*,C16*')
+    """
+    pieces = _split(text, "=", maximum=1)
+    if len(pieces) != 2 or "" in pieces:
+        raise ValueError(f"expected NAME=COLS, such as 'lipids=C14*,C16*'; got {text!r}")
+    return _bare_or_quoted(pieces[0], text), pieces[1]
+
+
+def parse_weight(text: str) -> tuple[tuple[str, str], float]:
+    """Read the weight of a pair of variables, written ``a~b=1``.
+
+    Examples
+    --------
+    >>> parse_weight("diet~genes=-0.5")
+    (('diet', 'genes'), -0.5)
+    """
+    form = f"expected a pair and its weight, such as 'a~b=1'; got {text!r}"
+    pieces = _split(text, "=")
+    names = _split(pieces[0], "~")
+    if len(pieces) != 2 or len(names) != 2 or "" in names:
+        raise ValueError(form)
+    try:
+        weight = float(pieces[1])
+    except ValueError:
+        raise ValueError(f"{form}: {pieces[1]!r} is not a number") from None
+    if not math.isfinite(weight):
+        raise ValueError(f"{form}: a weight must be finite")
+    return (_bare_or_quoted(names[0], text), _bare_or_quoted(names[1], text)), weight
+
+
+def _split(text: str, separator: str, *, maximum: int = -1) -> list[str]:
+    """Split at the separators that stand outside quoted names; trim the pieces."""
+    pieces: list[str] = []
+    start = position = 0
+    may_open = True
+    while position < len(text):
+        character = text[position]
+        if character == '"' and may_open:
+            match = _QUOTED.match(text, position)
+            if match is None:
+                raise ValueError(f"a double quote in {text!r} is not closed")
+            position, may_open = match.end(), False
+            continue
+        if character == separator and len(pieces) != maximum:
+            pieces.append(text[start:position])
+            start = position + 1
+        if not character.isspace():
+            may_open = character in _BEFORE_A_NAME
+        position += 1
+    return [piece.strip() for piece in [*pieces, text[start:]]]
+
+
+def _bare_or_quoted(piece: str, text: str) -> str:
+    """Return the name that a piece stands for, without its quotes."""
+    if not piece.startswith('"'):
+        return piece
+    match = _QUOTED.fullmatch(piece)
+    if match is None:
+        raise ValueError(f"unexpected text after the closing quote of {piece!r} in {text!r}")
+    return match[1].replace('""', '"')
+
+
+def _resolve(
+    item: str, expression: str, schema: Mapping[str, ColumnType], source: str
+) -> list[str]:
+    """Return the columns that one item of an expression stands for."""
+    if not item:
+        raise ValueError(
+            f"{expression!r} has an empty place where a column should be; a column without a "
+            'name is written ""'
+        )
+    if item in schema and not item.startswith('"'):
+        return [item]
+    pieces = _split(item, ":")
+    if len(pieces) == 1 and item.startswith('"'):
+        return [known_column(_bare_or_quoted(item, expression), schema, source)]
+    matched = (
+        _range(pieces, expression, schema)
+        or _of_type(item, schema, source)
+        or [name for name in schema if fnmatchcase(name, item)]
+    )
+    if matched:
+        return matched
+    if len(pieces) == 2 and all(pieces):
+        ends = [_bare_or_quoted(piece, expression) for piece in pieces]
+        raise _unknown(next(end for end in ends if end not in schema), schema, source)
+    if any(mark in item for mark in "*?["):
+        raise ValueError(f"no column of {source} matches {item!r}; {_hint(item, schema)}")
+    raise _unknown(item, schema, source)
+
+
+def _range(pieces: list[str], expression: str, schema: Mapping[str, ColumnType]) -> list[str]:
+    """Return the columns of ``first:last``, or none if this is not a range.
+
+    Names may hold colons themselves, so every colon is tried as the one that
+    separates the two ends.
+    """
+    found: list[tuple[str, str]] = []
+    for cut in range(1, len(pieces)):
+        ends = (":".join(pieces[:cut]), ":".join(pieces[cut:]))
+        if all(ends):
+            first, last = (_bare_or_quoted(end, expression) for end in ends)
+            if first in schema and last in schema:
+                found.append((first, last))
+    if not found:
+        return []
+    if len(found) > 1:
+        raise ValueError(
+            f"{':'.join(pieces)!r} can be read as more than one range; "
+            "put the names in double quotes"
+        )
+    first, last = found[0]
+    order = list(schema)
+    low, high = order.index(first), order.index(last)
+    if low > high:
+        raise ValueError(
+            f"the range {':'.join(pieces)!r} runs backwards: {first!r} comes after {last!r}; "
+            f"write {last}:{first}"
+        )
+    return order[low : high + 1]
+
+
+def _of_type(item: str, schema: Mapping[str, ColumnType], source: str) -> list[str]:
+    """Return the columns of a type such as ``@numeric``, or none if it is no type."""
+    if not item.startswith("@"):
+        return []
+    if item not in _TYPES:
+        raise ValueError(f"unknown type of column {item!r}; {hint(item, _TYPES, kind='types')}")
+    matched = [name for name, kind in schema.items() if kind in _TYPES[item]]
+    if not matched:
+        raise ValueError(f"{source} has no column of the type {item!r}")
+    return matched
+
+
+def known_column(name: str, schema: Mapping[str, ColumnType], source: str) -> str:
+    """Return the name if there is such a column; else raise, with the nearest names."""
+    if name not in schema:
+        raise _unknown(name, schema, source)
+    return name
+
+
+def _unknown(name: str, schema: Mapping[str, ColumnType], source: str) -> ValueError:
+    return ValueError(f"no column {name!r} in {source}; {_hint(name, schema)}")
+
+
+def _hint(name: str, schema: Mapping[str, ColumnType]) -> str:
+    return hint(name, schema, kind="columns")

@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import reldep
+from reldep import plotting
+
+NAMES = ("a", "b", "c")
+
+
+@pytest.fixture(scope="module")
+def variables(triple):
+    return dict(zip(NAMES, triple, strict=True))
+
+
+@pytest.fixture(scope="module")
+def all_pairs(variables):
+    return reldep.influence(variables, itertools.combinations_with_replacement(NAMES, 2))
+
+
+def cells(ax):
+    return ax.images[0].get_array()
+
+
+def test_matrix_is_shown_with_its_names_and_numbers():
+    ax = plotting.heatmap([[1, 0.25], [0.25, 1]], ["height", "$w$"])
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["height", r"\$w\$"]
+    assert [text.get_text() for text in ax.texts] == ["0.25", "0.25"]
+    assert ax.figure.axes[1].get_ylabel() == "CKA"
+
+
+def test_diagonal_is_left_out_of_the_colours():
+    shown = cells(plotting.heatmap([[1, 0.2, 0.3], [0.2, 1, 0.1], [0.3, 0.1, 1]]))
+    np.testing.assert_array_equal(np.ma.getmaskarray(shown), np.eye(3, dtype=bool))
+    assert shown.max() == 0.3
+
+
+def test_influence_of_all_pairs_gives_the_alignment_of_each(all_pairs, variables):
+    shown = cells(plotting.heatmap(all_pairs))
+    for i, j in itertools.combinations(range(3), 2):
+        expected = reldep.cka(variables[NAMES[i]], variables[NAMES[j]])
+        assert shown[i, j] == pytest.approx(expected, rel=1e-12)
+        assert shown[j, i] == shown[i, j]
+
+
+def test_influence_of_all_pairs_gives_raw_dependence_of_chosen_names(all_pairs, variables):
+    ax = plotting.heatmap(all_pairs, ["c", "a"], measure="hsic")
+    assert cells(ax)[0, 1] == pytest.approx(reldep.hsic(variables["a"], variables["c"]))
+
+
+def test_two_hundred_variables_are_thinned_to_readable_names(texts_of):
+    ax = plotting.heatmap(np.zeros((200, 200)), [f"variable {i}" for i in range(200)])
+    written = [tick.get_text() for tick in ax.get_yticklabels()]
+    assert len(written) == 50
+    assert written[1] == "variable 4"
+    assert not ax.texts
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0, "0.00"), (-0.001, "-0.0010"), (0.0421, "0.042"), (123.4, "123"), (2.5e-9, "2.5e-09")],
+)
+def test_numbers_in_cells_have_two_digits_for_the_largest(value, text):
+    ax = plotting.heatmap([[0, value], [value, 0]], measure="hsic")
+    assert ax.texts[0].get_text() == text
+
+
+def test_small_negative_numbers_do_not_become_minus_zero():
+    ax = plotting.heatmap([[1, 0.5, -0.001], [0.5, 1, 0.2], [-0.001, 0.2, 1]])
+    assert ax.texts[1].get_text() == "0.00"
+
+
+def test_ink_is_white_on_dark_and_black_on_light_cells():
+    ax = plotting.heatmap([[1, 0.9, 0.0], [0.9, 1, 0.1], [0.0, 0.1, 1]])
+    assert [ax.texts[i].get_color() for i in (0, 1)] == ["white", "black"]
+
+
+@pytest.mark.parametrize(
+    ("matrix", "names", "message"),
+    [
+        ([[1, 2, 3], [1, 2, 3]], None, r"matrix has shape \(2, 3\); pass a square"),
+        ([[1.0]], None, "with 2 rows or more"),
+        ([[1, np.nan], [0, 1]], None, "matrix has NaN or infinite values"),
+        ([[1, 0], [0, 1]], ["a"], "names has 1 entries for a matrix of 2 variables"),
+    ],
+)
+def test_wrong_matrices_are_refused(matrix, names, message):
+    with pytest.raises(ValueError, match=message):
+        plotting.heatmap(matrix, names)
+
+
+def test_missing_pair_is_named(variables):
+    some = reldep.influence(variables, [("a", "b")])
+    with pytest.raises(ValueError, match=r"matrix lacks the pair \('c', 'a'\)"):
+        plotting.heatmap(some, measure="hsic")
+
+
+def test_pairwise_compares_each_stronger_with_each_weaker_target(ranking):
+    ax = plotting.pairwise(ranking)
+    names = [tick.get_text() for tick in ax.get_yticklabels()]
+    assert names == ranking.table()["target"]
+    shown = cells(ax)
+    assert shown.count() == 15
+    by_name = dict(zip(ranking.targets, ranking.estimates, strict=True))
+    strongest, weakest = names[0], names[-1]
+    assert shown[0, 5] == pytest.approx(by_name[strongest] - by_name[weakest])
+
+
+def test_pairs_that_may_be_equal_are_below_the_scale(ranking):
+    ax = plotting.pairwise(ranking)
+    shown, low = cells(ax), ax.images[0].get_clim()[0]
+    assert (shown.compressed() < low).sum() == (ranking.adjusted_pvalues >= 0.05).sum()
+    assert 0 < (shown.compressed() < low).sum() < 15
+
+
+def test_adjusted_pvalues_are_written_in_the_cells(ranking):
+    frame = ranking.pairwise()
+    ax = plotting.pairwise(ranking)
+    assert len(ax.texts) == len(frame) == 15
+    largest = max(frame["adjusted_pvalue"])
+    assert f"{largest:.3f}" in {text.get_text() for text in ax.texts}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.04321, "0.043"), (3e-7, "3e-07"), (1e-120, "<1e-99"), (1.0, "1.000")]
+)
+def test_pvalues_fit_into_cells(value, text):
+    from reldep.plotting.matrices import _pvalue
+
+    assert _pvalue(value) == text
+
+
+def test_level_of_the_pairwise_picture_can_be_chosen(ranking):
+    ax = plotting.pairwise(ranking, alpha=1e-300)
+    assert (cells(ax).compressed() < 0).all()
+    assert ax.get_title(loc="right") == "grey: adjusted p-value of 1e-300 or more"
+    with pytest.raises(ValueError, match="alpha"):
+        plotting.pairwise(ranking, alpha=0)
+
+
+def test_copies_of_one_target_are_drawn_as_equal(triple):
+    x, y, _ = triple
+    ax = plotting.pairwise(reldep.rank(x, {"y": y, "copy": y}, n_simulations=400))
+    assert cells(ax).compressed().tolist() == [-1.0]
+
+
+def test_names_that_differ_in_the_middle_stay_different():
+    names = [f"the long name of gene number {i} in the table of the study" for i in range(20)]
+    ax = plotting.heatmap(np.zeros((20, 20)), names)
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == [f"…{i}…" for i in range(20)]

@@ -1,0 +1,151 @@
+"""Rows that depend on each other: clusters and time."""
+
+import numpy as np
+import pytest
+
+import reldep
+from reldep.questions._inference import Inference
+from reldep.questions.study import prepare
+
+PAIRS = (("x", "y"), ("x", "z"))
+DIFFERENCE = np.array([1.0, -1.0])
+
+
+def smooth(rng, m, rho=0.8):
+    noise = rng.normal(size=m + 50)
+    series = np.zeros(m + 50)
+    for t in range(1, m + 50):
+        series[t] = rho * series[t - 1] + noise[t]
+    return series[50:]
+
+
+def in_time(rng, m):
+    x = smooth(rng, m)
+    return x, x + 0.5 * smooth(rng, m), x + 0.5 * smooth(rng, m)
+
+
+def in_clusters(rng, n_clusters, size=5):
+    x, first, second = np.repeat(rng.normal(size=(3, n_clusters)), size, axis=1)
+    jitter = 0.1 * rng.normal(size=(3, n_clusters * size))
+    return x + jitter[0], x + first + jitter[1], x + second + jitter[2]
+
+
+def two_sided_rejections(generate, n_draws, **variants):
+    """Count how often each kind of variance rejects a true null at 5 %."""
+    rejected = dict.fromkeys(variants, 0)
+    for draw in range(n_draws):
+        sample = generate(np.random.default_rng([0, draw]))
+        influence = prepare(dict(zip("xyz", sample, strict=True))).influence(PAIRS)
+        for name, (max_lag, clusters) in variants.items():
+            inference = Inference("hsic", "two-sided", "fixed-kernel", max_lag)
+            fields = inference.test(influence, PAIRS, DIFFERENCE, clusters)
+            rejected[name] += fields["pvalue"] < 0.05
+    return {name: count / n_draws for name, count in rejected.items()}
+
+
+def test_clusters_bring_the_level_back():
+    clusters = np.repeat(np.arange(40), 5)
+    rates = two_sided_rejections(
+        lambda rng: in_clusters(rng, 40), 150, ignored=(None, None), used=(None, clusters)
+    )
+    # About 0.34 and 0.04; three binomial errors of 150 draws are 0.12 and 0.05.
+    assert rates["ignored"] > 0.22
+    assert rates["used"] <= 0.10
+
+
+def test_lags_bring_the_level_back():
+    rates = two_sided_rejections(
+        lambda rng: in_time(rng, 400), 120, ignored=(None, None), used=("auto", None)
+    )
+    # About 0.25 and 0.04; three binomial errors of 120 draws are 0.12 and 0.06.
+    assert rates["ignored"] > 0.13
+    assert rates["used"] <= 0.10
+
+
+def test_the_lag_chosen_is_in_the_result():
+    sample = in_time(np.random.default_rng(0), 120)
+    chosen = reldep.compare(*sample, max_lag="auto")
+    given = reldep.compare(*sample, max_lag=chosen.max_lag)
+    assert chosen.max_lag > 0
+    assert chosen.standard_error == given.standard_error
+    assert f"rows up to {chosen.max_lag} apart may depend on each other" in chosen.summary()
+
+
+def test_the_number_of_clusters_is_in_the_result():
+    sample = in_clusters(np.random.default_rng(1), 12)
+    result = reldep.compare(*sample, clusters=np.repeat(list("abcdefghijkl"), 5))
+    assert result.n_clusters == 12
+    assert result.max_lag is None
+    assert "12 clusters" in result.summary()
+
+
+def test_independent_rows_have_neither():
+    result = reldep.compare(*in_time(np.random.default_rng(2), 30))
+    assert result.max_lag is None
+    assert result.n_clusters is None
+
+
+@pytest.mark.parametrize("method", ["joint", "split"])
+def test_dependent_rows_combine_with_bandwidth_awareness(method):
+    sample = in_time(np.random.default_rng(3), 80)
+    options = {"max_lag": 4, "method": method}
+    fixed = reldep.compare(*sample, **options)
+    aware = reldep.compare(*sample, **options, variance="bandwidth-aware")
+    assert aware.max_lag == 4
+    assert aware.standard_error != fixed.standard_error
+
+
+def test_dependences_and_contrasts_take_lags_and_clusters():
+    x, y, z = in_time(np.random.default_rng(4), 60)
+    assert reldep.dependence(x, y, max_lag="auto").max_lag is not None
+    weights = {("x", "y"): 1, ("x", "z"): -1}
+    groups = np.arange(60) // 3
+    assert reldep.contrast({"x": x, "y": y, "z": z}, weights, clusters=groups).n_clusters == 20
+
+
+@pytest.mark.parametrize("lag", [-1, 30, 2.5, True, "automatic"])
+@pytest.mark.parametrize("method", ["joint", "split"])
+def test_a_lag_that_is_no_number_of_steps_is_refused(lag, method):
+    sample = in_time(np.random.default_rng(5), 30)
+    with pytest.raises(ValueError, match=r"max_lag=.* for 30 observations; pass a whole number"):
+        reldep.compare(*sample, max_lag=lag, method=method)
+
+
+def test_a_lag_is_refused_before_the_kernels_are_summed():
+    class Never:
+        name = "never"
+
+        def terms(self, kernels, wanted):
+            raise AssertionError
+
+    with pytest.raises(ValueError, match="max_lag"):
+        reldep.compare(*in_time(np.random.default_rng(5), 30), max_lag=99, engine=Never())
+
+
+def test_clusters_and_lags_together_are_refused():
+    sample = in_time(np.random.default_rng(6), 30)
+    with pytest.raises(ValueError, match="clusters and max_lag are both given"):
+        reldep.compare(*sample, clusters=np.arange(30) // 2, max_lag=2)
+
+
+@pytest.mark.parametrize("variance", ["second-order", "full"])
+@pytest.mark.parametrize("rows", [{"clusters": np.arange(30) // 2}, {"max_lag": "auto"}])
+def test_second_order_variances_are_for_independent_rows(variance, rows):
+    sample = in_time(np.random.default_rng(7), 30)
+    (name,) = rows
+    with pytest.raises(ValueError, match=f"cannot be combined with {name}"):
+        reldep.compare(*sample, variance=variance, **rows)
+
+
+@pytest.mark.parametrize(
+    ("clusters", "message"),
+    [
+        ([1, 2], "clusters has 2 entries for 30 observations"),
+        ([1] * 30, "a single cluster"),
+        ([None] + [1] * 29, "give every row a cluster"),
+    ],
+)
+def test_clusters_that_cannot_be_used_are_refused(clusters, message):
+    sample = in_time(np.random.default_rng(8), 30)
+    with pytest.raises(ValueError, match=message):
+        reldep.compare(*sample, clusters=clusters)

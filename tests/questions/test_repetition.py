@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import reldep
+from reldep.questions.repetition import spelled
+
+X = np.random.default_rng(0).normal(size=40)
+Y, Z = X**2, np.sin(3 * X) + X
+
+
+def test_a_plain_call_is_written_with_the_names_of_its_arguments():
+    assert reldep.compare(X, Y, Z).provenance.call == "reldep.compare(source, first, second)"
+
+
+def test_options_that_differ_from_the_default_are_written():
+    result = reldep.compare(
+        X, Y, Z, measure="cka", kernel="gaussian", alternative="two-sided", variance="fixed-kernel"
+    )
+    assert result.provenance.call == (
+        "reldep.compare(source, first, second, measure='cka', kernel='gaussian', "
+        "alternative='two-sided')"
+    )
+
+
+def test_kernels_and_weights_are_written_as_in_a_program():
+    kernel = reldep.kernels.Gaussian(bandwidth=2.0)
+    weights = {("x", "y"): 1, ("x", "z"): -0.5}
+    result = reldep.contrast({"x": X, "y": Y, "z": Z}, weights, kernel=(kernel, "linear", "linear"))
+    assert result.provenance.call == (
+        "reldep.contrast(variables, {('x', 'y'): 1, ('x', 'z'): -0.5}, "
+        f"kernel=({kernel!r}, 'linear', 'linear'))"
+    )
+
+
+def test_data_in_options_stand_under_their_own_name():
+    call = reldep.compare(X, Y, Z, clusters=np.arange(40) // 4).provenance.call
+    assert call.endswith("second, clusters=clusters)")
+
+
+def test_the_call_repeats_the_result():
+    result = reldep.compare(X, Y, Z, method="split", rng=5)
+    again = eval(result.provenance.call, {"reldep": reldep, "source": X, "first": Y, "second": Z})  # noqa: S307
+    assert again.pvalue == result.pvalue
+
+
+@pytest.mark.parametrize(
+    ("rng", "text"),
+    [
+        (None, "0 (the default)"),
+        (np.int64(7), "7"),
+        (np.random.default_rng(1), "a generator passed as rng"),
+    ],
+)
+def test_the_seed_is_noted(rng, text):
+    assert reldep.compare(X, Y, Z, rng=rng).provenance.seed == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (("a",), "('a',)"),
+        ([1, (2.5, None)], "[1, (2.5, None)]"),
+        ({"x": "linear"}, "{'x': 'linear'}"),
+        ([X], None),
+        ({"x": X}, None),
+        (list(range(21)), None),
+        (len, None),
+    ],
+)
+def test_values_are_spelled_or_not_at_all(value, text):
+    assert spelled(value) == text
+
+
+def test_every_question_notes_its_call():
+    answers = {
+        "dependence": reldep.dependence(X, Y),
+        "rank": reldep.rank(X, {"y": Y, "z": Z}, n_simulations=500),
+        "sensitivity": reldep.sensitivity(X, Y, Z, factors=[0.5, 1]),
+    }
+    for name, answer in answers.items():
+        assert answer.provenance.call.startswith(f"reldep.{name}(")
+
+
+@pytest.mark.parametrize("question", [reldep.hsic, reldep.dependence, reldep.cka])
+def test_warnings_point_at_the_line_of_the_user(question):
+    gap = np.where(np.arange(40) == 3, np.nan, X)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        question(gap, Y, missing="drop")
+    assert {warning.filename for warning in caught} == {__file__}

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import pytest
+
+from reldep.report.markup import Markup, element, escaped, joined
+from report.conftest import HOSTILE, KINDS
+from report.parsed import Document
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_notebook_shows_the_sentence_and_the_table(answers, kind):
+    result = answers[kind]
+    document = Document(result._repr_html_())
+    assert document.unclosed == []
+    assert result.sentence() in document.text
+    assert len(document.all("tr")) == 1 + len(next(iter(result.table().values())))
+
+
+def test_notebook_shows_cautions_as_text(hostile):
+    fragment = hostile._repr_html_()
+    assert "<script" not in fragment
+    assert f"Caution: caution about {HOSTILE}" in Document(fragment).text
+
+
+def test_latex_table_has_the_rows_of_the_result(comparison):
+    lines = comparison.to_latex().splitlines()
+    assert lines[1] == r"\begin{tabular}{lrrrr}"
+    assert lines[3].startswith(r"dependence & HSIC & standard error & 95 \% from")
+    assert lines[5].startswith(r"location \textasciitilde{} genes & $0.")
+    assert len(lines) == 10
+
+
+def test_latex_specials_are_escaped(hostile):
+    row = hostile.to_latex().splitlines()[5]
+    assert r"\textless{}script\textgreater{}" in row
+    assert r"\& " '"\\$y\\$"' in row
+
+
+def test_latex_sets_small_numbers_as_powers(answers):
+    pvalue = answers["dependence"].to_latex().splitlines()[5].split("&")[-1]
+    assert r"\cdot 10^{-" in pvalue
+    assert "e-" not in pvalue
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_latex_accepts_every_table(answers, hostile, tmp_path):
+    tables = [result.to_latex() for result in (*answers.values(), hostile)]
+    head = r"\documentclass{article}\usepackage[T1]{fontenc}\usepackage{booktabs}"
+    whole = "\n\n".join([head, r"\begin{document}", *tables, r"\end{document}"])
+    (tmp_path / "tables.tex").write_text(whole, encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "tables.tex"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+
+
+def test_markup_is_escaped_once():
+    inner = element("b", "1 < 2")
+    assert element("p", inner, " & ") == "<p><b>1 &lt; 2</b> &amp; </p>"
+    assert escaped(inner) is inner
+    assert joined("<", Markup("<br>")) == "&lt;<br>"
+
+
+def test_attributes_are_escaped_and_may_be_left_out():
+    assert element("img", alt='a "b"', class_=None) == '<img alt="a &quot;b&quot;">'
+
+
+def test_truth_values_and_pvalues_are_written_for_readers():
+    from reldep.report.cells import cell, heading
+
+    assert cell("may_be_best", True) == "yes"
+    assert cell("may_be_best", False) == "no"
+    assert cell("adjusted_pvalue", 1e-9) == "1.0e-09"
+    assert cell("pvalue", 0.0) == "< 1e-300"
+    assert heading("share_of_variance") == "share of variance"

@@ -1,0 +1,230 @@
+from __future__ import annotations
+
+import base64
+import platform
+import re
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+import reldep
+from report.conftest import HOSTILE, KINDS
+from report.parsed import Document
+
+
+@pytest.fixture(scope="module")
+def documents(pages):
+    return {kind: Document(page) for kind, page in pages.items()}
+
+
+def pictures(document):
+    """The SVG pictures of a page, parsed."""
+    prefix = "data:image/svg+xml;base64,"
+    sources = [image["src"] for image in document.all("img")]
+    assert all(source.startswith(prefix) for source in sources)
+    decoded = [base64.b64decode(source.removeprefix(prefix)) for source in sources]
+    return [ElementTree.fromstring(svg) for svg in decoded]  # noqa: S314
+
+
+def headings(document_html):
+    return re.findall(r"<h2[^>]*>(.*?)</h2>", document_html)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_question_and_answer_come_first(answers, documents, kind):
+    result, text = answers[kind], documents[kind].text
+    question, sentence = text.index(result.question(), 1), text.index(result.sentence(0.05))
+    assert question < sentence < text.index("Picture")
+
+
+def test_sections_follow_the_reader(pages):
+    assert headings(pages["comparison"]) == [
+        "Picture",
+        "Table",
+        "Cautions",
+        "Does the answer depend on the bandwidth?",
+        "Most influential rows",
+        "How it was computed",
+        "References",
+    ]
+
+
+def test_ranking_has_two_pictures_and_no_single_influence(answers, documents):
+    assert len(pictures(documents["ranking"])) == 2
+    assert "Most influential rows" not in documents["ranking"].text
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_page_is_well_formed_and_accessible(documents, kind):
+    document = documents[kind]
+    assert document.unclosed == []
+    assert document.all("html") == [{"lang": "en"}]
+    assert len(document.all("h1")) == 1
+    assert all(image["alt"] for image in document.all("img"))
+    assert all(cell.get("scope") in {"row", "col"} for cell in document.all("th"))
+    assert len(document.all("caption")) == len(document.all("table"))
+    names = [a["id"] for _, a in document.elements if "id" in a]
+    assert len(names) == len(set(names))
+    assert [a["aria-labelledby"] for a in document.all("section")] == names
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_page_loads_nothing_and_runs_nothing(documents, kind):
+    document = documents[kind]
+    tags = {tag for tag, _ in document.elements}
+    assert not tags & {"script", "link", "iframe", "object", "embed", "base", "form"}
+    for tag, attributes in document.elements:
+        assert not any(name.startswith("on") for name in attributes)
+        outside = [v for v in attributes.values() if v and v.startswith(("http:", "https:", "//"))]
+        assert not outside or tag == "a"
+
+
+def test_everything_from_the_data_stays_text(pages, documents):
+    html, document = pages["hostile"], documents["hostile"]
+    assert "<script" not in html
+    assert not {"script", "b"} & {tag for tag, _ in document.elements}
+    assert document.text.count(HOSTILE) > 8
+    assert f"caution about {HOSTILE}" in document.text
+    assert "\x00" not in html
+    assert "second\N{REPLACEMENT CHARACTER}" in document.text
+
+
+def test_names_on_pictures_are_text_too(documents):
+    written = []
+    for picture in pictures(documents["hostile"]):
+        assert not [node for node in picture.iter() if node.tag.endswith("script")]
+        assert not [name for node in picture.iter() for name in node.attrib if name[:2] == "on"]
+        written += [node.text for node in picture.iter() if node.text]
+    assert any(text.startswith("more on first <scr") for text in written)
+
+
+def test_page_is_small_and_the_same_every_time(pages, answers):
+    assert max(map(len, pages.values())) < 200_000
+    assert pages["dependence"] == answers["dependence"].to_html()
+
+
+def test_many_targets_still_give_a_small_file():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=60)
+    targets = {f"target {i}": x * (1 + i % 7) + rng.normal(size=60) for i in range(60)}
+    html = reldep.rank(x, targets, n_simulations=400).to_html()
+    assert len(html) < 500_000
+    assert "The first 40 of 61 variables." in html
+
+
+def test_many_rows_still_give_a_small_file():
+    rng = np.random.default_rng(0)
+    x, noise = rng.normal(size=(2, 3100))
+    html = reldep.compare(x, x + noise, x + 2 * noise, kernel="linear").to_html()
+    assert len(html) < 500_000
+
+
+def test_long_tables_are_cut_and_say_so():
+    from reldep.report.cells import html_table
+
+    document = Document(html_table({"name": ["a"] * 9}, "Nine.", most=5))
+    assert len(document.all("tr")) == 6
+    assert "Nine. The first 5 of 9 rows." in document.text
+
+
+def test_cautions_come_with_their_meaning(documents):
+    text = documents["hostile"].text
+    assert "Small sample: caution about" in text
+    assert "What it means: Few observations: the normal approximation may be rough." in text
+    assert "None: no check found a problem." in documents["comparison"].text
+
+
+def test_cautions_of_the_sensitivity_join_those_of_the_result(hostile, sensitivity):
+    from reldep.exceptions import SignFlipWarning
+
+    flips = replace(sensitivity, warnings=(*hostile.warnings, SignFlipWarning("it flips")))
+    text = Document(hostile.to_html(sensitivity=flips)).text
+    assert text.count("Small sample:") == 1
+    assert "Sign flip: it flips" in text
+
+
+def test_most_influential_rows_are_listed_with_their_share(documents):
+    text = documents["comparison"].text
+    assert "The 5 observations with the largest influence" in text
+    assert re.search(r"\d\.\d%", text)
+
+
+def test_how_it_was_computed_can_be_repeated(documents):
+    text = documents["comparison"].text
+    for expected in (
+        "Gaussian(bandwidth=",
+        "dense",
+        "fixed-kernel",
+        platform.python_version(),
+        np.__version__,
+        "Random seed0 (the default)",
+        "reldep.compare(source, first, second, names=['location', 'genes', 'copies'])",
+    ):
+        assert expected in text
+
+
+def test_command_line_takes_the_place_of_the_call(comparison):
+    text = Document(comparison.to_html(command="reldep compare data.csv")).text
+    assert "reldep compare data.csv" in text
+    assert "reldep.compare(" not in text
+
+
+def test_result_without_a_known_call_has_no_such_line(comparison):
+    provenance = replace(comparison.provenance, call="", n_dropped=3)
+    text = Document(replace(comparison, provenance=provenance).to_html()).text
+    assert "To repeat it" not in text
+    assert "90 (3 incomplete dropped)" in text
+
+
+@pytest.mark.parametrize(
+    ("kind", "author"), [("comparison", "Song"), ("ranking", "Kornblith"), ("dependence", "Rizzo")]
+)
+def test_references_fit_the_measure(documents, kind, author):
+    text = documents[kind].text
+    assert "Bounliphone" in text
+    assert author in text
+    assert ("Mogstad" in text) == (kind == "ranking")
+
+
+def test_level_of_the_answer_is_the_readers(comparison):
+    assert "99 % interval" in Document(comparison.to_html(alpha=0.01)).text
+    with pytest.raises(ValueError, match="alpha"):
+        comparison.to_html(alpha=1.5)
+
+
+def test_readers_settings_of_matplotlib_change_nothing_and_are_kept(pages, answers):
+    with mpl.rc_context({"text.color": "white", "font.size": 30, "axes.facecolor": "black"}):
+        before = dict(mpl.rcParams)
+        assert answers["split"].to_html() == pages["split"]
+        assert dict(mpl.rcParams) == before
+
+
+def test_names_in_other_scripts_raise_no_font_warning(variables):
+    html = reldep.compare(*variables, names=["位置", "遺伝子", "コピー数"]).to_html()
+    written = [node.text for node in pictures(Document(html))[0].iter() if node.text]
+    assert "HSIC(位置, 遺伝子)" in written
+
+
+COLOURS = re.compile(r"--(\w[\w-]*): (#[0-9a-f]{3,6})")
+
+
+def contrast(one, other):
+    from matplotlib.colors import to_rgb
+
+    from reldep.plotting.matrices import _luminance
+
+    light, dark = sorted((_luminance(to_rgb(one)), _luminance(to_rgb(other))), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_text_stands_out_from_its_background(pages, scheme):
+    colours = dict(COLOURS.findall(pages["comparison"].split(":root")[scheme + 1]))
+    for ink in ("ink", "quiet", "accent"):
+        for ground in ("page", "card"):
+            assert contrast(colours[ink], colours[ground]) >= 4.5
+    for ink in ("ink", "caution"):
+        assert contrast(colours[ink], colours["caution-page"]) >= 4.5

@@ -1,0 +1,391 @@
+"""Delimited text: how it is written, its types, its missing values, its errors."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import sys
+from datetime import date
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reldep.tables import MISSING_WORDS, Table, delimited, open_table, quote_column
+from reldep.tables.dialect import Dialect, decode, detect
+from reldep.tables.failures import explain
+from reldep.tables.frames import collect
+from reldep.tables.textfile import TextFile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Write = Callable[[str, str | bytes], Path]
+
+STEADY = settings(deadline=None, derandomize=True, max_examples=60)
+MICE = "id,diet,C14\nm1,fish,0.5\nm2,sun,NA\nm3,sun,0.7\n"
+
+
+def everything(table: Table) -> dict[str, list[object]]:
+    return table.read(list(table.columns)).to_dict(as_series=False)
+
+
+MICE_VALUES = {"id": ["m1", "m2", "m3"], "diet": ["fish", "sun", "sun"], "C14": [0.5, None, 0.7]}
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("mice.csv", MICE),
+        ("mice.csv", MICE.replace(",", ";")),
+        ("mice.txt", MICE.replace(",", "\t")),
+        ("mice.txt", MICE.replace(",", "|")),
+        ("mice.tsv", MICE.replace(",", "\t")),
+        ("mice.tab", MICE.replace(",", "\t")),
+        ("MICE.CSV", MICE),
+        ("mice.csv", MICE.replace("\n", "\r\n")),
+        ("mice.csv", MICE.replace("\n", "\r")),
+        ("mice.csv", b"\xef\xbb\xbf" + MICE.encode()),
+        ("mice.csv", MICE.rstrip("\n")),
+        ("mice.csv", MICE + "\n\n"),
+        ("mice.csv", MICE.replace("\nm2", "\n\nm2")),
+        ("mice.csv", MICE + ",,\n"),
+        ("mice.csv", MICE.replace(",", ", ")),
+        ("mice.csv", MICE.replace("m1", '"m1"').replace("0.5", '"0.5"')),
+        ("mice.csv.gz", gzip.compress(MICE.encode())),
+        ("mice.tsv.GZ", gzip.compress(MICE.replace(",", "\t").encode())),
+        ("mice.csv", gzip.compress(MICE.encode())),
+        ("mice.csv.gz", MICE),
+        ("mice[1]*.csv", MICE),
+        ("mice.csv", MICE.replace(",", ";").replace("0.", "0,")),
+    ],
+)
+def test_however_it_is_written_it_is_the_same_table(
+    write: Write, name: str, content: str | bytes
+) -> None:
+    table = open_table(write(name, content))
+    assert everything(table) == MICE_VALUES
+    assert list(table.columns.values()) == ["text", "text", "number"]
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+@pytest.mark.parametrize("delimiter", [",", "\t"])
+def test_standard_input_is_sniffed(
+    monkeypatch: pytest.MonkeyPatch, delimiter: str, compressed: bool
+) -> None:
+    content = MICE.replace(",", delimiter).encode()
+    piped = io.BytesIO(gzip.compress(content) if compressed else content)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(piped))
+    table = open_table("-")
+    assert everything(table) == MICE_VALUES
+    assert table.name == "standard input"
+
+
+def test_empty_standard_input_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
+    with pytest.raises(ValueError, match="standard input is empty; expected CSV or TSV text"):
+        open_table("-")
+
+
+def test_types_are_found_by_looking_at_all_rows(write: Write) -> None:
+    rows = "".join(f"{i},{i % 3},true,2024-01-{1 + i % 28:02},u\n" for i in range(500))
+    path = write("late.csv", f"i,x,b,d,w\n{rows}500,0.25,FALSE,2024-02-01,v\n")
+    table = open_table(path)
+    assert dict(table.columns) == {
+        "i": "integer",
+        "x": "number",
+        "b": "boolean",
+        "d": "date",
+        "w": "text",
+    }
+    assert table.read(["x", "b"]).row(500) == (0.25, False)
+
+
+def test_quoted_newlines_and_doubled_quotes_belong_to_the_value(write: Write) -> None:
+    path = write("notes.csv", 'note,"the ""x"", y"\n"two\nlines",1\n"say ""hi""",2\n')
+    table = open_table(path)
+    assert everything(table) == {"note": ["two\nlines", 'say "hi"'], 'the "x", y': [1, 2]}
+
+
+@pytest.mark.parametrize("word", [*MISSING_WORDS, '""', " NA ", '"NA"', " "])
+def test_these_words_are_missing_values(write: Write, word: str) -> None:
+    table = open_table(write("gaps.csv", f"x,w,i\n1,a,0\n{word},{word},0\n3,b,0\n"))
+    assert table.read(["x", "w"]).rows() == [(1, "a"), (None, None), (3, "b")]
+
+
+@pytest.mark.parametrize("word", ["?", "-", "none", "missing", "."])
+def test_other_words_are_not_taken_for_missing(write: Write, word: str) -> None:
+    table = open_table(write("words.csv", f"w,i\na,1\n{word},2\n"))
+    assert table.read(["w"])["w"].to_list() == ["a", word]
+
+
+def test_a_column_without_values_has_only_missing_ones(write: Write) -> None:
+    table = open_table(write("none.csv", "a,b\n1,NA\n2,\n"))
+    assert table.read(["b"])["b"].to_list() == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected", "kind"),
+    [
+        (["+1", "2"], [1, 2], "integer"),
+        (["+1.5", "2"], [1.5, 2.0], "number"),
+        (["1", "inf"], [1.0, float("inf")], "number"),
+        (["1e3", ".5", "1."], [1000.0, 0.5, 1.0], "number"),
+        (["99999999999999999999", "1"], [1e20, 1.0], "number"),
+        (["2024-01-31", " 2024-02-29"], [date(2024, 1, 31), date(2024, 2, 29)], "date"),
+        (["2024-01-31", "2024-02-30"], ["2024-01-31", "2024-02-30"], "text"),
+        (["31/01/2024", "01/02/2024"], ["31/01/2024", "01/02/2024"], "text"),
+        (["inf", "con"], ["inf", "con"], "text"),
+        (["1st", "2nd", "3"], ["1st", "2nd", "3"], "text"),
+    ],
+)
+def test_numbers_and_dates_are_told_from_words(
+    write: Write, values: list[str], expected: list[object], kind: str
+) -> None:
+    table = open_table(write("x.csv", "x,i\n" + "".join(f"{v},0\n" for v in values)))
+    assert table.columns["x"] == kind
+    assert table.read(["x"])["x"].to_list() == expected
+
+
+def test_numbers_with_a_stray_word_are_refused_with_its_line(write: Write) -> None:
+    path = write("ages.csv", 'note,age\n"two\nlines",31\nb,unknown\nc,45\nd,\n')
+    table = open_table(path)
+    assert table.columns["age"] == "numbers and words"
+    message = (
+        r"column 'age' of .*ages.csv holds numbers and words: 'unknown' \(line 4\) is not a "
+        r"number. Write missing values as NA .* categories; or leave it out with '!age'"
+    )
+    with pytest.raises(ValueError, match=message):
+        table.read(["age"])
+    with pytest.raises(ValueError, match=message):
+        table.read(["note"], where="age > 40")
+    assert table.read(["note"])["note"].to_list() == ["two\nlines", "b", "c", "d"]
+
+
+def test_neither_type_passes_over_numbers_with_a_stray_word(write: Write) -> None:
+    table = open_table(write("ages.csv", "age,height\n31,1\nunknown,2\n45,3\n"))
+    assert table.select("@numeric") == ["age", "height"]
+    assert table.select("@categorical") == ["age"]
+    assert table.select("@numeric,!age") == ["height"]
+
+
+def test_a_stray_among_decimal_commas_is_found(write: Write) -> None:
+    table = open_table(write("x.csv", "x;y\n1,5;1,5\n2,5;2,25\nlow;3\n"))
+    assert table.read(["y"])["y"].to_list() == [1.5, 2.25, 3.0]
+    with pytest.raises(ValueError, match=r"'low' \(line 4\) is not a number"):
+        table.read(["x"])
+
+
+def test_categories_are_labels_whatever_they_look_like(write: Write) -> None:
+    path = write("genes.csv", "chromosome,group,x\n1,1,0.5\n2,2,0.5\nX,1,0.7\n")
+    table = open_table(path, categories="chromosome,gr*")
+    assert dict(table.columns) == {"chromosome": "category", "group": "category", "x": "number"}
+    assert table.read(["chromosome", "group"]).rows() == [("1", "1"), ("2", "2"), ("X", "1")]
+
+
+@pytest.mark.parametrize("column", ["x", "b"])
+def test_in_a_large_file_a_late_word_is_named_with_its_line(
+    write: Write, monkeypatch: pytest.MonkeyPatch, column: str
+) -> None:
+    monkeypatch.setattr(delimited, "SMALL_FILE", 1000)
+    monkeypatch.setattr(delimited, "_ROWS_LOOKED_AT", 50)
+    monkeypatch.setattr(delimited, "_PART_LOOKED_AT", 500)
+    late = {"x": "1.5", "b": "true"}
+    rows = ",".join(late.values()) + "\n"
+    late[column] = "oops"
+    path = write("large.csv", "x,b\n" + rows * 300 + ",".join(late.values()) + "\n")
+    with pytest.raises(
+        ValueError, match=rf"line 302 of .*large.csv: column '{column}' holds 'oops'"
+    ):
+        open_table(path).read([column])
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_in_a_large_file_the_first_rows_do_not_settle_everything(
+    write: Write, monkeypatch: pytest.MonkeyPatch, compressed: bool
+) -> None:
+    monkeypatch.setattr(delimited, "SMALL_FILE", 1000)
+    monkeypatch.setattr(delimited, "_ROWS_LOOKED_AT", 50)
+    monkeypatch.setattr(delimited, "_PART_LOOKED_AT", 500)
+    content = ("i,gap,w\n" + "1,NA,u\n" * 300 + "2.5,3,v\n,,\n").encode()
+    path = write("large.csv", gzip.compress(content) if compressed else content)
+    table = open_table(path)
+    assert dict(table.columns) == {"i": "number", "gap": "integer", "w": "text"}
+    assert table.read(["i", "gap", "w"]).row(-1) == (2.5, 3, "v")
+    assert table.count_rows() == 301
+
+
+def test_only_the_columns_asked_for_are_parsed(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delimited, "SMALL_FILE", 10)
+    monkeypatch.setattr(delimited, "_ROWS_LOOKED_AT", 5)
+    path = write("wide.csv", "a,b\n" + "1,1\n" * 20 + "2,oops\n")
+    assert open_table(path).read(["a"])["a"].sum() == 22
+    with pytest.raises(ValueError, match="'oops'"):
+        open_table(path).read(["b"])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"\n\na,b\n1,2\n", "has no column names: its first line is blank"),
+        ("a,b\n", "bad.csv has 2 columns, but no rows"),
+        ("a,b\n\n,\n", "bad.csv has 2 columns, but no rows"),
+        ("a,b,a,c,c\n1,2,3,4,5\n", "bad.csv has more than one column named 'a', 'c'"),
+        ("a, a\n1,2\n", "bad.csv has more than one column named 'a'"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "bad.csv is not a delimited text file: .* a PNG image"),
+        (b"PK\x03\x04abc", r"it looks like a ZIP archive, such as .xlsx and .npz are"),
+        (b"a,b\n1,\0\n", "bad.csv is not a delimited text file: it looks like a binary file"),
+        ("a,b\n1,2\n".encode("utf-16"), "bad.csv is written in UTF-16; expected UTF-8"),
+        ("a,b\n1,x\n2,é\n".encode("latin-1"), r"line 3 of .*bad.csv is not UTF-8 text. .* iconv"),
+        ("é,b\n1,x\n".encode("latin-1"), "line 1 of .*bad.csv is not UTF-8"),
+        ("a,b\n1,2\n1,2,3\n", "line 3 of .*bad.csv has 3 fields, .* names 2 columns. Every column"),
+        ("a,b\nr1,1,2\nr2,3,4\n", "line 2 of .*bad.csv has 3 fields, but .* names 2 columns"),
+        ('a,b\n1,"x\n2,y\n', "bad.csv has a double quote that is not closed or stands inside"),
+        ('a,"b\n1,2\n', "bad.csv has 2 columns, but no rows"),
+        ('"a"b",c\n1,2\n', "cannot read the column names in the first line of .*bad.csv"),
+        (b"\x1f\x8b\x08\x00garbage", "bad.csv is a damaged gzip file"),
+        (gzip.compress(MICE.encode())[:-12], "bad.csv is a damaged gzip file"),
+        (gzip.compress(b"\x89PNG\0"), "bad.csv is not a delimited text file"),
+    ],
+)
+def test_a_bad_text_file_is_named_with_what_is_wrong(
+    write: Write, content: str | bytes, message: str
+) -> None:
+    path = write("bad.csv", content)
+
+    def read() -> None:
+        table = open_table(path)
+        table.read(list(table.columns))
+
+    with pytest.raises(ValueError, match=message):
+        read()
+
+
+def test_bad_bytes_beyond_the_part_looked_at_are_found_on_reading(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delimited, "SMALL_FILE", 100)
+    monkeypatch.setattr(delimited, "_PART_LOOKED_AT", 50)
+    path = write("late.csv", b"a,b\n" + b"1,x\n" * 100 + b"2,\xe9\n")
+    with pytest.raises(ValueError, match=r"late.csv is not UTF-8 text"):
+        open_table(path).read(["b"])
+
+
+def test_fields_longer_than_the_line_finder_takes_are_read(write: Write) -> None:
+    long = "x" * 200_000
+    table = open_table(write("long.csv", f"a,b\n{long},1\nu,2\n"))
+    assert table.read(["a"])["a"].to_list() == [long, "u"]
+    text = table.texts[0]
+    assert text.line_of_value(0, "u") is None
+    assert text.line_too_long() is None
+
+
+@STEADY
+@given(
+    st.lists(
+        st.text(st.characters(exclude_categories=["Cs", "Cc"])), min_size=1, unique_by=str.strip
+    )
+)
+def test_any_column_name_can_be_read_back_by_its_quoted_name(names: list[str]) -> None:
+    header = ",".join(quote_column(name.strip()) for name in names)
+    content = f"{header}\n{','.join('1' for _ in names)}\n".encode()
+    table = delimited.open_text(content, "names", ",")
+    assert list(table.columns) == [name.strip() for name in names]
+    for name in table.columns:
+        assert table.read(table.select(quote_column(name))).columns == [name]
+
+
+WORDS = st.text("abxyz ,;|\t\"\n'é*:=", max_size=6).map(lambda text: f"w{text}".strip())
+NUMBERS = st.floats(-1e6, 1e6).map(lambda number: repr(round(number, 4)))
+RECORDS = st.lists(st.tuples(WORDS, NUMBERS, st.one_of(WORDS, st.just("NA"))), min_size=1)
+
+
+@STEADY
+@given(
+    RECORDS,
+    st.sampled_from(",;\t|"),
+    st.sampled_from(["\n", "\r\n"]),
+    st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+)
+def test_any_table_the_csv_module_writes_is_read_back(
+    rows: list[tuple[str, str, str]], delimiter: str, line_end: str, quoting: int
+) -> None:
+    written = io.StringIO(newline="")
+    writer = csv.writer(written, delimiter=delimiter, lineterminator=line_end, quoting=quoting)
+    writer.writerows([("note", "x;y", 'say "z"'), *rows])
+    table = delimited.open_text(written.getvalue().encode(), "any")
+    assert table.columns["x;y"] == "number"
+    assert table.read(["note", "x;y", 'say "z"']).rows() == [
+        (note, float(number), None if word == "NA" else word) for note, number, word in rows
+    ]
+
+
+def test_columns_named_like_patterns_are_single_columns(write: Write) -> None:
+    table = open_table(write("odd.csv", "*,^.*$,,a\n1,u,v,4\n2,u,v,5\n"))
+    assert table.read(["*"]).to_dict(as_series=False) == {"*": [1, 2]}
+    assert table.read([""]).to_dict(as_series=False) == {"": ["v", "v"]}
+    assert table.read(["^.*$"]).columns == ["^.*$"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a\n1\n2\n", Dialect()),
+        ("a;b\n1,5;2\n", Dialect(";", decimal_comma=True)),
+        ("a;b\n1,5;2.5\n", Dialect(";")),
+        ("a;b\n1,500;2\n", Dialect(";")),
+        ("a\tb\n-1,5e3\tx\n", Dialect("\t", decimal_comma=True)),
+        ('a,b\n"x;y",1\n"p;q",2\n', Dialect(",")),
+        ("a;b,c\n1;2\n3;4\n", Dialect(";")),
+        ("a,b\n1,2,3\n", Dialect(",")),
+        ("a;b\nr1;1;2\nr2;3;4\n", Dialect(";")),
+        ("a;b;c\n1;2\n3;4;5\n6;7;8\n", Dialect(";")),
+        ("note; long\nabc\ndef\nghi\n", Dialect(",")),
+        ("a,b\r1,2\r", Dialect(",", line_end="\r")),
+        ("", Dialect()),
+    ],
+)
+def test_the_dialect_is_found(text: str, expected: Dialect) -> None:
+    assert detect(text) == expected
+
+
+def test_decoding_removes_the_mark_of_utf8() -> None:
+    assert decode(b"\xef\xbb\xbfa", "x") == "a"
+
+
+def test_lines_are_counted_in_the_file_not_in_records() -> None:
+    text = TextFile("x", b'a,b\r\n"1\r\n2",3\r\n4,5,6\r\n', Dialect(), ("a", "b"))
+    assert text.line_of_value(1, "3") == 2
+    assert text.line_of_value(0, "4") == 4
+    assert text.line_of_value(2, "7") is None
+    assert text.line_too_long() == (4, 3)
+
+
+def test_failures_are_explained_even_where_no_line_is_found() -> None:
+    fitting = TextFile("fits.csv", b"a,b\n1,2\n", Dialect(), ("a", "b"))
+    too_long = TextFile("long.csv", b"a\n1,2\n", Dialect(), ("a",))
+    fields = pl.exceptions.ComputeError("found more fields than defined in 'Schema'")
+    assert str(explain(fields, "x", [fitting])).startswith("a line of x has more fields than")
+    assert str(explain(fields, "x", [fitting, too_long])).startswith("line 2 of long.csv has 2")
+    value = pl.exceptions.ComputeError(
+        "could not parse `oops` as dtype `i64` at column 'b' (column number 2)"
+    )
+    assert str(explain(value, "x", [fitting])).startswith("x: column 'b' holds 'oops'")
+    assert str(explain(pl.exceptions.ComputeError(""), "x", [])) == "cannot read x: ComputeError"
+
+
+def test_before_engines_had_names_the_default_one_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, object]] = []
+    monkeypatch.setattr(pl.LazyFrame, "collect", lambda self, **options: asked.append(options))
+    frame = pl.LazyFrame({"a": [1]})
+    collect(frame, n_expressions=1)
+    collect(frame, n_expressions=1000)
+    monkeypatch.setattr(pl, "__version__", "1.24.0")
+    collect(frame, n_expressions=1)
+    assert asked == [{"engine": "streaming"}, {"engine": "in-memory"}, {}]
