@@ -9,7 +9,19 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from reldep.engine import fills
-from reldep.engine.recipe import EQUAL, EXP, EXP_ROOT, LINEAR, PRODUCT, ROOT, SUM, Recipe
+from reldep.engine.recipe import (
+    EQUAL,
+    EXP,
+    EXP_ROOT,
+    LINEAR,
+    PRODUCT,
+    ROOT,
+    SIDE,
+    SLOPE,
+    SLOPE_ROOT,
+    SUM,
+    Recipe,
+)
 from reldep.kernels import Gaussian
 from reldep.kernels.compiled import WIDTH, compiled, exponential, squared_distances_along
 
@@ -76,19 +88,23 @@ def test_squared_distances_are_those_of_scipy_to_the_last_bit(d):
 @pytest.mark.parametrize(
     ("number", "function"),
     [
-        (LINEAR, lambda s, c: c * s),
-        (ROOT, lambda s, c: c * np.sqrt(s)),
-        (EXP, lambda s, c: np.exp(c * s)),
-        (EXP_ROOT, lambda s, c: np.exp(c * np.sqrt(s))),
-        (EQUAL, lambda s, c: s == 0),
+        (LINEAR, lambda s, c, a: c * s),
+        (ROOT, lambda s, c, a: c * np.sqrt(s)),
+        (EXP, lambda s, c, a: np.exp(c * s)),
+        (EXP_ROOT, lambda s, c, a: np.exp(c * np.sqrt(s))),
+        (EQUAL, lambda s, c, a: s == 0),
+        (SLOPE, lambda s, c, a: a * s * np.exp(c * s)),
+        (SLOPE_ROOT, lambda s, c, a: a * np.sqrt(s) * np.exp(c * np.sqrt(s))),
+        (SIDE, lambda s, c, a: np.select([s == 0, s > c], [a, -0.5], 0.5)),
     ],
-    ids=["linear", "root", "exp", "exp of root", "equal"],
+    ids=["linear", "root", "exp", "exp of root", "equal", "slope", "slope of root", "side"],
 )
 def test_each_function_is_evaluated_minus_the_shift(number, function, dtype):
     source = np.random.default_rng(0).integers(0, 9, size=(2, WIDTH)).astype(dtype)
     out = np.zeros((3, WIDTH), dtype)
-    fills.evaluate(number, dtype(-0.5), dtype(0.125), source, 1, 100, out, 2)
-    expected = function(source[1, :100].astype(np.float64), -0.5) - 0.125
+    c = 3.0 if number == SIDE else -0.5
+    fills.evaluate(number, dtype(c), dtype(0.25), dtype(0.125), source, 1, 100, out, 2)
+    expected = function(source[1, :100].astype(np.float64), c, 0.25) - 0.125
     np.testing.assert_allclose(out[2, :100], expected, rtol=10 * np.finfo(dtype).eps)
     assert not out[2, 100:].any()
     assert not out[:2].any()
@@ -100,7 +116,13 @@ def test_factors_are_combined_and_the_shift_is_subtracted_once(operation, functi
     factors = np.array([(LINEAR, s) for s in range(3)])
     values = np.empty((1, WIDTH))
     fills.evaluate_kernels(
-        factors, np.ones(3), np.array([(0, 3, operation)]), np.array([0.5]), WIDTH, sources, values
+        factors,
+        np.ones((3, 2)),
+        np.array([(0, 3, operation)]),
+        np.array([0.5]),
+        WIDTH,
+        sources,
+        values,
     )
     np.testing.assert_allclose(values[0], function(sources[:3], axis=0) - 0.5, rtol=1e-12)
 
@@ -111,4 +133,4 @@ def test_a_recipe_in_single_precision_holds_single_columns():
     rows = read_variable(np.random.default_rng(0).normal(size=(20, 3)), "x")
     recipe = Recipe.of([Gaussian(bandwidth=2.0).fit(rows)], "single")
     assert recipe.columns.dtype == recipe.parameters.dtype == np.float32
-    assert recipe.parameters.tolist() == [-0.125]
+    assert recipe.parameters.tolist() == [[-0.125, 0.0]]

@@ -30,7 +30,13 @@ from reldep.kernels import (
     Precomputed,
     machine,
 )
-from reldep.kernels.radial import FittedRadial, LaplaceProfile
+from reldep.kernels.radial import (
+    FittedRadial,
+    GaussianSlope,
+    LaplaceProfile,
+    LaplaceSlope,
+    SideProfile,
+)
 
 # One process compiles; the others find the machine code on disk.
 pytestmark = pytest.mark.xdist_group("compiled")
@@ -51,6 +57,9 @@ def kernel_zoo(m, seed=0):
     return {
         "gaussian": gaussian,
         "same points": FittedRadial(gaussian.points, LaplaceProfile(2.0), "Laplace"),
+        "gaussian slope": FittedRadial(gaussian.points, GaussianSlope(1.5), "slope"),
+        "laplace slope": FittedRadial(gaussian.points, LaplaceSlope(2.0), "slope"),
+        "side": FittedRadial(gaussian.points, SideProfile(1.5), "side"),
         "laplace": Laplace(bandwidth=2.0).fit(read_variable(rng.normal(size=m), "line")),
         "distance": Distance().fit(read_variable(rng.normal(size=(m, 5)), "five")),
         "square": Distance(exponent=2).fit(plane),
