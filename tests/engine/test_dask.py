@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -21,7 +22,12 @@ from reldep.kernels import Delta, FunctionKernel, Gaussian, Linear
 
 distributed = pytest.importorskip("distributed")
 
-pytestmark = pytest.mark.xdist_group("dask")
+# distributed leaves sockets to the garbage collector.
+pytestmark = [
+    pytest.mark.xdist_group("dask"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 
 PAIRS = [("x", "y"), ("x", "x"), ("y", "z")]
 
@@ -36,6 +42,7 @@ def client():
         distributed.Client(cluster) as client,
     ):
         yield client
+    gc.collect()
 
 
 def fitted_kernels(m=150, kernel_of_x=None):

@@ -259,6 +259,6 @@ def test_wrong_options_are_named(arguments, error, message):
 
 
 def test_approximation_without_scikit_learn_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "sklearn", None)
+    monkeypatch.setitem(sys.modules, "sklearn.kernel_approximation", None)
     with pytest.raises(ImportError, match=r"pip install 'reldep\[features\]'"):
         Features("fourier").terms(gaussian_kernels(50), BOTH)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reldep.engine.blocks import fill_blocks
 from reldep.kernels.points import Points
 
 if TYPE_CHECKING:
@@ -44,11 +45,15 @@ class CompiledSums:
     def fill(self, tile: Tile) -> FloatArray:
         """Fill the given blocks."""
         blocks = np.empty((len(self.given), *tile.shape), self.recipe.columns.dtype)
-        for block, filler in zip(blocks, self.given, strict=True):
+        kernels = {}
+        for g, filler in enumerate(self.given):
             if isinstance(filler, Points):
-                block[:] = filler.squared_distances(tile.rows, tile.cols)
+                blocks[g] = filler.squared_distances(tile.rows, tile.cols)
             else:
-                block[:] = filler(tile.rows, tile.cols)
+                kernels[g] = filler
+        numbers = list(kernels)
+        for i, block in fill_blocks(list(kernels.values()), tile.rows, tile.cols):
+            blocks[numbers[i]] = block
         return blocks
 
     def add_sums(

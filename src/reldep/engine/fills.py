@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reldep.engine.recipe import EQUAL, EXP, EXP_ROOT, PRODUCT, ROOT
+from reldep.engine.recipe import (
+    EQUAL,
+    EXP,
+    EXP_ROOT,
+    LINEAR,
+    PRODUCT,
+    ROOT,
+    SLOPE,
+    SLOPE_ROOT,
+)
 from reldep.kernels.compiled import (
     WIDTH,
     compiled,
@@ -29,7 +38,8 @@ if TYPE_CHECKING:
 @compiled
 def evaluate(
     function: int,
-    parameter: float,
+    c: float,
+    a: float,
     shift: float,
     sources: FloatArray,
     s: int,
@@ -40,20 +50,49 @@ def evaluate(
     """Write into row v a function of row s, by the number of the function, minus the shift."""
     if function == EXP:
         for j in range(n):
-            out[v, j] = exponential(parameter * sources[s, j], shift)
+            out[v, j] = exponential(c * sources[s, j], shift)
     elif function == EXP_ROOT:
         for j in range(n):
-            out[v, j] = exponential(parameter * np.sqrt(sources[s, j]), shift)
+            out[v, j] = exponential(c * np.sqrt(sources[s, j]), shift)
     elif function == ROOT:
         for j in range(n):
-            out[v, j] = parameter * np.sqrt(sources[s, j]) - shift
-    elif function == EQUAL:
+            out[v, j] = c * np.sqrt(sources[s, j]) - shift
+    elif function == LINEAR:
+        for j in range(n):
+            out[v, j] = c * sources[s, j] - shift
+    else:
+        evaluate_step_or_slope(function, c, a, shift, sources, s, n, out, v)
+
+
+@compiled
+def evaluate_step_or_slope(
+    function: int,
+    c: float,
+    a: float,
+    shift: float,
+    sources: FloatArray,
+    s: int,
+    n: int,
+    out: FloatArray,
+    v: int,
+) -> None:
+    """Evaluate the other functions."""
+    zero = c - c
+    if function == EQUAL:
         # Codes of categories stand for points: equal ones have distance 0.
         for j in range(n):
             out[v, j] = (sources[s, j] == 0) - shift
+    elif function == SLOPE:
+        for j in range(n):
+            out[v, j] = a * sources[s, j] * exponential(c * sources[s, j], zero) - shift
+    elif function == SLOPE_ROOT:
+        for j in range(n):
+            root = np.sqrt(sources[s, j])
+            out[v, j] = a * root * exponential(c * root, zero) - shift
     else:
         for j in range(n):
-            out[v, j] = parameter * sources[s, j] - shift
+            side = -0.5 if sources[s, j] > c else 0.5
+            out[v, j] = (a if sources[s, j] == 0 else side) - shift
 
 
 @compiled
@@ -86,11 +125,12 @@ def evaluate_kernels(
         first, last, operation = combinations[v]
         for f in range(first, last):
             function, s = factors[f]
+            c, a = parameters[f]
             shift = shifts[v] if f == last - 1 else zero
             if f == first:
-                evaluate(function, parameters[f], shift, sources, s, n, values, v)
+                evaluate(function, c, a, shift, sources, s, n, values, v)
             else:
-                evaluate(function, parameters[f], zero, sources, s, n, sources, scratch)
+                evaluate(function, c, a, zero, sources, s, n, sources, scratch)
                 combine(operation, shift, sources, scratch, n, values, v)
 
 

@@ -41,7 +41,7 @@ def in_words(n_bytes: float) -> str:
     --------
     >>> from reldep.engine.memory import in_words
     >>> in_words(1_234_000_000)
-    '1.2 GB'
+    '1.23 GB'
     """
     for unit in ("TB", "GB", "MB", "KB"):
         if n_bytes >= _UNITS[unit]:

@@ -19,9 +19,12 @@ from reldep.kernels.points import FEW_COLUMNS, Points
 from reldep.kernels.radial import (
     FittedRadial,
     GaussianProfile,
+    GaussianSlope,
     LaplaceProfile,
+    LaplaceSlope,
     PowerProfile,
     Profile,
+    SideProfile,
 )
 
 if TYPE_CHECKING:
@@ -30,21 +33,32 @@ if TYPE_CHECKING:
     from reldep._variables import FloatArray, IntArray
     from reldep.kernels.base import FittedKernel
 
-# The functions of a source s with parameter c: cs, c√s, exp(cs), exp(c√s), and [s = 0].
-LINEAR, ROOT, EXP, EXP_ROOT, EQUAL = range(5)
+# The functions of a source s with parameters c and a: cs, c√s, exp(cs), exp(c√s), [s = 0];
+# and what follows bandwidths: as exp(cs), a√s exp(c√s), and -1/2 for s > c or else 1/2, but
+# a for s = 0.
+LINEAR, ROOT, EXP, EXP_ROOT, EQUAL, SLOPE, SLOPE_ROOT, SIDE = range(8)
 
 # How factors are combined.
 PRODUCT, SUM = range(2)
 
 
-def known_profile(profile: Profile) -> tuple[int, float] | None:
-    """Give the number and the parameter of a function that compiled code knows."""
-    if isinstance(profile, GaussianProfile):
-        return EXP, -0.5 / profile.bandwidth**2
-    if isinstance(profile, LaplaceProfile):
-        return EXP_ROOT, -1.0 / profile.bandwidth
-    if isinstance(profile, PowerProfile) and profile.exponent in (1, 2):
-        return (ROOT if profile.exponent == 1 else LINEAR), -1.0
+def known_profile(profile: Profile) -> tuple[int, float, float] | None:
+    """Give the number and the parameters of a function that compiled code knows."""
+    match profile:
+        case GaussianProfile(bandwidth=width):
+            return EXP, -0.5 / width**2, 0.0
+        case LaplaceProfile(bandwidth=width):
+            return EXP_ROOT, -1.0 / width, 0.0
+        case PowerProfile(exponent=1):
+            return ROOT, -1.0, 0.0
+        case PowerProfile(exponent=2):
+            return LINEAR, -1.0, 0.0
+        case GaussianSlope(bandwidth=width):
+            return SLOPE, -0.5 / width**2, width**-3
+        case LaplaceSlope(bandwidth=width):
+            return SLOPE_ROOT, -1.0 / width, width**-2
+        case SideProfile(median=median, skips_ties=skips):
+            return SIDE, median**2, 0.0 if skips else 0.5
     return None
 
 
@@ -60,8 +74,8 @@ class Recipe:
         First and last column, and -1; or the number of a given block in third place.
     factors : ndarray, shape (n_factors, 2)
         Function and source.
-    parameters : ndarray, shape (n_factors,)
-        What the function multiplies its source with.
+    parameters : ndarray, shape (n_factors, 2)
+        Of the functions.
     combinations : ndarray, shape (n_kernels, 3)
         First and last factor, and how they are combined.
     given : tuple of Points or FittedKernel
@@ -96,7 +110,7 @@ class _Draft:
     columns: list[FloatArray] = field(default_factory=list)
     sources: list[tuple[int, int, int]] = field(default_factory=list)
     factors: list[tuple[int, int]] = field(default_factory=list)
-    parameters: list[float] = field(default_factory=list)
+    parameters: list[tuple[float, float]] = field(default_factory=list)
     combinations: list[tuple[int, int, int]] = field(default_factory=list)
     given: list[Points | FittedKernel] = field(default_factory=list)
     number_of: dict[int, int] = field(default_factory=dict)
@@ -108,20 +122,20 @@ class _Draft:
         if isinstance(kernel, (FittedProduct, FittedSum)):
             parts = kernel.factors
         for part in parts:
-            function, parameter, source = self._factor(part)
+            (function, c, a), source = self._factor(part)
             self.factors.append((function, source))
-            self.parameters.append(parameter)
+            self.parameters.append((c, a))
         operation = SUM if isinstance(kernel, FittedSum) else PRODUCT
         self.combinations.append((start, len(self.factors), operation))
 
-    def _factor(self, part: FittedKernel) -> tuple[int, float, int]:
+    def _factor(self, part: FittedKernel) -> tuple[tuple[int, float, float], int]:
         if isinstance(part, FittedDelta):
-            return EQUAL, 0.0, self._computed(part.labels, part.codes[None, :])
+            return (EQUAL, 0.0, 0.0), self._computed(part.labels, part.codes[None, :])
         if isinstance(part, FittedRadial):
             known = known_profile(part.profile)
             if known is not None:
-                return (*known, self._distance(part.points))
-        return LINEAR, 1.0, self._given(part)
+                return known, self._distance(part.points)
+        return (LINEAR, 1.0, 0.0), self._given(part)
 
     def _distance(self, points: Points) -> int:
         rows = points.rows

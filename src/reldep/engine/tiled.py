@@ -207,21 +207,25 @@ class _Threads:
 
     def summed(self, work: Work, pieces: Sequence[Sequence[Tile]], steps: _Steps) -> FloatArray:
         """Add the results of all pieces, in their order."""
+        results = self._results(work, pieces)
+        total = next(results)
+        steps.one_more()
+        for part in results:
+            total += part
+            steps.one_more()
+        return total
+
+    def _results(self, work: Work, pieces: Sequence[Sequence[Tile]]) -> Iterator[FloatArray]:
         waiting: deque[Future[FloatArray]] = deque()
         following = iter(pieces)
-        # Few pieces under way: each holds sums of its own.
+        # Few pieces are under way at a time: each holds sums of its own.
         for piece in islice(following, 2 * self._n_threads):
             waiting.append(self._submit(work, piece))
-        total: FloatArray | None = None
         while waiting:
-            part = _result(waiting.popleft())
+            result = _result(waiting.popleft())
             for piece in islice(following, 1):
                 waiting.append(self._submit(work, piece))
-            total = part if total is None else np.add(total, part, out=total)
-            steps.one_more()
-        if total is None:
-            raise ValueError("there are no tiles to sum.")
-        return total
+            yield result
 
     def end(self) -> None:
         """Let go of what is waiting, stop what is running, and wait until it has."""

@@ -145,7 +145,7 @@ class Sweeps:
 
         all_sums = sums_of(names)
         crossed = _in_pairs(wanted.crossed_pairs(), names)
-        crossed_sums = all_sums if crossed == names else sums_of(crossed)
+        crossed_sums = all_sums if crossed in (names, ()) else sums_of(crossed)
         return cls(names, n, wanted, shifts, all_sums, crossed_sums)
 
     @property
@@ -161,8 +161,7 @@ class Sweeps:
     @property
     def multiplied(self) -> tuple[Pair, ...]:
         """The products of the second sweep: kernel (first) times row sums (second)."""
-        both = [ordered for x, y in self.wanted.crossed_pairs() for ordered in ((x, y), (y, x))]
-        return tuple(dict.fromkeys(both))
+        return self.wanted.multiplied()
 
     def first(self, tiles: Iterable[Tile], kept: Kept | None = None) -> FloatArray:
         """Sum kernels and products of kernels over some tiles.

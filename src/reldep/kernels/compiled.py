@@ -145,7 +145,7 @@ def exponential(x: float, shift: float) -> float:
     return float(np.exp(x) - shift)
 
 
-def _exponential_double(x: float, shift: float) -> float:
+def _exponential_double(x: float, shift: float) -> float:  # pragma: no cover (machine code)
     biased = x * PER_LOG_2 + ROUND
     n = biased - ROUND
     r = (x - n * LOG_2_HIGH) - n * LOG_2_LOW
@@ -159,7 +159,7 @@ def _exponential_double(x: float, shift: float) -> float:
     return value if x > LOWEST else -shift
 
 
-def _exponential_single(x: float, shift: float) -> float:
+def _exponential_single(x: float, shift: float) -> float:  # pragma: no cover (machine code)
     biased = x * PER_LOG_2_SINGLE + ROUND_SINGLE
     n = biased - ROUND_SINGLE
     r = (x - n * LOG_2_HIGH_SINGLE) - n * LOG_2_LOW_SINGLE
