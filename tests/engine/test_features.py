@@ -286,4 +286,4 @@ def test_the_error_of_an_approximation_comes_with_the_result():
     with pytest.warns(ApproximationWarning, match="Nyström method"):
         result = reldep.compare(x, y, z, engine=Features("nystroem", 20))
     assert any(isinstance(caution, ApproximationWarning) for caution in result.warnings)
-    assert result.pvalue == pytest.approx(reldep.compare(x, y, z).pvalue, rel=1e-3)
+    assert result.pvalue == pytest.approx(reldep.compare(x, y, z).pvalue, rel=0.01)
