@@ -43,9 +43,9 @@ is known; the paper has no such experiment, it is its motivating question."""
 _SIZE = """\
 The test for independent rows rejects a true hypothesis more often the slower the streams change.
 With `max_lag` the autocovariances of the influence values are added with Bartlett's weights
-(Newey and West, 1987), which brings the share of false alarms back. A short lag is not enough for
-very slow streams; a long one is estimated badly if the series is short. "auto" chooses the lag
-from the data."""
+(Newey and West, 1987), which brings the share of false alarms down to 5 to 9 % at 400 time points.
+A short lag is not enough for very slow streams; a long one is estimated badly if the series is
+short. "auto" chooses the lag from the data."""
 
 _POWER = """\
 The price is some power: the seeming power of the test for independent rows is worth nothing,
