@@ -177,7 +177,7 @@ class FittedRadial(FittedKernel):
         return replace(
             self,
             profile=replace(self.profile, bandwidth=width),
-            label_text=f"{self.label_text.partition('(')[0]}(bandwidth={width:.6g})",
+            label_text=f"{self.label_text.rpartition('(')[0]}(bandwidth={width:.6g})",
             rule=f"{factor:g} × {self.rule}",
         )
 
