@@ -152,19 +152,23 @@ def _from_sequence(values: list[Any], name: str) -> Variable:
 
 
 def _from_rows(rows: list[Any], name: str) -> Variable:
-    """Read a list of rows: a table if they are numbers or labels of equal length."""
-    cells = [cell for row in rows if row is not None for cell in np.asarray(row, object).ravel()]
-    tabular = all(isinstance(cell, (numbers.Real, str)) or cell is None for cell in cells)
-    lengths = {np.shape(np.asarray(row, object)) for row in rows if row is not None}
-    if not tabular or any(len(shape) != 1 for shape in lengths):
+    """Read a list of rows: a table if they are numbers or labels of equal length.
+
+    Other rows (series or sets of different sizes, pictures, graphs as tuples) stay as they
+    are, for a kernel made for them.
+    """
+    present = [row for row in rows if not _is_missing(row)]
+    if not all(_is_flat(row) for row in present) or len({len(row) for row in present}) > 1:
         return Items(name, rows)
-    if len(lengths) > 1:
-        sizes = sorted(shape[0] for shape in lengths)
-        raise ValueError(
-            f"{name} has rows of different lengths ({sizes[0]} to {sizes[-1]}); pass rows of "
-            "equal length, or an object array with a kernel made for such items."
-        )
-    return _from_array(np.array(rows, dtype=object), name)
+    gap = [None] * len(present[0])
+    return _from_array(np.array([gap if _is_missing(r) else r for r in rows], object), name)
+
+
+def _is_flat(row: Any) -> bool:
+    """Tell whether a row holds numbers or labels only."""
+    if isinstance(row, np.ndarray) and (row.ndim != 1 or row.dtype.kind in "biuf"):
+        return row.ndim == 1
+    return all(isinstance(cell, (numbers.Real, str)) or _is_missing(cell) for cell in row)
 
 
 def _from_frame_library(data: Any, name: str) -> Variable:

@@ -109,14 +109,31 @@ def check_level(argument: str, value: object) -> float:
     return float(value)
 
 
-def check_names_known(argument: str, used: Iterable[str], known: Iterable[str]) -> None:
-    """Refuse a name that no variable has."""
+def check_count(argument: str, value: object, *, at_least: int) -> None:
+    """Refuse what is not a whole number of at least `at_least`."""
+    way_out = f"pass a whole number, at least {at_least}."
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{argument}={value!r}; {way_out}")
+    if value < at_least:
+        raise ValueError(f"{argument}={value!r}; {way_out}")
+
+
+def check_positive(argument: str, value: object) -> None:
+    """Refuse what is not a positive, finite number."""
+    if not isinstance(value, (int, float, np.number)) or not 0 < float(value) < np.inf:
+        raise ValueError(f"{argument}={value!r}; pass a positive number.")
+
+
+def check_names_known(
+    argument: str, used: Iterable[str], known: Iterable[str], noun: str = "variable"
+) -> None:
+    """Refuse a name that no variable (or column) has."""
     names = list(known)
     for name in used:
         if name not in names:
             raise ValueError(
-                f"{argument} names {name!r}, which is not a variable{nearest(name, names)}; the "
-                f"variables are {_quoted(names)}."
+                f"{argument} names {name!r}, which is not a {noun}{nearest(name, names)}; the "
+                f"{noun}s are {_quoted(names)}."
             )
 
 

@@ -57,7 +57,7 @@ class Variable(ABC):
 
     def describe_missing(self) -> str:
         """Say how many values are missing and where."""
-        return _rows_in_words(np.flatnonzero(self.missing()), "missing value")
+        return rows_in_words(np.flatnonzero(self.missing()), "missing value")
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +85,7 @@ class Numeric(Variable):
         kinds = " and ".join(
             f"{n} {kind}" for n, kind in ((n_nan, "NaN"), (n_infinite, "infinite")) if n
         )
-        places = _rows_in_words(np.flatnonzero(bad.any(axis=1)), "row")
+        places = rows_in_words(np.flatnonzero(bad.any(axis=1)), "row")
         names = [
             name
             for name, hit in zip(self.columns, np.any(bad, axis=0).tolist(), strict=False)
@@ -206,6 +206,23 @@ class Items(Variable):
         # notices a kernel without variation.
         return False
 
+    def is_ragged(self) -> bool:
+        """Tell whether these are plain rows that do not have the same length."""
+        present = [item for item in self.items if item is not None]
+        plain = all(isinstance(item, (list, tuple, np.ndarray)) for item in present)
+        return plain and len({len(item) for item in present}) > 1
+
+    def in_words(self) -> str:
+        """Say what the observations are."""
+        if isinstance(self.items, np.ndarray):
+            return f"arrays of shape {self.items.shape[1:]}"
+        present = [item for item in self.items if item is not None]
+        if self.is_ragged():
+            sizes = [len(item) for item in present]
+            return f"rows of different lengths ({min(sizes)} to {max(sizes)})"
+        kinds = sorted({type(item).__name__ for item in present})
+        return f"objects of type {_listed(kinds)}"
+
 
 def joint_labels(name: str, columns: Sequence[npt.NDArray[Any]]) -> Labels:
     """Give numbers to the distinct rows of several columns; a missing code stays missing."""
@@ -223,7 +240,8 @@ def _listed(values: Sequence[Any], limit: int = 5) -> str:
     return shown + (f" and {len(values) - limit} more" if len(values) > limit else "")
 
 
-def _rows_in_words(rows: IntArray, noun: str) -> str:
+def rows_in_words(rows: IntArray, noun: str = "row") -> str:
+    """Name the first few rows; with another noun, say how many of these there are and where."""
     plural = "" if len(rows) == 1 else "s"
     if noun == "row":
         return f"row{plural} {_listed(rows.tolist())}"

@@ -7,6 +7,11 @@ each kind can be filtered with :func:`warnings.filterwarnings`.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 
 class ReldepWarning(UserWarning):
     """A statistical caution: the answer stands, but read this with it."""
@@ -22,6 +27,23 @@ class BandwidthWarning(ReldepWarning):
 
 class DroppedRowsWarning(ReldepWarning):
     """Incomplete rows were left out, as ``missing="drop"`` asks."""
+
+
+class ApproximationWarning(ReldepWarning):
+    """The kernels were approximated, as the engine asked for does.
+
+    Attributes
+    ----------
+    relative_errors : dict of (str, str) to float
+        By pair: how far the approximate HSIC lies from the exact one, as a share of the exact
+        one, on a subsample of the observations.
+    """
+
+    def __init__(
+        self, message: str, relative_errors: Mapping[tuple[str, str], float] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.relative_errors = dict(relative_errors or {})
 
 
 class IndependenceWarning(ReldepWarning):

@@ -13,6 +13,7 @@ import typer
 
 from reldep.cli.output import check_picture
 from reldep.cli.questions import compare, contrast, dependence, rank
+from reldep.cli.reproduce import reproduce_command
 from reldep.cli.request import CATEGORIES, CSV, FILES, JOIN, JSON  # noqa: TC001 (typer reads them)
 from reldep.cli.wording import as_options
 
@@ -36,6 +37,7 @@ app.command(rich_help_panel=QUESTIONS)(compare)
 app.command(rich_help_panel=QUESTIONS)(rank)
 app.command(rich_help_panel=QUESTIONS)(contrast)
 app.command(rich_help_panel=QUESTIONS)(dependence)
+app.command("reproduce", rich_help_panel=MORE)(reproduce_command)
 
 
 def _print_version(wanted: bool) -> None:

@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep._frames import make_frame
-from reldep.engine.bandwidths import bandwidth_psi, named_probes
-from reldep.engine.second_component import pairs_of_second_component, second_component
-from reldep.engine.terms import Engine, Pair, Wanted, canonical, conditional_means, hsic
+from reldep.engine.bandwidths import bandwidth_psi
+from reldep.engine.job import make_job
+from reldep.engine.second_component import second_component
+from reldep.engine.select import select_engine
+from reldep.engine.terms import Pair, canonical, conditional_means, hsic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reldep._variables import FloatArray, IntArray
+    from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel
 
 
@@ -35,6 +38,8 @@ class Influence:
     n_observations : int
     engine : str
         The engine that summed the kernels.
+    notes : tuple of ReldepWarning
+        What the reader of a result should know about the computation: approximations.
     bandwidth_psi : ndarray, shape (n_pairs, n_observations), or None
         What is added to `psi` where bandwidths chosen by the data move too, if asked for.
     second_component : ndarray, shape (n_pairs, n_pairs), or None
@@ -54,6 +59,7 @@ class Influence:
     names: tuple[str, ...]
     n_observations: int
     engine: str = ""
+    notes: tuple[ReldepWarning, ...] = ()
     bandwidth_psi: FloatArray | None = None
     second_component: FloatArray | None = None
     means: Mapping[Pair, float] = field(default_factory=dict)
@@ -104,7 +110,7 @@ class Influence:
 def compute_influence(
     kernels: Mapping[str, FittedKernel],
     pairs: Sequence[Pair],
-    engine: Engine,
+    engine: Any = "auto",
     *,
     bandwidths: bool = False,
     second_order: bool = False,
@@ -116,7 +122,8 @@ def compute_influence(
     ----------
     kernels : mapping of str to FittedKernel
     pairs : sequence of Pair
-    engine : Engine
+    engine : str or Engine, default "auto"
+        As for :func:`reldep.compare`.
     bandwidths : bool, default False
         Whether to follow the bandwidths that the data chose.
     second_order : bool, default False
@@ -124,20 +131,17 @@ def compute_influence(
     means : sequence of Pair
         Further pairs of which the HSIC alone is needed.
     """
-    probes = named_probes(kernels, pairs) if bandwidths else ()
-    all_means = [*means, *(pair for probe in probes for pair in probe.slope_pairs(pairs))]
-    if second_order:
-        all_means += pairs_of_second_component(pairs)
-    companions = {name: kernel for probe in probes for name, kernel in probe.kernels().items()}
-    wanted = Wanted(tuple(pairs), tuple(all_means), tuple(probe.side for probe in probes))
-    terms = engine.terms({**kernels, **companions}, wanted)
+    job = make_job(kernels, pairs, bandwidths=bandwidths, second_order=second_order, means=means)
+    chosen = select_engine(engine, job.kernels, job.wanted)
+    terms = chosen.terms(job.kernels, job.wanted)
     return Influence(
         np.array([conditional_means(terms, pair) for pair in pairs]),
         tuple(pairs),
         tuple(kernels),
         terms.n,
-        engine.name,
-        bandwidth_psi(terms, probes, pairs) if bandwidths else None,
+        chosen.name,
+        terms.notes,
+        bandwidth_psi(terms, job.probes, pairs) if bandwidths else None,
         second_component(partial(hsic, terms), pairs, terms.n) if second_order else None,
         means={canonical(pair): hsic(terms, pair) for pair in means},
     )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reldep.engine.dense import without_diagonal
-from reldep.engine.terms import Engine, Terms, Wanted, hsic
+from reldep.engine.select import select_engine
+from reldep.engine.terms import Terms, Wanted, hsic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,7 +32,7 @@ def shuffled_hsics(
     second: FittedKernel,
     shuffle: Callable[[IntArray], FittedKernel],
     orders: Iterator[IntArray],
-    engine: Engine,
+    engine: Any,
 ) -> FloatArray:
     """Compute the HSIC of `first` with `second` in every order of its observations.
 
@@ -42,11 +43,11 @@ def shuffled_hsics(
         Gives `second` with its observations in another order.
     orders : iterator of ndarray of int
         Permutations; one at a time is held.
-    engine : Engine
+    engine : str or Engine
         Used where the matrices would be too large, at one sweep a permutation: memory is then
         what that engine needs for a few kernels.
     """
-    if len(first) <= IN_MEMORY or engine.name == "dense":
+    if len(first) <= IN_MEMORY:
         return _in_memory(first, second, orders)
     return _with_engine(first, shuffle, orders, engine)
 
@@ -62,7 +63,8 @@ def _in_memory(first: FittedKernel, second: FittedKernel, orders: Iterator[IntAr
         total = 0.0
         for start in range(0, n, ROWS):
             block = moved[order[start : start + ROWS]].take(order, axis=1)
-            total += float(np.vdot(fixed[start : start + ROWS], block))
+            # Not a BLAS dot: its threads would cost more than such a small block.
+            total += float(np.einsum("ij,ij->", fixed[start : start + ROWS], block))
         row_sums = {"x": sums, "y": moved_sums[order]}
         terms = Terms(n, row_sums, {("x", "y"): np.array([total])}, {})
         values.append(hsic(terms, ("x", "y")))
@@ -73,13 +75,14 @@ def _with_engine(
     first: FittedKernel,
     shuffle: Callable[[IntArray], FittedKernel],
     orders: Iterator[IntArray],
-    engine: Engine,
+    engine: Any,
 ) -> FloatArray:
     """Ask the engine for the HSICs of a few shuffled kernels at a time."""
     values: list[float] = []
     while group := [shuffle(order) for order in islice(orders, GROUP)]:
         shuffled = {f"y{i}": kernel for i, kernel in enumerate(group)}
         pairs = tuple(("x", name) for name in shuffled)
-        terms = engine.terms({"x": first, **shuffled}, Wanted((), means=pairs))
+        kernels, wanted = {"x": first, **shuffled}, Wanted((), means=pairs)
+        terms = select_engine(engine, kernels, wanted).terms(kernels, wanted)
         values += [hsic(terms, pair) for pair in pairs]
     return np.array(values)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from reldep._variables import FloatArray
+    from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel
 
 Pair: TypeAlias = tuple[str, str]
@@ -50,6 +51,11 @@ class Wanted:
         """Give the distinct pairs that need both sweeps."""
         return _distinct(self.pairs)
 
+    def multiplied(self) -> tuple[Pair, ...]:
+        """Give the products of matrix and vector: kernel (first) times row sums (second)."""
+        both = (ordered for x, y in self.crossed_pairs() for ordered in ((x, y), (y, x)))
+        return tuple(dict.fromkeys(both))
+
     def product_pairs(self) -> tuple[Pair, ...]:
         """Give the distinct pairs that need the sums of products."""
         return _distinct((*self.pairs, *self.means))
@@ -68,7 +74,9 @@ def _distinct(pairs: Iterable[Pair]) -> tuple[Pair, ...]:
 class Terms:
     """Sums over kernel matrices with zero diagonal, shifted towards zero mean.
 
-    With ``K~`` the matrix of a kernel minus `shifts`, its diagonal set to 0:
+    A shift is what an engine takes off a kernel to keep digits: a constant, or
+    ``f(x) + f(x')``. Neither changes an HSIC. With ``K~`` the shifted matrix of a kernel, its
+    diagonal set to 0:
 
     Attributes
     ----------
@@ -80,15 +88,19 @@ class Terms:
         ``q = (K~ ∘ L~) 1`` by canonical pair.
     crossed : mapping of Pair to pair of ndarrays
         ``(K~ l, L~ k)`` by canonical pair.
-    shifts : mapping of str to float
-        The constant subtracted from each kernel; it changes no HSIC.
+    shifts : mapping of str to float or ndarray
+        What the shift took off the mean of each row over the other observations: one number
+        for a constant, one per row for ``f(x) + f(x')``.
+    notes : tuple of ReldepWarning
+        What the reader of a result should know about the computation.
     """
 
     n: int
     row_sums: Mapping[str, FloatArray]
     products: Mapping[Pair, FloatArray]
     crossed: Mapping[Pair, tuple[FloatArray, FloatArray]]
-    shifts: Mapping[str, float] = field(default_factory=dict)
+    shifts: Mapping[str, float | FloatArray] = field(default_factory=dict)
+    notes: tuple[ReldepWarning, ...] = ()
 
 
 class Engine(Protocol):

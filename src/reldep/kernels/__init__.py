@@ -1,23 +1,54 @@
-"""Kernels: how alike two observations of one variable are."""
+"""Kernels: how alike two observations of one variable are.
+
+Packages that only some kernels need (scikit-learn, rapidfuzz, tslearn, ...) are imported
+when such a kernel is fitted, never here.
+"""
 
 from reldep.kernels.base import FittedKernel, Kernel
 from reldep.kernels.categorical import Delta
+from reldep.kernels.check import KernelReport, check_kernel
+from reldep.kernels.circular import Angles, Periodic
+from reldep.kernels.columns import Columns, Standardized
 from reldep.kernels.composite import Product, Sum
 from reldep.kernels.dot import Linear, Polynomial
+from reldep.kernels.embedding import Embedding
 from reldep.kernels.given import FunctionKernel, Precomputed
+from reldep.kernels.graphs import WeisfeilerLehman
+from reldep.kernels.images import Images
+from reldep.kernels.overlap import Jaccard, MinMax
 from reldep.kernels.radial import Distance, Gaussian, Laplace
+from reldep.kernels.series import TimeSeries
+from reldep.kernels.sphere import Haversine
+from reldep.kernels.strings import EditDistance, Spectrum
+from reldep.kernels.text import Text
 
 __all__ = [
+    "Angles",
+    "Columns",
     "Delta",
     "Distance",
+    "EditDistance",
+    "Embedding",
     "FittedKernel",
     "FunctionKernel",
     "Gaussian",
+    "Haversine",
+    "Images",
+    "Jaccard",
     "Kernel",
+    "KernelReport",
     "Laplace",
     "Linear",
+    "MinMax",
+    "Periodic",
     "Polynomial",
     "Precomputed",
     "Product",
+    "Spectrum",
+    "Standardized",
     "Sum",
+    "Text",
+    "TimeSeries",
+    "WeisfeilerLehman",
+    "check_kernel",
 ]

@@ -11,6 +11,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from reldep._variables import Items
+
 if TYPE_CHECKING:
     import numpy as np
     from scipy.sparse import csr_array
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.bandwidth import BandwidthProbe
     from reldep.kernels.composite import Product, Sum
+
+ALL_ROWS = slice(None)
 
 
 class Kernel(ABC):
@@ -44,7 +48,11 @@ class Kernel(ABC):
 
     @property
     def is_characteristic(self) -> bool:
-        """Whether HSIC with this kernel is 0 only under independence."""
+        """Whether HSIC with this kernel is 0 only under independence.
+
+        The other variable's kernel must be characteristic too. False also stands for "not
+        known to be".
+        """
         return False
 
     def take(self, rows: IntArray) -> Kernel:  # noqa: ARG002
@@ -59,10 +67,12 @@ class Kernel(ABC):
         """Refuse a kind of variable that this kernel is not made for."""
         if not isinstance(variable, self.accepts):
             wanted = ", ".join(kind.__name__.lower() for kind in self.accepts)
+            found = f"{type(variable).__name__.lower()} data"
+            if isinstance(variable, Items):
+                found += f" ({variable.in_words()})"
             raise TypeError(
                 f"kernel {type(self).__name__} cannot be used for {variable.name}, which is "
-                f"{type(variable).__name__.lower()} data; it takes {wanted}. Choose another "
-                'kernel, or "auto".'
+                f'{found}; it takes {wanted}. Choose another kernel, or "auto".'
             )
 
     def __add__(self, other: object) -> Sum:
@@ -106,9 +116,22 @@ class FittedKernel(ABC):
         """What the reader of a result should know about the fit."""
         return ()
 
-    def features(self) -> FloatArray | csr_array | None:
-        """Give Φ with K = ΦΦ' where it is finite and explicit, else None."""
+    def features(self, rows: slice | IntArray = ALL_ROWS) -> FloatArray | csr_array | None:  # noqa: ARG002
+        """Give Φ with K = ΦΦ' where it is finite and explicit, else None.
+
+        Parameters
+        ----------
+        rows : slice or array of int, default all
+            The observations whose rows of Φ are made; at millions of observations an engine
+            asks for a run at a time.
+        """
         return None
+
+    @property
+    def n_features(self) -> int | None:
+        """The number of columns of Φ, or None where there is no finite Φ."""
+        one_row = self.features(slice(0, 1))
+        return None if one_row is None else int(one_row.shape[1])
 
     def bandwidth_probes(self) -> tuple[BandwidthProbe, ...]:
         """Give a probe for each bandwidth that the data chose; none for a fixed kernel."""

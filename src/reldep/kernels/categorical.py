@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from reldep._variables import Labels, Mixed, Numeric, Variable, joint_labels
-from reldep.kernels.base import FittedKernel, Kernel
+from reldep.kernels.base import ALL_ROWS, FittedKernel, Kernel
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from reldep._variables import FloatArray, IntArray
 
 
-def indicators(labels: Labels) -> csr_array:
-    """Give the one-hot matrix of the labels."""
+def indicators(labels: Labels, rows: slice | IntArray = ALL_ROWS) -> csr_array:
+    """Give the one-hot matrix of the labels, or some rows of it."""
     from scipy.sparse import csr_array
 
-    n = len(labels)
-    entries = (np.ones(n), labels.codes, np.arange(n + 1))
-    return csr_array(entries, shape=(n, int(labels.codes.max()) + 1))
+    codes = labels.codes[rows]
+    entries = (np.ones(len(codes)), codes, np.arange(len(codes) + 1))
+    return csr_array(entries, shape=(len(codes), int(labels.codes.max()) + 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,9 +50,9 @@ class FittedDelta(FittedKernel):
     def in_unit_interval(self) -> bool:
         return True
 
-    def features(self) -> csr_array:
+    def features(self, rows: slice | IntArray = ALL_ROWS) -> csr_array:
         """Give the one-hot matrix."""
-        return indicators(self.labels)
+        return indicators(self.labels, rows)
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Delta(Kernel):
                 f"{variable.name} has {len(labels)} observations in {len(labels)} categories: no "
                 "two agree, so kernel Delta sees no dependence (its HSIC is 0 by construction). "
                 "Leave out identifiers, turn numbers stored as text or booleans into floats, and "
-                "give texts a kernel made for them."
+                "give strings a kernel made for them: Text(), Spectrum() or EditDistance()."
             )
         return FittedDelta(labels)
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from reldep._variables import Items, Labels, Mixed, Numeric, Sparse, Variable
 from reldep.kernels.base import FittedKernel, Kernel
+from reldep.kernels.radial import Distance
 
 if TYPE_CHECKING:
     from reldep._variables import FloatArray, IntArray
@@ -147,6 +148,15 @@ class Product(_Composite):
 
     fitted = FittedProduct
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if any(isinstance(kernel, Distance) for kernel in self.kernels):
+            # Where the other factor is 0, the product would be larger than between equals.
+            raise ValueError(
+                "Distance is minus a distance, of which a product is no kernel; multiply by "
+                "Laplace() or Gaussian(), or add Distance() with +."
+            )
+
     @property
     def is_characteristic(self) -> bool:
         return all(kernel.is_characteristic for kernel in self.kernels)
@@ -154,7 +164,7 @@ class Product(_Composite):
 
 def _part_for(kernel: Kernel, variable: Mixed) -> Variable:
     numbers, labels = variable.numbers(), variable.labels()
-    if isinstance(kernel, _Composite):
+    if isinstance(kernel, _Composite) or kernel.accepts[0] is Mixed:
         return variable
     if labels is not None and Labels in kernel.accepts and not _prefers_numbers(kernel):
         return labels

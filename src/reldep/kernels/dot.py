@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from math import comb, factorial, prod
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from reldep._variables import Labels, Numeric, Sparse, Variable
-from reldep.kernels.base import FittedKernel, Kernel
+from reldep.kernels.base import ALL_ROWS, FittedKernel, Kernel
 from reldep.kernels.categorical import indicators
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from reldep._variables import FloatArray
+    from reldep._variables import FloatArray, IntArray
+
+# Above this many columns the expansion of a polynomial costs more than its kernel matrix.
+MOST_MONOMIALS = 2_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +48,37 @@ class FittedDot(FittedKernel):
     def label(self) -> str:
         return self.label_text
 
-    def features(self) -> FloatArray | csr_array | None:
-        """Give the rows themselves for the linear kernel."""
-        return self.rows if self.degree == 1 else None
+    def features(self, rows: slice | IntArray = ALL_ROWS) -> FloatArray | csr_array | None:
+        """Give the rows themselves for the linear kernel, their monomials for a polynomial."""
+        if self.degree == 1:
+            return self.rows[rows]
+        if self._n_monomials() > MOST_MONOMIALS:
+            return None
+        chosen = self.rows[rows]
+        values = chosen if isinstance(chosen, np.ndarray) else chosen.toarray()
+        return monomials(values * np.sqrt(self.scale), self.degree, self.offset)
+
+    def _n_monomials(self) -> int:
+        n_letters = self.rows.shape[1] + (self.offset > 0)
+        return comb(n_letters + self.degree - 1, self.degree)
+
+
+def monomials(values: FloatArray, degree: int, offset: float) -> FloatArray:
+    """Expand rows so that ``ΦΦ' = (x'y + offset)^degree``.
+
+    By the multinomial theorem the power is a sum over all products of `degree` factors taken
+    from x_1 y_1, …, x_d y_d and `offset`; a product that can be ordered in c ways has weight c.
+    Its column is ``√c`` times the product of the coordinates (and of ``√offset``).
+    """
+    letters = values.T
+    if offset > 0:
+        letters = np.vstack([letters, np.full(len(values), np.sqrt(offset))])
+    words = list(combinations_with_replacement(range(len(letters)), degree))
+    expanded = np.empty((len(values), len(words)))
+    for column, word in enumerate(words):
+        orders = factorial(degree) / prod(factorial(word.count(letter)) for letter in set(word))
+        expanded[:, column] = np.sqrt(orders) * np.prod(letters[list(word)], axis=0)
+    return expanded
 
 
 @dataclass(frozen=True)

@@ -112,6 +112,7 @@ class FittedFunction(FittedKernel):
     function: BlockFunction
     rows_of: Any
     name: str
+    label_text: str = ""
 
     def __len__(self) -> int:
         return int(self.rows_of.shape[0]) if hasattr(self.rows_of, "shape") else len(self.rows_of)
@@ -135,7 +136,7 @@ class FittedFunction(FittedKernel):
 
     @property
     def label(self) -> str:
-        return getattr(self.function, "__name__", type(self.function).__name__)
+        return self.label_text or getattr(self.function, "__name__", type(self.function).__name__)
 
 
 @dataclass(frozen=True)
@@ -157,10 +158,13 @@ class FunctionKernel(Kernel):
         rng: np.random.Generator | None = None,  # noqa: ARG002
     ) -> FittedFunction:
         self.check_accepts(variable)
-        if isinstance(variable, Labels):
-            rows_of: Any = np.array(variable.values())
-        elif isinstance(variable, Items):
-            rows_of = variable.items
-        else:
-            rows_of = variable.values  # type: ignore[attr-defined]
-        return FittedFunction(self.function, rows_of, variable.name)
+        return FittedFunction(self.function, observations_of(variable), variable.name)
+
+
+def observations_of(variable: Variable) -> Any:
+    """Give the observations as a function of the user's gets them: sliceable by rows."""
+    if isinstance(variable, Labels):
+        return np.array(variable.values())
+    if isinstance(variable, Items):
+        return variable.items
+    return variable.values  # type: ignore[attr-defined]

@@ -57,7 +57,7 @@ class Points:
         return cls(variable.values, np.asarray(squares.sum(axis=1), dtype=np.float64).ravel())
 
     def take(self, rows: IntArray) -> Points:
-        """Keep some of the points."""
+        """Keep some of the points, in the order given."""
         return Points(self.rows[rows], self.squared_norms[rows])
 
     def squared_distances(self, rows: slice, cols: slice) -> FloatArray:

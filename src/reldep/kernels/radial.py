@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -177,12 +177,12 @@ class FittedRadial(FittedKernel):
         return replace(
             self,
             profile=replace(self.profile, bandwidth=width),
-            label_text=f"{self.label_text.partition('(')[0]}(bandwidth={width:.6g})",
+            label_text=f"{self.label_text.rpartition('(')[0]}(bandwidth={width:.6g})",
             rule=f"{factor:g} × {self.rule}",
         )
 
     def describe(self) -> dict[str, Any]:
-        parameters = {k: getattr(self.profile, k) for k in self.profile.__dataclass_fields__}
+        parameters = {f.name: getattr(self.profile, f.name) for f in fields(self.profile)}
         return {"kernel": self.label, **parameters, "rule": self.rule}
 
     def bandwidth_probes(self) -> tuple[BandwidthProbe, ...]:
@@ -240,16 +240,16 @@ class _BandwidthKernel(Kernel):
         width = getattr(getattr(fitted, "profile", None), "bandwidth", None)
         return self if width is None else replace(self, bandwidth=float(width), factor=1.0)
 
-    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedRadial:  # noqa: ARG002
+    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedRadial:
         self.check_accepts(variable)
         points = Points.of(variable)  # type: ignore[arg-type]
         notes: tuple[ReldepWarning, ...] = ()
         median, has_ties = None, False
         if isinstance(self.bandwidth, str):
-            median, has_ties = median_distance(points)
-            scale, rule = median, "median"
+            found = median_distance(points, rng)
+            median, has_ties = found.value, found.has_ties
+            scale, rule = median, found.rule
             if has_ties:
-                rule = "median of the non-zero distances"
                 notes = (BandwidthWarning(_ties_in_words(variable, scale)),)
         else:
             scale, rule = float(self.bandwidth), "given"

@@ -1,9 +1,16 @@
-"""From what a user writes for ``kernel=`` to one kernel per variable."""
+"""From what a user writes for ``kernel=`` to one kernel per variable.
+
+A name is ours (:data:`NAMED`, and "auto") or, where we have none of that name, one of
+``sklearn.metrics.pairwise`` ("rbf", "laplacian", "chi2", ...). "linear" and "polynomial" are
+ours.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
+
+import numpy as np
 
 from reldep._reading import WAY_OUT_OBJECTS
 from reldep._validation import check_choice, check_names_known
@@ -13,7 +20,15 @@ from reldep.kernels.categorical import Delta
 from reldep.kernels.composite import Product
 from reldep.kernels.dot import Linear, Polynomial
 from reldep.kernels.given import FunctionKernel
+from reldep.kernels.graphs import WeisfeilerLehman
+from reldep.kernels.images import Images
+from reldep.kernels.overlap import Jaccard, MinMax
 from reldep.kernels.radial import Distance, Gaussian, Laplace
+from reldep.kernels.scikit import PAIRWISE_NAMES, ScikitKernel, is_scikit_kernel
+from reldep.kernels.series import TimeSeries
+from reldep.kernels.sphere import Haversine
+from reldep.kernels.strings import EditDistance, Spectrum
+from reldep.kernels.text import Text
 
 KernelSpec: TypeAlias = "str | Kernel | Callable[[Any, Any], Any]"
 
@@ -24,39 +39,112 @@ NAMED: dict[str, Callable[[], Kernel]] = {
     "polynomial": Polynomial,
     "delta": Delta,
     "distance": Distance,
+    "text": Text,
+    "spectrum": Spectrum,
+    "edit-distance": EditDistance,
+    "jaccard": Jaccard,
+    "minmax": MinMax,
+    "weisfeiler-lehman": WeisfeilerLehman,
+    "images": Images,
+    "time-series": TimeSeries,
+    "haversine": Haversine,
 }
+
+# Strings whose median length is above this, and most of which differ, are texts, not labels.
+LONGEST_LABEL = 30
 
 
 def auto_kernel(variable: Variable) -> Kernel:
-    """Choose by the kind of data: Gaussian for numbers, Delta for labels, both for both."""
+    """Choose by the kind of data: Gaussian for numbers, Delta for labels, both for both.
+
+    Objects, and strings that look like texts, have no kernel of their own accord: which
+    features of them matter is a question to the user, and the error proposes kernels.
+    """
     if isinstance(variable, Labels):
+        _refuse_texts(variable, "Pass kernel=reldep.kernels.Text()")
         return Delta()
     if isinstance(variable, Mixed):
+        for part in variable.parts:
+            if isinstance(part, Labels):
+                way_out = f"Give each column a kernel with Columns: {part.name!r} gets Text()"
+                _refuse_texts(part, way_out)
         return Delta() if variable.numbers() is None else Product((Gaussian(), Delta()))
     if isinstance(variable, Items):
-        kinds = sorted({type(item).__name__ for item in variable.items})
-        raise TypeError(
-            f"{variable.name} holds objects of type {', '.join(kinds[:3])}, which are neither "
-            f"numbers nor labels. {WAY_OUT_OBJECTS}"
+        error = ValueError if variable.is_ragged() else TypeError
+        raise error(
+            f"{variable.name} holds {variable.in_words()}, which are neither numbers nor labels; "
+            f"{_proposal(variable)}{WAY_OUT_OBJECTS}"
         )
     return Gaussian()
 
 
+def _refuse_texts(labels: Labels, way_out: str) -> None:
+    """Refuse long strings that mostly differ: as labels they would show no dependence."""
+    strings = [value for value in labels.categories if isinstance(value, (str, bytes))]
+    if 2 * len(strings) <= len(labels):
+        return
+    length = float(np.median([len(string) for string in strings]))
+    if length > LONGEST_LABEL:
+        raise ValueError(
+            f"{labels.name} holds strings of about {length:.0f} characters, {len(strings)} "
+            f"different ones in {len(labels)} observations; as labels they would show no "
+            f"dependence. {way_out} for texts, Spectrum() for sequences such as DNA, or Delta() "
+            "if they are labels after all."
+        )
+
+
+def _proposal(variable: Items) -> str:
+    """Propose a kernel for the objects, as a clause to put into a message."""
+    first = next(item for item in variable.items if item is not None)
+    if isinstance(first, np.ndarray) and first.ndim > 1:
+        fitting = "Images() for pictures, TimeSeries() for series"
+    elif isinstance(first, (set, frozenset)):
+        fitting = "Jaccard()"
+    elif isinstance(first, Mapping):
+        fitting = "MinMax()"
+    elif hasattr(first, "nodes") and hasattr(first, "edges"):
+        fitting = "WeisfeilerLehman()"
+    elif isinstance(first, (list, tuple, np.ndarray)):
+        fitting = "TimeSeries() for series, Jaccard() for sets, WeisfeilerLehman() for graphs"
+    else:
+        fitting = "Embedding(function)"
+    return f"pass kernel=reldep.kernels.{fitting}. "
+
+
 def as_kernel(spec: Any, variable: Variable) -> Kernel:
     """Turn a name, a kernel object or a function into a kernel for this variable."""
+    if isinstance(spec, str) and spec.lower() == "auto":
+        return auto_kernel(variable)
+    kernel = _without_data(spec)
+    if kernel is None:
+        raise TypeError(
+            f"kernel for {variable.name} is of type {type(spec).__name__}; pass a name, a kernel "
+            "object or a function f(A, B). A kernel matrix goes in as Precomputed(matrix)."
+        )
+    return kernel
+
+
+def is_characteristic(spec: Any) -> bool:
+    """Tell whether what a user wrote for ``kernel=`` is a characteristic kernel."""
+    if isinstance(spec, str) and spec.lower() == "auto":
+        return True
+    kernel = _without_data(spec)
+    return kernel is not None and kernel.is_characteristic
+
+
+def _without_data(spec: Any) -> Kernel | None:
+    """Turn a specification into a kernel, where that does not depend on the data."""
     if isinstance(spec, Kernel):
         return spec
     if isinstance(spec, str):
-        check_choice("kernel", spec.lower(), ["auto", *NAMED])
-        return auto_kernel(variable) if spec.lower() == "auto" else NAMED[spec.lower()]()
+        name = spec.lower()
+        check_choice("kernel", name, ["auto", *NAMED, *PAIRWISE_NAMES])
+        return NAMED[name]() if name in NAMED else ScikitKernel(name)
     if isinstance(spec, type) and issubclass(spec, Kernel):
         raise TypeError(f"kernel={spec.__name__} is a class; pass {spec.__name__}().")
-    if callable(spec):
-        return FunctionKernel(spec)
-    raise TypeError(
-        f"kernel for {variable.name} is of type {type(spec).__name__}; pass a name, a kernel "
-        "object or a function f(A, B). A kernel matrix goes in as Precomputed(matrix)."
-    )
+    if is_scikit_kernel(spec):
+        return ScikitKernel(spec)
+    return FunctionKernel(spec) if callable(spec) else None
 
 
 def assign_kernels(spec: Any, roles: Sequence[str]) -> dict[str, Any]:

@@ -180,7 +180,7 @@ def _split(
         influence,
         study.dataset.clusters,
         provenance_of(study.dataset, fitted, influence),
-        cautions_of(study.dataset, fitted),
+        cautions_of(study.dataset, fitted, influence),
     )
 
 
@@ -205,6 +205,7 @@ def _spread_over_all_rows(
         tuple(dict.fromkeys(name for part in parts for name in part.names)),
         n,
         parts[0].engine,
+        tuple(note for part in parts for note in part.notes),
         np.concatenate(moves) if moves else None,
         _block_diagonal(components) if components else None,
         means={pair: value for part in parts for pair, value in part.means.items()},

@@ -41,7 +41,7 @@ def from_study(study: Study, pairs: Sequence[Pair], inference: Inference) -> Com
         influence,
         study.dataset.clusters,
         provenance_of(study.dataset, study.fitted, influence),
-        cautions_of(study.dataset, study.fitted),
+        cautions_of(study.dataset, study.fitted, influence),
     )
 
 
@@ -72,8 +72,10 @@ def from_influence(
         engine=influence.engine,
         rows=influence.positions(),
         library=influence.library,
+        clusters=groups,
     )
-    return Computed(influence, groups, provenance, small_sample_cautions(influence.n_observations))
+    cautions = (*small_sample_cautions(influence.n_observations), *influence.notes)
+    return Computed(influence, groups, provenance, cautions)
 
 
 def _check_pairs_known(influence: Influence, pairs: Sequence[Pair]) -> None:

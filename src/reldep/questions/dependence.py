@@ -97,7 +97,10 @@ def dependence(
     if test == "permutation":
         permuted = study.shuffled_hsics(pair, n_permutations)
         fields["pvalue"] = permutation_pvalue(conditional_means.hsic(pair), permuted)
-    cautions = (*cautions_of(study.dataset, study.fitted), *cautions_about_dependence(fields))
+    cautions = (
+        *cautions_of(study.dataset, study.fitted, fields["influence"]),
+        *cautions_about_dependence(fields),
+    )
     raise_cautions(cautions)
     del fields["weights"]
     return Dependence(
@@ -167,7 +170,7 @@ def influence(
         check_names_known("pairs", pair, variables)
     study = prepare(variables, kernel=kernel, missing=missing, engine=engine, rng=rng)
     result = study.influence(wanted, variance)
-    raise_cautions(cautions_of(study.dataset, study.fitted, tested=False))
+    raise_cautions(cautions_of(study.dataset, study.fitted, result, tested=False))
     return result
 
 
@@ -246,5 +249,5 @@ def _plain(x: Any, y: Any, measure: str, kernel: Any, missing: str, engine: Any)
     pair = ("x", "y")
     computed = study.influence(pairs_needed([pair], measure), screened=False)
     value = estimate(computed, [pair], measure).values[0]
-    raise_cautions(cautions_of(study.dataset, study.fitted, tested=False))
+    raise_cautions(cautions_of(study.dataset, study.fitted, computed, tested=False))
     return float(value)

@@ -110,7 +110,7 @@ def sensitivity(
         measure=measure,
         variance=variance,
         provenance=provenance_of(study.dataset, study.fitted, influence),
-        warnings=cautions_of(study.dataset, study.fitted),
+        warnings=cautions_of(study.dataset, study.fitted, influence),
         source=labels[0],
         first=labels[1],
         second=labels[2],

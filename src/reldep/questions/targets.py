@@ -122,7 +122,7 @@ def assign_to_targets(kernel: Any, source: str, targets: Sequence[str]) -> Any:
         return {source: kernel[0]} | dict.fromkeys(targets, kernel[1])
     if not isinstance(kernel, Mapping):
         return kernel
-    check_names_known("kernel", kernel, [source, *targets, "source", "targets"])
+    check_names_known("kernel", kernel, dict.fromkeys([source, *targets, "source", "targets"]))
     named = {name: spec for name, spec in kernel.items() if name in {source, *targets}}
     shared = dict.fromkeys(targets, kernel["targets"]) if "targets" in kernel else {}
     own = {source: kernel["source"]} if "source" in kernel else {}

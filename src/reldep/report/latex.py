@@ -28,8 +28,9 @@ _SPECIAL = str.maketrans(
 
 
 def escaped(text: str) -> str:
-    """Write text so that LaTeX prints it as it is, on one line."""
-    return " ".join(text.split()).translate(_SPECIAL)
+    """Write text so that LaTeX prints it as it is, on one line, without control characters."""
+    printable = "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))
+    return printable.translate(_SPECIAL)
 
 
 def latex_table(result: Answer) -> str:

@@ -7,10 +7,14 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from reldep._frames import make_frame
-from reldep._validation import check_level
+from reldep._validation import MINIMUM_OBSERVATIONS, check_level
 from reldep.results.text import text_table
 from reldep.stats import normal
+from reldep.stats.diagnostics import WithoutTop, leave_out, most_influential, variance_shares
+from reldep.stats.measures import estimate as measured
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -208,8 +212,7 @@ class Result(Answer):
         The effect and the variance are taken to be as estimated here, as from a pilot study.
         """
         check_level("alpha", alpha)
-        if not n >= 4:
-            raise ValueError(f"n={n!r}; pass a number of observations, at least 4.")
+        check_planned(n)
         return normal.power(self.estimate, self._deviation, n, alpha, self.alternative)
 
     def sample_size(self, power: float = 0.8, *, alpha: float = 0.05) -> int:
@@ -223,11 +226,77 @@ class Result(Answer):
         """The standard error times √n: the deviation due to one observation."""
         return self.standard_error * math.sqrt(self.n_observations)
 
+    def influential(self, k: int = 10) -> Any:
+        """Give a data frame of the observations that drive the estimate most.
+
+        The columns are ``row`` (the position in the input, from 0), ``psi`` (what the
+        observation adds, times the number of observations) and ``share``, its part in the
+        variance; the largest first.
+        """
+        psi = self.influence_values()
+        top = most_influential(psi, self._check_count(k, self.n_observations))
+        columns = {
+            "row": self.provenance.rows[top].tolist(),
+            "psi": psi[top].tolist(),
+            "share": variance_shares(psi)[top].tolist(),
+        }
+        return make_frame(columns, self.provenance.library)
+
+    def without_top(self, k: int = 1) -> WithoutTop:
+        """Tell what is left without the `k` most influential observations.
+
+        This is exact to first order and needs no second look at the data: their influence
+        values are taken out of the estimate and of its variance. Bandwidths stay as they are.
+        The p-value is that of the normal test, for a dependence too.
+        """
+        psi = self.influence_values()
+        most = self.n_observations - MINIMUM_OBSERVATIONS
+        top = most_influential(psi, self._check_count(k, most))
+        change, ratio = leave_out(psi, top, clusters=self.provenance.clusters, max_lag=self.max_lag)
+        estimate, standard_error = self.estimate + change, self.standard_error * math.sqrt(ratio)
+        statistic = estimate / standard_error
+        return WithoutTop(
+            rows=self.provenance.rows[top],
+            estimate=estimate,
+            standard_error=standard_error,
+            statistic=statistic,
+            pvalue=normal.pvalue(statistic, self.alternative),
+        )
+
+    def influence_values(self) -> FloatArray:
+        """Give what every observation adds to the estimate, times their number.
+
+        Returns
+        -------
+        ndarray, shape (n_observations,)
+            They sum to 0; independent rows have the variance ``Σ psi² / n²``.
+        """
+        psi = measured(self.influence, self.pairs, self.measure, self.variance).psi
+        return np.asarray(self._weights() @ psi)
+
+    @abstractmethod
+    def _weights(self) -> FloatArray:
+        """Give the weight of every pair in the estimate."""
+
+    @staticmethod
+    def _check_count(k: Any, most: int) -> int:
+        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= most:
+            raise ValueError(f"k={k!r}; pass a whole number from 1 to {most}.")
+        return int(k)
+
     def __repr__(self) -> str:
         return (
             f"{type(self).__name__}(estimate={self.estimate:.6g}, "
             f"standard_error={self.standard_error:.6g}, statistic={self.statistic:.6g}, "
             f"pvalue={self.pvalue:.6g}, n_observations={self.n_observations})"
+        )
+
+
+def check_planned(n: Any) -> None:
+    """Refuse a number of observations with which no test is possible."""
+    if not n >= MINIMUM_OBSERVATIONS:
+        raise ValueError(
+            f"n={n!r}; pass a number of observations, at least {MINIMUM_OBSERVATIONS}."
         )
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from reldep.results.base import Result
+import numpy as np
+
+from reldep._validation import METHODS, check_choice, check_level
+from reldep.results.base import Result, check_planned
 from reldep.results.text import MEASURE_NAMES, interval_text, number, percent, pvalue_text
-from reldep.stats import paper
-from reldep.stats.normal import interval
+from reldep.stats import normal, paper
 
 if TYPE_CHECKING:
     from reldep._variables import FloatArray
@@ -28,6 +31,9 @@ class Contrast(Result):
     """
 
     weights: FloatArray
+
+    def _weights(self) -> FloatArray:
+        return self.weights
 
     def question(self) -> str:
         """Ask whether the contrast is positive (negative, not zero)."""
@@ -58,7 +64,7 @@ class Contrast(Result):
         """Give one row per pair and one for the contrast."""
         errors = [float(v) ** 0.5 for v in self.covariance.diagonal()]
         limits = [
-            interval(float(e), s, 0.95) for e, s in zip(self.estimates, errors, strict=True)
+            normal.interval(float(e), s, 0.95) for e, s in zip(self.estimates, errors, strict=True)
         ] + [self.confidence_interval()]
         return {
             "dependence": [f"{x} ~ {y}" for x, y in self.pairs] + [self._difference_name],
@@ -150,6 +156,50 @@ class Comparison(Contrast):
                 'the efficiency of joint over split needs their covariance; use method="joint".'
             )
         return paper.relative_efficiency(self.covariance)
+
+    def power(self, n: int, *, alpha: float = 0.05, method: str | None = None) -> float:
+        """Give the probability that a test with `n` new observations rejects at level `alpha`.
+
+        The effect and the variances are taken to be as estimated here, as from a pilot study.
+
+        Parameters
+        ----------
+        n : int
+            Observations in all; the split test gives half of them to each dependence.
+        alpha : float, default 0.05
+        method : {"joint", "split"}, optional
+            The test planned; by default that of this result.
+        """
+        check_level("alpha", alpha)
+        check_planned(n)
+        deviation = self._deviation_with(method)
+        return normal.power(self.estimate, deviation, n, alpha, self.alternative)
+
+    def sample_size(
+        self, power: float = 0.8, *, alpha: float = 0.05, method: str | None = None
+    ) -> int:
+        """Find how many observations give the test this `power`; see :meth:`power`."""
+        check_level("power", power)
+        check_level("alpha", alpha)
+        deviation = self._deviation_with(method)
+        return normal.sample_size(self.estimate, deviation, power, alpha, self.alternative)
+
+    def _deviation_with(self, method: str | None) -> float:
+        """Give the deviation due to one observation under either method.
+
+        The split test has the variance ``2 (σ²_xy + σ²_xz) / n``: half of the observations for
+        each dependence, and no covariance.
+        """
+        if method is not None:
+            check_choice("method", method, METHODS)
+        if method is None or method == self.method:
+            return self._deviation
+        if self.method == "split":
+            raise ValueError(
+                "a split pilot does not know the covariance that the joint test needs; run the "
+                'pilot with method="joint", from which both can be planned.'
+            )
+        return math.sqrt(2.0 * self.n_observations * float(np.trace(self.covariance)))
 
     def _footnotes(self) -> list[str]:
         return [f"Method: {self.method}; alternative: {self.alternative}.", *super()._footnotes()]

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from reldep.results.base import Result
+import numpy as np
+
+from reldep._validation import check_level
+from reldep.results.base import Result, check_planned
 from reldep.results.text import MEASURE_NAMES, interval_text, number, percent, pvalue_text
+from reldep.stats.covariance import covariance
+from reldep.stats.independence import independence_power, independence_sample_size
+from reldep.stats.measures import estimate as measured
+
+if TYPE_CHECKING:
+    from reldep._variables import FloatArray
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,6 +40,31 @@ class Dependence(Result):
     y: str
     test: str
     n_permutations: int | None = None
+
+    def _weights(self) -> FloatArray:
+        return np.ones(1)
+
+    def power(self, n: int, *, alpha: float = 0.05) -> float:
+        """Give the probability that the chi-square test of independence rejects at level `alpha`.
+
+        With `n` new observations, if the correlation and its variance are as estimated here.
+        """
+        check_level("alpha", alpha)
+        check_planned(n)
+        return independence_power(*self._correlation(), n, alpha)
+
+    def sample_size(self, power: float = 0.8, *, alpha: float = 0.05) -> int:
+        """Find how many observations give the test of independence this `power`."""
+        check_level("power", power)
+        check_level("alpha", alpha)
+        return independence_sample_size(*self._correlation(), power, alpha)
+
+    def _correlation(self) -> tuple[float, float]:
+        """Give the unbiased correlation and the deviation due to one observation."""
+        measure = "cka" if self.measure == "hsic" else self.measure
+        found = measured(self.influence, self.pairs, measure, self.variance)
+        spread = covariance(found.psi, clusters=self.provenance.clusters, max_lag=self.max_lag)
+        return float(found.values[0]), math.sqrt(self.n_observations * float(spread[0, 0]))
 
     def question(self) -> str:
         """Ask whether the two variables depend on each other."""

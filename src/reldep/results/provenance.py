@@ -29,6 +29,8 @@ class Provenance:
         The data frame library in which `to_frame` answers.
     unit_kernels : bool
         Whether all kernels have values in [0, 1].
+    clusters : ndarray of int or None
+        The number of each observation's cluster, where clusters were given.
     seed : str
         What random steps, where there are any, started from.
     call : str
@@ -41,5 +43,6 @@ class Provenance:
     n_dropped: int = 0
     library: str | None = None
     unit_kernels: bool = False
+    clusters: IntArray | None = None
     seed: str = ""
     call: str = ""

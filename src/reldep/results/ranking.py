@@ -11,7 +11,7 @@ from reldep._frames import make_frame
 from reldep._validation import check_level
 from reldep.results.base import Answer
 from reldep.results.text import MEASURE_NAMES, interval_text, listed, number, percent
-from reldep.stats.simultaneous import quantile
+from reldep.stats.simultaneous import quantile, root_scale_interval
 
 if TYPE_CHECKING:
     from reldep._variables import BoolArray, FloatArray, IntArray
@@ -85,6 +85,9 @@ class Ranking(Answer):
     ) -> tuple[FloatArray, FloatArray]:
         """Give intervals that cover the dependences on all targets at once.
 
+        They are symmetric on the scale of square roots, not around the estimate: the intervals
+        of weak dependences reach further up than down.
+
         Parameters
         ----------
         confidence_level : float, optional
@@ -95,8 +98,7 @@ class Ranking(Answer):
         low, high : ndarray, shape (p,)
         """
         critical = quantile(self.target_maxima, self._level(confidence_level))
-        margin = critical * self.standard_errors
-        return self.estimates - margin, self.estimates + margin
+        return root_scale_interval(self.estimates, self.standard_errors, critical)
 
     def table(self) -> dict[str, list[Any]]:
         """Give one row per target, the strongest first."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import chdtrc
+from scipy.special import chdtrc, chdtri, ndtr
 
 if TYPE_CHECKING:
     from reldep._variables import FloatArray
@@ -27,6 +29,37 @@ def independence_test(correlation: float, n: int) -> tuple[float, float]:
     """
     statistic = n * correlation + 1.0
     return statistic, float(chdtrc(1.0, max(statistic, 0.0)))
+
+
+def independence_power(correlation: float, deviation: float, n: float, alpha: float) -> float:
+    """Give the probability that the chi-square test rejects with n observations.
+
+    It rejects where ``n·C + 1`` exceeds the quantile q, that is where C exceeds (q-1)/n; C is
+    normal around the correlation with standard deviation ``deviation/√n``.
+    """
+    bar = (float(chdtri(1.0, alpha)) - 1.0) / n
+    return float(ndtr(math.sqrt(n) * (correlation - bar) / deviation))
+
+
+def independence_sample_size(
+    correlation: float, deviation: float, target: float, alpha: float
+) -> int:
+    """Find the smallest number of observations that reaches the power `target`."""
+    if not correlation > 0:
+        raise ValueError(
+            f"the estimated correlation {correlation:.4g} is not positive: no number of "
+            f"observations gives the test of independence a power of {target:g}."
+        )
+    enough = 4
+    while independence_power(correlation, deviation, enough, alpha) < target:
+        enough *= 2
+    # Power grows with n, so halving the range finds the place where it passes the target.
+    return bisect_left(
+        range(enough + 1),
+        target,
+        lo=4,
+        key=lambda n: independence_power(correlation, deviation, n, alpha),
+    )
 
 
 def permutation_pvalue(observed: float, permuted: FloatArray) -> float:

@@ -7,6 +7,8 @@ import math
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+ROUNDING = 1e-12
+
 
 def pvalue(statistic: float, alternative: str) -> float:
     """Give the p-value of a z statistic, accurate far into the tail.
@@ -67,5 +69,8 @@ def sample_size(
 
 
 def is_negligible(variance: float, scale: float) -> bool:
-    """Tell whether a variance is nothing but rounding on the given scale."""
-    return not np.isfinite(variance) or variance <= 1e-22 * scale
+    """Tell whether a variance is nothing but rounding on the given scale.
+
+    A variance of a difference is itself a difference of numbers with sixteen digits.
+    """
+    return not np.isfinite(variance) or variance <= ROUNDING * scale

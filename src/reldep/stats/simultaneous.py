@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reldep.stats.normal import ROUNDING
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reldep._variables import FloatArray, IntArray
-
-# A variance of a difference is itself a difference of numbers with 16 digits.
-TIE_TOLERANCE = 1e-12
 
 # Working memory of a step, in numbers; about 8 MB, which stays in the processor's cache.
 CHUNK = 2**20
@@ -34,7 +33,7 @@ def difference_variances(covariance: FloatArray) -> FloatArray:
     own = np.diag(covariance)
     scale = own[:, None] + own[None, :]
     variances = scale - 2.0 * covariance
-    variances[variances <= TIE_TOLERANCE * scale] = 0.0
+    variances[variances <= ROUNDING * scale] = 0.0
     return np.asarray(variances)
 
 
@@ -43,6 +42,29 @@ def inverse_deviations(variances: FloatArray) -> FloatArray:
     inverse = np.zeros_like(variances)
     np.divide(1.0, np.sqrt(variances), out=inverse, where=variances > 0)
     return inverse
+
+
+def root_scale_interval(
+    estimates: FloatArray, errors: FloatArray, critical: float
+) -> tuple[FloatArray, FloatArray]:
+    """Give intervals of dependences that are symmetric on the scale of square roots.
+
+    A dependence is a squared norm: its deviation is about proportional to its root, so that
+    small estimates come with small errors and plain normal intervals miss on one side. On the
+    scale of roots the deviation is stable, and squaring back gives::
+
+        H ± c·s + c² s² / (4 max(H, s))
+
+    Where the plain interval reaches 0, so does this one; limits below 0 only make sense for
+    kernels that are not positive definite, whose HSIC may be negative.
+    """
+    margin = critical * errors
+    scale = np.maximum(estimates, errors)
+    shift = np.zeros_like(margin)
+    np.divide(margin**2, 4.0 * scale, out=shift, where=scale > 0)
+    low = np.where(estimates > margin, estimates - margin + shift, np.minimum(0.0, estimates))
+    low = np.where(estimates < -margin, estimates - margin, low)
+    return low, estimates + margin + shift
 
 
 @dataclass(frozen=True, eq=False)

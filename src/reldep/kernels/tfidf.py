@@ -1,7 +1,7 @@
 """From texts to TF-IDF rows: the one text pipeline of the package.
 
-The corpus that ships and the corpora that users bring go through the same four steps,
-alike in every language:
+Texts that ship and texts that users bring go through the same four steps, alike in every
+language:
 
 1. words are runs of at least two letters, in lower case;
 2. each word is cut to its stem by the Snowball stemmer of its language;
@@ -9,13 +9,12 @@ alike in every language:
 4. TF-IDF weights with scikit-learn's default formula, rows scaled to length 1.
 
 Step 3 is a rule and not a list on purpose. Published stop-word lists are of very unequal
-length (94 Danish and 1,333 English words in the package stop-words 2025.11.4), so a comparison
-of languages would partly compare the lists; the rule treats every language the same.
+length (in one collection 94 Danish and 1,333 English words), so a comparison of languages
+would partly compare the lists; the rule treats every language the same.
 """
 
 from __future__ import annotations
 
-import difflib
 import re
 import unicodedata
 from functools import cache
@@ -23,30 +22,45 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reldep._validation import nearest
+from reldep.kernels._extras import import_extra
+from reldep.kernels.counts import unit_rows
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from scipy.sparse import csr_array
 
-# The order of the paper: Finnish, then the Romance, then the Germanic languages.
-LANGUAGES = ("fi", "it", "fr", "es", "pt", "en", "nl", "de", "da", "sv")
-
-# Languages of the Europarl corpus that have a Snowball stemmer, by ISO 639-1 code.
+# Languages that have a Snowball stemmer, by ISO 639-1 code.
 STEMMERS = {
+    "ar": "arabic",
+    "ca": "catalan",
     "da": "danish",
     "de": "german",
     "el": "greek",
     "en": "english",
     "es": "spanish",
+    "eu": "basque",
     "fi": "finnish",
     "fr": "french",
+    "ga": "irish",
+    "hi": "hindi",
     "hu": "hungarian",
+    "hy": "armenian",
+    "id": "indonesian",
     "it": "italian",
     "lt": "lithuanian",
+    "ne": "nepali",
     "nl": "dutch",
+    "no": "norwegian",
     "pt": "portuguese",
     "ro": "romanian",
+    "ru": "russian",
+    "sr": "serbian",
     "sv": "swedish",
+    "ta": "tamil",
+    "tr": "turkish",
+    "yi": "yiddish",
 }
 
 MAX_DOCUMENT_FREQUENCY = 0.5
@@ -54,28 +68,37 @@ MAX_DOCUMENT_FREQUENCY = 0.5
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
-def check_language(language: str) -> str:
-    """Give back a language code that can be stemmed, or say which ones can."""
-    if language in STEMMERS:
-        return language
-    nearest = difflib.get_close_matches(str(language).lower(), STEMMERS, n=1)
-    hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
+def check_language(language: str, argument: str = "language") -> str:
+    """Give the code of a language that can be stemmed, or say which ones can.
+
+    Parameters
+    ----------
+    language : str
+        An ISO 639-1 code or the English name.
+    argument : str, default "language"
+        The name of the caller's argument, for the message.
+
+    Examples
+    --------
+    >>> check_language("French")
+    'fr'
+    """
+    asked = str(language).lower()
+    codes = {name: code for code, name in STEMMERS.items()}
+    code = codes.get(asked, asked)
+    if code in STEMMERS:
+        return code
     raise ValueError(
-        f"languages holds {language!r}, for which there is no stemmer; choose from "
-        f"{', '.join(STEMMERS)}.{hint}"
+        f"{argument} is {language!r}, for which there is no stemmer"
+        f"{nearest(asked, [*STEMMERS, *codes])}; pass one of {', '.join(STEMMERS)} or, where "
+        "words may stay as they are, None."
     )
 
 
 def require_text_extra() -> None:
     """Say what to install if the packages of the text pipeline are not there."""
-    try:
-        import sklearn.feature_extraction.text  # noqa: F401
-        import snowballstemmer  # noqa: F401
-    except ImportError as error:
-        raise ImportError(
-            f"turning texts into TF-IDF features needs scikit-learn and snowballstemmer "
-            f"({error}); install them with: pip install 'reldep[text]'"
-        ) from error
+    for module in ("sklearn.feature_extraction.text", "snowballstemmer"):
+        import_extra(module, extra="text", purpose="turning texts into TF-IDF features")
 
 
 def words(text: str) -> list[str]:
@@ -90,8 +113,10 @@ def words(text: str) -> list[str]:
     return _WORD.findall(unicodedata.normalize("NFC", text).lower())
 
 
-def stems(language: str) -> Callable[[str], list[str]]:
-    """Give the function that turns a text in this language into its list of stems."""
+def stems(language: str | None) -> Callable[[str], list[str]]:
+    """Give the function from a text to its stems; with None, to its words as they are."""
+    if language is None:
+        return words
     import snowballstemmer
 
     # Stemming is slow and words repeat: each distinct word is stemmed once.
@@ -101,7 +126,7 @@ def stems(language: str) -> Callable[[str], list[str]]:
 
 def count_stems(
     texts: Iterable[str],
-    language: str,
+    language: str | None,
     *,
     max_document_frequency: float = MAX_DOCUMENT_FREQUENCY,
 ) -> csr_array[Any]:
@@ -111,8 +136,8 @@ def count_stems(
     ----------
     texts : iterable of str
         The documents.
-    language : str
-        Their language, a key of ``STEMMERS``.
+    language : str or None
+        Their language, as :func:`check_language` takes it; None leaves words unstemmed.
     max_document_frequency : float, default 0.5
         Stems found in a larger share of the documents are stop words.
 
@@ -125,13 +150,16 @@ def count_stems(
     from scipy.sparse import csr_array
     from sklearn.feature_extraction.text import CountVectorizer
 
-    vectorizer = CountVectorizer(analyzer=stems(language), max_df=max_document_frequency)
+    # A whole 1 would mean "in one document" to scikit-learn, 1.0 means all of them.
+    share = float(max_document_frequency)
+    vectorizer = CountVectorizer(analyzer=stems(language), max_df=share)
     try:
         counts = csr_array(vectorizer.fit_transform(texts))
     except ValueError as error:
         # scikit-learn's way of saying that no term is left.
+        kind = "" if language is None else f"{language!r} "
         raise ValueError(
-            f"no words are left in the {language!r} documents: every stem occurs in more than "
+            f"no words are left in the {kind}documents: every stem occurs in more than "
             f"{max_document_frequency:.0%} of them, or they hold no words at all"
         ) from error
     widespread_first = np.argsort(-_document_frequency(counts), kind="stable")
@@ -160,10 +188,7 @@ def tfidf(counts: csr_array[Any]) -> csr_array[Any]:
 
     rarity = np.log((1 + counts.shape[0]) / (1 + _document_frequency(counts))) + 1.0
     weights = counts.data * rarity[counts.indices]
-    rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
-    lengths = np.sqrt(np.bincount(rows, weights=weights**2, minlength=counts.shape[0]))
-    # Only rows that hold a weight are looked up, and those have a positive length.
-    return csr_array((weights / lengths[rows], counts.indices, counts.indptr), shape=counts.shape)
+    return unit_rows(csr_array((weights, counts.indices, counts.indptr), shape=counts.shape))
 
 
 def _document_frequency(counts: csr_array[Any]) -> np.ndarray[Any, np.dtype[np.intp]]:

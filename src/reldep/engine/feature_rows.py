@@ -1,0 +1,200 @@
+"""Rows of features minus their centre, and the products between two sets of them.
+
+Taking a centre off Φ adds ``f(x) + f(x')`` to the kernel, which changes no HSIC but keeps the
+digits that raw sums lose. Dense rows hold the difference; sparse rows only remember the centre,
+so that they stay sparse.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from reldep._variables import FloatArray, IntArray
+
+    AnyFloats: TypeAlias = npt.NDArray[np.floating[Any]]
+    Rows: TypeAlias = Any  # AnyFloats | csr_array; scipy's sparse arrays carry no types
+
+
+def row_dots(first: AnyFloats, second: AnyFloats) -> FloatArray:
+    """Multiply two matrices row by row: one dot product for each row."""
+    return np.asarray(np.einsum("ij,ij->i", first, second), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class CentredRows:
+    """Some rows of Φ minus a centre.
+
+    Attributes
+    ----------
+    values : ndarray or csr_array
+        Dense rows with the centre taken off, or sparse rows as they are.
+    centre : ndarray or None
+        What is still to be taken off sparse rows; None for dense ones.
+    """
+
+    values: Rows
+    centre: FloatArray | None = None
+
+    def times(self, right: FloatArray) -> AnyFloats:
+        """Multiply by a vector or a matrix from the right."""
+        if self.centre is None:
+            return np.asarray(self.values @ right.astype(self.values.dtype, copy=False))
+        return np.asarray(self.values @ right - self.centre @ right)
+
+    def transposed_times(self, weights: FloatArray) -> FloatArray:
+        """Add up the rows, each with its weight."""
+        total = np.asarray(self.values.T @ weights, dtype=np.float64)
+        return total if self.centre is None else total - self.centre * weights.sum()
+
+    def squared_norms(self) -> FloatArray:
+        """Give the squared length of each row: the diagonal of the kernel matrix."""
+        if self.centre is None:
+            return row_dots(self.values, self.values)
+        squares = np.asarray(self.values.multiply(self.values).sum(axis=1)).ravel()
+        result: FloatArray = squares - 2.0 * (self.values @ self.centre)
+        return result + self.centre @ self.centre
+
+
+def product_of_run(first: CentredRows, second: CentredRows) -> FloatArray | csr_array:
+    """Multiply ``Φ'Ψ`` over a run of observations; the products of all runs are added up.
+
+    With a dense side the product is centred and dense. Between two sparse sides it is sparse
+    and the centres are left to :class:`SparseCross`: taking them off would fill it.
+    """
+    if first.centre is None:
+        return _product_with_dense(first, second)
+    if second.centre is None:
+        return _product_with_dense(second, first).T
+    return (first.values.T @ second.values).tocsr()
+
+
+def _product_with_dense(first: CentredRows, second: CentredRows) -> FloatArray:
+    """Multiply ``Φ'Ψ`` for dense Φ, whatever Ψ is."""
+    product = np.asarray((second.values.T @ first.values).T, dtype=np.float64)
+    if second.centre is not None:
+        product -= np.outer(first.values.sum(axis=0), second.centre)
+    return product
+
+
+class Cross(ABC):
+    """``C = Φ'Ψ`` of two sets of centred rows, summed over all observations."""
+
+    @abstractmethod
+    def times(self, right: FloatArray) -> FloatArray:
+        """Multiply by a vector from the right, ``C v``."""
+
+    @abstractmethod
+    def transposed_times(self, left: FloatArray) -> FloatArray:
+        """Multiply by a vector from the left, ``C'v``."""
+
+    @abstractmethod
+    def between(self, first: CentredRows, second: CentredRows) -> FloatArray:
+        """Give ``φ_i' C ψ_i`` for every row i of a run."""
+
+
+@dataclass(frozen=True, eq=False)
+class DenseCross(Cross):
+    """The product held as a dense matrix: at least one side is dense."""
+
+    values: FloatArray
+
+    def times(self, right: FloatArray) -> FloatArray:
+        return np.asarray(self.values @ right)
+
+    def transposed_times(self, left: FloatArray) -> FloatArray:
+        return np.asarray(self.values.T @ left)
+
+    def between(self, first: CentredRows, second: CentredRows) -> FloatArray:
+        if second.centre is None:
+            return row_dots(first.times(self.values), second.values)
+        return row_dots(second.times(self.values.T), first.values)
+
+
+@dataclass(frozen=True, eq=False)
+class SparseCross(Cross):
+    """The product of two sparse sides; for two sets of labels, their table of counts.
+
+    With c, d the exact means of the rows, the centred product is ``Φ'Ψ - m c d'``; the second
+    part would fill the matrix and is applied without being formed.
+    """
+
+    raw: csr_array
+    n: int
+    first_centre: FloatArray
+    second_centre: FloatArray
+
+    def times(self, right: FloatArray) -> FloatArray:
+        mean_part = self.n * (self.second_centre @ right)
+        return np.asarray(self.raw @ right - self.first_centre * mean_part)
+
+    def transposed_times(self, left: FloatArray) -> FloatArray:
+        mean_part = self.n * (self.first_centre @ left)
+        return np.asarray(self.raw.T @ left - self.second_centre * mean_part)
+
+    def between(self, first: CentredRows, second: CentredRows) -> FloatArray:
+        c, d = self.first_centre, self.second_centre
+        raw_times_d, c_times_raw = self._raw_times_centres
+        along_c = first.values @ c - c @ c
+        along_d = second.values @ d - d @ d
+        result = self._between_raw(first.values, second.values)
+        result -= first.values @ raw_times_d + second.values @ c_times_raw - c @ raw_times_d
+        result -= self.n * along_c * along_d
+        return result
+
+    def _between_raw(self, first: csr_array, second: csr_array) -> FloatArray:
+        """Give ``x_i' Φ'Ψ y_i`` by looking up only the entries that the rows touch."""
+        row, left, right = entry_pairs(first, second)
+        asked = first.indices[left].astype(np.int64) * self.raw.shape[1] + second.indices[right]
+        weights = first.data[left] * second.data[right]
+        weights *= self.raw.data[np.searchsorted(self._places, asked)]
+        sums = np.bincount(row, weights=weights, minlength=first.shape[0])
+        return np.asarray(sums, dtype=np.float64)
+
+    @cached_property
+    def _places(self) -> IntArray:
+        """Number the stored entries by where they stand in the full matrix, in rising order."""
+        self.raw.sum_duplicates()
+        row = np.repeat(np.arange(self.raw.shape[0]), np.diff(self.raw.indptr))
+        return np.asarray(row * self.raw.shape[1] + self.raw.indices)
+
+    @cached_property
+    def _raw_times_centres(self) -> tuple[FloatArray, FloatArray]:
+        return self.raw @ self.second_centre, self.raw.T @ self.first_centre
+
+
+def product_of_all(
+    total: FloatArray | csr_array, n: int, first_centre: FloatArray, second_centre: FloatArray
+) -> Cross:
+    """Finish the sum of :func:`product_of_run` over all n observations."""
+    if isinstance(total, np.ndarray):
+        return DenseCross(total)
+    return SparseCross(total, n, first_centre, second_centre)
+
+
+def entry_pairs(first: csr_array, second: csr_array) -> tuple[IntArray, IntArray, IntArray]:
+    """List, row by row, every stored entry of one matrix with every one of the other.
+
+    Returns
+    -------
+    row, left, right : ndarray of int
+        The row of each pair and where its two entries stand in ``first.data`` and
+        ``second.data``.
+    """
+    first_counts, second_counts = np.diff(first.indptr), np.diff(second.indptr)
+    row_of_left = np.repeat(np.arange(first.shape[0]), first_counts)
+    partners = second_counts[row_of_left]
+    left = np.repeat(np.arange(len(row_of_left)), partners)
+    row = row_of_left[left]
+    # Number the partners of each left entry 0, 1, …, then move them to where the row starts.
+    run_starts = np.cumsum(partners) - partners
+    right = np.arange(len(left)) - run_starts[left] + second.indptr[row]
+    return row, left, right

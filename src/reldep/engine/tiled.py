@@ -1,0 +1,257 @@
+"""The tiled engine: kernel matrices pass by in tiles, on all cores, in O(m) memory."""
+
+from __future__ import annotations
+
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
+from threading import Event
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+
+from reldep._validation import check_choice
+from reldep.engine.memory import bytes_of, in_words
+from reldep.engine.progress import OnProgress, progress_bar
+from reldep.engine.tiles import Kept, Sweeps, Tile, upper_tiles
+from reldep.kernels.machine import available_cores, numba_is_there
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
+
+    from reldep._variables import FloatArray
+    from reldep.engine.terms import Terms, Wanted
+    from reldep.kernels.base import FittedKernel
+
+    Work: TypeAlias = Callable[[Iterable[Tile]], FloatArray]
+
+# A sweep is cut into about this many pieces of work, each of at most so many kernel values: a
+# tenth of a second of compiled code, or of NumPy. Pieces do not depend on the number of threads
+# and their sums are added in order, so neither does the result.
+PIECES = 64
+MOST_COMPILED_VALUES = 100_000_000
+MOST_BLOCK_VALUES = 8_000_000
+
+# Seconds between two looks for Ctrl-C, which some systems do not deliver to a waiting thread.
+PATIENCE = 0.1
+
+
+@dataclass(frozen=True)
+class Tiled:
+    """Sum tiles of the upper triangle; no kernel matrix is ever held.
+
+    Parameters
+    ----------
+    memory : str, int or None, default "1GB"
+        The most the engine may hold, as ``"512MB"`` or a number of bytes; None sets no limit.
+        Within it, blocks that are slow to fill (many columns, functions) are kept for the second
+        sweep; otherwise they are filled twice.
+    threads : int, optional
+        By default one for each core that this process may use.
+    tile : int, optional
+        Rows and columns of a tile; by default a size that suits the kernels.
+    precision : {"double", "single"}, default "double"
+        Of kernel values made by compiled code; sums are always double. Single precision is
+        about twice as fast and leaves about six correct digits.
+    compiled : bool, optional
+        Whether to use compiled code; by default from 2,000 observations on, if numba can be
+        imported.
+    on_progress : callable, optional
+        Called with the number of pieces of work done and their total, in place of the progress
+        bar.
+
+    Notes
+    -----
+    The result is the same to the last bit for any number of threads.
+
+    Examples
+    --------
+    >>> import numpy as np, reldep
+    >>> from reldep.engine import Tiled
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=100)
+    >>> y, z = x + rng.normal(size=100), rng.normal(size=100)
+    >>> bool(reldep.compare(x, y, z, engine=Tiled(tile=64)).pvalue < 0.05)
+    True
+    """
+
+    memory: str | int | None = "1GB"
+    threads: int | None = None
+    tile: int | None = None
+    precision: Literal["double", "single"] = "double"
+    compiled: bool | None = None
+    on_progress: OnProgress | None = field(default=None, compare=False)
+
+    name: ClassVar[str] = "tiled"
+
+    def __post_init__(self) -> None:
+        if self.memory is not None:
+            bytes_of(self.memory)
+        for argument in ("threads", "tile"):
+            value = getattr(self, argument)
+            if value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+                raise ValueError(f"{argument}={value!r}; pass a whole number, at least 1.")
+        check_choice("precision", self.precision, ("double", "single"))
+        if self.compiled and not numba_is_there():
+            raise ValueError(
+                "compiled=True needs numba, which cannot be imported; install it, or leave "
+                "compiled out to use NumPy."
+            )
+
+    @property
+    def n_threads(self) -> int:
+        """The number of threads that are used."""
+        return self.threads or available_cores()
+
+    def terms(self, kernels: Mapping[str, FittedKernel], wanted: Wanted) -> Terms:
+        """Produce what is wanted from the fitted kernels."""
+        sweeps = Sweeps.prepare(kernels, wanted, precision=self.precision, compiled=self.compiled)
+        tiles = upper_tiles(sweeps.n, self.tile or sweeps.tile_size)
+        kept = self._room_for_blocks(sweeps, tiles)
+        pieces = cut_into_pieces(tiles, sweeps)
+        n_steps = (1 + bool(sweeps.multiplied)) * len(pieces)
+        with (
+            progress_bar("tiles", self.on_progress) as on_progress,
+            _threads(self.n_threads) as pool,
+            self._single_threaded_blas(sweeps),
+        ):
+            steps = _Steps(on_progress, n_steps)
+            first = pool.summed(partial(sweeps.first, kept=kept), pieces, steps)
+            row_sums = sweeps.row_sums(first)
+            if not sweeps.multiplied:
+                return sweeps.terms(first, sweeps.second(row_sums, ()))
+            second = pool.summed(partial(sweeps.second, row_sums, kept=kept), pieces, steps)
+            return sweeps.terms(first, second)
+
+    def working_memory(self, sweeps: Sweeps) -> int:
+        """Estimate the bytes that are held whatever the budget: sums, and blocks in work."""
+        size = min(self.tile or sweeps.tile_size, sweeps.n)
+        n_sums = len(sweeps.names) + len(sweeps.wanted.product_pairs()) + len(sweeps.multiplied)
+        # Each thread has a piece in work and one that waits to be added.
+        sums = 8 * sweeps.n * n_sums * (2 * self.n_threads + 1)
+        # A block is filled by way of a few temporary ones.
+        n_blocks = sweeps.n_given + 4 if sweeps.n_given else 0
+        return sums + 8 * self.n_threads * n_blocks * size**2
+
+    def _room_for_blocks(self, sweeps: Sweeps, tiles: Sequence[Tile]) -> Kept | None:
+        """Decide whether blocks are kept from the first sweep for the second."""
+        limit = np.inf if self.memory is None else bytes_of(self.memory)
+        needed = self.working_memory(sweeps)
+        if needed > limit:
+            raise ValueError(
+                f"memory={self.memory!r} is not enough: {sweeps.n} observations and "
+                f"{len(sweeps.names)} kernels need at least {in_words(needed)} with "
+                f"{self.n_threads} threads. Allow more, or pass fewer threads or a smaller tile."
+            )
+        if not sweeps.n_given or not sweeps.multiplied:
+            return None
+        n_entries = sum(tile.n_entries for tile in tiles)
+        blocks = n_entries * sweeps.n_given * sweeps.all_sums.itemsize
+        return {} if needed + blocks <= limit else None
+
+    def _single_threaded_blas(self, sweeps: Sweeps) -> AbstractContextManager[Any]:
+        """Keep matrix products to one thread where our own threads call them."""
+        if self.n_threads == 1 or not sweeps.n_given:
+            return nullcontext()
+        from threadpoolctl import threadpool_limits
+
+        limits: AbstractContextManager[Any] = threadpool_limits(1, user_api="blas")
+        return limits
+
+
+def cut_into_pieces(tiles: Sequence[Tile], sweeps: Sweeps) -> list[list[Tile]]:
+    """Cut a list of tiles into pieces of about equal work."""
+    n_kernels = len(sweeps.names)
+    most = MOST_BLOCK_VALUES if sweeps.n_given else MOST_COMPILED_VALUES
+    share = min(most, n_kernels * sum(tile.n_entries for tile in tiles) / PIECES)
+    pieces: list[list[Tile]] = []
+    filled = np.inf
+    for tile in tiles:
+        if filled >= share:
+            pieces.append([])
+            filled = 0
+        pieces[-1].append(tile)
+        filled += n_kernels * tile.n_entries
+    return pieces
+
+
+class _Steps:
+    """Count the pieces that are done, and tell."""
+
+    def __init__(self, on_progress: OnProgress, total: int) -> None:
+        self._on_progress = on_progress
+        self._done, self._total = 0, total
+
+    def one_more(self) -> None:
+        self._done += 1
+        self._on_progress(self._done, self._total)
+
+
+class _Stopped(Exception):  # noqa: N818
+    """Ends the work of a thread after the tile in work."""
+
+
+class _Threads:
+    """Threads that sum pieces of work and can be stopped in the middle of one."""
+
+    def __init__(self, n_threads: int) -> None:
+        self._n_threads = n_threads
+        self._pool = ThreadPoolExecutor(n_threads, thread_name_prefix="reldep")
+        self._stop = Event()
+
+    def summed(self, work: Work, pieces: Sequence[Sequence[Tile]], steps: _Steps) -> FloatArray:
+        """Add the results of all pieces, in their order."""
+        results = self._results(work, pieces)
+        total = next(results)
+        steps.one_more()
+        for part in results:
+            total += part
+            steps.one_more()
+        return total
+
+    def _results(self, work: Work, pieces: Sequence[Sequence[Tile]]) -> Iterator[FloatArray]:
+        waiting: deque[Future[FloatArray]] = deque()
+        following = iter(pieces)
+        # Few pieces are under way at a time: each holds sums of its own.
+        for piece in islice(following, 2 * self._n_threads):
+            waiting.append(self._submit(work, piece))
+        while waiting:
+            result = _result(waiting.popleft())
+            for piece in islice(following, 1):
+                waiting.append(self._submit(work, piece))
+            yield result
+
+    def end(self) -> None:
+        """Let go of what is waiting, stop what is running, and wait until it has."""
+        self._stop.set()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def _submit(self, work: Work, piece: Sequence[Tile]) -> Future[FloatArray]:
+        return self._pool.submit(work, self._until_stopped(piece))
+
+    def _until_stopped(self, piece: Sequence[Tile]) -> Iterator[Tile]:
+        for tile in piece:
+            if self._stop.is_set():
+                raise _Stopped
+            yield tile
+
+
+@contextmanager
+def _threads(n_threads: int) -> Iterator[_Threads]:
+    threads = _Threads(n_threads)
+    try:
+        yield threads
+    finally:
+        threads.end()
+
+
+def _result(future: Future[FloatArray]) -> FloatArray:
+    while not wait([future], timeout=PATIENCE).done:
+        pass
+    return future.result()

@@ -1,0 +1,123 @@
+"""The kernel for pictures: pixels averaged in blocks, then compared as numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from reldep._validation import check_count
+from reldep._variables import Items, Numeric, Variable
+from reldep.kernels.mapped import MappedKernel
+
+if TYPE_CHECKING:
+    from reldep._variables import FloatArray
+    from reldep.kernels.resolve import KernelSpec
+
+
+@dataclass(frozen=True)
+class Images(MappedKernel):
+    """A kernel between pictures of one size, by their averaged pixels.
+
+    Pictures larger than `max_side` are divided into equal square blocks, as few pixels wide as
+    brings both sides down to `max_side`; each block becomes its mean, channel by channel.
+    Averaging keeps shapes, drops noise and makes the distance less sensitive to small shifts.
+    Where what matters is finer or moves about, use :class:`Embedding` with a network.
+
+    With ``max_side=None`` every pixel counts, and the kernel is characteristic if `kernel` is;
+    with a reduction it is not, since details within a block are lost.
+
+    Parameters
+    ----------
+    max_side : int or None, default 32
+        The longest side after the reduction, in pixels. None keeps all pixels.
+    kernel : str, Kernel or callable, default "gaussian"
+        The kernel on the pixels.
+
+    Notes
+    -----
+    The data are an array of shape (n, height, width) or (n, height, width, channels), or a list
+    of n such pictures; integers or floats.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from reldep.kernels import Images
+    >>> Images(max_side=2).reduce(np.arange(16.0).reshape(1, 4, 4))
+    array([[[ 2.5,  4.5],
+            [10.5, 12.5]]])
+    """
+
+    max_side: int | None = 32
+    kernel: KernelSpec = "gaussian"
+
+    accepts: ClassVar[tuple[type[Variable], ...]] = (Items,)
+
+    def __post_init__(self) -> None:
+        if self.max_side is not None:
+            check_count("max_side", self.max_side, at_least=1)
+
+    @property
+    def is_characteristic(self) -> bool:
+        from reldep.kernels.resolve import is_characteristic
+
+        return self.max_side is None and is_characteristic(self.kernel)
+
+    @property
+    def title(self) -> str:
+        return f"Images(max_side={self.max_side})"
+
+    @property
+    def kernel_of_rows(self) -> Any:
+        return self.kernel
+
+    def rows(self, variable: Variable) -> Numeric:
+        pictures = _stacked(variable)  # type: ignore[arg-type]
+        return Numeric(variable.name, self.reduce(pictures).reshape(len(pictures), -1))
+
+    def reduce(self, pictures: npt.NDArray[Any]) -> FloatArray:
+        """Average blocks of pixels until no side is longer than `max_side`."""
+        longest = max(pictures.shape[1:3])
+        block = 1 if self.max_side is None else -(-longest // self.max_side)
+        if block == 1:
+            return pictures.astype(np.float64)
+        return _block_means(pictures, block)
+
+
+def _block_means(pictures: npt.NDArray[Any], block: int) -> FloatArray:
+    """Average squares of `block` pixels; those at the lower and right edge may be smaller."""
+    n, height, width, *channels = pictures.shape
+    rows, columns = -(-height // block), -(-width // block)
+    sums = np.zeros((n, rows, columns, *channels))
+    sizes = np.zeros((rows, columns, *[1] * len(channels)))
+    for i in range(block):
+        for j in range(block):
+            pixels = pictures[:, i::block, j::block]
+            corner = (slice(pixels.shape[1]), slice(pixels.shape[2]))
+            sums[:, *corner] += pixels
+            sizes[corner] += 1.0
+    means: FloatArray = sums / sizes
+    return means
+
+
+def _stacked(variable: Items) -> npt.NDArray[Any]:
+    """Give all pictures as one array."""
+    items = variable.items
+    if not isinstance(items, np.ndarray):
+        pictures = [np.asarray(item) for item in items]
+        shapes = {picture.shape for picture in pictures}
+        if len(shapes) > 1:
+            first, second = sorted(shapes)[:2]
+            raise ValueError(
+                f"the pictures of {variable.name} have different shapes, such as {first} and "
+                f"{second}; resize them to one shape first."
+            )
+        items = np.stack(pictures)
+    if items.ndim not in (3, 4) or items.dtype.kind not in "biuf" or 0 in items.shape:
+        raise ValueError(
+            f"{variable.name} is an array of shape {items.shape} and type {items.dtype}; kernel "
+            "Images takes numbers of shape (n, height, width) or (n, height, width, channels)."
+        )
+    return items

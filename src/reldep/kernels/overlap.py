@@ -1,0 +1,223 @@
+"""Kernels for sets and counts: the share that two observations have in common."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Set
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from reldep._validation import check_varies
+from reldep._variables import Items, Numeric, Sparse, Variable
+from reldep.kernels._extras import import_extra
+from reldep.kernels.base import FittedKernel, Kernel
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from scipy.sparse import csr_array
+
+    from reldep._variables import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class FittedOverlap(FittedKernel):
+    """What is shared, divided by what either one has."""
+
+    rows: FloatArray | csr_array
+    sizes: FloatArray
+
+    @abstractmethod
+    def shared(self, rows: slice, cols: slice) -> FloatArray:
+        """Measure what two observations share, for a block of pairs."""
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def __call__(self, rows: slice, cols: slice) -> FloatArray:
+        shared = self.shared(rows, cols)
+        either = self.sizes[rows, None] + self.sizes[None, cols] - shared
+        # Two empty observations are the same: there the share is 1.
+        return np.divide(shared, either, out=np.ones_like(shared), where=either > 0)
+
+    @property
+    def label(self) -> str:
+        return f"{type(self).__name__.removeprefix('Fitted')}()"
+
+    @property
+    def in_unit_interval(self) -> bool:
+        return True
+
+
+class FittedJaccard(FittedOverlap):
+    """Sets as 0/1 rows: the product of two rows counts the elements shared."""
+
+    def shared(self, rows: slice, cols: slice) -> FloatArray:
+        products: Any = self.rows[rows] @ self.rows[cols].T
+        block: FloatArray = products.toarray()
+        return block
+
+
+class FittedMinMax(FittedOverlap):
+    """Counts: from ``|x - y|₁ = Σx + Σy - 2 Σ min(x, y)``."""
+
+    def shared(self, rows: slice, cols: slice) -> FloatArray:
+        if isinstance(self.rows, np.ndarray):
+            from scipy.spatial.distance import cdist
+
+            apart: FloatArray = cdist(self.rows[rows], self.rows[cols], "cityblock")
+        else:
+            pairwise = import_extra(
+                "sklearn.metrics.pairwise", extra="features", purpose="MinMax on sparse rows"
+            )
+            apart = pairwise.manhattan_distances(self.rows[rows], self.rows[cols])
+        block = 0.5 * (self.sizes[rows, None] + self.sizes[None, cols] - apart)
+        return np.maximum(block, 0.0, out=block)
+
+
+@dataclass(frozen=True)
+class Jaccard(Kernel):
+    """The share of elements that two sets have in common, ``|A ∩ B| / |A ∪ B|``.
+
+    Takes a sequence of sets (or of lists, read as sets), or rows of 0 and 1. Two empty sets
+    have the value 1. Positive definite on different sets (Bouchard, Jousselme & Doré 2013) and
+    so characteristic for sets taken from finitely many elements.
+
+    References
+    ----------
+    Bouchard, Jousselme & Doré (2013), A proof for the positive definiteness of the Jaccard
+    index matrix, International Journal of Approximate Reasoning 54.
+
+    Examples
+    --------
+    >>> from reldep.kernels import Jaccard
+    >>> from reldep._reading import read_variable
+    >>> baskets = read_variable([{"tea", "milk"}, {"tea"}, {"rice"}], "baskets")
+    >>> Jaccard().fit(baskets).matrix()
+    array([[1. , 0.5, 0. ],
+           [0.5, 1. , 0. ],
+           [0. , 0. , 1. ]])
+    """
+
+    accepts: ClassVar[tuple[type[Variable], ...]] = (Items, Numeric, Sparse)
+
+    @property
+    def is_characteristic(self) -> bool:
+        return True
+
+    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedJaccard:  # noqa: ARG002
+        self.check_accepts(variable)
+        rows = _membership(variable)
+        check_varies(Sparse(variable.name, rows))
+        return FittedJaccard(rows, _row_sums(rows))
+
+
+@dataclass(frozen=True)
+class MinMax(Kernel):
+    """The overlap of two rows of counts or amounts, ``Σ min(x, y) / Σ max(x, y)``.
+
+    Takes rows of numbers that are at least 0, or a sequence of mappings from element to count
+    (:class:`collections.Counter`). On rows of 0 and 1 it is :class:`Jaccard`; two rows of zeros
+    have the value 1. Positive definite, and characteristic for bounded rows. Sparse rows need
+    the extra ``features``.
+
+    Columns count by their size: bring amounts in different units to one scale first.
+
+    Examples
+    --------
+    >>> from reldep.kernels import MinMax
+    >>> from reldep._reading import read_variable
+    >>> MinMax().fit(read_variable([[2, 1], [1, 1], [0, 3]], "counts")).matrix().round(3)
+    array([[1.   , 0.667, 0.2  ],
+           [0.667, 1.   , 0.25 ],
+           [0.2  , 0.25 , 1.   ]])
+    """
+
+    accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric, Sparse, Items)
+
+    @property
+    def is_characteristic(self) -> bool:
+        return True
+
+    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedMinMax:  # noqa: ARG002
+        self.check_accepts(variable)
+        if isinstance(variable, Items):
+            variable = Sparse(variable.name, _counted(variable))
+        rows: FloatArray | csr_array = variable.values  # type: ignore[attr-defined]
+        if rows.min() < 0:
+            raise ValueError(
+                f"{variable.name} has negative values (smallest {float(rows.min()):.4g}); kernel "
+                "MinMax takes counts or amounts of at least 0. Use Gaussian() for other numbers."
+            )
+        check_varies(variable)
+        return FittedMinMax(_with_short_indices(rows), _row_sums(rows))
+
+
+def _row_sums(rows: FloatArray | csr_array) -> FloatArray:
+    return np.asarray(rows.sum(axis=1), dtype=np.float64).ravel()
+
+
+def _with_short_indices(rows: FloatArray | csr_array) -> FloatArray | csr_array:
+    """Give sparse rows the 32-bit indices that scikit-learn's compiled distances take."""
+    if isinstance(rows, np.ndarray):
+        return rows
+    short = (rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int32))
+    return type(rows)(short, shape=rows.shape)
+
+
+def _membership(variable: Variable) -> csr_array:
+    """Give the 0/1 matrix of which observation holds which element."""
+    from scipy.sparse import csr_array
+
+    if isinstance(variable, Items):
+        _check_items(variable, (Set, list, tuple), "Jaccard", "sets")
+        try:
+            return _matrix_of([dict.fromkeys(item, 1.0) for item in variable.items])
+        except TypeError as error:
+            raise TypeError(
+                f"the sets of {variable.name} hold elements that cannot be compared ({error}); "
+                "use strings, numbers or tuples as elements."
+            ) from error
+    rows = csr_array(variable.values)  # type: ignore[attr-defined]
+    if not np.isin(rows.data, (0.0, 1.0)).all():
+        raise ValueError(
+            f"{variable.name} has values other than 0 and 1; kernel Jaccard takes sets, or rows "
+            "that mark the elements by 0 and 1. For counts use MinMax()."
+        )
+    return rows
+
+
+def _counted(variable: Items) -> csr_array:
+    _check_items(variable, (Mapping,), "MinMax", "mappings from element to count")
+    counts = _matrix_of(variable.items)
+    if not np.isfinite(counts.data).all():
+        raise ValueError(f"{variable.name} has counts that are NaN or infinite; fill them in.")
+    return counts
+
+
+def _check_items(variable: Items, kinds: tuple[type, ...], kernel: str, wanted: str) -> None:
+    for row, item in enumerate(variable.items):
+        if not isinstance(item, kinds):
+            raise TypeError(
+                f"observation {row} of {variable.name} is of type {type(item).__name__}; kernel "
+                f"{kernel} takes {wanted}, one per observation."
+            )
+
+
+def _matrix_of(observations: Sequence[Mapping[Any, Any]] | npt.NDArray[Any]) -> csr_array:
+    """Lay out mappings from element to amount as sparse rows, a column for each element."""
+    from scipy.sparse import csr_array
+
+    column_of: dict[Any, int] = {}
+    columns = [
+        column_of.setdefault(element, len(column_of))
+        for amounts in observations
+        for element in amounts
+    ]
+    values = np.array([float(v) for amounts in observations for v in amounts.values()])
+    starts = np.cumsum([0, *(len(amounts) for amounts in observations)])
+    shape = (len(observations), max(len(column_of), 1))
+    return csr_array((values, columns, starts), shape=shape)

@@ -1,0 +1,215 @@
+"""Order statistics of the pairwise distances, exactly, without holding them.
+
+A random sample brackets the rank that is sought; one pass over all distances counts those below
+the bracket and collects those within. If the sample misled, or more fell into the bracket than
+may be held, what the pass found gives a better bracket for the next.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reldep.kernels.machine import available_cores, numba_is_there
+from reldep.kernels.points import FEW_COLUMNS, Points
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reldep._variables import FloatArray, IntArray
+
+# Pairs drawn where distances are cheap one by one, and rows where they come in blocks.
+SAMPLED_PAIRS = 100_000
+SAMPLED_ROWS = 1_000
+
+# The bracket reaches this many standard errors of the sample to either side.
+STANDARD_ERRORS = 4.0
+
+# The most values that a pass may collect.
+MOST_COLLECTED = 4_000_000
+
+BLOCK_ROWS = 1_024
+
+
+@dataclass(frozen=True, eq=False)
+class Pass:
+    """What one pass over all distances found out about a bracket.
+
+    Attributes
+    ----------
+    low, high : float
+        The bracket.
+    counts : ndarray of int, shape (4,)
+        How many lie below low, not above low, below high, and not above high.
+    inside : ndarray
+        Values strictly within the bracket in ascending order: all, or a sample.
+    """
+
+    low: float
+    high: float
+    counts: IntArray
+    inside: FloatArray
+
+    def value_at(self, rank: int) -> float | None:
+        """Give the value of a rank, counted from 0, if the pass determines it."""
+        below, up_to_low, below_high, up_to_high = self.counts.tolist()
+        if below <= rank < up_to_low:
+            return self.low
+        if below_high <= rank < up_to_high:
+            return self.high
+        if up_to_low <= rank < below_high == up_to_low + len(self.inside):
+            return float(self.inside[rank - up_to_low])
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """An open interval in which the value of a rank must lie, and a sample to divide it by."""
+
+    low: float
+    high: float
+    n_up_to_low: int
+    n_below_high: int
+    sample: FloatArray
+    sample_size: float
+
+    def after(self, found: Pass, rank: int) -> Bounds:
+        """Narrow down by what a pass found, though it did not determine the value."""
+        below, up_to_low, below_high, up_to_high = found.counts.tolist()
+        if rank < below:
+            low, high, counts = self.low, found.low, (self.n_up_to_low, below)
+        elif rank >= up_to_high:
+            low, high, counts = found.high, self.high, (up_to_high, self.n_below_high)
+        else:
+            # It lies among the values of which the pass could hold a sample only.
+            size = len(found.inside)
+            return Bounds(found.low, found.high, up_to_low, below_high, found.inside, size)
+        kept = self.sample[(low < self.sample) & (self.sample < high)]
+        return Bounds(low, high, *counts, kept, self.sample_size)
+
+    def bracket(self, rank: int) -> tuple[float, float]:
+        """Choose two values that are likely to have the rank between them."""
+        n = len(self.sample)
+        share = (rank - self.n_up_to_low) / (self.n_below_high - self.n_up_to_low)
+        margin = STANDARD_ERRORS * 0.5 / np.sqrt(max(1.0, self.sample_size))
+        first, last = int((share - margin) * n) - 1, int((share + margin) * n) + 1
+        if n and first < 0 and last >= n:
+            # A sample too small for a bracket still cuts the interval in two.
+            first = last = n // 2
+        low = float(self.sample[first]) if first >= 0 else self.low
+        high = float(self.sample[last]) if last < n else self.high
+        return low, high
+
+
+@dataclass(frozen=True, eq=False)
+class DistanceStream:
+    """The squared distances between different points, by rank.
+
+    Attributes
+    ----------
+    points : Points
+    passes : list of Pass
+        What is known from earlier questions.
+    """
+
+    points: Points
+    passes: list[Pass] = field(default_factory=list)
+
+    @property
+    def n_distances(self) -> int:
+        """The number of pairs of points."""
+        n = len(self.points)
+        return n * (n - 1) // 2
+
+    def squared_distance_at(self, rank: int) -> float:
+        """Give the squared distance of a rank, counted from 0 for the smallest."""
+        for known in self.passes:
+            value = known.value_at(rank)
+            if value is not None:
+                return value
+        sample, size = self._sampled()
+        bounds = Bounds(-1.0, np.inf, 0, self.n_distances, sample, size)
+        while True:
+            found = self._pass(*bounds.bracket(rank))
+            value = found.value_at(rank)
+            if value is not None:
+                return value
+            bounds = bounds.after(found, rank)
+
+    def count_zeros(self) -> int:
+        """Count the pairs of equal points."""
+        return int(self._pass(0.0, 0.0).counts[1])
+
+    @property
+    def _is_cheap(self) -> bool:
+        """Whether distances are made one by one, in compiled code."""
+        few = not self.points.is_sparse and self.points.n_columns <= FEW_COLUMNS
+        return few and numba_is_there()
+
+    def _pass(self, low: float, high: float) -> Pass:
+        make = _compiled_pass if self._is_cheap else _block_pass
+        self.passes.append(make(self.points, low, high))
+        return self.passes[-1]
+
+    def _sampled(self) -> tuple[FloatArray, float]:
+        """Draw squared distances, with the size of an independent sample as good as they are."""
+        rng = np.random.default_rng(0)
+        n = len(self.points)
+        rows: Any = self.points.rows
+        if self._is_cheap:
+            i, j = rng.integers(0, n, SAMPLED_PAIRS), rng.integers(0, n - 1, SAMPLED_PAIRS)
+            difference = rows[i] - rows[j + (j >= i)]
+            return np.sort(np.einsum("ij,ij->i", difference, difference)), SAMPLED_PAIRS
+        half = min(SAMPLED_ROWS, n // 2)
+        drawn = self.points.take(rng.permutation(n)[: 2 * half])
+        block = drawn.squared_distances(slice(0, half), slice(half, 2 * half))
+        return np.sort(block, axis=None), half
+
+
+def _compiled_pass(points: Points, low: float, high: float) -> Pass:
+    """Count and collect in compiled code, the rows dealt out to threads like cards."""
+    from reldep.kernels.compiled import WIDTH, count_and_collect
+
+    # A copy: the read-only rows themselves would be another type to compile for.
+    columns = np.array(np.asarray(points.rows).T, order="C")
+    n_parts = available_cores()
+
+    def part(start: int) -> tuple[IntArray, FloatArray]:
+        counts = np.zeros(4, dtype=np.int64)
+        # Less than a run could come back empty, and the search would not get on.
+        collected = np.empty(max(WIDTH, MOST_COLLECTED // n_parts))
+        n_collected = count_and_collect(columns, start, n_parts, low, high, counts, collected)
+        return counts, collected[:n_collected].copy()
+
+    with ThreadPoolExecutor(n_parts) as pool:
+        parts = list(pool.map(part, range(n_parts)))
+    inside = np.sort(np.concatenate([values for _, values in parts]))
+    return Pass(low, high, np.sum([counts for counts, _ in parts], axis=0), inside)
+
+
+def _block_pass(points: Points, low: float, high: float) -> Pass:
+    """Count and collect from blocks; of too many values every second one is kept, repeatedly."""
+    counts = np.zeros(4, dtype=np.int64)
+    collected: list[FloatArray] = []
+    stride = 1
+    for squared in _upper_blocks(points):
+        marks = (squared < low, squared <= low, squared < high, squared <= high)
+        counts += [np.count_nonzero(mark) for mark in marks]
+        collected.append(squared[marks[2] & ~marks[1]][::stride])
+        while sum(map(len, collected)) > MOST_COLLECTED:
+            collected = [np.concatenate(collected)[::2]]
+            stride *= 2
+    return Pass(low, high, counts, np.sort(np.concatenate(collected)))
+
+
+def _upper_blocks(points: Points) -> Iterator[FloatArray]:
+    """Go through the squared distances above the diagonal."""
+    n = len(points)
+    runs = [slice(start, min(start + BLOCK_ROWS, n)) for start in range(0, n, BLOCK_ROWS)]
+    for i, rows in enumerate(runs):
+        for cols in runs[i:]:
+            block = points.squared_distances(rows, cols)
+            yield block[np.triu_indices(len(block), k=1)] if rows == cols else block

@@ -1,0 +1,164 @@
+"""The kernel for time series: all ways of aligning two series, added up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from reldep._variables import Items, Numeric, Variable
+from reldep.kernels._extras import import_extra
+from reldep.kernels.base import FittedKernel
+from reldep.kernels.median import MedianDistance, median_distance
+from reldep.kernels.points import Points
+from reldep.kernels.scaling import BandwidthKernel, ChosenBandwidth
+
+if TYPE_CHECKING:
+    from reldep._variables import FloatArray
+    from reldep.exceptions import ReldepWarning
+
+# The median between time points is taken over at most this many of them.
+POINTS_FOR_MEDIAN = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class FittedTimeSeries(FittedKernel):
+    """Global alignment between series, held as one array padded with NaN."""
+
+    padded: FloatArray
+    chosen: ChosenBandwidth
+
+    def __len__(self) -> int:
+        return len(self.padded)
+
+    def __call__(self, rows: slice, cols: slice) -> FloatArray:
+        # Without a second set, tslearn computes each pair among the first once only.
+        others = None if rows == cols else self.padded[cols]
+        block: FloatArray = _tslearn("metrics").cdist_gak(
+            self.padded[rows], others, sigma=self.chosen.width
+        )
+        return block
+
+    @property
+    def label(self) -> str:
+        return f"TimeSeries(bandwidth={self.chosen.width:.6g})"
+
+    @property
+    def in_unit_interval(self) -> bool:
+        return True
+
+    @property
+    def cautions(self) -> tuple[ReldepWarning, ...]:
+        return self.chosen.notes
+
+    def scaled(self, factor: float) -> FittedTimeSeries:
+        """Give the same kernel with `factor` times its bandwidth."""
+        return replace(self, chosen=self.chosen.scaled(factor))
+
+    def describe(self) -> dict[str, Any]:
+        return {"kernel": self.label, "bandwidth": self.chosen.width, "rule": self.chosen.rule}
+
+
+@dataclass(frozen=True)
+class TimeSeries(BandwidthKernel):
+    """The global alignment kernel between time series, of the same or of different lengths.
+
+    Two series are alike if they can be laid on each other by stretching time. The kernel adds
+    up all alignments, each weighted by how close the aligned points are, and is scaled to 1 on
+    equal series. With the local weight of Cuturi (2011), ``κ / (2 - κ)`` for a Gaussian κ, it is
+    positive semi-definite; whether it is characteristic is not known. Computed by tslearn
+    (extra ``timeseries``); each pair costs the product of the two lengths.
+
+    Where time points correspond to each other one by one, ``Gaussian()`` on the rows is much
+    faster.
+
+    Parameters
+    ----------
+    bandwidth : float or "median", default "median"
+        σ of the local Gaussian. "median" is the rule of Cuturi (2011): the median distance
+        between time points (a random 1,000 of them where there are more) times the square root
+        of the median length.
+    factor : float, default 1
+        Multiplies the bandwidth.
+
+    Notes
+    -----
+    The data are a table (one series a row), a list of sequences of numbers, or a list or array
+    of tables with one row per time and one column per measurement.
+
+    References
+    ----------
+    Cuturi (2011), Fast global alignment kernels, ICML.
+
+    Examples
+    --------
+    >>> from reldep.kernels import TimeSeries
+    >>> from reldep._reading import read_variable
+    >>> series = read_variable([[1, 2, 3], [1, 2, 2, 3], [3, 1, 0]], "series")
+    >>> TimeSeries(bandwidth=2).fit(series).matrix().round(3)
+    array([[1.   , 0.839, 0.068],
+           [0.839, 1.   , 0.043],
+           [0.068, 0.043, 1.   ]])
+    """
+
+    accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric, Items)
+
+    def fit(
+        self, variable: Variable, *, rng: np.random.Generator | None = None
+    ) -> FittedTimeSeries:
+        self.check_accepts(variable)
+        series = _series_of(variable)
+        if all(np.array_equal(table, series[0]) for table in series):
+            raise ValueError(f"all {len(series)} series of {variable.name} are the same.")
+        chosen = self.choose(variable, _median_rule(series, rng) if self.needs_median else None)
+        padded = _tslearn("utils").to_time_series_dataset(series)
+        return FittedTimeSeries(padded, chosen)
+
+
+def _tslearn(module: str) -> Any:
+    return import_extra(f"tslearn.{module}", extra="timeseries", purpose="kernel TimeSeries")
+
+
+def _series_of(variable: Variable) -> list[FloatArray]:
+    """Give each series as a table, one row per time and one column per measurement."""
+    rows = variable.values if isinstance(variable, Numeric) else variable.items  # type: ignore[attr-defined]
+    series = [_table(row, f"series {i} of {variable.name}") for i, row in enumerate(rows)]
+    widths = {table.shape[1] for table in series}
+    if len(widths) > 1:
+        raise ValueError(
+            f"the series of {variable.name} have {min(widths)} to {max(widths)} measurements per "
+            "time; all must have the same number of columns."
+        )
+    return series
+
+
+def _table(row: Any, place: str) -> FloatArray:
+    if not isinstance(row, (list, tuple, np.ndarray)):
+        raise TypeError(
+            f"{place} is of type {type(row).__name__}; pass a sequence of numbers or a table with "
+            "one row per time."
+        )
+    try:
+        values = np.asarray(row, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{place} holds values that are not numbers ({error}).") from error
+    if values.ndim not in (1, 2) or values.size == 0:
+        raise ValueError(
+            f"{place} has shape {values.shape}; pass at least one time, as a sequence of numbers "
+            "or a table with one row per time."
+        )
+    if not np.isfinite(values).all():
+        raise ValueError(f"{place} has NaN or infinite values; fill them in or cut them off.")
+    return values.reshape(len(values), -1)
+
+
+def _median_rule(series: list[FloatArray], rng: np.random.Generator | None) -> MedianDistance:
+    """Give the median distance between time points times the root of the median length."""
+    points = np.concatenate(series)
+    if len(points) > POINTS_FOR_MEDIAN:
+        generator = np.random.default_rng(0) if rng is None else rng
+        points = generator.choice(points, POINTS_FOR_MEDIAN, replace=False)
+    found = median_distance(Points.of(Numeric("points", points)))
+    length = float(np.median([len(table) for table in series]))
+    return replace(found, value=found.value * np.sqrt(length))

@@ -1,0 +1,221 @@
+"""Kernels for strings: shared substrings (Spectrum) and edits (EditDistance)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from reldep._validation import check_count, check_varies
+from reldep._variables import Items, Labels, Sparse, Variable
+from reldep.kernels._extras import import_extra
+from reldep.kernels._strings import refuse_where, strings_of
+from reldep.kernels.base import FittedKernel
+from reldep.kernels.counts import count_matrix, unit_rows
+from reldep.kernels.mapped import MappedKernel
+from reldep.kernels.median import MedianDistance
+from reldep.kernels.scaling import BandwidthKernel, ChosenBandwidth
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from scipy.sparse import csr_array
+
+    from reldep._variables import FloatArray, IntArray
+    from reldep.exceptions import ReldepWarning
+
+# Rows of the distance matrix that are counted at a time for the median.
+ROWS_AT_A_TIME = 1000
+
+
+@dataclass(frozen=True)
+class Spectrum(MappedKernel):
+    """A kernel between strings, by the substrings of `k` characters they share.
+
+    For DNA, proteins and other strings in which short patterns matter wherever they stand. The
+    counts are explicit sparse features, so large samples are fast and exact.
+
+    It is not characteristic: strings with the same substrings in another order look the same.
+
+    Parameters
+    ----------
+    k : int, default 3
+        The length of the substrings.
+    normalize : bool, default True
+        Scale the counts of each string to length 1, so that the kernel does not see how long
+        the strings are.
+
+    References
+    ----------
+    Leslie, Eskin & Noble (2002), The spectrum kernel, Pacific Symposium on Biocomputing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from reldep.kernels import Spectrum
+    >>> from reldep._reading import read_variable
+    >>> strings = read_variable(["ABAB", "ABBA", "BABA"], "strings")
+    >>> Spectrum(k=2, normalize=False).fit(strings).matrix()
+    array([[5., 3., 4.],
+           [3., 3., 3.],
+           [4., 3., 5.]])
+    """
+
+    k: int = 3
+    normalize: bool = True
+
+    accepts: ClassVar[tuple[type[Variable], ...]] = (Labels, Items)
+
+    def __post_init__(self) -> None:
+        check_count("k", self.k, at_least=1)
+
+    @property
+    def title(self) -> str:
+        return f"Spectrum(k={self.k})" if self.normalize else f"Spectrum(k={self.k}, raw counts)"
+
+    @property
+    def kernel_of_rows(self) -> Any:
+        return "linear"
+
+    def rows(self, variable: Variable) -> Sparse:
+        strings = strings_of(variable, "Spectrum")  # type: ignore[arg-type]
+        short = [len(string) < self.k for string in strings]
+        refuse_where(variable.name, short, f"a string shorter than k={self.k}")
+        counts = count_substrings(strings, self.k)
+        return Sparse(variable.name, unit_rows(counts) if self.normalize else counts)
+
+
+def count_substrings(strings: Sequence[str], k: int) -> csr_array:
+    """Count the substrings of length k in each string, in one pass over all of them."""
+    lengths = np.array([len(string) for string in strings])
+    text = np.frombuffer("".join(strings).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    alphabet, letters = np.unique(text, return_inverse=True)
+    windows = letters
+    for shift in range(1, k):
+        # Numbers are given anew at each step, so that no alphabet and no k can overflow.
+        extended = windows[:-1] * len(alphabet) + letters[shift:]
+        windows = np.unique(extended, return_inverse=True)[1]
+    string_of = np.repeat(np.arange(len(strings)), lengths)
+    left_in_string = np.repeat(np.cumsum(lengths), lengths) - np.arange(len(text))
+    inside = (left_in_string >= k)[: len(windows)]
+    kept = np.unique(windows[inside], return_inverse=True)[1]
+    return count_matrix(string_of[: len(windows)][inside], kept, len(strings))
+
+
+@dataclass(frozen=True, eq=False)
+class FittedEditDistance(FittedKernel):
+    """exp(-d / σ) of the edit distance d."""
+
+    strings: list[str]
+    chosen: ChosenBandwidth
+
+    def __len__(self) -> int:
+        return len(self.strings)
+
+    def __call__(self, rows: slice, cols: slice) -> FloatArray:
+        block = edit_distances(self.strings[rows], self.strings[cols]).astype(np.float64)
+        block *= -1.0 / self.chosen.width
+        return np.exp(block, out=block)
+
+    @property
+    def label(self) -> str:
+        return f"EditDistance(bandwidth={self.chosen.width:.6g})"
+
+    @property
+    def in_unit_interval(self) -> bool:
+        return True
+
+    @property
+    def cautions(self) -> tuple[ReldepWarning, ...]:
+        return self.chosen.notes
+
+    def scaled(self, factor: float) -> FittedEditDistance:
+        """Give the same kernel with `factor` times its bandwidth."""
+        return replace(self, chosen=self.chosen.scaled(factor))
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "kernel": self.label,
+            "bandwidth": self.chosen.width,
+            "rule": self.chosen.rule,
+        }
+
+
+@dataclass(frozen=True)
+class EditDistance(BandwidthKernel):
+    """The kernel ``exp(-d / σ)`` of the edit distance d between strings.
+
+    d counts the characters to insert, delete or replace (Levenshtein). For short strings such
+    as names and codes, where the order of all characters matters. Needs the extra ``strings``.
+
+    The edit distance has no exact picture in a vector space, so this kernel is **not**
+    positive semi-definite for every set of strings, and not characteristic. HSIC with it is
+    still a number that can be estimated and compared, but may be 0 or negative under
+    dependence. On 300 random DNA strings of length 20 the smallest eigenvalue of the centred
+    matrix is -0.06 times the largest; :func:`~reldep.kernels.check_kernel` measures it on
+    yours. :class:`Spectrum` is positive semi-definite on all strings.
+
+    Parameters
+    ----------
+    bandwidth : float or "median", default "median"
+        σ in edits, or the exact median of the distances between different observations.
+    factor : float, default 1
+        Multiplies the bandwidth.
+
+    Examples
+    --------
+    >>> from reldep.kernels import EditDistance
+    >>> EditDistance(bandwidth=2).is_characteristic
+    False
+    """
+
+    accepts: ClassVar[tuple[type[Variable], ...]] = (Labels, Items)
+
+    def fit(
+        self,
+        variable: Variable,
+        *,
+        rng: np.random.Generator | None = None,  # noqa: ARG002
+    ) -> FittedEditDistance:
+        self.check_accepts(variable)
+        check_varies(variable)
+        strings = strings_of(variable, "EditDistance")  # type: ignore[arg-type]
+        median = median_edit_distance(strings) if self.needs_median else None
+        return FittedEditDistance(strings, self.choose(variable, median))
+
+
+def edit_distances(first: Sequence[str], second: Sequence[str]) -> IntArray:
+    """Give the number of edits between every string of the first and of the second list."""
+    purpose = "kernel EditDistance"
+    process = import_extra("rapidfuzz.process", extra="strings", purpose=purpose)
+    scorers = import_extra("rapidfuzz.distance", extra="strings", purpose=purpose)
+    distances: IntArray = process.cdist(
+        first, second, scorer=scorers.Levenshtein.distance, dtype=np.int64
+    )
+    return distances
+
+
+def median_edit_distance(strings: Sequence[str]) -> MedianDistance:
+    """Find the exact median of the pairwise distances from their counts, block by block."""
+    counts = np.zeros(max(map(len, strings)) + 1, dtype=np.int64)
+    for start in range(0, len(strings), ROWS_AT_A_TIME):
+        block = edit_distances(strings[start : start + ROWS_AT_A_TIME], strings[start:])
+        among, later = block[:, : len(block)], block[:, len(block) :]
+        counts += np.bincount(later.ravel(), minlength=len(counts))
+        # Among themselves these strings meet twice, and each meets itself.
+        twice = np.bincount(among.ravel(), minlength=len(counts))
+        twice[0] -= len(block)
+        counts += twice // 2
+    median = _median_of_counts(counts)
+    if median > 0:
+        return MedianDistance(median)
+    counts[0] = 0
+    return MedianDistance(_median_of_counts(counts), has_ties=True)
+
+
+def _median_of_counts(counts: IntArray) -> float:
+    """Give the median of a sample in which the value d occurs ``counts[d]`` times."""
+    upto = np.cumsum(counts)
+    middle = [(upto[-1] - 1) // 2, upto[-1] // 2]
+    return float(np.searchsorted(upto, middle, side="right").mean())

@@ -1,0 +1,150 @@
+"""Periodic, Angles and Haversine: closed forms, known distances, every refusal."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process.kernels import ExpSineSquared
+from sklearn.metrics.pairwise import haversine_distances
+
+from reldep._reading import read_variable
+from reldep.kernels import Angles, Gaussian, Haversine, Periodic
+
+RNG = np.random.default_rng(8)
+HOURS = RNG.uniform(-30, 80, 25)
+PLACES = np.column_stack([RNG.uniform(-90, 90, 20), RNG.uniform(-180, 360, 20)])
+
+
+def matrix(kernel, data):
+    return kernel.fit(read_variable(data, "v")).matrix()
+
+
+def test_periodic_equals_the_periodic_kernel_of_scikit_learn():
+    expected = ExpSineSquared(length_scale=0.8, periodicity=24)(HOURS[:, None])
+    np.testing.assert_allclose(matrix(Periodic(24, bandwidth=0.8), HOURS), expected)
+    np.testing.assert_allclose(
+        matrix(Periodic(24, bandwidth=0.4, factor=2), HOURS + 24), expected, atol=1e-12
+    )
+
+
+def test_angles_have_the_von_mises_form():
+    angles = RNG.uniform(0, 360, 15)
+    difference = np.deg2rad(angles[:, None] - angles)
+    expected = np.exp((np.cos(difference) - 1) / 0.5**2)
+    np.testing.assert_allclose(matrix(Angles("degrees", bandwidth=0.5), angles), expected)
+    radians = np.deg2rad(angles)
+    np.testing.assert_allclose(matrix(Angles("radians", bandwidth=0.5), radians), expected)
+    vectors = 3.0 * np.column_stack([np.cos(radians), np.sin(radians)])
+    np.testing.assert_allclose(matrix(Angles("vectors", bandwidth=0.5), vectors), expected)
+
+
+def test_several_angles_are_multiplied():
+    pairs = RNG.uniform(0, 6, (10, 2))
+    single = [matrix(Angles("radians", bandwidth=1), pairs[:, j]) for j in range(2)]
+    np.testing.assert_allclose(matrix(Angles("radians", bandwidth=1), pairs), single[0] * single[1])
+
+
+def test_labels_name_the_period_and_the_unit():
+    variable = read_variable(HOURS, "v")
+    assert Periodic(24, bandwidth=1).fit(variable).label == "Periodic(24): Gaussian(bandwidth=1)"
+    assert Angles("radians").fit(variable).label.startswith("Angles(radians): Gaussian(bandwidth=")
+
+
+def test_great_circle_distances_equal_those_of_scikit_learn():
+    km = 6371.0088 * haversine_distances(np.deg2rad(PLACES))
+    np.testing.assert_allclose(matrix(Haversine(bandwidth=3000), PLACES), np.exp(-km / 3000))
+    fitted = Haversine().fit(read_variable(PLACES, "v"))
+    median = np.median(km[np.triu_indices(20, 1)])
+    assert fitted.describe()["bandwidth"] == pytest.approx(median, rel=1e-3)
+    assert fitted.label == f"Haversine(bandwidth={fitted.describe()['bandwidth']:.6g} km)"
+
+
+def test_antipodes_are_half_the_circumference_apart():
+    poles = [[90.0, 0.0], [-90.0, 17.0], [0.0, 0.0], [0.0, 180.0]]
+    km = -1000 * np.log(matrix(Haversine(bandwidth=1000), poles))
+    assert km[0, 1] == pytest.approx(np.pi * 6371.0088)
+    assert km[2, 3] == pytest.approx(np.pi * 6371.0088)
+    assert km[0, 2] == pytest.approx(np.pi / 2 * 6371.0088)
+
+
+def test_the_gaussian_of_the_great_circle_distance_would_be_no_kernel():
+    around = np.deg2rad(np.column_stack([np.zeros(12), np.arange(0, 360, 30)]))
+    arcs = haversine_distances(around)
+    assert np.linalg.eigvalsh(np.exp(-(arcs**2) / 2)).min() < -1e-3
+    assert np.linalg.eigvalsh(np.exp(-arcs)).min() > 0.1
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: Periodic(0), ValueError, "period=0; pass a positive number"),
+        (lambda: Periodic("day"), ValueError, "period='day'; pass a positive number"),
+        (lambda: Periodic(24, bandwidth=0), ValueError, "bandwidth=0"),
+        (lambda: Angles("degree"), ValueError, r"unit='degree' .*did you mean 'degrees'"),
+        (lambda: Angles("radians", factor=-1), ValueError, "factor=-1"),
+        (
+            lambda: matrix(Periodic(7), np.arange(5.0) * 7),
+            ValueError,
+            "all 5 observations of v loo",
+        ),
+        (lambda: matrix(Angles("vectors"), HOURS), ValueError, 'v has one column; unit="vectors"'),
+        (
+            lambda: matrix(Angles("vectors"), [[1.0, 1.0], [0.0, 0.0], [2.0, 1.0]]),
+            ValueError,
+            "row 1 of v is the zero vector",
+        ),
+        (lambda: matrix(Angles("degrees"), ["N", "S"]), TypeError, "which is labels data"),
+        (lambda: matrix(Haversine(), HOURS), ValueError, "v has 1 columns; kernel Haversine takes"),
+        (
+            lambda: matrix(Haversine(), [[100.0, 2.0], [1.0, 2.0]]),
+            ValueError,
+            "latitudes up to 100",
+        ),
+        (
+            lambda: matrix(Haversine(), [[1.0, 2.0], [1.0, 400.0]]),
+            ValueError,
+            "longitudes up to 400",
+        ),
+        (lambda: matrix(Haversine(), [[1.0, 2.0]] * 3), ValueError, "v is constant"),
+        (lambda: Haversine(bandwidth=-5), ValueError, "bandwidth=-5"),
+    ],
+)
+def test_bad_angles_and_places_say_what_and_how_to_go_on(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_numbers_without_a_period_need_no_special_kernel():
+    """Within a small part of the circle the periodic kernel is the Gaussian one."""
+    near = RNG.uniform(0, 0.01, 10)
+    np.testing.assert_allclose(
+        matrix(Periodic(2 * np.pi), near), matrix(Gaussian(), near), rtol=1e-4
+    )
+
+
+def test_the_slope_in_the_bandwidth_is_that_of_a_finite_difference():
+    fitted = Haversine().fit(read_variable(PLACES, "v"))
+    (probe,) = fitted.bandwidth_probes()
+    step = 1e-5
+    difference = fitted.scaled(1 + step).matrix() - fitted.scaled(1 - step).matrix()
+    width = fitted.describe()["bandwidth"]
+    np.testing.assert_allclose(
+        probe.slope.matrix(), difference / (2 * step * width), rtol=1e-6, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("factor", [1.0, 0.5])
+def test_the_bandwidth_follows_the_median_chord(factor):
+    fitted = Haversine(factor=factor).fit(read_variable(PLACES, "v"))
+    (probe,) = fitted.bandwidth_probes()
+    step = 1e-6
+    arcs = [2 * 6371.0088 * np.arcsin((fitted.median + s) / 2) for s in (step, -step)]
+    assert probe.factor == pytest.approx(factor * (arcs[0] - arcs[1]) / (2 * step), rel=1e-6)
+    assert Haversine(bandwidth=500).fit(read_variable(PLACES, "v")).bandwidth_probes() == ()
+
+
+def test_tied_places_take_the_median_of_the_other_distances():
+    places = np.vstack([np.tile([50.0, 8.0], (30, 1)), PLACES[:4]])
+    fitted = Haversine().fit(read_variable(places, "v"))
+    assert fitted.describe()["rule"] == "median of the non-zero distances"
+    assert "more than half of the distances" in str(fitted.cautions[0])

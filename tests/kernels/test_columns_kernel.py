@@ -1,0 +1,160 @@
+"""Columns, Standardized, sums and products: frames column by column."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import reldep
+from reldep._reading import read_variable
+from reldep.kernels import (
+    Columns,
+    Delta,
+    Distance,
+    Gaussian,
+    Laplace,
+    Linear,
+    Periodic,
+    Product,
+    Standardized,
+    Text,
+)
+
+M = 20
+RNG = np.random.default_rng(11)
+FRAME = pl.DataFrame(
+    {
+        "age": RNG.normal(50, 10, M),
+        "weight": RNG.normal(7e4, 1e4, M),
+        "hour": RNG.uniform(0, 24, M),
+        "sex": ["f", "m"] * (M // 2),
+        "note": [f"{word} and {i}" for i, word in enumerate(["good day", "bad night"] * (M // 2))],
+    }
+)
+NUMBERS = ["age", "weight"]
+
+
+def matrix(kernel, data):
+    return kernel.fit(read_variable(data, "v")).matrix()
+
+
+PARTS = {
+    "age": matrix(Gaussian(), FRAME["age"]),
+    "hour": matrix(Periodic(24), FRAME["hour"]),
+    "sex": matrix(Delta(), FRAME["sex"]),
+    "weight": matrix(Laplace(), FRAME["weight"]),
+    "note": matrix(Text(), FRAME["note"]),
+}
+KERNELS = {
+    "age": "auto",
+    "hour": Periodic(24),
+    "sex": Delta(),
+    "weight": "laplace",
+    "note": Text(),
+}
+
+
+@pytest.mark.parametrize("frame", [FRAME, FRAME.to_pandas(), FRAME.to_arrow()], ids=type)
+def test_each_column_gets_its_own_kernel(frame):
+    product = np.prod(list(PARTS.values()), axis=0)
+    np.testing.assert_allclose(matrix(Columns(KERNELS), frame), product, rtol=1e-12)
+    summed = np.sum(list(PARTS.values()), axis=0)
+    np.testing.assert_allclose(matrix(Columns(KERNELS, combine="sum"), frame), summed, rtol=1e-12)
+
+
+def test_several_columns_can_share_a_kernel():
+    shared = Columns({("age", "weight"): Standardized(), "sex": Delta()}, others="drop")
+    expected = matrix(Standardized(), FRAME[NUMBERS]) * PARTS["sex"]
+    np.testing.assert_allclose(matrix(shared, FRAME), expected)
+
+
+def test_one_column_is_its_kernel_alone():
+    only = Columns({"age": Gaussian()}, others="drop")
+    np.testing.assert_array_equal(matrix(only, FRAME), PARTS["age"])
+    assert only.fit(read_variable(FRAME, "v")).label.startswith("Gaussian")
+
+
+def test_columns_combine_with_other_kernels():
+    frame = FRAME[["age", "sex"]]
+    kernel = Columns({"age": Gaussian(), "sex": Delta()}) + Linear()
+    expected = PARTS["age"] * PARTS["sex"] + matrix(Linear(), FRAME["age"])
+    np.testing.assert_allclose(matrix(kernel, frame), expected)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: matrix(Columns({"agee": Gaussian()}), FRAME),
+            ValueError,
+            r"Columns for v names 'agee', which is not a column \(did you mean 'age'\?\); the co",
+        ),
+        (
+            lambda: matrix(Columns({"age": Gaussian(), "sex": Delta()}), FRAME),
+            ValueError,
+            "no kernel for 'weight', 'hour', 'note' of v; name one, or pass others=\"drop\"",
+        ),
+        (
+            lambda: matrix(Columns({("age", "sex"): Gaussian()}, others="drop"), FRAME),
+            TypeError,
+            "column 'sex' holds labels and cannot share a kernel",
+        ),
+        (
+            lambda: matrix(Columns({"sex": Gaussian()}, others="drop"), FRAME),
+            TypeError,
+            "kernel Gaussian cannot be used for sex, which is labels data",
+        ),
+        (
+            lambda: matrix(Columns({"one": "auto"}), pd.DataFrame({"one": np.ones(5)})),
+            ValueError,
+            "one is constant",
+        ),
+        (
+            lambda: matrix(Columns({"age": "auto"}), np.eye(4)),
+            TypeError,
+            "v has no column names; kernel Columns takes a data frame",
+        ),
+        (lambda: matrix(Columns({"age": 3}, others="drop"), FRAME), TypeError, "kernel for age is"),
+        (
+            lambda: matrix(Columns({"sex": "delta"}), FRAME["sex"]),
+            TypeError,
+            "kernel Columns cannot be used for v, which is labels data; it takes mixed, numeric",
+        ),
+        (lambda: Columns({}), TypeError, "kernels must name at least one column"),
+        (lambda: Columns([Gaussian()]), TypeError, "kernels must name at least one column"),
+        (lambda: Columns({"a": "auto"}, combine="times"), ValueError, "combine='times'"),
+        (lambda: Columns({"a": "auto"}, others="keep"), ValueError, "others='keep'"),
+        (lambda: matrix(Standardized(), list("abab")), TypeError, "which is labels data"),
+        (lambda: Distance() * Delta(), ValueError, r"of which a product is no kernel; multiply by"),
+        (lambda: Product((Gaussian(), Distance())), ValueError, "add Distance"),
+    ],
+)
+def test_bad_columns_say_what_and_how_to_go_on(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_standardising_undoes_the_units():
+    metric = np.column_stack([FRAME["age"], FRAME["weight"]])
+    imperial = metric * [1.0, 0.00220462] + [0.0, 3.0]
+    np.testing.assert_allclose(matrix(Standardized(), metric), matrix(Standardized(), imperial))
+    scaled = metric / metric.std(axis=0)
+    np.testing.assert_allclose(matrix(Standardized("laplace"), metric), matrix(Laplace(), scaled))
+
+
+def test_standardising_leaves_a_constant_column_constant():
+    with_constant = np.column_stack([FRAME["age"], np.full(M, 0.1)])
+    np.testing.assert_allclose(matrix(Standardized(), with_constant), PARTS["age"])
+
+
+def test_in_large_units_a_column_hides_what_standardising_shows():
+    grams = RNG.normal(0, 1e4, 200)
+    signal = RNG.normal(size=200)
+    table = np.column_stack([grams, signal])
+    y = signal + 0.5 * RNG.normal(size=200)
+    plain = reldep.dependence(table, y, kernel=("auto", "auto"))
+    equal = reldep.dependence(table, y, kernel=(Standardized(), "auto"))
+    assert plain.pvalue > 0.01
+    assert equal.pvalue < 1e-6

@@ -1,0 +1,127 @@
+"""Images and Embedding: the reduction by hand, batches, and every refusal."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from reldep._reading import read_variable
+from reldep.kernels import Embedding, Gaussian, Images, Linear
+
+RNG = np.random.default_rng(5)
+PICTURES = RNG.integers(0, 256, (6, 5, 8, 3), dtype=np.uint8)
+
+
+def matrix(kernel, data):
+    return kernel.fit(read_variable(data, "v")).matrix()
+
+
+def test_blocks_are_averaged_channel_by_channel():
+    reduced = Images(max_side=3).reduce(PICTURES)
+    # 5 × 8 pixels in blocks of 3: 2 × 3, the last ones smaller.
+    assert reduced.shape == (6, 2, 3, 3)
+    assert reduced[1, 0, 0, 2] == pytest.approx(PICTURES[1, :3, :3, 2].mean())
+    assert reduced[4, 1, 2, 0] == pytest.approx(PICTURES[4, 3:, 6:, 0].mean())
+
+
+@pytest.mark.parametrize("side", [8, 32, None])
+def test_small_pictures_keep_their_pixels(side):
+    np.testing.assert_allclose(
+        matrix(Images(side), PICTURES), matrix(Gaussian(), PICTURES.reshape(6, -1).astype(float))
+    )
+
+
+def test_grey_pictures_lists_and_booleans_are_pictures_too():
+    grey = PICTURES[..., 0]
+    expected = matrix(Images(4), grey)
+    np.testing.assert_array_equal(matrix(Images(4), list(grey)), expected)
+    np.testing.assert_array_equal(matrix(Images(4), grey.tolist()), expected)
+    assert matrix(Images(), grey > 100).shape == (6, 6)
+    assert matrix(Images(4, kernel=Linear()), grey).shape == (6, 6)
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "message"),
+    [
+        ([np.ones((2, 2)), np.ones((2, 3))], ValueError, r"such as \(2, 2\) and \(2, 3\); resize"),
+        (np.zeros((3, 2, 2, 2, 2)), ValueError, r"of shape \(3, 2, 2, 2, 2\) and type float64"),
+        (np.full((3, 2, 2), "a"), ValueError, r"kernel Images takes numbers of shape \(n, height"),
+        (np.zeros((3, 0, 2)), ValueError, r"of shape \(3, 0, 2\)"),
+        (np.zeros((3, 4)), TypeError, "which is numeric data; it takes items"),
+        (np.zeros((3, 2, 2)), ValueError, r"to kernel Images\(max_side=32\) all 3 observations"),
+    ],
+)
+def test_bad_pictures_say_what_and_how_to_go_on(data, error, message):
+    with pytest.raises(error, match=message):
+        matrix(Images(), data)
+
+
+def test_missing_pixels_in_a_list_of_pictures_are_refused():
+    holed = [np.ones((2, 2)), np.array([[1.0, np.nan], [0, 0]]), np.zeros((2, 2))]
+    with pytest.raises(ValueError, match=r"made NaN or infinite values of v: 1 NaN in row 1"):
+        matrix(Images(), holed)
+
+
+def test_the_side_is_a_whole_number():
+    with pytest.raises(ValueError, match="max_side=0; pass a whole number, at least 1"):
+        Images(0)
+
+
+@pytest.mark.parametrize(
+    ("data", "function"),
+    [
+        (PICTURES, lambda a: a.reshape(len(a), -1)[:, :7]),
+        ([{1, 2}, {3}, set(), {4, 5, 6}, {1}], lambda batch: [[len(s), sum(s)] for s in batch]),
+        (["one", "three", "five", "seven", "one"], lambda batch: [len(word) for word in batch]),
+        (np.arange(10.0).reshape(5, 2), np.square),
+        (sp.csr_array(np.eye(5)), lambda rows: rows.toarray()),
+    ],
+)
+def test_embeddings_are_made_in_batches(data, function):
+    sizes = []
+
+    def counted(batch):
+        sizes.append(batch.shape[0] if hasattr(batch, "shape") else len(batch))
+        return function(batch)
+
+    variable = read_variable(data, "v")
+    values = Embedding(counted, batch_size=2).fit(variable).matrix()
+    assert sizes[:2] == [2, 2]
+    assert sum(sizes) == len(variable)
+    vectors = np.asarray(function(data if hasattr(data, "shape") else list(data)), dtype=float)
+    np.testing.assert_allclose(values, matrix(Gaussian(), vectors.reshape(len(variable), -1)))
+
+
+def test_the_label_names_the_embedding():
+    def network(batch):
+        return [[len(word)] for word in batch]
+
+    fitted = Embedding(network, kernel=Linear()).fit(read_variable(["a", "bc", "def"], "v"))
+    assert fitted.label == "Embedding(network): Linear()"
+    other = Embedding(network, kernel="delta").fit(read_variable(["a", "bc", "de"], "v"))
+    assert other.label == "Delta(2 categories)"
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda batch: np.zeros((1, 3)), r"shape \(1, 3\) for a batch of 2 observations; it must"),
+        (lambda batch: np.zeros((2, 3, 3)), r"returned shape \(2, 3, 3\)"),
+        (lambda batch: 1.0, r"returned shape \(\)"),
+        (lambda batch: np.zeros((2, 0)), r"returned shape \(2, 0\)"),
+        (lambda batch: [[1.0] * len(batch[0])] * 2, "of length 4 after vectors of length 3"),
+        (lambda batch: [[np.nan]] * 2, "made NaN or infinite values of v: 4 NaN in rows 0, 1, 2"),
+        (lambda batch: np.ones((2, 2)), "all 4 observations of v look the same"),
+    ],
+)
+def test_wrong_embeddings_say_what_came_back(function, message):
+    with pytest.raises(ValueError, match=message):
+        matrix(Embedding(function, batch_size=2), ["one", "two", "four", "five"])
+
+
+def test_the_arguments_of_an_embedding_are_checked():
+    with pytest.raises(TypeError, match="function is of type str; pass a function that turns"):
+        Embedding("network")
+    with pytest.raises(ValueError, match="batch_size=0"):
+        Embedding(len, batch_size=0)

@@ -1,0 +1,161 @@
+"""The median distance: exact, streamed, subsampled."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from reldep._reading import read_variable
+from reldep.kernels import Gaussian, Laplace, machine, median, selection
+from reldep.kernels.median import median_distance, pairwise_distances
+from reldep.kernels.points import Points
+from reldep.kernels.selection import Bounds, DistanceStream, Pass
+
+pytestmark = pytest.mark.xdist_group("compiled")
+
+
+def points_of(data):
+    return Points.of(read_variable(data, "x"))
+
+
+def samples(m, seed=0):
+    """Data on which a selection may go wrong: ties, heavy tails, many columns, sparse rows."""
+    rng = np.random.default_rng(seed)
+    plane = rng.normal(size=(m, 2))
+    return {
+        "normal": plane,
+        "line": rng.normal(size=m),
+        "heavy tails": rng.standard_cauchy(size=(m, 3)),
+        "whole numbers": rng.integers(0, 4, size=(m, 2)),
+        "tenths": rng.integers(0, 5, size=(m, 3)) * 0.1,
+        "two far clusters": plane + 1e6 * (np.arange(m) % 2)[:, None],
+        "mostly equal": np.where(np.arange(m) % 5 > 0, 0.0, rng.normal(size=m)),
+        "rarely one": (np.arange(m) % 20 == 0).astype(float),
+        "many columns": rng.normal(size=(m, 40)),
+        "sparse": sparse.random(m, 100, 0.05, rng=rng, format="csr"),
+    }
+
+
+NAMES = list(samples(10))
+
+
+@pytest.fixture
+def streamed(monkeypatch):
+    """Stream however few observations there are."""
+    monkeypatch.setattr(median, "WHOLE_UP_TO", 0)
+
+
+@pytest.fixture(params=["compiled", "numpy"])
+def either_way(request, monkeypatch):
+    if request.param == "numpy":
+        monkeypatch.setattr(selection, "numba_is_there", lambda: False)
+
+
+@pytest.mark.usefixtures("streamed", "either_way")
+@pytest.mark.parametrize("m", [5, 6, 320])
+@pytest.mark.parametrize("name", NAMES)
+def test_the_streamed_median_is_the_median_to_the_last_bit(name, m):
+    points = points_of(samples(m, seed=m)[name])
+    distances = pairwise_distances(points)
+    found = median_distance(points)
+    if np.median(distances) > 0:
+        assert (found.value, found.has_ties) == (np.median(distances), False)
+    else:
+        assert (found.value, found.has_ties) == (np.median(distances[distances > 0]), True)
+
+
+def test_where_most_distances_are_zero_the_others_count():
+    # Of 15 distances 6 are 0, 4 are 2, one is 3 and 4 are 5; then 15, 6, one and 6 of 28.
+    plain = median_distance(points_of([0.0] * 4 + [2.0, 5.0]))
+    assert (plain.value, plain.rule) == (2.0, "median")
+    tied = median_distance(points_of([0.0] * 6 + [2.0, 5.0]))
+    assert (tied.value, tied.rule) == (3.0, "median of the non-zero distances")
+
+
+@pytest.mark.usefixtures("either_way")
+@pytest.mark.parametrize("most_collected", [1, 7, 500])
+@pytest.mark.parametrize("name", NAMES)
+def test_every_rank_is_found_with_little_memory(name, most_collected, monkeypatch):
+    monkeypatch.setattr(selection, "MOST_COLLECTED", most_collected)
+    monkeypatch.setattr(selection, "SAMPLED_PAIRS", 30)
+    monkeypatch.setattr(selection, "SAMPLED_ROWS", 5)
+    monkeypatch.setattr(selection, "BLOCK_ROWS", 16)
+    points = points_of(samples(41, seed=1)[name])
+    squared = np.sort(np.concatenate([b.ravel() for b in selection._upper_blocks(points)]))
+    for rank in (0, 1, 200, 409, 410, 818, 819):
+        stream = DistanceStream(points)
+        assert stream.squared_distance_at(rank) == squared[rank]
+        room = max(most_collected, machine.available_cores() * 256 * stream._is_cheap)
+        assert all(len(found.inside) <= room for found in stream.passes)
+
+
+def test_one_pass_is_enough_for_ordinary_data():
+    points = points_of(np.random.default_rng(0).normal(size=(3_000, 2)))
+    stream = DistanceStream(points)
+    middle = stream.n_distances // 2
+    stream.squared_distance_at(middle)
+    stream.squared_distance_at(middle + 1)
+    assert len(stream.passes) == 1
+    assert len(stream.passes[0].inside) < 0.02 * stream.n_distances
+
+
+def test_a_pass_knows_ranks_at_and_within_its_bracket_only():
+    found = Pass(1.0, 3.0, np.array([2, 4, 6, 7]), np.array([1.5, 2.5]))
+    assert [found.value_at(rank) for rank in range(8)] == [
+        None, None, 1.0, 1.0, 1.5, 2.5, 3.0, None,
+    ]  # fmt: skip
+    thinned = Pass(1.0, 3.0, np.array([2, 4, 8, 9]), np.array([1.5, 2.5]))
+    assert thinned.value_at(5) is None
+
+
+def test_bounds_move_to_the_side_on_which_the_rank_lies():
+    sample = np.arange(1.0, 10.0)
+    bounds = Bounds(-1.0, np.inf, 0, 100, sample, 9)
+    found = Pass(4.0, 6.0, np.array([40, 41, 59, 60]), np.array([5.0]))
+    left, right = bounds.after(found, 10), bounds.after(found, 90)
+    assert (left.low, left.high, left.n_below_high) == (-1.0, 4.0, 40)
+    assert (right.low, right.high, right.n_up_to_low) == (6.0, np.inf, 60)
+    assert left.sample.tolist() == [1, 2, 3]
+    within = bounds.after(found, 50)
+    assert (within.low, within.high, within.sample.tolist()) == (4.0, 6.0, [5.0])
+
+
+def test_large_samples_use_a_seeded_subsample_and_say_so(monkeypatch):
+    monkeypatch.setattr(median, "EXACT_UP_TO", 2_100)
+    rows = np.random.default_rng(0).normal(size=(2_500, 2))
+    variable = read_variable(rows, "x")
+    fitted = Gaussian().fit(variable)
+    again = Gaussian().fit(variable, rng=np.random.default_rng(0))
+    other = Gaussian().fit(variable, rng=np.random.default_rng(1))
+    assert fitted.describe()["rule"] == "median distance of 2,100 rows at random"
+    assert fitted.profile.bandwidth == again.profile.bandwidth != other.profile.bandwidth
+    drawn = np.random.default_rng(0).choice(2_500, 2_100, replace=False)
+    expected = np.median(pairwise_distances(points_of(rows[drawn])))
+    assert fitted.profile.bandwidth == pytest.approx(expected, rel=1e-12)
+    assert fitted.cautions == ()
+
+
+def test_ties_in_a_subsample_are_told(monkeypatch):
+    monkeypatch.setattr(median, "EXACT_UP_TO", 2_100)
+    rows = np.zeros((2_500, 1))
+    rows[::10] = 3.0
+    fitted = Laplace(factor=2.0).fit(read_variable(rows, "x"))
+    rule = "2 × median of the non-zero distances of 2,100 rows at random"
+    assert fitted.describe()["rule"] == rule
+    assert fitted.profile.bandwidth == 6.0
+    assert "are 0 (ties)" in str(fitted.cautions[0])
+
+
+@pytest.mark.parametrize("whole_up_to", [0, 2_000])
+def test_distances_that_are_all_zero_are_refused(whole_up_to, monkeypatch):
+    monkeypatch.setattr(median, "WHOLE_UP_TO", whole_up_to)
+    tiny = np.random.default_rng(0).normal(size=(30, 2)) * 1e-170
+    with pytest.raises(ValueError, match=r"are 0; rescale the values .* Gaussian\(bandwidth=1.0"):
+        median_distance(points_of(tiny))
+
+
+def test_cores_are_counted_where_affinity_is_unknown(monkeypatch):
+    monkeypatch.delattr(machine.os, "sched_getaffinity", raising=False)
+    monkeypatch.setattr(machine.os, "cpu_count", lambda: None)
+    assert machine.available_cores() == 1

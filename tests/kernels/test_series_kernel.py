@@ -1,0 +1,121 @@
+"""TimeSeries: all alignments by hand, the median rule, and every refusal."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from reldep._reading import read_variable
+from reldep.exceptions import BandwidthWarning
+from reldep.kernels import TimeSeries
+
+SERIES = [[1.0, 2.0, 3.0], [1.0, 2.0, 2.0, 3.0], [0.5, -1.0], [2.0]]
+
+
+def matrix(kernel, data):
+    return kernel.fit(read_variable(data, "v")).matrix()
+
+
+def alignments(n, m):
+    """All ways through a grid by steps right, down or both."""
+    if n == 0 and m == 0:
+        yield [(0, 0)]
+        return
+    for i, j in ((n - 1, m), (n, m - 1), (n - 1, m - 1)):
+        if i >= 0 and j >= 0:
+            for path in alignments(i, j):
+                yield [*path, (n, m)]
+
+
+def alignment_sum(x, y, sigma):
+    kappa = np.exp(-np.square(np.subtract.outer(x, y)) / (2 * sigma**2))
+    local = kappa / (2 - kappa)
+    paths = alignments(len(x) - 1, len(y) - 1)
+    return sum(np.prod([local[cell] for cell in path]) for path in paths)
+
+
+def test_the_kernel_adds_up_all_alignments():
+    sums = np.array([[alignment_sum(x, y, 2.0) for y in SERIES] for x in SERIES])
+    sizes = np.sqrt(np.diag(sums))
+    expected = sums / np.outer(sizes, sizes)
+    np.testing.assert_allclose(matrix(TimeSeries(bandwidth=2), SERIES), expected, rtol=1e-12)
+
+
+def test_long_series_neither_overflow_nor_vanish():
+    t = np.linspace(0, 30, 500)
+    values = matrix(TimeSeries(bandwidth=20), [np.sin(t), np.sin(t + 0.1), np.cos(2 * t)])
+    assert np.isfinite(values).all()
+    assert values[0, 1] > values[0, 2] > 0
+
+
+def test_tables_arrays_and_lists_are_series():
+    table = np.random.default_rng(0).normal(size=(5, 4))
+    expected = matrix(TimeSeries(bandwidth=3), table)
+    for data in (table.tolist(), table[..., None], [row[:, None] for row in table]):
+        np.testing.assert_allclose(matrix(TimeSeries(bandwidth=3), data), expected)
+
+
+def test_the_bandwidth_is_the_median_distance_times_the_root_of_the_median_length():
+    fitted = TimeSeries(factor=0.5).fit(read_variable(SERIES, "v"))
+    points = np.concatenate(SERIES)
+    distances = np.abs(points[:, None] - points)[np.triu_indices(len(points), 1)]
+    described = fitted.describe()
+    assert described["bandwidth"] == pytest.approx(0.5 * np.median(distances) * np.sqrt(2.5))
+    assert described["rule"] == "0.5 × median"
+    assert fitted.label == f"TimeSeries(bandwidth={described['bandwidth']:.6g})"
+    assert fitted.scaled(2.0).describe()["bandwidth"] == pytest.approx(2 * described["bandwidth"])
+
+
+def test_the_median_over_many_points_is_repeatable_and_close():
+    data = np.random.default_rng(1).normal(size=(40, 50))
+    variable = read_variable(data, "v")
+    first, second = (TimeSeries().fit(variable).describe()["bandwidth"] for _ in range(2))
+    assert first == second
+    # The median distance of two standard normal numbers is √2 · 0.6745.
+    assert first == pytest.approx(np.sqrt(2) * 0.6745 * np.sqrt(50), rel=0.05)
+    drawn = TimeSeries().fit(variable, rng=np.random.default_rng(2)).describe()["bandwidth"]
+    assert drawn != first
+    assert drawn == pytest.approx(first, rel=0.05)
+
+
+def test_flat_series_take_the_median_of_the_other_distances():
+    data = np.zeros((6, 5))
+    data[0, 0] = 3.0
+    fitted = TimeSeries().fit(read_variable(data, "v"))
+    assert isinstance(fitted.cautions[0], BandwidthWarning)
+    assert fitted.describe()["bandwidth"] == pytest.approx(3 * np.sqrt(5))
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "message"),
+    [
+        ([[1.0, 2.0], [], [3.0]], ValueError, r"series 1 of v has shape \(0,\); pass at least one"),
+        ([[1.0], [1.0, np.nan], [2.0]], ValueError, "series 1 of v has NaN or infinite values"),
+        ([[1.0], "ab", [2.0]], TypeError, "series 1 of v is of type str; pass a sequence of numb"),
+        ([[1.0], ["ab", "c"], [2.0]], TypeError, "series 1 of v holds values that are not numbers"),
+        (
+            [np.ones((3, 2)), np.ones((3, 1))],
+            ValueError,
+            "the series of v have 1 to 2 measurements per time",
+        ),
+        (np.ones((3, 2, 2, 2)), ValueError, r"series 0 of v has shape \(2, 2, 2\)"),
+        (["a", "b"], TypeError, "it takes numeric, items"),
+        (np.ones((4, 3)), ValueError, "all 4 series of v are the same"),
+        (
+            [[1.0], [1.0, 1.0], [1.0]],
+            ValueError,
+            "all distances that the median bandwidth is taken of are 0",
+        ),
+    ],
+)
+def test_bad_series_say_which_and_how_to_go_on(data, error, message):
+    with pytest.raises(error, match=message):
+        matrix(TimeSeries(), data)
+
+
+def test_without_tslearn_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "tslearn.utils", None)
+    with pytest.raises(ImportError, match=r"TimeSeries needs tslearn .*'reldep\[timeseries\]'"):
+        matrix(TimeSeries(), SERIES)

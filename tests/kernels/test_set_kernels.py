@@ -1,0 +1,96 @@
+"""Jaccard and MinMax: values by hand, on every form of input, and every refusal."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics import jaccard_score
+
+from reldep._reading import read_variable
+from reldep.kernels import Jaccard, MinMax
+
+RNG = np.random.default_rng(3)
+COUNTS = RNG.poisson(0.8, (12, 6)).astype(float)
+MARKS = (COUNTS > 0).astype(float)
+
+
+def matrix(kernel, data):
+    return kernel.fit(read_variable(data, "v")).matrix()
+
+
+def minmax_by_hand(rows):
+    shared = np.minimum(rows[:, None], rows[None]).sum(axis=2)
+    either = np.maximum(rows[:, None], rows[None]).sum(axis=2)
+    return np.where(either > 0, shared / np.where(either > 0, either, 1), 1.0)
+
+
+def test_jaccard_equals_scikit_learn():
+    sets = [set(np.flatnonzero(row)) for row in MARKS]
+    expected = [[jaccard_score(a, b, zero_division=1.0) for b in MARKS] for a in MARKS]
+    np.testing.assert_allclose(matrix(Jaccard(), sets), expected)
+
+
+def test_jaccard_takes_sets_lists_and_rows_of_0_and_1():
+    sets = [set(np.flatnonzero(row).tolist()) for row in MARKS]
+    expected = matrix(Jaccard(), sets)
+    lists = [sorted(s) * 2 for s in sets]
+    for data in (list(map(frozenset, sets)), lists, MARKS, sp.csr_array(MARKS)):
+        np.testing.assert_array_equal(matrix(Jaccard(), data), expected)
+
+
+def test_two_empty_sets_are_the_same_and_unlike_all_others():
+    values = matrix(Jaccard(), [set(), set(), {1}, {1, 2}])
+    assert values[0].tolist() == [1, 1, 0, 0]
+
+
+def test_minmax_takes_rows_sparse_rows_and_counters():
+    expected = minmax_by_hand(COUNTS)
+    counters = [Counter({j: n for j, n in enumerate(row) if n}) for row in COUNTS]
+    long = sp.csr_array(COUNTS)
+    long.indices, long.indptr = long.indices.astype(np.int64), long.indptr.astype(np.int64)
+    for data in (COUNTS, sp.csr_array(COUNTS), long, counters):
+        np.testing.assert_allclose(matrix(MinMax(), data), expected, atol=1e-14)
+
+
+def test_minmax_of_0_and_1_is_jaccard():
+    np.testing.assert_allclose(matrix(MinMax(), MARKS), matrix(Jaccard(), MARKS), atol=1e-14)
+
+
+def test_labels_name_the_kernel():
+    variable = read_variable(MARKS, "v")
+    assert Jaccard().fit(variable).label == "Jaccard()"
+    assert MinMax().fit(variable).label == "MinMax()"
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: matrix(Jaccard(), [{1}, "ab", {2}]),
+            TypeError,
+            "observation 1 of v is of type str; kernel Jaccard takes sets, one per observation",
+        ),
+        (lambda: matrix(Jaccard(), [[[1]], [[2], [3]]]), TypeError, "cannot be compared .*list"),
+        (lambda: matrix(Jaccard(), COUNTS), ValueError, r"other than 0 and 1; .* use MinMax\(\)"),
+        (lambda: matrix(Jaccard(), [{1}, {1}, {1}]), ValueError, "v is constant"),
+        (lambda: matrix(Jaccard(), ["a", "b", "a"]), TypeError, "which is labels data"),
+        (lambda: matrix(MinMax(), COUNTS - 1), ValueError, r"negative values \(smallest -1\)"),
+        (lambda: matrix(MinMax(), [{"a": 1}, {2}]), TypeError, "takes mappings from element to"),
+        (lambda: matrix(MinMax(), [{"a": 1}, {"a": np.nan}]), ValueError, "NaN or infinite"),
+        (lambda: matrix(MinMax(), [{"a": 1}, {"a": 1}]), ValueError, "v is constant"),
+    ],
+)
+def test_bad_sets_say_what_and_how_to_go_on(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_sparse_counts_without_scikit_learn_name_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn.metrics.pairwise", None)
+    with pytest.raises(ImportError, match=r"sparse rows needs scikit-learn .*'reldep\[features\]'"):
+        matrix(MinMax(), sp.csr_array(COUNTS))
+    assert np.isfinite(matrix(MinMax(), COUNTS)).all()

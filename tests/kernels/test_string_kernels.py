@@ -1,0 +1,153 @@
+"""Spectrum and EditDistance: known values, the median, and every refusal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import reldep
+from reldep._reading import read_variable
+from reldep.exceptions import BandwidthWarning
+from reldep.kernels import EditDistance, Spectrum, check_kernel
+
+
+def matrix(kernel, data):
+    return kernel.fit(read_variable(data, "v")).matrix()
+
+
+def spectrum_by_hand(data, k):
+    counted = [Counter(s[i : i + k] for i in range(len(s) - k + 1)) for s in data]
+    return np.array([[sum(a[w] * b[w] for w in a) for b in counted] for a in counted])
+
+
+@given(
+    data=st.lists(st.text(min_size=4, max_size=12), min_size=4, max_size=10),
+    k=st.integers(1, 4),
+)
+def test_spectrum_counts_the_shared_substrings_of_any_alphabet(data, k):
+    data = [*data, "abcdefgh"]
+    np.testing.assert_array_equal(
+        matrix(Spectrum(k, normalize=False), data), spectrum_by_hand(data, k)
+    )
+
+
+def test_long_substrings_do_not_overflow():
+    rng = np.random.default_rng(0)
+    data = ["".join(map(chr, rng.integers(32, 50_000, 60))) for _ in range(6)]
+    data[1] = data[0][:50] + data[1]
+    np.testing.assert_array_equal(
+        matrix(Spectrum(40, normalize=False), data), spectrum_by_hand(data, 40)
+    )
+
+
+def test_normalised_spectrum_does_not_see_the_length():
+    values = matrix(Spectrum(2), ["ABABABA", "ABA", "ABABABABABABA", "BBBB"])
+    np.testing.assert_allclose(values[:3, :3], 1.0)
+    np.testing.assert_allclose(values[3, :3], 0.0)
+
+
+def test_bytes_are_read_one_character_a_byte():
+    np.testing.assert_array_equal(
+        matrix(Spectrum(2), [b"ACCA", b"AC\xff", b"GA"]),
+        matrix(Spectrum(2), ["ACCA", "AC\xff", "GA"]),
+    )
+
+
+def test_ten_thousand_strings_of_length_100_take_seconds():
+    letters = np.random.default_rng(0).choice(list("ACGT"), (10_000, 100))
+    variable = read_variable(["".join(row) for row in letters], "v")
+    start = time.process_time()
+    features = Spectrum(5).fit(variable).features()
+    assert time.process_time() - start < 10
+    assert features.shape == (10_000, 4**5)
+
+
+def test_edit_distances_are_those_of_the_textbook():
+    words = ["kitten", "sitting", "saturday", "sunday"]
+    distances = -2 * np.log(matrix(EditDistance(bandwidth=2), words))
+    assert distances[0, 1] == pytest.approx(3)
+    assert distances[2, 3] == pytest.approx(3)
+    assert distances[0, 0] == 0
+
+
+@pytest.mark.parametrize("n", [4, 7, 50])
+@pytest.mark.parametrize("rows_at_a_time", [3, 1000])
+def test_the_bandwidth_is_the_exact_median_edit_distance(n, rows_at_a_time, monkeypatch):
+    monkeypatch.setattr("reldep.kernels.strings.ROWS_AT_A_TIME", rows_at_a_time)
+    rng = np.random.default_rng(n)
+    words = ["".join(rng.choice(list("ab"), rng.integers(1, 9))) for _ in range(n)]
+    fitted = EditDistance().fit(read_variable(words, "v"))
+    distances = -np.log(matrix(EditDistance(bandwidth=1), words))
+    median = np.median(distances[np.triu_indices(n, 1)])
+    assert fitted.describe() == {
+        "kernel": f"EditDistance(bandwidth={median:.6g})",
+        "bandwidth": pytest.approx(median),
+        "rule": "median",
+    }
+    twice = EditDistance(factor=2.0).fit(read_variable(words, "v"))
+    assert twice.describe()["bandwidth"] == pytest.approx(2 * median)
+    assert twice.describe()["rule"] == "2 × median"
+    assert fitted.scaled(2.0).describe() == twice.describe()
+
+
+def test_many_equal_strings_take_the_median_of_the_other_distances():
+    words = ["spam"] * 30 + ["spams", "span", "ham"]
+    with pytest.warns(BandwidthWarning, match="observations of strings are 0"):
+        result = reldep.dependence(
+            words, np.arange(33.0), kernel=(EditDistance(), "auto"), names=("strings", "y")
+        )
+    assert result.provenance.kernels["strings"]["rule"] == "median of the non-zero distances"
+    distances = -np.log(matrix(EditDistance(bandwidth=1), words))[np.triu_indices(33, 1)]
+    median = np.median(distances[distances > 0])
+    assert result.provenance.kernels["strings"]["bandwidth"] == pytest.approx(median)
+
+
+def test_edit_distance_is_not_positive_semi_definite_on_every_set_of_strings():
+    words = ["abb", "aba", "aaba", "aab", "aa"]
+    report = check_kernel(EditDistance(bandwidth=10), words, raise_on_failure=False)
+    assert report.smallest_eigenvalue < -0.1
+    assert check_kernel(Spectrum(2), words).ok
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: matrix(Spectrum(2), ["ab", "", "cd"]), ValueError, "an empty string in row 1"),
+        (lambda: matrix(EditDistance(), ["ab", "", ""]), ValueError, "empty string in rows 1, 2"),
+        (lambda: matrix(Spectrum(3), ["abc", "ab"]), ValueError, "shorter than k=3 in row 1"),
+        (
+            lambda: matrix(Spectrum(), ["abc", 3, "abd"]),
+            TypeError,
+            "observation 1 of v is of type int; kernel Spectrum takes strings only",
+        ),
+        (
+            lambda: matrix(EditDistance(), [True, False]),
+            TypeError,
+            "observation 0 of v is of type b",
+        ),
+        (lambda: matrix(EditDistance(), ["a", "a"]), ValueError, "v is constant"),
+        (lambda: matrix(Spectrum(2), ["aba", "aba"]), ValueError, "all 2 observations of v look"),
+        (lambda: matrix(Spectrum(), np.arange(5.0)), TypeError, "takes labels, items"),
+        (lambda: Spectrum(0), ValueError, "k=0; pass a whole number, at least 1"),
+        (lambda: Spectrum(1.5), TypeError, "k=1.5; pass a whole number"),
+        (lambda: Spectrum(True), TypeError, "k=True"),
+        (lambda: EditDistance(bandwidth=-1), ValueError, "bandwidth=-1"),
+        (lambda: EditDistance(bandwidth="mean"), ValueError, "bandwidth='mean' is not known"),
+        (lambda: EditDistance(factor=0), ValueError, "factor=0"),
+    ],
+)
+def test_bad_strings_say_what_and_how_to_go_on(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_without_rapidfuzz_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "rapidfuzz.process", None)
+    with pytest.raises(ImportError, match=r"EditDistance needs rapidfuzz .*'reldep\[strings\]'"):
+        matrix(EditDistance(), ["ab", "cd", "ef"])

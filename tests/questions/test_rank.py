@@ -1,0 +1,360 @@
+"""Ranking targets: agreement with compare, coverage of the truth, names, and bad input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import reldep
+from reldep.kernels import Delta, Gaussian, Laplace, Precomputed
+
+SLOPES = (0.9, 0.8, 0.5, 0.2, 0.0)
+
+
+def normal_hsic(slope):
+    """HSIC of x and slope·x + noise, all standard normal, with Gaussian kernels of width 1.
+
+    (x - x', y - y') is normal, so every expectation is a determinant to the power -1/2.
+    """
+    spread = np.array([[1.0, slope], [slope, slope**2 + 1.0]])
+    crossed = 2 * spread - (spread - np.diag(np.diag(spread)))
+    joint, mixed = (np.linalg.det(np.eye(2) + s) ** -0.5 for s in (2 * spread, crossed))
+    return joint - 2 * mixed + np.prod(1 + 2 * np.diag(spread)) ** -0.5
+
+
+TRUTH = np.array([normal_hsic(slope) for slope in SLOPES])
+
+
+def made(m=80, seed=0, noise=(0.4, 1.0, 2.5)):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=m)
+    return x, {f"t{i}": x + s * rng.normal(size=m) for i, s in enumerate(noise)}
+
+
+@pytest.fixture(scope="module")
+def draws():
+    """Rankings of five targets with known dependence, from strong to none."""
+    rankings = []
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=150)
+        targets = {f"t{i}": b * x + rng.normal(size=150) for i, b in enumerate(SLOPES)}
+        rankings.append(reldep.rank(x, targets, kernel=Gaussian(1.0), n_simulations=1000, rng=seed))
+    return rankings
+
+
+def test_the_estimates_have_no_bias(draws):
+    values = np.array([ranking.estimates for ranking in draws])
+    error = values.std(axis=0) / np.sqrt(len(draws))
+    assert (np.abs(values.mean(axis=0) - TRUTH) < 4 * error).all()
+
+
+def at_least(share, n):
+    """The smallest frequency that n draws with this probability plausibly give (3 deviations)."""
+    return share - 3 * np.sqrt(share * (1 - share) / n)
+
+
+def test_simultaneous_intervals_cover_all_dependences_at_once(draws):
+    limits = [ranking.confidence_interval() for ranking in draws]
+    covered = np.mean([((low <= TRUTH) & (high >= TRUTH)).all() for low, high in limits])
+    assert covered >= at_least(0.95, len(draws))
+
+
+def test_intervals_of_the_differences_cover_all_of_them_at_once(draws):
+    covered = []
+    for ranking in draws:
+        table = ranking.pairwise()
+        true = TRUTH[ranking.differences.first] - TRUTH[ranking.differences.second]
+        low, high = table["low"].to_numpy(), table["high"].to_numpy()
+        covered.append(((low <= true) & (true <= high)).all())
+    assert np.mean(covered) >= at_least(0.95, len(draws))
+
+
+def test_the_best_set_contains_the_best(draws):
+    assert np.mean(["t0" in ranking.best for ranking in draws]) >= at_least(0.95, len(draws))
+    # It would be useless if it contained everything.
+    assert np.mean([len(ranking.best) for ranking in draws]) < 3
+
+
+def test_the_sets_of_ranks_contain_all_true_ranks_at_once(draws):
+    truth = np.arange(1, 6)
+    covered = [((r.order.rank_low <= truth) & (truth <= r.order.rank_high)).all() for r in draws]
+    assert np.mean(covered) >= at_least(0.95, len(draws))
+
+
+@pytest.mark.parametrize("measure", ["hsic", "cka", "dcor"])
+@pytest.mark.parametrize("variance", ["fixed-kernel", "bandwidth-aware", "second-order", "full"])
+def test_two_targets_are_a_two_sided_comparison(measure, variance):
+    x, targets = made()
+    first, second = targets["t0"], targets["t1"]
+    options = {"measure": measure, "variance": variance}
+    ranking = reldep.rank(x, {"a": first, "b": second}, **options)
+    compared = reldep.compare(x, first, second, alternative="two-sided", **options)
+    row = ranking.pairwise().row(0, named=True)
+    np.testing.assert_allclose(ranking.estimates, compared.estimates)
+    assert row["difference"] == pytest.approx(compared.estimate)
+    if "order" not in variance and variance != "full":
+        assert row["statistic"] == pytest.approx(compared.statistic)
+        assert row["adjusted_pvalue"] == pytest.approx(compared.pvalue)
+
+
+def test_clusters_and_lags_widen_the_intervals_as_in_compare():
+    x, targets = made(60)
+    for options in ({"clusters": np.repeat(np.arange(20), 3)}, {"max_lag": 2}, {"max_lag": "auto"}):
+        ranking = reldep.rank(x, targets, **options)
+        lag = ranking.max_lag
+        again = {"max_lag": lag} if lag is not None else options
+        compared = reldep.compare(x, targets["t0"], targets["t1"], **again)
+        assert ranking.differences.statistic[0] == pytest.approx(compared.statistic)
+    assert "rows up to" in ranking.summary()
+
+
+def test_the_table_starts_with_the_strongest_and_keeps_names():
+    x, targets = made()
+    names = dict(zip(("weak", "strong", "middle"), ("t2", "t0", "t1"), strict=True))
+    ranking = reldep.rank(x, {name: targets[key] for name, key in names.items()})
+    table = ranking.to_frame()
+    assert isinstance(table, pl.DataFrame)
+    assert table["target"].to_list() == ["strong", "middle", "weak"]
+    assert table["rank"].to_list() == [1, 2, 3]
+    assert table.columns == [
+        *("target", "estimate", "std_error", "low", "high"),
+        *("rank", "rank_low", "rank_high", "may_be_best"),
+    ]
+    assert ranking.best == ("strong",)
+    assert ranking.pairwise()["first"].to_list() == ["weak", "weak", "strong"]
+    assert ranking.targets == ("weak", "strong", "middle")
+    assert ranking.sentence().startswith("source depends most on strong of 3 targets (HSIC")
+    assert "may_be_best" in ranking.summary()
+    assert repr(ranking).startswith("Ranking(source='source', targets=3, best=('strong',)")
+
+
+@pytest.mark.parametrize("build", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_every_column_of_a_frame_is_a_target(build):
+    x, targets = made()
+    ranking = reldep.rank(pd.Series(x, name="dose"), build(targets))
+    assert ranking.source == "dose"
+    assert ranking.targets == ("t0", "t1", "t2")
+    np.testing.assert_array_equal(ranking.estimates, reldep.rank(x, targets).estimates)
+    assert isinstance(ranking.to_frame(), pd.DataFrame)
+
+
+def test_columns_of_an_array_are_targets_with_names_of_their_own():
+    x, targets = made()
+    table = np.column_stack(list(targets.values()))
+    assert reldep.rank(x, table).targets == ("target 0", "target 1", "target 2")
+    named = reldep.rank(x, table, names=["s", "a", "b", "c"])
+    assert (named.source, named.targets) == ("s", ("a", "b", "c"))
+
+
+def test_kernels_are_given_for_source_and_targets_or_by_name():
+    x, targets = made()
+    pair = reldep.rank(x, targets, kernel=(Gaussian(2.0), Laplace(3.0)))
+    kernels = {name: k["kernel"] for name, k in pair.provenance.kernels.items()}
+    assert kernels["source"] == "Gaussian(bandwidth=2)"
+    assert set(kernels.values()) == {"Gaussian(bandwidth=2)", "Laplace(bandwidth=3)"}
+    named = reldep.rank(
+        x, targets, kernel={"source": Gaussian(2.0), "targets": Laplace(3.0), "t1": "linear"}
+    )
+    kernels = {name: k["kernel"] for name, k in named.provenance.kernels.items()}
+    assert list(kernels.values()) == [
+        *("Gaussian(bandwidth=2)", "Laplace(bandwidth=3)", "Linear()", "Laplace(bandwidth=3)")
+    ]
+
+
+def test_targets_may_be_categories_blocks_and_matrices():
+    x, targets = made()
+    mixed = {
+        "labels": np.where(x > 0, "high", "low"),
+        "block": np.column_stack(list(targets.values())),
+        "matrix": Precomputed(np.exp(-np.abs(np.subtract.outer(x, x)))),
+    }
+    ranking = reldep.rank(x, mixed, measure="cka")
+    assert ranking.best == ("matrix",)
+
+
+def test_copies_of_a_target_are_ties_never_nan():
+    x, targets = made()
+    ranking = reldep.rank(x, {**targets, "copy": targets["t0"], "scaled": 3 * targets["t0"]})
+    table = ranking.pairwise().filter(
+        pl.col("first").is_in(["t0", "copy"]) & pl.col("second").is_in(["copy", "scaled"])
+    )
+    assert table["adjusted_pvalue"].to_list() == [1.0, 1.0, 1.0]
+    assert table["difference"].to_list() == [0.0, 0.0, 0.0]
+    assert table["low"].to_list() == table["high"].to_list() == [0.0, 0.0, 0.0]
+    assert set(ranking.best) == {"t0", "copy", "scaled"}
+    assert ranking.ranks.tolist() == [1, 4, 5, 1, 1]
+    assert ranking.sentence().startswith("source may depend most on any of 3 of 5 targets")
+
+
+def test_the_same_seed_gives_the_same_bytes():
+    x, targets = made()
+    first, again, other = (reldep.rank(x, targets, rng=seed) for seed in (7, 7, 8))
+    assert first.pair_maxima.tobytes() == again.pair_maxima.tobytes()
+    assert first.pair_maxima.tobytes() != other.pair_maxima.tobytes()
+
+
+@pytest.mark.parametrize("adjust", ["single-step", "step-down", "holm", "bh"])
+def test_every_adjustment_is_at_least_the_plain_p_value(adjust):
+    x, targets = made(noise=(0.4, 0.5, 1.0, 1.2))
+    table = reldep.rank(x, targets, adjust=adjust).pairwise()
+    assert (table["adjusted_pvalue"] >= table["pvalue"] * (1 - 1e-12)).all()
+
+
+def test_levels_may_be_asked_for_afterwards():
+    x, targets = made()
+    ranking = reldep.rank(x, targets, confidence_level=0.9)
+    widths = [np.subtract(*ranking.confidence_interval(level)[::-1]) for level in (0.9, 0.99)]
+    assert (widths[0] < widths[1]).all()
+    np.testing.assert_array_equal(np.subtract(*ranking.confidence_interval()[::-1]), widths[0])
+    assert "90 %" in ranking.summary()
+    assert "99 %" in ranking.sentence(alpha=0.01)
+    wide = ranking.pairwise(0.99)
+    assert (wide["low"] < ranking.pairwise()["low"]).all()
+
+
+def test_many_kernels_are_not_all_listed():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=40)
+    ranking = reldep.rank(x, x[:, None] + rng.normal(size=(40, 12)))
+    assert "and 10 more" in ranking.summary()
+
+
+def test_a_ranking_is_asked_of_an_influence_without_another_sweep():
+    x, targets = made()
+    data = {"x": x, **targets}
+    pairs = [("t1", "x"), ("x", "t0"), ("t2", "x")]
+    selves = [(name, name) for name in data]
+    computed = reldep.influence(data, [*pairs, *selves])
+    for measure in ("hsic", "cka"):
+        again = reldep.rank("x", computed, measure=measure)
+        direct = reldep.rank(x, targets, measure=measure, names=["x", "t0", "t1", "t2"])
+        assert again.targets == ("t1", "t0", "t2")
+        order = [again.targets.index(name) for name in direct.targets]
+        np.testing.assert_allclose(again.estimates[order], direct.estimates, rtol=1e-12)
+        assert again.best == direct.best
+
+
+X, TARGETS = made(30)
+A = reldep.influence({"x": X, **TARGETS}, [("x", "t0"), ("x", "t1"), ("t0", "t1")])
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: reldep.rank(X, {"a": X**2}), ValueError, r"1 of at least 2 targets: 'a'"),
+        (lambda: reldep.rank(X, {}), ValueError, r"0 of at least 2 targets\. For one"),
+        (lambda: reldep.rank(X, X), TypeError, r"targets is of type ndarray; pass a mapping"),
+        (lambda: reldep.rank(X, pd.Series(X)), TypeError, r"targets is a Series; pass a data"),
+        (
+            lambda: reldep.rank(X, pd.DataFrame(np.column_stack([X, X]), columns=["a", "a"])),
+            ValueError,
+            r"2 columns of the name 'a'; rename",
+        ),
+        (
+            lambda: reldep.rank(X, {1: TARGETS["t0"], "1": TARGETS["t1"]}),
+            ValueError,
+            r"2 columns of the name '1'",
+        ),
+        (
+            lambda: reldep.rank(X, {**TARGETS, "self": X}),
+            ValueError,
+            r"target 'self' is the source itself",
+        ),
+        (
+            lambda: reldep.rank(list("ab" * 15), {"t": X, "self": list("ab" * 15)}),
+            ValueError,
+            r"target 'self' is the source itself",
+        ),
+        (
+            lambda: reldep.rank(X, {"source": TARGETS["t0"], "b": TARGETS["t1"]}),
+            ValueError,
+            r"target of the name 'source'",
+        ),
+        (
+            lambda: reldep.rank(X, TARGETS, names=["a", "b", "c"]),
+            ValueError,
+            r"names has 3 entries, 3 of them different; pass 4 different names",
+        ),
+        (
+            lambda: reldep.rank(X, TARGETS, names=["a", "b", "c", "c"]),
+            ValueError,
+            r"names has 4 entries, 3 of them different",
+        ),
+        (
+            lambda: reldep.rank(X, TARGETS, kernel=("linear",) * 3),
+            ValueError,
+            r"kernel is a tuple of 3; pass \(source kernel, target kernel\)",
+        ),
+        (
+            lambda: reldep.rank(X, TARGETS, kernel={"t9": Delta()}),
+            ValueError,
+            r"kernel names 't9', which is not a variable",
+        ),
+        (
+            lambda: reldep.rank(X, TARGETS, adjust="stepdown"),
+            ValueError,
+            r"adjust='stepdown' is not known \(did you mean 'step-down'\?\)",
+        ),
+        (
+            lambda: reldep.rank(X, TARGETS, confidence_level=95),
+            ValueError,
+            r"confidence_level=95; pass a number strictly between",
+        ),
+        (
+            lambda: reldep.rank(X, TARGETS, n_simulations=100),
+            ValueError,
+            r"n_simulations=100; pass a whole number, at least 400 for confidence_level=0.95",
+        ),
+        (
+            lambda: reldep.rank(X, TARGETS, n_simulations=1e4),
+            ValueError,
+            r"n_simulations=10000.0; pass a whole number",
+        ),
+        (
+            lambda: reldep.rank(X, TARGETS).confidence_interval(0.99999),
+            ValueError,
+            r"needs more than n_simulations=10000 draws",
+        ),
+        (
+            lambda: reldep.rank(X, TARGETS, clusters=[1, 2]),
+            ValueError,
+            r"clusters has 2 entries for 30 observations",
+        ),
+        (
+            lambda: reldep.rank(X, TARGETS, clusters=[1] * 30),
+            ValueError,
+            r"clusters has a single cluster",
+        ),
+        (
+            lambda: reldep.rank(X, TARGETS, max_lag=30),
+            ValueError,
+            r"max_lag=30 for 30 observations",
+        ),
+        (
+            lambda: reldep.rank(X, {**TARGETS, "flat": np.ones(30)}),
+            ValueError,
+            r"flat is constant",
+        ),
+        (lambda: reldep.rank(X, A), TypeError, r"pass the name of the source"),
+        (lambda: reldep.rank("x", A, names=["a"]), ValueError, r"leave names out"),
+        (lambda: reldep.rank("y", A), ValueError, r"source names 'y', which is not a variable"),
+        (lambda: reldep.rank("t2", A), ValueError, r"has 0 pairs of 't2'"),
+        (
+            lambda: reldep.rank("x", A, measure="cka"),
+            ValueError,
+            r"no conditional means of \('x', 'x'\), .* self-pairs",
+        ),
+        (
+            lambda: reldep.rank("x", A, kernel="linear"),
+            ValueError,
+            r"kernel='linear' was decided when the Influence was computed",
+        ),
+    ],
+)
+def test_bad_input_says_what_and_how_to_go_on(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
