@@ -57,7 +57,7 @@ def test_a_reader_that_leaves_early_sees_no_traceback(folder, environment):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_a_full_standard_output_is_told_once(folder, environment):
+def test_a_full_standard_output_is_told_once(environment):
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [sys.executable, "-m", "reldep", "version"],

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 
 from cli.mouse_files import QUESTION
+from reldep.cli.app import main, run
 
 COMPARE = ("compare", "mice.csv", *QUESTION)
 CONTRAST = ("contrast", "mice.csv", "--variable", "lipids=C*")
@@ -141,3 +143,21 @@ def test_a_bug_is_not_taken_for_a_mistake(ask, monkeypatch):
     monkeypatch.setattr("reldep.tables.open_table", fail)
     with pytest.raises(RuntimeError, match="bug"):
         ask("describe", "mice.csv")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_standard_output_is_a_failure(capsys, monkeypatch):
+    with Path("/dev/full").open("w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        assert run(["version"]) == 1
+    assert capsys.readouterr().err == "Error: No space left on device\n"
+
+
+def test_the_process_ends_with_the_status(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["reldep", "version"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 0
+    with pytest.raises(SystemExit) as ended:
+        main(["describe", "no such file"])
+    assert ended.value.code == 2

@@ -12,6 +12,7 @@ import shlex
 from pathlib import Path
 
 import jsonschema
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
@@ -76,8 +77,9 @@ def test_json_numbers_are_not_rounded_and_never_nan(ask):
     found = json.loads(ask(*COMPARE, "--json").out)
     assert found["table"][2]["hsic"] == found["estimate"]
     assert len(repr(found["estimate"])) > 15
-    values = {"a": (float("nan"), float("inf")), "b": Path("x"), "c": True}
-    assert json.loads(output.json_text(values)) == {"a": [None, None], "b": "x", "c": True}
+    values = {"a": (float("nan"), float("inf")), "b": Path("x"), "c": np.arange(2), "d": True}
+    plain = {"a": [None, None], "b": "x", "c": [0, 1], "d": True}
+    assert json.loads(output.json_text(values)) == plain
 
 
 def test_the_level_of_json_is_one_minus_alpha(ask):

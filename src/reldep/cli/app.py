@@ -126,31 +126,27 @@ def run(arguments: Sequence[str]) -> int:
         with warnings.catch_warnings():
             # Cautions are printed with the answer; as Python warnings they would come twice.
             warnings.simplefilter("ignore", ReldepWarning)
-            status = _invoke(words)
-            sys.stdout.flush()
-            return status
-    except BrokenPipeError:
-        # The reader, such as `head`, has seen enough.
-        return _give_up_output()
+            return _invoke(words)
     except (ValueError, TypeError, ImportError) as error:
         return _fail(error, WRONG_INPUT, debug=debug)
     except (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError) as error:
         return _fail(error, WRONG_INPUT, debug=debug)
     except (OSError, MemoryError) as error:
-        _give_up_output()
+        _give_up_full_output()
         return _fail(error, FAILED, debug=debug)
 
 
 def _invoke(words: list[str]) -> int:
     """Let typer read the line and call the command; it prints its own errors of usage."""
+    status = DONE
     try:
         app(words, prog_name="reldep", obj=words)
     except SystemExit as end:
-        if end.code == INTERRUPTED:
-            typer.echo("Stopped.", err=True)
-            return FAILED
-        return end.code if isinstance(end.code, int) else DONE
-    return DONE
+        status = int(end.code or DONE)
+    if status == INTERRUPTED:
+        typer.echo("Stopped.", err=True)
+        return FAILED
+    return status
 
 
 def _fail(error: BaseException, status: int, *, debug: bool) -> int:
@@ -168,8 +164,8 @@ def _reason(error: BaseException) -> str:
     return str(error) or type(error).__name__
 
 
-def _give_up_output() -> int:
-    """Send what is left for a standard output that takes no more nowhere.
+def _give_up_full_output() -> None:
+    """Send what a full standard output did not take nowhere.
 
     Else Python would try once more at its end, and complain.
     """
@@ -179,4 +175,3 @@ def _give_up_output() -> int:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)
-    return FAILED
