@@ -53,8 +53,8 @@ def html_table(columns: Mapping[str, Sequence[Any]], caption: str, *, most: int 
 
     A table of more than `most` rows is cut, and says so.
     """
-    numeric = {name: is_numeric(values) for name, values in columns.items()}
     names = list(columns)
+    numeric = {name: is_numeric(columns[name]) for name in names} | {names[0]: False}
     rows = list(zip(*columns.values(), strict=True))
     head = [
         element("th", heading(name), scope="col", class_="number" if numeric[name] else None)
