@@ -23,7 +23,8 @@ reldep {reldep}). A rate of 0.050 from {draws:,} samples is known to ±{error:.3
 standard errors). Kernels are Gaussian with the median bandwidth, Delta for categories.
 [Which variance to use](guide/variance.md) explains the four columns.
 
-The laws; the two targets are exchangeable, so that the difference of their dependences is 0:
+The laws. In all but the alternative, γ3 = 0.6, the two targets are exchangeable, so that the
+difference of their dependences is 0:
 
 {laws}
 """
@@ -40,8 +41,9 @@ COVERAGE = """\
 ## Small samples: coverage of the interval of one dependence
 
 Share of 95 % intervals of `dependence` that contain the true value, which is the dependence at
-the median bandwidth of the population ({truth}). Intervals are made for dependent variables: under
-independence the law of the estimate is not normal, and the plug-in intervals are too long.
+the median bandwidth of the population ({truth}). Intervals are
+made for dependent variables: under weak dependence the law of the estimate is skewed and they
+contain the truth less often.
 
 {tables}
 """
@@ -84,8 +86,8 @@ autoregression with coefficient 0.8, 400 rows, with and without `max_lag="auto"`
 TIME = """\
 ## Time
 
-Seconds for one `compare(..., engine="dense")` on one core, the fastest of five, and in brackets as
-a multiple of the paper's variance.
+Processor seconds of one `compare(..., engine="dense")`, the fewest of nine, and in brackets as a
+multiple of the paper's variance.
 
 {tables}
 """

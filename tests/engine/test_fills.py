@@ -1,4 +1,4 @@
-"""The compiled exponential and loops against NumPy and SciPy."""
+"""Compiled powers and loops against NumPy and SciPy."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from reldep.engine import fills
+from reldep._reading import read_variable
+from reldep.engine import Tiled, Wanted, fills
 from reldep.engine.recipe import (
     EQUAL,
-    EXP,
-    EXP_ROOT,
     LINEAR,
+    NEAR,
+    POWER,
+    POWER_ROOT,
     PRODUCT,
     ROOT,
     SIDE,
@@ -22,57 +24,79 @@ from reldep.engine.recipe import (
     SUM,
     Recipe,
 )
+from reldep.engine.terms import row_means
 from reldep.kernels import Gaussian
-from reldep.kernels.compiled import WIDTH, compiled, exponential, squared_distances_along
+from reldep.kernels.compiled import (
+    WIDTH,
+    compiled,
+    power_of_two,
+    power_of_two_or_zero,
+    squared_distances_along,
+)
 
 pytestmark = pytest.mark.xdist_group("compiled")
 
 
 @compiled
-def exponentials(x, shift, out):
-    for j in range(len(x)):
-        out[j] = exponential(x[j], shift)
+def powers(c, s, shift, out):
+    for j in range(len(s)):
+        out[0, j] = power_of_two(c, s[j], shift)
+        out[1, j] = power_of_two_or_zero(c, s[j], shift)
 
 
-def evaluated(x, shift=0.0):
-    out = np.empty_like(x)
-    exponentials(x, x.dtype.type(shift), out)
+def evaluated(x, c=1.0, shift=0.0):
+    out = np.empty((2, len(x)), x.dtype)
+    powers(x.dtype.type(c), x, x.dtype.type(shift), out)
     return out
 
 
 def relative_error(x):
-    """Against the exponential in at least 18 digits, or in 53 bits more than single has."""
-    exact = np.exp(x.astype(np.longdouble if x.dtype == np.float64 else np.float64))
+    """Against at least 18 digits, or 53 bits where single precision has 24."""
+    exact = np.exp2(x.astype(np.longdouble if x.dtype == np.float64 else np.float64))
     return float(np.abs(evaluated(x) / exact - 1).max())
 
 
-def test_the_exponential_is_right_to_fourteen_digits_over_its_whole_range():
-    dense = np.linspace(-708.38, 709.0, 500_001)
+def test_powers_are_right_to_fourteen_digits_over_their_whole_range():
+    dense = np.linspace(-1021.99, 1023.0, 500_001)
     tiny = np.logspace(-320, 0, 10_001)
-    # Halfway between two multiples of log 2 the remainder is largest.
-    halfway = (np.arange(-1021, 1023) + 0.5) * math.log(2)
-    for x in (dense, tiny, -tiny, halfway, np.nextafter(halfway, 0), np.nextafter(halfway, -800)):
+    # Halfway between two whole numbers the remainder is largest.
+    halfway = np.arange(-1021, 1023) + 0.5
+    for x in (dense, tiny, -tiny, halfway, np.nextafter(halfway, 0), np.nextafter(halfway, -2e3)):
         assert relative_error(x) < 1e-15
 
 
-def test_the_exponential_is_zero_where_it_would_not_be_a_normal_number():
-    x = np.array([-708.4, -745.2, -1e4, -1e300, -np.inf])
-    assert (evaluated(x) == 0).all()
-    assert (evaluated(x, shift=0.25) == -0.25).all()
-    assert np.exp(-708.39) < 2.3e-308
+def test_a_power_is_zero_where_it_would_not_be_a_normal_number():
+    x = np.array([-1022.5, -1075, -1e4, -1e300, -np.inf])
+    assert (evaluated(x)[1] == 0).all()
+    assert (evaluated(x, shift=0.25)[1] == -0.25).all()
+    assert np.finfo(np.float64).tiny == 2.0**-1022
 
 
-def test_the_exponential_is_exactly_one_at_zero():
-    assert (evaluated(np.array([0.0, -0.0])) == 1).all()
+def test_powers_of_whole_numbers_are_exact():
+    x = np.arange(-1021.0, 1023.0)
+    assert np.array_equal(evaluated(x), np.exp2([x, x]))
 
 
-def test_the_single_precision_exponential_is_right_to_six_digits():
-    assert relative_error(np.linspace(-87.3, 80.0, 500_001).astype(np.float32)) < 3e-7
-    assert (evaluated(np.array([-88, -1e30, -np.inf], dtype=np.float32)) == 0).all()
+def test_powers_in_single_precision_are_right_to_six_digits():
+    assert relative_error(np.linspace(-125.9, 120.0, 500_001).astype(np.float32)) < 3e-7
+    assert (evaluated(np.array([-127, -1e30, -np.inf], dtype=np.float32))[1] == 0).all()
 
 
-def test_uncompiled_the_exponential_is_that_of_numpy():
-    assert exponential(-1.5, 0.25) == np.exp(-1.5) - 0.25
+def test_the_factor_costs_no_accuracy():
+    s = np.linspace(0, 300, 100_001)
+    c = -1 / math.log(8)
+    exact = np.exp2(np.longdouble(c) * s.astype(np.longdouble))
+    assert float(np.abs(evaluated(s, c) / exact - 1).max()) < 3e-14
+    assert float(np.abs(evaluated(s, c) - exact).max()) < 5e-16
+
+
+@pytest.mark.parametrize("function", [power_of_two, power_of_two_or_zero])
+def test_uncompiled_powers_are_those_of_python(function):
+    assert function(-0.5, 3.0, 0.25) == 2**-1.5 - 0.25
+
+
+def test_uncompiled_powers_that_are_not_normal_are_zero():
+    assert power_of_two_or_zero(-1.0, 1030.0, 0.5) == -0.5
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 24])
@@ -90,14 +114,25 @@ def test_squared_distances_are_those_of_scipy_to_the_last_bit(d):
     [
         (LINEAR, lambda s, c, a: c * s),
         (ROOT, lambda s, c, a: c * np.sqrt(s)),
-        (EXP, lambda s, c, a: np.exp(c * s)),
-        (EXP_ROOT, lambda s, c, a: np.exp(c * np.sqrt(s))),
+        (POWER, lambda s, c, a: 2 ** (c * s)),
+        (NEAR, lambda s, c, a: 2 ** (c * s)),
+        (POWER_ROOT, lambda s, c, a: 2 ** (c * np.sqrt(s))),
         (EQUAL, lambda s, c, a: s == 0),
-        (SLOPE, lambda s, c, a: a * s * np.exp(c * s)),
-        (SLOPE_ROOT, lambda s, c, a: a * np.sqrt(s) * np.exp(c * np.sqrt(s))),
+        (SLOPE, lambda s, c, a: a * s * 2 ** (c * s)),
+        (SLOPE_ROOT, lambda s, c, a: a * np.sqrt(s) * 2 ** (c * np.sqrt(s))),
         (SIDE, lambda s, c, a: np.select([s == 0, s > c], [a, -0.5], 0.5)),
     ],
-    ids=["linear", "root", "exp", "exp of root", "equal", "slope", "slope of root", "side"],
+    ids=[
+        "linear",
+        "root",
+        "power",
+        "near",
+        "power of root",
+        "equal",
+        "slope",
+        "slope of root",
+        "side",
+    ],
 )
 def test_each_function_is_evaluated_minus_the_shift(number, function, dtype):
     source = np.random.default_rng(0).integers(0, 9, size=(2, WIDTH)).astype(dtype)
@@ -127,10 +162,26 @@ def test_factors_are_combined_and_the_shift_is_subtracted_once(operation, functi
     np.testing.assert_allclose(values[0], function(sources[:3], axis=0) - 0.5, rtol=1e-12)
 
 
-def test_a_recipe_in_single_precision_holds_single_columns():
-    from reldep._reading import read_variable
+def gaussian_on(rows, bandwidth):
+    return Gaussian(bandwidth=bandwidth).fit(read_variable(rows, "x"))
 
-    rows = read_variable(np.random.default_rng(0).normal(size=(20, 3)), "x")
-    recipe = Recipe.of([Gaussian(bandwidth=2.0).fit(rows)], "single")
+
+def test_a_recipe_in_single_precision_holds_single_columns():
+    rows = np.random.default_rng(0).normal(size=(20, 3))
+    recipe = Recipe.of([gaussian_on(rows, 2.0)], "single")
     assert recipe.columns.dtype == recipe.parameters.dtype == np.float32
-    assert recipe.parameters.tolist() == [[-0.125, 0.0]]
+    np.testing.assert_allclose(recipe.parameters, [[-0.125 / math.log(2), 0.0]], rtol=1e-7)
+
+
+def test_far_points_get_the_function_that_gives_zero():
+    rows = np.zeros((20, 1))
+    rows[0] = 60.0
+    functions = [
+        Recipe.of([gaussian_on(rows, width)], precision).factors[0, 0]
+        for width, precision in ((10.0, "double"), (1.0, "double"), (6.0, "single"))
+    ]
+    assert functions == [NEAR, POWER, POWER]
+    kernel = gaussian_on(rows, 1.0)
+    wanted = Wanted((), row_sums=("x",))
+    terms = Tiled(compiled=True).terms({"x": kernel}, wanted)
+    np.testing.assert_allclose(row_means(terms, "x"), [0.0] + [18 / 19] * 19, atol=1e-15)

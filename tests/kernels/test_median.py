@@ -100,25 +100,31 @@ def test_one_pass_is_enough_for_ordinary_data():
     assert len(stream.passes[0].inside) < 0.02 * stream.n_distances
 
 
-def test_a_pass_knows_ranks_at_and_within_its_bracket_only():
-    found = Pass(1.0, 3.0, np.array([2, 4, 6, 7]), np.array([1.5, 2.5]))
-    assert [found.value_at(rank) for rank in range(8)] == [
-        None, None, 1.0, 1.0, 1.5, 2.5, 3.0, None,
-    ]  # fmt: skip
-    thinned = Pass(1.0, 3.0, np.array([2, 4, 8, 9]), np.array([1.5, 2.5]))
-    assert thinned.value_at(5) is None
+def test_a_pass_knows_the_ranks_in_its_bracket_if_it_holds_all_of_them():
+    found = Pass(1.0, 3.0, 2, 5, np.array([1.0, 2.5, 3.0]))
+    assert [found.value_at(rank) for rank in range(6)] == [None, None, 1.0, 2.5, 3.0, None]
+    assert Pass(1.0, 3.0, 2, 9, np.array([1.5, 2.5])).value_at(5) is None
+    assert Pass(2.0, 2.0, 2, 9, np.array([2.0])).value_at(8) == 2.0
 
 
 def test_bounds_move_to_the_side_on_which_the_rank_lies():
-    sample = np.arange(1.0, 10.0)
-    bounds = Bounds(-1.0, np.inf, 0, 100, sample, 9)
-    found = Pass(4.0, 6.0, np.array([40, 41, 59, 60]), np.array([5.0]))
+    bounds = Bounds(-1.0, np.inf, 0, 100, np.arange(1.0, 10.0), 9)
+    found = Pass(4.0, 6.0, 40, 60, np.array([5.0]))
     left, right = bounds.after(found, 10), bounds.after(found, 90)
-    assert (left.low, left.high, left.n_below_high) == (-1.0, 4.0, 40)
-    assert (right.low, right.high, right.n_up_to_low) == (6.0, np.inf, 60)
+    assert (left.low, left.n_below, left.n_up_to) == (-1.0, 0, 40)
+    assert (right.high, right.n_below, right.n_up_to) == (np.inf, 60, 100)
+    assert 3.999999 < left.high < 4.0
+    assert 6.0 < right.low < 6.000001
     assert left.sample.tolist() == [1, 2, 3]
     within = bounds.after(found, 50)
     assert (within.low, within.high, within.sample.tolist()) == (4.0, 6.0, [5.0])
+
+
+def test_a_bracket_that_gains_nothing_becomes_a_single_value():
+    bounds = Bounds(1.0, 2.0, 0, 100, np.array([1.0, 1.0, 1.0, 2.0, 2.0]), 5)
+    assert bounds.bracket(10) == (1.0, 1.0)
+    assert bounds.bracket(90) == (2.0, 2.0)
+    assert Bounds(1.0, 2.0, 0, 100, np.empty(0), 5).bracket(10) == (1.0, 2.0)
 
 
 def test_large_samples_use_a_seeded_subsample_and_say_so(monkeypatch):

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from reldep.kernels.base import FittedKernel
     from reldep.kernels.points import Points
 
-# Runs of observations are cut so that the features of all variables fill about this much.
-RUN_BYTES = 64_000_000
+# Runs of observations are cut so that the features of all variables fill about this much: few
+# enough for the cache of a processor, enough for matrix products.
+RUN_BYTES = 16_000_000
 
 # About this many observations tell how full sparse rows are and where the centre of an
 # approximate map lies: any centre gives the right answer, a near one keeps the digits.

@@ -14,9 +14,10 @@ import numpy as np
 
 from reldep.engine.recipe import (
     EQUAL,
-    EXP,
-    EXP_ROOT,
     LINEAR,
+    NEAR,
+    POWER,
+    POWER_ROOT,
     PRODUCT,
     ROOT,
     SLOPE,
@@ -27,7 +28,8 @@ from reldep.kernels.compiled import (
     compiled,
     compiled_sum,
     copy_run,
-    exponential,
+    power_of_two,
+    power_of_two_or_zero,
     squared_distances_along,
 )
 
@@ -48,12 +50,12 @@ def evaluate(
     v: int,
 ) -> None:
     """Write into row v a function of row s, by the number of the function, minus the shift."""
-    if function == EXP:
+    if function == NEAR:
         for j in range(n):
-            out[v, j] = exponential(c * sources[s, j], shift)
-    elif function == EXP_ROOT:
+            out[v, j] = power_of_two(c, sources[s, j], shift)
+    elif function == POWER:
         for j in range(n):
-            out[v, j] = exponential(c * np.sqrt(sources[s, j]), shift)
+            out[v, j] = power_of_two_or_zero(c, sources[s, j], shift)
     elif function == ROOT:
         for j in range(n):
             out[v, j] = c * np.sqrt(sources[s, j]) - shift
@@ -61,11 +63,11 @@ def evaluate(
         for j in range(n):
             out[v, j] = c * sources[s, j] - shift
     else:
-        evaluate_step_or_slope(function, c, a, shift, sources, s, n, out, v)
+        evaluate_rarer(function, c, a, shift, sources, s, n, out, v)
 
 
 @compiled
-def evaluate_step_or_slope(
+def evaluate_rarer(
     function: int,
     c: float,
     a: float,
@@ -78,17 +80,20 @@ def evaluate_step_or_slope(
 ) -> None:
     """Evaluate the other functions."""
     zero = c - c
-    if function == EQUAL:
+    if function == POWER_ROOT:
+        for j in range(n):
+            out[v, j] = power_of_two_or_zero(c, np.sqrt(sources[s, j]), shift)
+    elif function == EQUAL:
         # Codes of categories stand for points: equal ones have distance 0.
         for j in range(n):
             out[v, j] = (sources[s, j] == 0) - shift
     elif function == SLOPE:
         for j in range(n):
-            out[v, j] = a * sources[s, j] * exponential(c * sources[s, j], zero) - shift
+            out[v, j] = a * sources[s, j] * power_of_two_or_zero(c, sources[s, j], zero) - shift
     elif function == SLOPE_ROOT:
         for j in range(n):
             root = np.sqrt(sources[s, j])
-            out[v, j] = a * root * exponential(c * root, zero) - shift
+            out[v, j] = a * root * power_of_two_or_zero(c, root, zero) - shift
     else:
         for j in range(n):
             side = -0.5 if sources[s, j] > c else 0.5

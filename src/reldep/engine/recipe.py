@@ -1,6 +1,6 @@
 """Recipes: what the compiled sweeps compute, as tables of numbers.
 
-A kernel is a product or a sum of factors; a factor is a function (such as exp) of a source; a
+A kernel is a product or a sum of factors; a factor is a function (such as a power) of a source; a
 source is the squared distance between points of few columns, which the compiled code computes
 itself, or a block that is *given* to it for each tile: distances from a matrix product, or the
 values of any kernel it does not know. Kernels on the same points share a source.
@@ -9,6 +9,7 @@ values of any kernel it does not know. Kernels on the same points share a source
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import log
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,10 +34,13 @@ if TYPE_CHECKING:
     from reldep._variables import FloatArray, IntArray
     from reldep.kernels.base import FittedKernel
 
-# The functions of a source s with parameters c and a: cs, c√s, exp(cs), exp(c√s), [s = 0];
-# and what follows bandwidths: as exp(cs), a√s exp(c√s), and -1/2 for s > c or else 1/2, but
-# a for s = 0.
-LINEAR, ROOT, EXP, EXP_ROOT, EQUAL, SLOPE, SLOPE_ROOT, SIDE = range(8)
+# The functions of a source s with parameters c and a: cs, c√s, 2^(cs), 2^(c√s), [s = 0]; and
+# what follows bandwidths: as 2^(cs), a√s 2^(c√s), and -1/2 for s > c or else 1/2, but a for
+# s = 0. NEAR stands for 2^(cs) where no s is so large that the power vanishes.
+LINEAR, ROOT, POWER, POWER_ROOT, NEAR, EQUAL, SLOPE, SLOPE_ROOT, SIDE = range(9)
+
+# Powers of two whose exponent is above these are normal numbers, with something to spare.
+NORMAL_FROM = {"f8": -1000.0, "f4": -120.0}
 
 # How factors are combined.
 PRODUCT, SUM = range(2)
@@ -46,17 +50,17 @@ def known_profile(profile: Profile) -> tuple[int, float, float] | None:
     """Give the number and the parameters of a function that compiled code knows."""
     match profile:
         case GaussianProfile(bandwidth=width):
-            return EXP, -0.5 / width**2, 0.0
+            return POWER, -0.5 / (width**2 * log(2)), 0.0
         case LaplaceProfile(bandwidth=width):
-            return EXP_ROOT, -1.0 / width, 0.0
+            return POWER_ROOT, -1.0 / (width * log(2)), 0.0
         case PowerProfile(exponent=1):
             return ROOT, -1.0, 0.0
         case PowerProfile(exponent=2):
             return LINEAR, -1.0, 0.0
         case GaussianSlope(bandwidth=width):
-            return SLOPE, -0.5 / width**2, width**-3
+            return SLOPE, -0.5 / (width**2 * log(2)), width**-3
         case LaplaceSlope(bandwidth=width):
-            return SLOPE_ROOT, -1.0 / width, width**-2
+            return SLOPE_ROOT, -1.0 / (width * log(2)), width**-2
         case SideProfile(median=median, skips_ties=skips):
             return SIDE, median**2, 0.0 if skips else 0.5
     return None
@@ -92,10 +96,10 @@ class Recipe:
     @classmethod
     def of(cls, kernels: Sequence[FittedKernel], precision: str = "double") -> Recipe:
         """Write the recipe of some kernels."""
-        draft = _Draft()
+        draft = _Draft("f4" if precision == "single" else "f8")
         for kernel in kernels:
             draft.add(kernel)
-        return draft.finished(len(kernels[0]), "f4" if precision == "single" else "f8")
+        return draft.finished(len(kernels[0]))
 
     @property
     def tables(self) -> tuple[Any, ...]:
@@ -107,6 +111,7 @@ class Recipe:
 class _Draft:
     """A recipe in the making."""
 
+    dtype: str
     columns: list[FloatArray] = field(default_factory=list)
     sources: list[tuple[int, int, int]] = field(default_factory=list)
     factors: list[tuple[int, int]] = field(default_factory=list)
@@ -134,8 +139,15 @@ class _Draft:
         if isinstance(part, FittedRadial):
             known = known_profile(part.profile)
             if known is not None:
-                return known, self._distance(part.points)
+                function, c, a = known
+                if function == POWER and self._stays_normal(part.points, c):
+                    function = NEAR
+                return (function, c, a), self._distance(part.points)
         return (LINEAR, 1.0, 0.0), self._given(part)
+
+    def _stays_normal(self, points: Points, c: float) -> bool:
+        """Whether 2^(cs) is a normal number for every distance that there can be."""
+        return bool(4.0 * c * points.squared_norms.max() > NORMAL_FROM[self.dtype])
 
     def _distance(self, points: Points) -> int:
         rows = points.rows
@@ -158,14 +170,14 @@ class _Draft:
             self.given.append(filler)
         return self.number_of[id(filler)]
 
-    def finished(self, n: int, dtype: str) -> Recipe:
+    def finished(self, n: int) -> Recipe:
         """Turn the lists into arrays."""
-        columns = np.array(self.columns, dtype).reshape(-1, n)
+        columns = np.array(self.columns, self.dtype).reshape(-1, n)
         return Recipe(
             columns,
             np.array(self.sources, dtype=np.int64),
             np.array(self.factors, dtype=np.int64),
-            np.array(self.parameters, dtype),
+            np.array(self.parameters, self.dtype),
             np.array(self.combinations, dtype=np.int64),
             tuple(self.given),
         )

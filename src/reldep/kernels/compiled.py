@@ -1,4 +1,4 @@
-"""Compiled inner loops: squared distances along a row, and a vectorised exponential.
+"""Compiled inner loops: squared distances along a row, and vectorised powers of two.
 
 Importing this module imports numba; only code that is about to use a loop does so. The loops
 are written so that LLVM turns them into SIMD instructions: contiguous slices, no branches.
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 # Neighbouring observations that are worked on together, so that the rows of a few kernels and
 # the sums of the columns stay in the first-level cache.
 WIDTH = 256
+
+# Distances that are compared together; most groups hold none that must be collected.
+GROUP = 32
 
 Loop = TypeVar("Loop", bound="Callable[..., Any]")
 
@@ -93,89 +96,97 @@ _double_of_bits = _same_bits(types.float64, types.int64)
 _bits_of_single = _same_bits(types.int32, types.float32)
 _single_of_bits = _same_bits(types.float32, types.int32)
 
-# exp(x) = 2^n exp(r) with n = round(x / log 2) and r = x - n log 2. Adding and subtracting
-# ROUND rounds to a whole number, and leaves n plus the exponent's bias in the lowest bits of
-# the sum, ready to be shifted into an exponent. log 2 is split in two so that n times the
-# first part is exact (Cody and Waite 1980). Reordering ("fast math") would undo all of this;
-# only fused multiply-adds are allowed.
+# 2^x = 2^n 2^r with n = round(x) and r = x - n. Adding and subtracting ROUND rounds to a whole
+# number, and leaves n plus the exponent's bias in the lowest bits of the sum, ready to be
+# shifted into an exponent. Reordering ("fast math") would undo this; only fused multiply-adds
+# are allowed.
 ROUND = 1.5 * 2.0**52 + 1023.0
-PER_LOG_2 = 1.4426950408889634
-LOG_2_HIGH = 6.93147180369123816490e-01
-LOG_2_LOW = 1.90821492927058770002e-10
-# Below, the result would not be a normal number, and 0 is taken for it.
-LOWEST = -708.39
-
 ROUND_SINGLE = np.float32(1.5 * 2.0**23 + 127.0)
-PER_LOG_2_SINGLE = np.float32(1.4426950408889634)
-LOG_2_HIGH_SINGLE = np.float32(0.693359375)
-LOG_2_LOW_SINGLE = np.float32(-2.12194440e-4)
-LOWEST_SINGLE = np.float32(-87.33)
 
-# The polynomials of degree 10 and 6 with the smallest relative error (2.1e-16, 1.9e-9) to exp
-# on |r| <= log(2) / 2, found by the Remez exchange in 60 digits.
+# Below, the result would not be a normal number.
+LOWEST = -1022.0
+LOWEST_SINGLE = np.float32(-126.0)
+
+# The polynomials of degree 10 and 6 with the smallest relative error (2.1e-16, 1.9e-9) to 2^r
+# on |r| <= 1/2, found by the Remez exchange in 60 digits.
 DOUBLE = (
     1.0,
-    1.0000000000000064,
-    0.49999999999997286,
-    0.16666666666557742,
-    0.04166666666842599,
-    0.008333333384665919,
-    0.0013888888499143963,
-    0.00019841171384030748,
-    2.480191768147789e-05,
-    2.7639768347679753e-06,
-    2.7488446056441756e-07,
+    0.6931471805599497,
+    0.24022650695908768,
+    0.05550410866445883,
+    0.00961812910803459,
+    0.0013333558228561476,
+    0.00015403529961135952,
+    1.5252658116561084e-05,
+    1.3215662831846807e-06,
+    1.0208537904612846e-07,
+    7.037279530547556e-09,
 )
 SINGLE = tuple(
     np.float32(coefficient)
     for coefficient in (
-        1.0000000005541692,
-        1.0000000363233097,
-        0.49999992079793015,
-        0.1666642016929155,
-        0.04166822557231564,
-        0.008374815860676692,
-        0.0013836846032979765,
+        1.0000000005541647,
+        0.6931472057371959,
+        0.240226468906455,
+        0.05550328777104999,
+        0.009618488956332619,
+        0.0013399931177371775,
+        0.0001534581216119638,
     )
 )
 
 
-def exponential(x: float, shift: float) -> float:
-    """Give exp(x) - shift, vectorised where compiled code calls it in a loop."""
-    return float(np.exp(x) - shift)
+def power_of_two(c: float, s: float, shift: float) -> float:
+    """Give 2^(c s) - shift, vectorised in compiled loops; c s must not be below `LOWEST`."""
+    return float(2.0 ** (c * s) - shift)
 
 
-def _exponential_double(x: float, shift: float) -> float:  # pragma: no cover (machine code)
-    biased = x * PER_LOG_2 + ROUND
-    n = biased - ROUND
-    r = (x - n * LOG_2_HIGH) - n * LOG_2_LOW
+def power_of_two_or_zero(c: float, s: float, shift: float) -> float:
+    """Give 2^(c s) - shift, with 0 in place of a power that is not a normal number."""
+    return power_of_two(c, s, shift) if c * s > LOWEST else -shift
+
+
+def _double(c: Any, s: Any, shift: Any) -> Any:  # pragma: no cover (machine code)
+    biased = c * s + ROUND
+    r = c * s - (biased - ROUND)
     square = r * r
-    low = (DOUBLE[3] * r + DOUBLE[2]) * square + (DOUBLE[1] * r + DOUBLE[0])
-    middle = (DOUBLE[7] * r + DOUBLE[6]) * square + (DOUBLE[5] * r + DOUBLE[4])
-    high = DOUBLE[10] * square + (DOUBLE[9] * r + DOUBLE[8])
-    fourth = square * square
-    mantissa = (high * fourth + middle) * fourth + low
-    value = mantissa * _double_of_bits(_bits_of_double(biased) << 52) - shift
-    return value if x > LOWEST else -shift
+    odd, even = DOUBLE[9] * square + DOUBLE[7], DOUBLE[10] * square + DOUBLE[8]
+    odd, even = odd * square + DOUBLE[5], even * square + DOUBLE[6]
+    odd, even = odd * square + DOUBLE[3], even * square + DOUBLE[4]
+    odd, even = odd * square + DOUBLE[1], even * square + DOUBLE[2]
+    mantissa = odd * r + (even * square + DOUBLE[0])
+    return mantissa * _double_of_bits(_bits_of_double(biased) << 52) - shift
 
 
-def _exponential_single(x: float, shift: float) -> float:  # pragma: no cover (machine code)
-    biased = x * PER_LOG_2_SINGLE + ROUND_SINGLE
-    n = biased - ROUND_SINGLE
-    r = (x - n * LOG_2_HIGH_SINGLE) - n * LOG_2_LOW_SINGLE
+def _single(c: Any, s: Any, shift: Any) -> Any:  # pragma: no cover (machine code)
+    biased = c * s + ROUND_SINGLE
+    r = c * s - (biased - ROUND_SINGLE)
     square = r * r
-    low = (SINGLE[3] * r + SINGLE[2]) * square + (SINGLE[1] * r + SINGLE[0])
-    high = SINGLE[6] * square + (SINGLE[5] * r + SINGLE[4])
-    mantissa = high * (square * square) + low
-    value = mantissa * _single_of_bits(_bits_of_single(biased) << np.int32(23)) - shift
-    return value if x > LOWEST_SINGLE else -shift
+    odd, even = SINGLE[5] * square + SINGLE[3], SINGLE[6] * square + SINGLE[4]
+    odd, even = odd * square + SINGLE[1], even * square + SINGLE[2]
+    mantissa = odd * r + (even * square + SINGLE[0])
+    return mantissa * _single_of_bits(_bits_of_single(biased) << np.int32(23)) - shift
 
 
-def _by_precision(x: Any, shift: Any) -> Any:  # noqa: ARG001
-    return _exponential_single if x == types.float32 else _exponential_double
+def _double_or_zero(c: Any, s: Any, shift: Any) -> Any:  # pragma: no cover (machine code)
+    return power_of_two(c, s, shift) if c * s > LOWEST else -shift
 
 
-overload(exponential, jit_options={"fastmath": {"contract"}}, strict=False)(_by_precision)
+def _single_or_zero(c: Any, s: Any, shift: Any) -> Any:  # pragma: no cover (machine code)
+    return power_of_two(c, s, shift) if c * s > LOWEST_SINGLE else -shift
+
+
+def _compiled_as(function: Any, double: Any, single: Any) -> None:
+    """Tell numba what a function becomes in a loop, by the type of its second argument."""
+
+    def chosen(c: Any, s: Any, shift: Any) -> Any:  # noqa: ARG001
+        return single if s == types.float32 else double
+
+    overload(function, jit_options={"fastmath": {"contract"}}, strict=False)(chosen)
+
+
+_compiled_as(power_of_two, _double, _single)
+_compiled_as(power_of_two_or_zero, _double_or_zero, _single_or_zero)
 
 
 @compiled
@@ -190,13 +201,13 @@ def count_and_collect(
 ) -> int:
     """Compare squared distances with a bracket, for the rows start, start + step, ...
 
-    `counts` takes how many lie below low, not above low, below high and not above high;
-    `collected` takes values strictly between, as long as there is room. Their number is
-    returned.
+    `counts` takes how many lie below low, and how many not above high; `collected` takes those
+    between, as long as there is room. The number of these is returned.
     """
     n = columns.shape[1]
     others = np.empty((len(columns), WIDTH))
     squares = np.empty((1, WIDTH))
+    groups = squares.reshape((WIDTH // GROUP, GROUP))
     n_collected = 0
     for left in range(0, n, WIDTH):
         width = min(WIDTH, n - left)
@@ -206,24 +217,32 @@ def count_and_collect(
             # No comparison with NaN holds: what is not above the diagonal counts nowhere.
             for j in range(i + 1 - left):
                 squares[0, j] = np.nan
-            n_inside = _count_along(squares, width, low, high, counts)
-            if n_inside and n_collected + width <= len(collected):
-                for j in range(width):
-                    collected[n_collected] = squares[0, j]
-                    n_collected += (low < squares[0, j]) & (squares[0, j] < high)
+            for j in range(width, WIDTH):
+                squares[0, j] = np.nan
+            n_collected = _compare_groups(groups, low, high, counts, collected, n_collected)
     return n_collected
 
 
 @compiled
-def _count_along(squares: FloatArray, width: int, low: float, high: float, counts: IntArray) -> int:
-    below, up_to_low, below_high, up_to_high = 0, 0, 0, 0
-    for j in range(width):
-        below += squares[0, j] < low
-        up_to_low += squares[0, j] <= low
-        below_high += squares[0, j] < high
-        up_to_high += squares[0, j] <= high
-    counts[0] += below
-    counts[1] += up_to_low
-    counts[2] += below_high
-    counts[3] += up_to_high
-    return below_high - up_to_low
+def _compare_groups(
+    groups: FloatArray,
+    low: float,
+    high: float,
+    counts: IntArray,
+    collected: FloatArray,
+    n_collected: int,
+) -> int:
+    # The length comes from the array: a loop of known length would be unrolled, not vectorised.
+    n_groups, length = groups.shape
+    for g in range(n_groups):
+        below, up_to_high = 0, 0
+        for j in range(length):
+            below += groups[g, j] < low
+            up_to_high += groups[g, j] <= high
+        counts[0] += below
+        counts[1] += up_to_high
+        if up_to_high > below and n_collected + length <= len(collected):
+            for j in range(length):
+                collected[n_collected] = groups[g, j]
+                n_collected += (low <= groups[g, j]) & (groups[g, j] <= high)
+    return n_collected

@@ -8,7 +8,7 @@ may be held, what the pass found gives a better bracket for the next.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,66 +41,78 @@ class Pass:
     Attributes
     ----------
     low, high : float
-        The bracket.
-    counts : ndarray of int, shape (4,)
-        How many lie below low, not above low, below high, and not above high.
+        The bracket, both ends included.
+    n_below, n_up_to : int
+        How many values lie below it, and below or in it.
     inside : ndarray
-        Values strictly within the bracket in ascending order: all, or a sample.
+        Values in the bracket in ascending order: all, or a sample.
     """
 
     low: float
     high: float
-    counts: IntArray
+    n_below: int
+    n_up_to: int
     inside: FloatArray
 
     def value_at(self, rank: int) -> float | None:
         """Give the value of a rank, counted from 0, if the pass determines it."""
-        below, up_to_low, below_high, up_to_high = self.counts.tolist()
-        if below <= rank < up_to_low:
+        if not self.n_below <= rank < self.n_up_to:
+            return None
+        if self.low == self.high:
             return self.low
-        if below_high <= rank < up_to_high:
-            return self.high
-        if up_to_low <= rank < below_high == up_to_low + len(self.inside):
-            return float(self.inside[rank - up_to_low])
+        if len(self.inside) == self.n_up_to - self.n_below:
+            return float(self.inside[rank - self.n_below])
         return None
 
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """An open interval in which the value of a rank must lie, and a sample to divide it by."""
+    """What is known of the value of a rank, and a sample to narrow it down with.
+
+    Attributes
+    ----------
+    low, high : float
+        It lies between, both included.
+    n_below, n_up_to : int
+        How many values come before those that it may be, and how many with them.
+    sample : ndarray
+        Some of those, in ascending order.
+    n_independent : float
+        The size of an independent sample that would be as good.
+    """
 
     low: float
     high: float
-    n_up_to_low: int
-    n_below_high: int
+    n_below: int
+    n_up_to: int
     sample: FloatArray
-    sample_size: float
+    n_independent: float
 
     def after(self, found: Pass, rank: int) -> Bounds:
         """Narrow down by what a pass found, though it did not determine the value."""
-        below, up_to_low, below_high, up_to_high = found.counts.tolist()
-        if rank < below:
-            low, high, counts = self.low, found.low, (self.n_up_to_low, below)
-        elif rank >= up_to_high:
-            low, high, counts = found.high, self.high, (up_to_high, self.n_below_high)
-        else:
-            # It lies among the values of which the pass could hold a sample only.
-            size = len(found.inside)
-            return Bounds(found.low, found.high, up_to_low, below_high, found.inside, size)
-        kept = self.sample[(low < self.sample) & (self.sample < high)]
-        return Bounds(low, high, *counts, kept, self.sample_size)
+        if rank < found.n_below:
+            rest = self.sample[self.sample < found.low]
+            high = float(np.nextafter(found.low, -np.inf))
+            return replace(self, high=high, n_up_to=found.n_below, sample=rest)
+        if rank >= found.n_up_to:
+            rest = self.sample[self.sample > found.high]
+            low = float(np.nextafter(found.high, np.inf))
+            return replace(self, low=low, n_below=found.n_up_to, sample=rest)
+        # It is one of those in the bracket, of which the pass could hold a sample only.
+        counts = (found.n_below, found.n_up_to)
+        return Bounds(found.low, found.high, *counts, found.inside, len(found.inside))
 
     def bracket(self, rank: int) -> tuple[float, float]:
         """Choose two values that are likely to have the rank between them."""
         n = len(self.sample)
-        share = (rank - self.n_up_to_low) / (self.n_below_high - self.n_up_to_low)
-        margin = STANDARD_ERRORS * 0.5 / np.sqrt(max(1.0, self.sample_size))
+        share = (rank - self.n_below) / (self.n_up_to - self.n_below)
+        margin = STANDARD_ERRORS * 0.5 / np.sqrt(max(1.0, self.n_independent))
         first, last = int((share - margin) * n) - 1, int((share + margin) * n) + 1
-        if n and first < 0 and last >= n:
-            # A sample too small for a bracket still cuts the interval in two.
-            first = last = n // 2
         low = float(self.sample[first]) if first >= 0 else self.low
         high = float(self.sample[last]) if last < n else self.high
+        if n and (low, high) == (self.low, self.high):
+            # Nothing would be gained; one value of the sample cuts the rest in two.
+            low = high = float(self.sample[min(n - 1, int(share * n))])
         return low, high
 
 
@@ -141,7 +153,7 @@ class DistanceStream:
 
     def count_zeros(self) -> int:
         """Count the pairs of equal points."""
-        return int(self._pass(0.0, 0.0).counts[1])
+        return self._pass(0.0, 0.0).n_up_to
 
     @property
     def _is_cheap(self) -> bool:
@@ -178,7 +190,7 @@ def _compiled_pass(points: Points, low: float, high: float) -> Pass:
     n_parts = available_cores()
 
     def part(start: int) -> tuple[IntArray, FloatArray]:
-        counts = np.zeros(4, dtype=np.int64)
+        counts = np.zeros(2, dtype=np.int64)
         # Less than a run could come back empty, and the search would not get on.
         collected = np.empty(max(WIDTH, MOST_COLLECTED // n_parts))
         n_collected = count_and_collect(columns, start, n_parts, low, high, counts, collected)
@@ -187,22 +199,24 @@ def _compiled_pass(points: Points, low: float, high: float) -> Pass:
     with ThreadPoolExecutor(n_parts) as pool:
         parts = list(pool.map(part, range(n_parts)))
     inside = np.sort(np.concatenate([values for _, values in parts]))
-    return Pass(low, high, np.sum([counts for counts, _ in parts], axis=0), inside)
+    n_below, n_up_to = np.sum([counts for counts, _ in parts], axis=0).tolist()
+    return Pass(low, high, n_below, n_up_to, inside)
 
 
 def _block_pass(points: Points, low: float, high: float) -> Pass:
     """Count and collect from blocks; of too many values every second one is kept, repeatedly."""
-    counts = np.zeros(4, dtype=np.int64)
+    n_below, n_up_to = 0, 0
     collected: list[FloatArray] = []
     stride = 1
     for squared in _upper_blocks(points):
-        marks = (squared < low, squared <= low, squared < high, squared <= high)
-        counts += [np.count_nonzero(mark) for mark in marks]
-        collected.append(squared[marks[2] & ~marks[1]][::stride])
+        below, up_to = squared < low, squared <= high
+        n_below += int(np.count_nonzero(below))
+        n_up_to += int(np.count_nonzero(up_to))
+        collected.append(squared[up_to & ~below][::stride])
         while sum(map(len, collected)) > MOST_COLLECTED:
             collected = [np.concatenate(collected)[::2]]
             stride *= 2
-    return Pass(low, high, counts, np.sort(np.concatenate(collected)))
+    return Pass(low, high, n_below, n_up_to, np.sort(np.concatenate(collected)))
 
 
 def _upper_blocks(points: Points) -> Iterator[FloatArray]:
