@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from reldep import datasets, engine, exceptions, kernels, plotting
-    from reldep.engine import Dense, Influence
+    from reldep.engine import DaskEngine, Dense, Features, Influence, Tiled
     from reldep.exceptions import ReldepWarning
     from reldep.questions.compare import compare
     from reldep.questions.contrast import contrast
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         hsic,
         influence,
     )
+    from reldep.questions.planning import explain_plan
     from reldep.questions.rank import rank
     from reldep.questions.sensitivity import sensitivity
     from reldep.stats.contrasts import rotation
@@ -28,14 +29,18 @@ __version__ = "0.1.0"
 # Where each public name lives. Nothing is imported before it is used, so that
 # `import reldep` costs next to nothing.
 _HOMES = {
+    "DaskEngine": "reldep.engine",
     "Dense": "reldep.engine",
+    "Features": "reldep.engine",
     "Influence": "reldep.engine",
     "ReldepWarning": "reldep.exceptions",
+    "Tiled": "reldep.engine",
     "cka": "reldep.questions.dependence",
     "compare": "reldep.questions.compare",
     "contrast": "reldep.questions.contrast",
     "dependence": "reldep.questions.dependence",
     "distance_correlation": "reldep.questions.dependence",
+    "explain_plan": "reldep.questions.planning",
     "finite_sample_bound": "reldep.stats.paper",
     "hsic": "reldep.questions.dependence",
     "influence": "reldep.questions.dependence",
@@ -46,9 +51,12 @@ _HOMES = {
 _ROOMS = ("datasets", "engine", "exceptions", "kernels", "plotting")
 
 __all__ = [
+    "DaskEngine",
     "Dense",
+    "Features",
     "Influence",
     "ReldepWarning",
+    "Tiled",
     "cka",
     "compare",
     "contrast",
@@ -57,6 +65,7 @@ __all__ = [
     "distance_correlation",
     "engine",
     "exceptions",
+    "explain_plan",
     "finite_sample_bound",
     "hsic",
     "influence",

@@ -124,14 +124,16 @@ def check_positive(argument: str, value: object) -> None:
         raise ValueError(f"{argument}={value!r}; pass a positive number.")
 
 
-def check_names_known(argument: str, used: Iterable[str], known: Iterable[str]) -> None:
-    """Refuse a name that no variable has."""
+def check_names_known(
+    argument: str, used: Iterable[str], known: Iterable[str], noun: str = "variable"
+) -> None:
+    """Refuse a name that no variable (or column) has."""
     names = list(known)
     for name in used:
         if name not in names:
             raise ValueError(
-                f"{argument} names {name!r}, which is not a variable{nearest(name, names)}; the "
-                f"variables are {_quoted(names)}."
+                f"{argument} names {name!r}, which is not a {noun}{nearest(name, names)}; the "
+                f"{noun}s are {_quoted(names)}."
             )
 
 

@@ -20,20 +20,20 @@ def write_atomically(path: str | Path) -> Iterator[Path]:
     """
     target = Path(path)
     check_writable(target)
+    temporary: Path | None = None
     try:
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    except PermissionError as error:
-        raise PermissionError(
-            f"cannot write {target}: no permission to write into {target.parent}."
-        ) from error
-    os.close(handle)
-    temporary = Path(name)
-    try:
+        os.close(handle)
+        temporary = Path(name)
         yield temporary
         temporary.chmod(0o666 & ~_umask())
         temporary.replace(target)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise OSError(error.errno, f"cannot write {target}: {reason}") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
 
 
 def check_writable(path: Path) -> None:
@@ -44,6 +44,11 @@ def check_writable(path: Path) -> None:
         )
     if path.is_dir():
         raise IsADirectoryError(f"cannot write {path}: it is a directory; name a file in it.")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise PermissionError(
+            f"cannot write {path}: no permission to write into {path.parent}; choose another "
+            "directory."
+        )
 
 
 def _umask() -> int:

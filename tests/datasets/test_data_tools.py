@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import reldep
-from reldep.datasets._tfidf import LANGUAGES
+from reldep.datasets._shipped import LANGUAGES
 
 TOOLS = Path(__file__).parents[2] / "tools"
 

@@ -190,7 +190,7 @@ def test_a_language_folder_without_files_is_named(corpus: Path) -> None:
         ({"languages": "en"}, TypeError, "languages must be a list of codes, got the text 'en'"),
         ({"languages": []}, ValueError, "languages is empty; name at least one"),
         ({"languages": ["en", "fr", "en"]}, ValueError, "languages names en more than once"),
-        ({"languages": ["en", "pl"]}, ValueError, "languages holds 'pl', for which"),
+        ({"languages": ["en", "pl"]}, ValueError, "languages is 'pl', for which"),
         ({"unit": "page"}, ValueError, "unit must be 'chapter' or 'speaker', got 'page'"),
         ({"n_documents": 3}, ValueError, "n_documents must be at least 4 or None, got 3"),
         ({"max_document_frequency": 0}, ValueError, r"must lie in \(0, 1\], got 0"),

@@ -111,7 +111,7 @@ def test_a_cut_off_file_is_refused(path: Path, pack: Any, share: float) -> None:
     [
         b"a,b\n1,2\n",
         b"PK\x03\x04 a zip file",
-        gzip.compress(b"a,b\n1,2\n"),
+        gzip.compress(b"a,b\n1,2\n", mtime=0),
         b"RDX3\nX\n",
         b"RDA2\nA\nx\n",
     ],

@@ -13,7 +13,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from reldep.datasets import _shipped, load_acc, load_languages, load_nutrimouse
-from reldep.datasets._tfidf import LANGUAGES
+from reldep.datasets._shipped import LANGUAGES
 
 DATA = Path(str(resources.files("reldep.datasets"))) / "data"
 LOADERS = [load_nutrimouse, load_acc, load_languages]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 
 import numpy as np
@@ -94,11 +95,12 @@ def client():
     distributed = pytest.importorskip("distributed")
     with (
         distributed.LocalCluster(
-            n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
+            n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
         yield client
+    gc.collect()  # distributed leaves sockets to the garbage collector
 
 
 ENGINES = {
@@ -112,6 +114,8 @@ ENGINES = {
 
 
 @pytest.mark.xdist_group("dask")
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("name", ENGINES)
 def test_every_engine_gives_the_numbers_of_the_dense_one(name, request):
     engine = ENGINES[name](request)

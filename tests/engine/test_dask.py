@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -21,7 +22,12 @@ from reldep.kernels import Delta, FunctionKernel, Gaussian, Linear
 
 distributed = pytest.importorskip("distributed")
 
-pytestmark = pytest.mark.xdist_group("dask")
+# distributed leaves sockets to the garbage collector.
+pytestmark = [
+    pytest.mark.xdist_group("dask"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 
 PAIRS = [("x", "y"), ("x", "x"), ("y", "z")]
 
@@ -31,11 +37,12 @@ def client():
     """Two worker processes of one thread each."""
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
         yield client
+    gc.collect()
 
 
 def fitted_kernels(m=150, kernel_of_x=None):

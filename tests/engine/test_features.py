@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+import reldep
 from reldep._reading import read_variable
 from reldep._variables import Labels
 from reldep.engine import Dense, Wanted, approximation, compute_influence, feature_maps
@@ -182,7 +183,8 @@ def test_only_pairs_with_an_approximate_side_carry_an_error():
     assert set(found.notes[0].relative_errors) == {("c", "x")}
     exact = compute_influence(kernels, pairs, Dense()).values
     np.testing.assert_allclose(found.values[0], exact[0], rtol=0, atol=1e-14)
-    assert compute_influence(kernels, [("c", "d")], Features("nystroem")).notes == ()
+    for wanted in (Wanted((("c", "d"),)), Wanted((("c", "d"),), row_sums=("x",))):
+        assert Features("nystroem", 30).terms(kernels, wanted).notes == ()
 
 
 def test_a_report_of_many_pairs_lists_the_worst():
@@ -259,6 +261,29 @@ def test_wrong_options_are_named(arguments, error, message):
 
 
 def test_approximation_without_scikit_learn_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "sklearn", None)
+    monkeypatch.setitem(sys.modules, "sklearn.kernel_approximation", None)
     with pytest.raises(ImportError, match=r"pip install 'reldep\[features\]'"):
         Features("fourier").terms(gaussian_kernels(50), BOTH)
+
+
+def test_progress_counts_the_runs_of_both_passes(monkeypatch):
+    monkeypatch.setattr(feature_maps, "RUN_BYTES", 8 * 3 * 50)
+    steps = []
+    engine = Features(on_progress=lambda *step: steps.append(step))
+    data = np.random.default_rng(12).normal(size=(120, 3))
+    kernels = {
+        "x": Linear().fit(read_variable(data[:, :2], "x")),
+        "y": Linear().fit(read_variable(data[:, 2], "y")),
+    }
+    engine.terms(kernels, BOTH)
+    assert steps == [(done, 6) for done in range(1, 7)]  # 120 rows in runs of 50, twice
+
+
+def test_the_error_of_an_approximation_comes_with_the_result():
+    rng = np.random.default_rng(13)
+    x = rng.normal(size=200)
+    y, z = x + rng.normal(size=200), rng.normal(size=200)
+    with pytest.warns(ApproximationWarning, match="Nyström method"):
+        result = reldep.compare(x, y, z, engine=Features("nystroem", 20))
+    assert any(isinstance(caution, ApproximationWarning) for caution in result.warnings)
+    assert result.pvalue == pytest.approx(reldep.compare(x, y, z).pvalue, rel=0.01)

@@ -259,6 +259,7 @@ def test_elsewhere_the_physical_memory_is_asked_for(monkeypatch, tmp_path):
     ("seconds", "words"),
     [
         (0.4, "less than a second"),
+        (1.2, "about a second"),
         (7.2, "about 7 seconds"),
         (600, "about 10 minutes"),
         (36_000, "about 10 hours"),

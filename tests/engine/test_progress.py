@@ -68,6 +68,15 @@ def test_nothing_is_written_into_a_pipe(monkeypatch):
     assert stream.getvalue() == ""
 
 
+def test_a_function_of_ones_own_takes_the_place_of_the_bar(monkeypatch):
+    terminal = open_terminal(monkeypatch)
+    steps = []
+    with progress_bar("tiles", lambda *step: steps.append(step)) as on_progress:
+        on_progress(1, 4)
+    assert steps == [(1, 4)]
+    assert terminal.getvalue() == ""
+
+
 def test_a_process_without_stderr_runs_all_the_same(monkeypatch):
     monkeypatch.setattr(sys, "stderr", None)
     run_bar(2)

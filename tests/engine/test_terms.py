@@ -76,7 +76,7 @@ def test_each_kernel_matrix_is_evaluated_once():
             return self.kernel.matrix()
 
     kernels = {n: Counting(n, k) for n, k in random_kernels(8, seed=3).items()}
-    compute_influence(kernels, PAIRS, Dense())
+    Dense().terms(kernels, Wanted(PAIRS))
     assert sorted(calls) == ["x", "y", "z"]
 
 

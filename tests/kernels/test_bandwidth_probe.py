@@ -42,9 +42,9 @@ def test_influence_on_the_median_bandwidth_is_that_of_leaving_an_observation_out
     values = np.random.default_rng(1).gamma(2.0, size=(n, 1))
     (probe,) = fitted(Gaussian(factor=factor), values).bandwidth_probes()
     influence = probe.influence(side_means(probe))
-    whole = factor * median_distance(Points.of(read_variable(values, "x")))[0]
+    whole = factor * median_distance(Points.of(read_variable(values, "x"))).value
     without = [
-        factor * median_distance(Points.of(read_variable(np.delete(values, i, 0), "x")))[0]
+        factor * median_distance(Points.of(read_variable(np.delete(values, i, 0), "x"))).value
         for i in range(n)
     ]
     jackknife = (n - 1) * (whole - np.array(without))
@@ -68,7 +68,7 @@ def test_variance_of_the_median_bandwidth_follows_from_its_influence():
 def test_density_of_the_distances_of_a_normal_sample_is_the_half_normal_one():
     # |x - y| of two standard normals has density exp(-d²/4)/sqrt(π).
     points = normal_points(2 * DENSITY_ROWS)
-    median = median_distance(points)[0]
+    median = median_distance(points).value
     assert density_at(points, median) == pytest.approx(
         np.exp(-(median**2) / 4) / np.sqrt(np.pi), rel=0.05
     )
@@ -77,7 +77,7 @@ def test_density_of_the_distances_of_a_normal_sample_is_the_half_normal_one():
 def test_density_takes_the_unit_of_the_distances():
     points = normal_points(60)
     metres = Points.of(read_variable(1000 * points.rows, "x"))
-    median = median_distance(points)[0]
+    median = median_distance(points).value
     assert density_at(metres, 1000 * median) == pytest.approx(density_at(points, median) / 1000)
 
 

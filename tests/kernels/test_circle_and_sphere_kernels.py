@@ -120,3 +120,31 @@ def test_numbers_without_a_period_need_no_special_kernel():
     np.testing.assert_allclose(
         matrix(Periodic(2 * np.pi), near), matrix(Gaussian(), near), rtol=1e-4
     )
+
+
+def test_the_slope_in_the_bandwidth_is_that_of_a_finite_difference():
+    fitted = Haversine().fit(read_variable(PLACES, "v"))
+    (probe,) = fitted.bandwidth_probes()
+    step = 1e-5
+    difference = fitted.scaled(1 + step).matrix() - fitted.scaled(1 - step).matrix()
+    width = fitted.describe()["bandwidth"]
+    np.testing.assert_allclose(
+        probe.slope.matrix(), difference / (2 * step * width), rtol=1e-6, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("factor", [1.0, 0.5])
+def test_the_bandwidth_follows_the_median_chord(factor):
+    fitted = Haversine(factor=factor).fit(read_variable(PLACES, "v"))
+    (probe,) = fitted.bandwidth_probes()
+    step = 1e-6
+    arcs = [2 * 6371.0088 * np.arcsin((fitted.median + s) / 2) for s in (step, -step)]
+    assert probe.factor == pytest.approx(factor * (arcs[0] - arcs[1]) / (2 * step), rel=1e-6)
+    assert Haversine(bandwidth=500).fit(read_variable(PLACES, "v")).bandwidth_probes() == ()
+
+
+def test_tied_places_take_the_median_of_the_other_distances():
+    places = np.vstack([np.tile([50.0, 8.0], (30, 1)), PLACES[:4]])
+    fitted = Haversine().fit(read_variable(places, "v"))
+    assert fitted.describe()["rule"] == "median of the non-zero distances"
+    assert "more than half of the distances" in str(fitted.cautions[0])

@@ -89,7 +89,7 @@ def test_columns_combine_with_other_kernels():
         (
             lambda: matrix(Columns({"agee": Gaussian()}), FRAME),
             ValueError,
-            r"Columns for v names 'agee', which is not a variable \(did you mean 'age'\?\); the va",
+            r"Columns for v names 'agee', which is not a column \(did you mean 'age'\?\); the co",
         ),
         (
             lambda: matrix(Columns({"age": Gaussian(), "sex": Delta()}), FRAME),
@@ -117,6 +117,11 @@ def test_columns_combine_with_other_kernels():
             "v has no column names; kernel Columns takes a data frame",
         ),
         (lambda: matrix(Columns({"age": 3}, others="drop"), FRAME), TypeError, "kernel for age is"),
+        (
+            lambda: matrix(Columns({"sex": "delta"}), FRAME["sex"]),
+            TypeError,
+            "kernel Columns cannot be used for v, which is labels data; it takes mixed, numeric",
+        ),
         (lambda: Columns({}), TypeError, "kernels must name at least one column"),
         (lambda: Columns([Gaussian()]), TypeError, "kernels must name at least one column"),
         (lambda: Columns({"a": "auto"}, combine="times"), ValueError, "combine='times'"),

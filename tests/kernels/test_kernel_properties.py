@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import eval_legendre
 
+import reldep
 from reldep._reading import read_variable
 from reldep.kernels import (
     Angles,
@@ -226,3 +227,59 @@ def test_great_circle_kernel_tells_apart_all_distributions_on_the_sphere():
         profile = np.exp(-theta / sigma) * np.sin(theta) * weights
         coefficients = [profile @ eval_legendre(n, np.cos(theta)) for n in range(40)]
         assert min(coefficients) > 0
+
+
+@pytest.mark.parametrize("case", CASES_BY_BLOCK)
+def test_frozen_kernels_follow_a_permutation_of_the_observations(case):
+    kernel, make = CASES_BY_BLOCK[case]
+    variable = read_variable(make(np.random.default_rng(3), 10), "v")
+    kernel = as_kernel(kernel, variable)
+    before = kernel.fit(variable)
+    order = np.random.default_rng(4).permutation(10)
+    after = kernel.frozen(before).take(order).fit(variable.take(order))
+    expected = before.matrix()[np.ix_(order, order)]
+    np.testing.assert_allclose(after.matrix(), expected, rtol=1e-9, atol=1e-12)
+    assert after.describe().get("bandwidth") == pytest.approx(before.describe().get("bandwidth"))
+
+
+def test_texts_are_read_once_for_all_permutations(monkeypatch):
+    rng = np.random.default_rng(5)
+    read = []
+    original = Text.rows
+    monkeypatch.setattr(Text, "rows", lambda self, v: read.append(1) or original(self, v))
+    y = rng.normal(size=30)
+    reldep.dependence(
+        y,
+        texts(rng, 30),
+        kernel=("auto", Text()),
+        test="permutation",
+        n_permutations=20,
+        rng=1,
+    )
+    assert len(read) == 1
+
+
+@pytest.mark.parametrize("case", CASES_BY_BLOCK)
+def test_all_engines_agree(case):
+    kernel, make = CASES_BY_BLOCK[case]
+    rng = np.random.default_rng(6)
+    data, y, z = make(rng, 24), rng.normal(size=24), rng.normal(size=24)
+    engines = ["tiled"] + ["features"] * (case in {"Spectrum", "WeisfeilerLehman"})
+    kernels = (kernel, "linear", "linear")
+    expected = reldep.compare(data, y, z, kernel=kernels, engine="dense").statistic
+    for engine in engines:
+        found = reldep.compare(data, y, z, kernel=kernels, engine=engine).statistic
+        assert found == pytest.approx(expected, rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    "case",
+    ["Text", "Images", "Periodic", "Haversine", "EditDistance", "TimeSeries", "Standardized"],
+)
+def test_bandwidths_of_all_kinds_can_be_varied(case):
+    before = fitted(case, 7, 12)
+    after = before.scaled(2.0)
+    assert after.describe()["bandwidth"] == pytest.approx(2 * before.describe()["bandwidth"])
+    assert after.describe()["rule"] == "2 × median"
+    off_diagonal = ~np.eye(12, dtype=bool)
+    assert after.matrix()[off_diagonal].mean() > before.matrix()[off_diagonal].mean()

@@ -140,6 +140,7 @@ def test_fitted_kernels_are_frozen_values():
         fitted.profile = None
     with pytest.raises(ValueError, match="read-only"):
         fitted.points.rows[0] = 0
+    assert list(fitted.describe()) == ["kernel", "bandwidth", "rule"]
     assert fitted.describe()["rule"] == "median"
     assert (
         Gaussian(factor=2.0).fit(read_variable(rows(9, 2), "x")).describe()["rule"] == "2 × median"

@@ -103,7 +103,11 @@ def test_flat_series_take_the_median_of_the_other_distances():
         (np.ones((3, 2, 2, 2)), ValueError, r"series 0 of v has shape \(2, 2, 2\)"),
         (["a", "b"], TypeError, "it takes numeric, items"),
         (np.ones((4, 3)), ValueError, "all 4 series of v are the same"),
-        ([[1.0], [1.0, 1.0], [1.0]], ValueError, "no median distance between them; pass a band"),
+        (
+            [[1.0], [1.0, 1.0], [1.0]],
+            ValueError,
+            "all distances that the median bandwidth is taken of are 0",
+        ),
     ],
 )
 def test_bad_series_say_which_and_how_to_go_on(data, error, message):

@@ -12,7 +12,7 @@ from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
 
 from reldep._reading import read_variable
 from reldep.kernels import Gaussian, Text, check_kernel
-from reldep.kernels._tfidf import (
+from reldep.kernels.tfidf import (
     STEMMERS,
     check_language,
     count_stems,

@@ -23,7 +23,8 @@ def test_split_curve_needs_relative_efficiency_times_more_observations(joint):
     factor = joint.relative_efficiency()
     ax = plotting.power(joint, n=[round(100 * factor)])
     assert legend(ax) == ["joint", "split"]
-    assert ax.lines[1].get_ydata()[0] == pytest.approx(joint.power(100))
+    # The number of observations is rounded, so the two agree nearly.
+    assert ax.lines[1].get_ydata()[0] == pytest.approx(joint.power(100), rel=1e-3)
     assert ax.lines[1].get_ydata()[0] < ax.lines[0].get_ydata()[0]
 
 

@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import norm
 
 import reldep
-from conftest import spirals
 from reldep.kernels import Gaussian, Precomputed
+from synthetic import spirals
 
 
 @pytest.fixture

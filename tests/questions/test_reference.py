@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import reldep
-from conftest import spirals
+from synthetic import spirals
 
 
 def blocks(reference):

@@ -228,3 +228,13 @@ def test_identical_targets_are_refused_with_every_variance():
     for variance in VARIANCES:
         with pytest.raises(ValueError, match="variance of the contrast"):
             reldep.compare(x, y, y.copy(), variance=variance)
+
+
+@pytest.mark.parametrize("variance", VARIANCES)
+def test_units_and_order_of_rows_do_not_matter(variance):
+    rng = np.random.default_rng(10)
+    x, y, z = linear(rng, 60)
+    order = rng.permutation(60)
+    plain = reldep.compare(x, y, z, variance=variance)
+    moved = reldep.compare(1000 * x[order] + 3, y[order], -0.01 * z[order], variance=variance)
+    assert moved.standard_error == pytest.approx(plain.standard_error, rel=1e-9)

@@ -150,6 +150,15 @@ def test_most_influential_rows_are_listed_with_their_share(documents):
     text = documents["comparison"].text
     assert "The 5 observations with the largest influence" in text
     assert re.search(r"\d\.\d%", text)
+    assert "Without the 5 most influential rows the estimate would be about" in text
+
+
+def test_four_rows_leave_nothing_without_the_most_influential():
+    with pytest.warns(reldep.ReldepWarning):
+        tiny = reldep.compare([1, 2, 3, 5], [1, 3, 2, 4], [2, 1, 3, 9], kernel="linear")
+    text = Document(tiny.to_html()).text
+    assert "The 4 observations with the largest influence" in text
+    assert "Without the" not in text
 
 
 def test_how_it_was_computed_can_be_repeated(documents):

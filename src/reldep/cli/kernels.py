@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from reldep.kernels import Kernel
 
@@ -14,7 +15,13 @@ _MEDIAN = re.compile(r"(?:(?P<factor>[^*]+)\*)?median")
 
 
 def parse_kernels(words: Sequence[str]) -> Any:
-    """Read ``KERNEL`` or several ``NAME=KERNEL`` into what the questions take."""
+    """Read ``KERNEL`` or several ``NAME=KERNEL`` into what the questions take.
+
+    Examples
+    --------
+    >>> parse_kernels(["diet=delta", "lipids=gaussian:2"])
+    {'diet': 'delta', 'lipids': Gaussian(bandwidth=2, factor=1.0)}
+    """
     if not words:
         return "auto"
     named = ["=" in word for word in words]
@@ -26,35 +33,50 @@ def parse_kernels(words: Sequence[str]) -> Any:
         return parse_kernel(words[0])
     if not all(named):
         raise ValueError("--kernel mixes KERNEL and NAME=KERNEL; name the variable each time.")
-    pairs = [word.rpartition("=") for word in words]
-    return {name: parse_kernel(kernel) for name, _, kernel in pairs}
+    kernels: dict[str, str | Kernel] = {}
+    for word in words:
+        name, _, kernel = word.rpartition("=")
+        if name in kernels:
+            raise ValueError(f"--kernel gives {name!r} two kernels; give it one.")
+        kernels[name] = parse_kernel(kernel)
+    return kernels
 
 
 def parse_kernel(word: str) -> str | Kernel:
-    """Read one kernel: a name, or a name and its parameter after a colon."""
-    from reldep import kernels
+    """Read one kernel: a name, or a name and its first parameter after a colon.
+
+    Examples
+    --------
+    >>> parse_kernel("laplace:0.5*median")
+    Laplace(bandwidth='median', factor=0.5)
+    """
+    from reldep._validation import check_choice
+    from reldep.kernels.resolve import NAMED
 
     name, colon, parameter = word.partition(":")
     if not colon:
         return word
-    parametric = {"gaussian", "laplace", "polynomial", "distance"}
-    if name.lower() not in parametric:
-        raise ValueError(
-            f"--kernel {word}: only {', '.join(sorted(parametric))} take a parameter after a colon."
-        )
-    if name.lower() in {"gaussian", "laplace"}:
-        kernel = {"gaussian": kernels.Gaussian, "laplace": kernels.Laplace}[name.lower()]
-        median = _MEDIAN.fullmatch(parameter)
-        if median:
-            return kernel(factor=_number(median["factor"] or "1", word))
-        return kernel(_number(parameter, word))
-    if name.lower() == "polynomial":
-        return kernels.Polynomial(int(_number(parameter, word)))
-    return kernels.Distance(_number(parameter, word))
+    check_choice("kernel", name.lower(), NAMED)
+    make: Callable[..., Kernel] = NAMED[name.lower()]
+    takes = inspect.signature(make).parameters
+    if not takes:
+        raise ValueError(f"--kernel {word}: {name} takes no parameter after a colon.")
+    try:
+        median = _MEDIAN.fullmatch(parameter) if "factor" in takes else None
+        if median is not None:
+            return make(factor=_number(median["factor"] or "1"))
+        return make(_number(parameter))
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"--kernel {word}: {error}") from error
 
 
-def _number(text: str, word: str) -> float:
+def _number(text: str) -> float:
+    """Read a number; a whole one stays whole, as degrees and lengths are."""
+    try:
+        return int(text)
+    except ValueError:
+        pass
     try:
         return float(text)
     except ValueError:
-        raise ValueError(f"--kernel {word}: {text!r} is not a number.") from None
+        raise ValueError(f"{text!r} is not a number.") from None

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, TypeAlias
 
 import typer
 
-from reldep.cli.output import check_outputs, deliver
+from reldep.cli.output import deliver
 from reldep.cli.request import Request, asks
 
 COLS = "COLS"
+Alternative: TypeAlias = Literal["greater", "less", "two-sided"]
 
 
 @asks
@@ -19,29 +20,30 @@ def compare(
     first: Annotated[str, typer.Option(metavar=COLS, help="On this more …")],
     second: Annotated[str, typer.Option(metavar=COLS, help="… than on this?")],
     alternative: Annotated[
-        str, typer.Option(help="greater (more on the first), less or two-sided.")
+        Alternative, typer.Option(help="What is to be shown: more on FIRST, less, or either.")
     ] = "greater",
-    method: Annotated[str, typer.Option(help="joint, or split as a baseline.")] = "joint",
+    method: Annotated[
+        Literal["joint", "split"], typer.Option(help="On the same rows, or on halves of them.")
+    ] = "joint",
 ) -> None:
     """Does SOURCE depend more on FIRST than on SECOND?
 
-    COLS are names, ranges (C14:C22), globs ('ge_*'), types (@numeric, @categorical), separated by
-    commas; NAME=COLS gives a block a name.
+    COLS: names (age,sex), ranges (C14:C22), globs ('gene_*'),
+    types (@numeric, @categorical), exclusions ('!age');
+    NAME=COLS gives a block a name.
 
-    Example: reldep compare mice.csv --source diet --first lipids=C14:C22 --second 'genes=ge_*'
+    reldep compare mice.csv --source diet --first 'lipids=C*' --second 'genes=gene_*'
     """
     import reldep
 
-    check_outputs(request)
-    blocks = request.blocks(source, first, second)
-    data, clusters = request.read(blocks)
+    data, clusters = request.read(request.blocks(source, first, second))
     options = request.options(clusters) | {"alternative": alternative, "names": list(data)}
     result = reldep.compare(*data.values(), method=method, **options)
 
     def over_bandwidths() -> Any:
         return reldep.sensitivity(*data.values(), **options)
 
-    deliver(request, "compare", result, over_bandwidths)
+    deliver(request, "compare", result, over_bandwidths if method == "joint" else None)
 
 
 @asks
@@ -53,26 +55,35 @@ def rank(
         typer.Option(metavar="NAME=COLS", help="A target, one column or a block; repeat it."),
     ] = None,
     targets: Annotated[
-        str | None, typer.Option(metavar=COLS, help="Each of these columns is a target.")
+        str | None,
+        typer.Option(
+            metavar=COLS, help="Each of these columns is a target, except the source's own."
+        ),
     ] = None,
     adjust: Annotated[
-        str, typer.Option(help="p-values for many pairs: single-step, step-down, holm or bh.")
+        Literal["single-step", "step-down", "holm", "bh"],
+        typer.Option(
+            metavar="NAME",
+            help="How the p-values of many pairs are adjusted: single-step, step-down, holm or bh.",
+        ),
     ] = "single-step",
 ) -> None:
     """On which of many targets does SOURCE depend most?
 
-    Example: reldep rank plant.csv --source yield --targets 'x_*' --measure cka
+    COLS are as in reldep compare --help.
+
+    reldep rank mice.csv --source diet --targets 'C*'
     """
     import reldep
     from reldep.tables import quote_column
 
-    check_outputs(request)
-    each = [] if targets is None else [quote_column(c) for c in request.table.select(targets)]
-    definitions = [*(target or []), *(f"{column}={column}" for column in each)]
+    own = {column for block in request.blocks(source).values() for column in block}
+    each = [] if targets is None else [c for c in request.table.select(targets) if c not in own]
+    quoted = [quote_column(column) for column in each]
+    definitions = [*(target or []), *(f"{column}={column}" for column in quoted)]
     if len(definitions) < 2:
         raise ValueError("rank needs at least two targets: --target NAME=COLS twice, or --targets.")
-    blocks = request.blocks(source, *definitions)
-    data, clusters = request.read(blocks)
+    data, clusters = request.read(request.blocks(source, *definitions))
     name, *others = data
     result = reldep.rank(
         data[name],
@@ -96,24 +107,51 @@ def contrast(
         list[str] | None,
         typer.Option(metavar="NAME=COLS", help="A block of columns to be used in --weight."),
     ] = None,
-    alternative: Annotated[str, typer.Option(help="greater, less or two-sided.")] = "greater",
+    alternative: Annotated[
+        Alternative, typer.Option(help="What is to be shown: above 0, below, or either.")
+    ] = "greater",
 ) -> None:
     """Is a weighted sum of dependences positive?
 
-    Example: reldep contrast t.csv --weight 'da~sv=1' --weight 'da~en=1' --weight 'da~fr=-2'
+    The names in --weight are columns or blocks defined with --variable;
+    COLS are as in reldep compare --help.
+
+    reldep contrast t.csv --weight 'x~y=1' --weight 'x~z=1' --weight 'x~v=-2'
     """
     import reldep
-    from reldep.tables import parse_weight, quote_column
 
-    check_outputs(request)
-    weights = dict(parse_weight(text) for text in weight)
+    weights = _read_weights(weight)
     blocks = request.blocks(*(variable or []))
     used = dict.fromkeys(name for pair in weights for name in pair)
-    columns = [quote_column(name) for name in used if name not in blocks]
-    blocks |= request.blocks(*(f"{column}={column}" for column in columns))
+    blocks |= {name: [_column(request, name, blocks)] for name in used if name not in blocks}
     data, clusters = request.read(blocks)
     result = reldep.contrast(data, weights, alternative=alternative, **request.options(clusters))
     deliver(request, "contrast", result)
+
+
+def _read_weights(words: list[str]) -> dict[tuple[str, str], float]:
+    from reldep.tables import parse_weight
+
+    weights: dict[tuple[str, str], float] = {}
+    for word in words:
+        pair, weight = parse_weight(word)
+        if pair in weights:
+            raise ValueError(f"--weight {word}: the pair has a weight already; give it one.")
+        weights[pair] = weight
+    return weights
+
+
+def _column(request: Request, name: str, blocks: dict[str, list[str]]) -> str:
+    """Give the column of this name, or propose a column or block of a similar one."""
+    from reldep.tables.names import hint
+
+    if name not in request.table.columns:
+        known = [*blocks, *request.table.columns]
+        raise ValueError(
+            f"--weight speaks of {name!r}, which is neither a --variable nor a column of "
+            f"{request.table.name}; {hint(name, known, kind='names')}."
+        )
+    return name
 
 
 @asks
@@ -121,15 +159,18 @@ def dependence(
     request: Request,
     x: Annotated[str, typer.Option("--x", metavar=COLS, help="One variable.")],
     y: Annotated[str, typer.Option("--y", metavar=COLS, help="The other.")],
-    test: Annotated[str, typer.Option(help="chi-square or permutation.")] = "chi-square",
+    test: Annotated[
+        Literal["chi-square", "permutation"], typer.Option(help="The test of independence.")
+    ] = "chi-square",
 ) -> None:
     """How strong is one dependence, and is there any?
 
-    Example: reldep dependence mice.csv --x diet --y lipids=C14:C22
+    COLS are as in reldep compare --help.
+
+    reldep dependence mice.csv --x diet --y 'lipids=C*'
     """
     import reldep
 
-    check_outputs(request)
     data, clusters = request.read(request.blocks(x, y))
     result = reldep.dependence(
         *data.values(), names=list(data), test=test, **request.options(clusters)

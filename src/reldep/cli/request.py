@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import inspect
+import shlex
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from functools import cached_property, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_type_hints
 
 import typer
 
 from reldep.cli.kernels import parse_kernels
+from reldep.cli.output import check_outputs
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,59 +27,92 @@ def _option(text: str, panel: str, *names: str, **settings: Any) -> Any:
     return typer.Option(*names, help=text, rich_help_panel=panel, **settings)
 
 
+FILES: TypeAlias = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILE",
+        help="CSV, TSV (also .gz), Parquet, Arrow, Excel or NPZ; - for standard input. "
+        "Several files need --join.",
+    ),
+]
+JOIN: TypeAlias = Annotated[
+    str | None, _option("The column on which several files are joined.", DATA, metavar="COL")
+]
+CATEGORIES: TypeAlias = Annotated[
+    str | None, _option("Columns of codes that are labels, not numbers.", DATA, metavar="COLS")
+]
+JSON: TypeAlias = Annotated[bool, _option("Print JSON, numbers unrounded.", OUTPUT, "--json")]
+CSV: TypeAlias = Annotated[bool, _option("Print the table as CSV, unrounded.", OUTPUT, "--csv")]
+
+
 @dataclass(frozen=True)
 class Request:
     """What a question about a file says besides its variables."""
 
-    files: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="FILE...",
-            help="CSV, TSV (also .gz), Parquet, Arrow, Excel or NPZ; - for standard input. "
-            "Several files need --join.",
-        ),
-    ]
-    join: Annotated[str | None, _option("The column on which several files are joined.", DATA)] = (
-        None
-    )
+    context: typer.Context
+    files: FILES
+    join: JOIN = None
     where: Annotated[
-        str | None, _option("Only rows for which this holds: \"age > 40 AND sex = 'f'\".", DATA)
+        str | None,
+        _option(
+            "Only rows for which this holds: \"age > 40 and sex = 'f'\".", DATA, metavar="COND"
+        ),
     ] = None
-    categories: Annotated[
-        str | None, _option("Columns of codes that are labels, not numbers.", DATA, metavar="COLS")
-    ] = None
-    missing: Annotated[str, _option("Incomplete rows: raise (an error) or drop.", DATA)] = "raise"
-    measure: Annotated[str, _option("hsic, cka or dcor.", METHOD)] = "hsic"
+    categories: CATEGORIES = None
+    missing: Annotated[
+        Literal["raise", "drop"], _option("Incomplete rows: an error, or left out.", DATA)
+    ] = "raise"
+    measure: Annotated[
+        Literal["hsic", "cka", "dcor"], _option("The measure of dependence.", METHOD)
+    ] = "hsic"
     kernel: Annotated[
         list[str] | None,
         _option(
             "A kernel for all variables, or NAME=KERNEL for one; repeat it for several. "
-            "KERNEL: auto, gaussian, gaussian:0.5*median, gaussian:2.0, laplace, linear, "
-            "polynomial:3, delta, distance.",
+            "auto, gaussian, gaussian:0.5*median, gaussian:2.0, laplace, linear, polynomial:3, "
+            "delta, distance and others.",
             METHOD,
+            metavar="KERNEL",
         ),
     ] = None
     variance: Annotated[
-        str, _option("fixed-kernel, bandwidth-aware, second-order or full.", METHOD)
+        Literal["fixed-kernel", "bandwidth-aware", "second-order", "full"],
+        _option("fixed-kernel, bandwidth-aware, second-order or full.", METHOD, metavar="NAME"),
     ] = "fixed-kernel"
     clusters: Annotated[
         str | None,
         _option("The column that says which rows belong together.", METHOD, metavar="COL"),
     ] = None
     max_lag: Annotated[
-        str | None, _option("Rows in time order: a number of steps, or auto.", METHOD)
+        str | None,
+        _option(
+            "Rows in time order: how many steps apart they may depend, or auto.",
+            METHOD,
+            metavar="N",
+        ),
     ] = None
-    engine: Annotated[str, _option("auto, dense, tiled or features.", METHOD)] = "auto"
-    seed: Annotated[int | None, _option("Seed of anything random.", METHOD)] = None
-    alpha: Annotated[float, _option("Level of the test and of 1 - intervals.", METHOD)] = 0.05
-    json: Annotated[bool, _option("Print JSON, numbers unrounded.", OUTPUT, "--json")] = False
-    csv: Annotated[bool, _option("Print the table as CSV.", OUTPUT, "--csv")] = False
+    engine: Annotated[
+        str, _option("What computes it: auto, dense, tiled, features.", METHOD, metavar="NAME")
+    ] = "auto"
+    seed: Annotated[
+        int | None, _option("From which random steps start.", METHOD, metavar="N", min=0)
+    ] = None
+    alpha: Annotated[
+        float, _option("Level of the test; intervals are at 1 - alpha.", METHOD, metavar="LEVEL")
+    ] = 0.05
+    json: JSON = False
+    csv: CSV = False
     plot: Annotated[
         Path | None, _option("Write the picture: .png, .svg or .pdf.", OUTPUT, metavar="PATH")
     ] = None
     report: Annotated[
         Path | None, _option("Write a report, one HTML file.", OUTPUT, metavar="PATH")
     ] = None
+
+    @property
+    def command(self) -> str:
+        """The command as it was typed, ready to be pasted."""
+        return shlex.join(["reldep", *self.context.obj])
 
     @cached_property
     def table(self) -> Table:
@@ -107,18 +142,19 @@ class Request:
         try:
             name, expression = parse_named(definition)
         except ValueError:
-            return definition, self.table.select(definition)
+            columns = self.table.select(definition)
+            return columns[0] if len(columns) == 1 else definition, columns
         return name, self.table.select(expression)
 
     def read(self, blocks: dict[str, list[str]]) -> tuple[dict[str, Any], Any]:
         """Read only the columns used: the data of every variable, and the clusters."""
         columns = [column for block in blocks.values() for column in block]
-        clusters = None if self.clusters is None else self.table.select(self.clusters)
-        if clusters is not None and len(clusters) != 1:
+        clusters = [] if self.clusters is None else self.table.select(self.clusters)
+        if len(clusters) > 1:
             raise ValueError(f"--clusters {self.clusters} names {len(clusters)} columns; give one.")
-        frame = self.table.read([*columns, *(clusters or [])], self.where)
+        frame = self.table.read([*columns, *clusters], self.where)
         data = {name: _data_of(frame, block) for name, block in blocks.items()}
-        return data, None if clusters is None else frame[clusters[0]]
+        return data, frame[clusters[0]] if clusters else None
 
     def options(self, clusters: Any) -> dict[str, Any]:
         """Give the keyword arguments of the question."""
@@ -152,6 +188,7 @@ def asks(question: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of a `Request` besides its own.
 
     The command takes the request as its first argument; typer sees the options one by one.
+    What the request asks to be written is checked before the command does any work.
     """
     own = list(inspect.signature(question, eval_str=True).parameters.values())[1:]
     hints = get_type_hints(Request, include_extras=True)
@@ -160,7 +197,7 @@ def asks(question: Callable[..., None]) -> Callable[..., None]:
             field.name,
             inspect.Parameter.KEYWORD_ONLY,
             annotation=hints[field.name],
-            default=inspect.Parameter.empty if field.name == "files" else field.default,
+            default=inspect.Parameter.empty if field.default is MISSING else field.default,
         )
         for field in fields(Request)
     ]
@@ -169,9 +206,12 @@ def asks(question: Callable[..., None]) -> Callable[..., None]:
     @wraps(question)
     def command(**given: Any) -> None:
         request = Request(**{p.name: given.pop(p.name) for p in shared})
+        check_outputs(request)
         question(request, **given)
 
-    ordered = [shared[0], *parameters, *shared[1:]]
+    # Help lists the options in this order: the file, what is asked, how, what comes out.
+    n_needed = sum(p.default is inspect.Parameter.empty for p in shared)
+    ordered = [*shared[:n_needed], *parameters, *shared[n_needed:]]
     command.__signature__ = inspect.Signature(ordered)  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in ordered}
     del command.__wrapped__

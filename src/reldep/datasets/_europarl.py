@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from reldep.datasets._dataset import Dataset
-from reldep.datasets._tfidf import (
-    LANGUAGES,
+from reldep.datasets._shipped import LANGUAGES
+from reldep.exceptions import DroppedRowsWarning
+from reldep.kernels.tfidf import (
     MAX_DOCUMENT_FREQUENCY,
     check_language,
     count_stems,
     require_text_extra,
     tfidf,
 )
-from reldep.exceptions import DroppedRowsWarning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -168,7 +168,7 @@ def _check_options(n_documents: int | None, unit: Unit, max_document_frequency: 
 def _checked_languages(languages: Sequence[str]) -> list[str]:
     if isinstance(languages, str):
         raise TypeError(f"languages must be a list of codes, got the text {languages!r}")
-    checked = [check_language(language) for language in languages]
+    checked = [check_language(language, "languages") for language in languages]
     if not checked:
         raise ValueError("languages is empty; name at least one, for instance ['fr', 'it']")
     twice = [language for language, n in Counter(checked).items() if n > 1]

@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reldep.datasets._dataset import Dataset, frames_or_arrays
-from reldep.datasets._tfidf import LANGUAGES, tfidf
+from reldep.kernels.tfidf import tfidf
 
 if TYPE_CHECKING:
     import polars as pl
 
 CHECKSUMS = "SHA256SUMS"
+
+# The order of the paper: Finnish, then the Romance, then the Germanic languages.
+LANGUAGES = ("fi", "it", "fr", "es", "pt", "en", "nl", "de", "da", "sv")
 
 
 def load_nutrimouse(*, as_frame: bool = True) -> Dataset:

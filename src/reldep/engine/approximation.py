@@ -34,15 +34,14 @@ def relative_errors(
     Returns
     -------
     errors : dict of Pair to float
-        By pair with an approximate side, ``|approximate - exact| / |exact|``.
+        By pair, ``|approximate - exact| / |exact|``.
     n_checked : int
         How many observations were used.
     """
     n = len(next(iter(maps.values())).kernel)
     size = min(n, CHECKED_ROWS)
     chosen = np.sort(np.random.default_rng(seed).choice(n, size=size, replace=False))
-    concerned = tuple((x, y) for x, y in pairs if not (maps[x].is_exact and maps[y].is_exact))
-    wanted = Wanted(pairs=(), means=concerned)
+    wanted = Wanted(pairs=(), means=tuple(pairs))
     names = wanted.names()
     approximate = Dense().terms({x: maps[x].features_kernel(chosen) for x in names}, wanted)
     exact = Dense().terms({x: maps[x].exact_kernel(chosen) for x in names}, wanted)
@@ -50,7 +49,7 @@ def relative_errors(
     errors = {
         pair: abs(hsic(approximate, pair) - hsic(exact, pair))
         / max(abs(hsic(exact, pair)), smallest)
-        for pair in concerned
+        for pair in pairs
     }
     return errors, size
 
@@ -59,9 +58,10 @@ def approximation_notes(
     maps: Mapping[str, FeatureMap], pairs: Sequence[Pair], method: str, seed: int
 ) -> tuple[ApproximationWarning, ...]:
     """Say in words how large the error of each pair is estimated to be."""
-    errors, n_checked = relative_errors(maps, pairs, seed)
-    if not errors:
+    concerned = [(x, y) for x, y in pairs if not (maps[x].is_exact and maps[y].is_exact)]
+    if not concerned:
         return ()
+    errors, n_checked = relative_errors(maps, concerned, seed)
     worst = sorted(errors.items(), key=lambda item: -item[1])
     listed = ", ".join(f"({x}, {y}) {error:.2g}" for (x, y), error in worst[:LISTED_PAIRS])
     more = f" and {len(worst) - LISTED_PAIRS} smaller ones" if len(worst) > LISTED_PAIRS else ""

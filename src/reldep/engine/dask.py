@@ -21,6 +21,7 @@ import numpy as np
 
 from reldep.engine.progress import progress_bar
 from reldep.engine.tiles import Sweeps, Tile, upper_tiles
+from reldep.kernels._extras import import_extra
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -114,7 +115,7 @@ class DaskEngine:
 
     def connected_client(self) -> Any:
         """Find the client to work with."""
-        distributed = _import_distributed()
+        distributed = import_extra("distributed", extra="dask", purpose='engine="dask"')
         if self.client is not None:
             return self.client
         try:
@@ -260,14 +261,3 @@ def _gather(leaves: Sequence[Any], root: Any, on_progress: OnProgress) -> Partia
         for future in (*pending, root):
             future.release()
     return total
-
-
-def _import_distributed() -> Any:
-    try:
-        import distributed
-    except ImportError as error:
-        raise ImportError(
-            "the dask engine needs dask.distributed; install it, here and on the workers, with "
-            "pip install 'reldep[dask]', or use engine=\"tiled\" on one machine."
-        ) from error
-    return distributed

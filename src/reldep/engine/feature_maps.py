@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.engine.feature_rows import CentredRows
+from reldep.kernels._extras import import_extra
 from reldep.kernels.dot import FittedDot
 from reldep.kernels.radial import FittedRadial, GaussianProfile
 
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
     from reldep.kernels.base import FittedKernel
     from reldep.kernels.points import Points
 
-# Runs of observations are cut so that the features of all variables fill about this much.
-RUN_BYTES = 64_000_000
+# Runs of observations are cut so that the features of all variables fill about this much: few
+# enough for the cache of a processor, enough for matrix products.
+RUN_BYTES = 16_000_000
 
 # About this many observations tell how full sparse rows are and where the centre of an
 # approximate map lies: any centre gives the right answer, a near one keeps the digits.
@@ -186,7 +188,9 @@ def approximate_map(
     width = gaussian_bandwidth(kernel)
     if width is None or not isinstance(kernel, FittedRadial):
         return None
-    approximation = _import_kernel_approximation()
+    approximation = import_extra(
+        "sklearn.kernel_approximation", extra="features", purpose=f'approximate="{method}"'
+    )
     gamma = 0.5 / width**2
     if method == "fourier":
         # Single precision: its 1e-7 is far below the error of the random features, and the
@@ -205,14 +209,3 @@ def approximate_map(
             random_state=seed,
         )
     return ApproximateMap(kernel, points, transformer.fit(points.rows))
-
-
-def _import_kernel_approximation() -> Any:
-    try:
-        from sklearn import kernel_approximation
-    except ImportError as error:
-        raise ImportError(
-            "approximate features need scikit-learn; install it with "
-            "pip install 'reldep[features]', or use engine=\"tiled\", which is exact."
-        ) from error
-    return kernel_approximation

@@ -52,8 +52,11 @@ class CentredRows:
 
     def transposed_times(self, weights: FloatArray) -> FloatArray:
         """Add up the rows, each with its weight."""
-        total = np.asarray(self.values.T @ weights, dtype=np.float64)
-        return total if self.centre is None else total - self.centre * weights.sum()
+        if self.centre is None:
+            # Weights of another type would make a copy of all rows.
+            same_type = weights.astype(self.values.dtype, copy=False)
+            return np.asarray(self.values.T @ same_type, dtype=np.float64)
+        return np.asarray(self.values.T @ weights - self.centre * weights.sum())
 
     def squared_norms(self) -> FloatArray:
         """Give the squared length of each row: the diagonal of the kernel matrix."""

@@ -99,9 +99,9 @@ class Features:
 
     def _notes(self, maps: Mapping[str, FeatureMap], wanted: Wanted) -> tuple[ReldepWarning, ...]:
         """Say how far the approximation is from the truth, if there is one."""
-        if all(feature_map.is_exact for feature_map in maps.values()):
+        if self.approximate is None:
             return ()
-        method = f"{APPROXIMATIONS[str(self.approximate)]} ({self.n_components} components)"
+        method = f"{APPROXIMATIONS[self.approximate]} ({self.n_components} components)"
         return approximation_notes(maps, wanted.product_pairs(), method, self.rng)
 
 

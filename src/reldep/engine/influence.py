@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep._frames import make_frame
-from reldep.engine.bandwidths import bandwidth_psi, named_probes
-from reldep.engine.second_component import pairs_of_second_component, second_component
+from reldep.engine.bandwidths import bandwidth_psi
+from reldep.engine.job import make_job
+from reldep.engine.second_component import second_component
 from reldep.engine.select import select_engine
-from reldep.engine.terms import Pair, Wanted, canonical, conditional_means, hsic
+from reldep.engine.terms import Pair, canonical, conditional_means, hsic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -130,15 +131,9 @@ def compute_influence(
     means : sequence of Pair
         Further pairs of which the HSIC alone is needed.
     """
-    probes = named_probes(kernels, pairs) if bandwidths else ()
-    all_means = [*means, *(pair for probe in probes for pair in probe.slope_pairs(pairs))]
-    if second_order:
-        all_means += pairs_of_second_component(pairs)
-    companions = {name: kernel for probe in probes for name, kernel in probe.kernels().items()}
-    wanted = Wanted(tuple(pairs), tuple(all_means), tuple(probe.side for probe in probes))
-    summed = {**kernels, **companions}
-    chosen = select_engine(engine, summed, wanted)
-    terms = chosen.terms(summed, wanted)
+    job = make_job(kernels, pairs, bandwidths=bandwidths, second_order=second_order, means=means)
+    chosen = select_engine(engine, job.kernels, job.wanted)
+    terms = chosen.terms(job.kernels, job.wanted)
     return Influence(
         np.array([conditional_means(terms, pair) for pair in pairs]),
         tuple(pairs),
@@ -146,7 +141,7 @@ def compute_influence(
         terms.n,
         chosen.name,
         terms.notes,
-        bandwidth_psi(terms, probes, pairs) if bandwidths else None,
+        bandwidth_psi(terms, job.probes, pairs) if bandwidths else None,
         second_component(partial(hsic, terms), pairs, terms.n) if second_order else None,
         means={canonical(pair): hsic(terms, pair) for pair in means},
     )

@@ -193,6 +193,8 @@ def seconds_in_words(seconds: float) -> str:
     """
     if seconds < 1:
         return "less than a second"
+    if seconds < 1.5:
+        return "about a second"
     if seconds < 120:
         return f"about {seconds:.0f} seconds"
     if seconds < 7_200:

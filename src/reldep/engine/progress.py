@@ -63,24 +63,23 @@ class _Bar:
     def __init__(self, title: str) -> None:
         self._title = title
         self._started = time.monotonic()
-        self._progress: Progress | None = None
-        self._task: TaskID | None = None
+        self._drawn: tuple[Progress, TaskID] | None = None
 
     def show(self, done: int, total: int) -> None:
         """Move the bar."""
-        if self._progress is None:
+        if self._drawn is None:
             if time.monotonic() - self._started < DELAY_SECONDS or done >= total:
                 return
-            self._progress = _rich_progress()
-            self._task = self._progress.add_task(self._title, total=total)
-            self._progress.start()
-        if self._task is not None:
-            self._progress.update(self._task, completed=done, total=total)
+            progress = _rich_progress()
+            self._drawn = progress, progress.add_task(self._title, total=total)
+            progress.start()
+        progress, task = self._drawn
+        progress.update(task, completed=done, total=total)
 
     def close(self) -> None:
         """Wipe the bar away and give the terminal its cursor back."""
-        if self._progress is not None:
-            self._progress.stop()
+        if self._drawn is not None:
+            self._drawn[0].stop()
 
 
 def _rich_progress() -> Progress:

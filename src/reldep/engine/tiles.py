@@ -158,8 +158,7 @@ class Sweeps:
     @property
     def multiplied(self) -> tuple[Pair, ...]:
         """The products of the second sweep: kernel (first) times row sums (second)."""
-        both = [ordered for x, y in self.wanted.crossed_pairs() for ordered in ((x, y), (y, x))]
-        return tuple(dict.fromkeys(both))
+        return self.wanted.multiplied()
 
     def first(self, tiles: Iterable[Tile], kept: Kept | None = None) -> FloatArray:
         """Sum kernels and products of kernels over some tiles.

@@ -48,7 +48,7 @@ class Columns(Kernel):
     combine: Literal["product", "sum"] = "product"
     others: Literal["raise", "drop"] = "raise"
 
-    accepts: ClassVar[tuple[type[Variable], ...]] = (Mixed, Numeric, Labels)
+    accepts: ClassVar[tuple[type[Variable], ...]] = (Mixed, Numeric)
 
     def __post_init__(self) -> None:
         kernels: Any = self.kernels
@@ -84,7 +84,7 @@ class Columns(Kernel):
         self, groups: list[tuple[str, ...]], columns: Mapping[str, Variable], name: str
     ) -> None:
         used = [column for group in groups for column in group]
-        check_names_known(f"Columns for {name}", used, columns)
+        check_names_known(f"Columns for {name}", used, columns, "column")
         left = [column for column in columns if column not in used]
         if left and self.others == "raise":
             raise ValueError(
@@ -140,7 +140,7 @@ class Standardized(MappedKernel):
         return Numeric(variable.name, centred / deviations)
 
 
-def _columns_of(variable: Mixed | Numeric | Labels) -> dict[str, Numeric | Labels]:
+def _columns_of(variable: Mixed | Numeric) -> dict[str, Numeric | Labels]:
     """Take a variable apart into its columns by name."""
     parts = variable.parts if isinstance(variable, Mixed) else (variable,)
     columns: dict[str, Numeric | Labels] = {}

@@ -8,7 +8,7 @@ so every engine treats it as it treats numbers.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from reldep.kernels.base import FittedKernel, Kernel
@@ -18,7 +18,7 @@ from reldep.kernels.radial import FittedRadial
 if TYPE_CHECKING:
     import numpy as np
 
-    from reldep._variables import Numeric, Sparse, Variable
+    from reldep._variables import IntArray, Numeric, Sparse, Variable
 
 
 class MappedKernel(Kernel):
@@ -56,6 +56,25 @@ class MappedKernel(Kernel):
             )
         fitted = as_kernel(self.kernel_of_rows, rows).fit(rows, rng=rng)
         return _titled(fitted, self.title)
+
+    def frozen(self, fitted: FittedKernel) -> Kernel:
+        # Making the rows is the costly part: texts are not read again for every permutation.
+        return _Ready(fitted) if isinstance(fitted, (FittedDot, FittedRadial)) else self
+
+
+@dataclass(frozen=True)
+class _Ready(Kernel):
+    """A kernel whose rows are made already and follow every selection of observations."""
+
+    fitted: FittedDot | FittedRadial
+
+    def take(self, rows: IntArray) -> Kernel:
+        if isinstance(self.fitted, FittedDot):
+            return _Ready(replace(self.fitted, rows=self.fitted.rows[rows]))
+        return _Ready(replace(self.fitted, points=self.fitted.points.take(rows)))
+
+    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedKernel:  # noqa: ARG002
+        return self.fitted
 
 
 def _titled(fitted: FittedKernel, title: str) -> FittedKernel:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -177,12 +177,12 @@ class FittedRadial(FittedKernel):
         return replace(
             self,
             profile=replace(self.profile, bandwidth=width),
-            label_text=f"{self.label_text.partition('(')[0]}(bandwidth={width:.6g})",
+            label_text=f"{self.label_text.rpartition('(')[0]}(bandwidth={width:.6g})",
             rule=f"{factor:g} × {self.rule}",
         )
 
     def describe(self) -> dict[str, Any]:
-        parameters = {k: getattr(self.profile, k) for k in self.profile.__dataclass_fields__}
+        parameters = {f.name: getattr(self.profile, f.name) for f in fields(self.profile)}
         return {"kernel": self.label, **parameters, "rule": self.rule}
 
     def bandwidth_probes(self) -> tuple[BandwidthProbe, ...]:

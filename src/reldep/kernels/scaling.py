@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -12,8 +11,8 @@ from reldep.kernels.radial import Bandwidth, Laplace
 
 if TYPE_CHECKING:
     from reldep._variables import Variable
-
-Median = Callable[[], tuple[float, bool]]
+    from reldep.kernels.base import FittedKernel
+    from reldep.kernels.median import MedianDistance
 
 
 @dataclass(frozen=True)
@@ -39,22 +38,28 @@ class BandwidthKernel(Kernel):
     def __post_init__(self) -> None:
         Laplace(self.bandwidth, self.factor)  # has the checks of both arguments
 
-    def choose(self, variable: Variable, median: Median) -> ChosenBandwidth:
-        """Take the bandwidth given, or ask for the median distance and whether it has ties."""
+    def frozen(self, fitted: FittedKernel) -> Kernel:
+        width = float(fitted.describe()["bandwidth"])
+        return replace(self, bandwidth=width, factor=1.0)
+
+    @property
+    def needs_median(self) -> bool:
+        """Whether the data decide the bandwidth."""
+        return isinstance(self.bandwidth, str)
+
+    def choose(self, variable: Variable, median: MedianDistance | None) -> ChosenBandwidth:
+        """Take the median distance or, where it is not needed, the bandwidth given."""
         notes: tuple[ReldepWarning, ...] = ()
-        if isinstance(self.bandwidth, str):
-            scale, has_ties = median()
-            rule = "median"
-            if has_ties:
-                rule = "median of the non-zero distances"
+        if median is None:
+            chosen = ChosenBandwidth(float(self.bandwidth), "given")
+        else:
+            if median.has_ties:
                 notes = (
                     BandwidthWarning(
                         f"more than half of the distances between observations of {variable.name} "
-                        f"are 0 (ties), so the median of the non-zero distances, {scale:.4g}, is "
-                        "the bandwidth."
+                        f"are 0 (ties), so the median of the non-zero distances, "
+                        f"{median.value:.4g}, is the bandwidth."
                     ),
                 )
-        else:
-            scale, rule = float(self.bandwidth), "given"
-        chosen = ChosenBandwidth(scale, rule, notes)
+            chosen = ChosenBandwidth(median.value, median.rule, notes)
         return chosen if self.factor == 1 else chosen.scaled(self.factor)

@@ -10,7 +10,7 @@ import numpy as np
 from reldep._variables import Items, Numeric, Variable
 from reldep.kernels._extras import import_extra
 from reldep.kernels.base import FittedKernel
-from reldep.kernels.median import median_distance
+from reldep.kernels.median import MedianDistance, median_distance
 from reldep.kernels.points import Points
 from reldep.kernels.scaling import BandwidthKernel, ChosenBandwidth
 
@@ -111,7 +111,7 @@ class TimeSeries(BandwidthKernel):
         series = _series_of(variable)
         if all(np.array_equal(table, series[0]) for table in series):
             raise ValueError(f"all {len(series)} series of {variable.name} are the same.")
-        chosen = self.choose(variable, lambda: _median_rule(series, rng))
+        chosen = self.choose(variable, _median_rule(series, rng) if self.needs_median else None)
         padded = _tslearn("utils").to_time_series_dataset(series)
         return FittedTimeSeries(padded, chosen)
 
@@ -153,16 +153,12 @@ def _table(row: Any, place: str) -> FloatArray:
     return values.reshape(len(values), -1)
 
 
-def _median_rule(series: list[FloatArray], rng: np.random.Generator | None) -> tuple[float, bool]:
+def _median_rule(series: list[FloatArray], rng: np.random.Generator | None) -> MedianDistance:
     """Give the median distance between time points times the root of the median length."""
     points = np.concatenate(series)
-    if (points == points[0]).all():
-        raise ValueError(
-            "all values of all series are the same, so there is no median distance between them; "
-            "pass a bandwidth."
-        )
     if len(points) > POINTS_FOR_MEDIAN:
         generator = np.random.default_rng(0) if rng is None else rng
         points = generator.choice(points, POINTS_FOR_MEDIAN, replace=False)
     found = median_distance(Points.of(Numeric("points", points)))
-    return found.value * float(np.sqrt(np.median([len(table) for table in series]))), found.has_ties
+    length = float(np.median([len(table) for table in series]))
+    return replace(found, value=found.value * np.sqrt(length))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -11,33 +11,70 @@ from reldep._validation import check_varies
 from reldep._variables import Numeric, Variable
 from reldep.kernels.median import median_distance
 from reldep.kernels.points import Points
-from reldep.kernels.radial import FittedRadial, Profile
+from reldep.kernels.radial import BandwidthProfile, FittedRadial, Profile
 from reldep.kernels.scaling import BandwidthKernel
 
 if TYPE_CHECKING:
     from reldep._variables import FloatArray
+    from reldep.kernels.bandwidth import BandwidthProbe
 
 # Mean radius R1 of the Earth (IUGG), in kilometres.
 EARTH_RADIUS = 6371.0088
 
 
 @dataclass(frozen=True)
-class GreatCircleProfile(Profile):
-    """exp(-g / σ), g the great-circle distance of points a chord c apart on the unit sphere."""
-
-    bandwidth: float
+class GreatCircleProfile(BandwidthProfile):
+    """exp(-g / σ), g the great-circle distance of points a chord apart on the unit sphere."""
 
     def __call__(self, squared: FloatArray) -> FloatArray:
         arcs = great_circle(np.sqrt(squared, out=squared))
         arcs *= -1.0 / self.bandwidth
         return np.exp(arcs, out=arcs)
 
+    def slope(self) -> GreatCircleSlope:
+        return GreatCircleSlope(self.bandwidth)
+
+
+@dataclass(frozen=True)
+class GreatCircleSlope(Profile):
+    """g/σ² · exp(-g / σ)."""
+
+    bandwidth: float
+    in_unit_interval: ClassVar[bool] = False
+
+    def __call__(self, squared: FloatArray) -> FloatArray:
+        arcs = great_circle(np.sqrt(squared, out=squared))
+        arcs *= -1.0 / self.bandwidth
+        decay = np.exp(arcs)
+        arcs *= -1.0 / self.bandwidth
+        return np.multiply(arcs, decay, out=arcs)
+
+
+class FittedHaversine(FittedRadial):
+    """Points on the unit sphere; the median that decides the bandwidth is one of chords."""
+
+    def bandwidth_probes(self) -> tuple[BandwidthProbe, ...]:
+        if self.median is None:
+            return ()
+        # The bandwidth is a multiple of the arc, which grows with its chord c by R / √(1 - c²/4).
+        growth = EARTH_RADIUS / np.sqrt(1.0 - 0.25 * self.median**2)
+        per_chord = growth * self.median / _arc(self.median)
+        return tuple(
+            replace(probe, factor=probe.factor * per_chord) for probe in super().bandwidth_probes()
+        )
+
 
 def great_circle(chords: FloatArray) -> FloatArray:
-    """Turn chords of the unit sphere into kilometres along the Earth's surface."""
-    arcs: FloatArray = np.arcsin(np.minimum(0.5 * chords, 1.0))
-    arcs *= 2.0 * EARTH_RADIUS
-    return arcs
+    """Turn chords of the unit sphere, in place, into kilometres along the Earth's surface."""
+    chords *= 0.5
+    np.minimum(chords, 1.0, out=chords)
+    np.arcsin(chords, out=chords)
+    chords *= 2.0 * EARTH_RADIUS
+    return chords
+
+
+def _arc(chord: float) -> float:
+    return float(great_circle(np.array([chord]))[0])
 
 
 @dataclass(frozen=True)
@@ -75,20 +112,23 @@ class Haversine(BandwidthKernel):
     def is_characteristic(self) -> bool:
         return True
 
-    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedRadial:  # noqa: ARG002
+    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedHaversine:
         self.check_accepts(variable)
         check_varies(variable)
         points = Points.of(Numeric(variable.name, _on_sphere(variable)))  # type: ignore[arg-type]
-
-        def median() -> tuple[float, bool]:
-            # Arcs grow with chords, so the median chord is that of the median arc.
-            chord = median_distance(points)
-            return float(great_circle(np.array(chord.value))), chord.has_ties
-
-        chosen = self.choose(variable, median)
-        text = f"Haversine(bandwidth={chosen.width:.6g} km)"
-        profile = GreatCircleProfile(chosen.width)
-        return FittedRadial(points, profile, text, chosen.rule, chosen.notes)
+        # Arcs grow with chords, so the median arc belongs to the median chord.
+        chord = median_distance(points, rng) if self.needs_median else None
+        arc = None if chord is None else replace(chord, value=_arc(chord.value))
+        chosen = self.choose(variable, arc)
+        return FittedHaversine(
+            points,
+            GreatCircleProfile(chosen.width),
+            f"Haversine(bandwidth={chosen.width:.6g} km)",
+            chosen.rule,
+            chosen.notes,
+            median=None if chord is None else chord.value,
+            skips_ties=chord is not None and chord.has_ties,
+        )
 
 
 def _on_sphere(places: Numeric) -> FloatArray:

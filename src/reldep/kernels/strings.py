@@ -14,6 +14,7 @@ from reldep.kernels._strings import refuse_where, strings_of
 from reldep.kernels.base import FittedKernel
 from reldep.kernels.counts import count_matrix, unit_rows
 from reldep.kernels.mapped import MappedKernel
+from reldep.kernels.median import MedianDistance
 from reldep.kernels.scaling import BandwidthKernel, ChosenBandwidth
 
 if TYPE_CHECKING:
@@ -180,9 +181,8 @@ class EditDistance(BandwidthKernel):
         self.check_accepts(variable)
         check_varies(variable)
         strings = strings_of(variable, "EditDistance")  # type: ignore[arg-type]
-        return FittedEditDistance(
-            strings, self.choose(variable, lambda: median_edit_distance(strings))
-        )
+        median = median_edit_distance(strings) if self.needs_median else None
+        return FittedEditDistance(strings, self.choose(variable, median))
 
 
 def edit_distances(first: Sequence[str], second: Sequence[str]) -> IntArray:
@@ -196,16 +196,8 @@ def edit_distances(first: Sequence[str], second: Sequence[str]) -> IntArray:
     return distances
 
 
-def median_edit_distance(strings: Sequence[str]) -> tuple[float, bool]:
-    """Find the exact median of the pairwise distances from their counts, block by block.
-
-    Returns
-    -------
-    median : float
-        The median of all distances or, where more than half of them are 0, of the others.
-    has_ties : bool
-        Whether the plain median was 0.
-    """
+def median_edit_distance(strings: Sequence[str]) -> MedianDistance:
+    """Find the exact median of the pairwise distances from their counts, block by block."""
     counts = np.zeros(max(map(len, strings)) + 1, dtype=np.int64)
     for start in range(0, len(strings), ROWS_AT_A_TIME):
         block = edit_distances(strings[start : start + ROWS_AT_A_TIME], strings[start:])
@@ -217,9 +209,9 @@ def median_edit_distance(strings: Sequence[str]) -> tuple[float, bool]:
         counts += twice // 2
     median = _median_of_counts(counts)
     if median > 0:
-        return median, False
+        return MedianDistance(median)
     counts[0] = 0
-    return _median_of_counts(counts), True
+    return MedianDistance(_median_of_counts(counts), has_ties=True)
 
 
 def _median_of_counts(counts: IntArray) -> float:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from reldep._validation import check_level
 from reldep._variables import Items, Labels, Sparse, Variable
 from reldep.kernels._strings import refuse_where, strings_of
-from reldep.kernels._tfidf import (
+from reldep.kernels.mapped import MappedKernel
+from reldep.kernels.tfidf import (
     MAX_DOCUMENT_FREQUENCY,
     check_language,
     count_stems,
     tfidf,
     words,
 )
-from reldep.kernels.mapped import MappedKernel
 
 if TYPE_CHECKING:
     from reldep.kernels.resolve import KernelSpec

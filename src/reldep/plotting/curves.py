@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep._validation import check_level
+from reldep._validation import METHODS, MINIMUM_OBSERVATIONS, check_level
 from reldep.plotting.style import (
     BLUE,
     GREY,
@@ -40,8 +41,7 @@ def power(
 ) -> Any:
     """Draw the power of a test over the number of observations, as a pilot study foretells it.
 
-    For a joint comparison the curve of the split test is drawn beside it: the split test has
-    the power of the joint one with `relative_efficiency` times fewer observations.
+    For a joint comparison the curve of the split test is drawn beside it.
 
     Parameters
     ----------
@@ -148,18 +148,11 @@ def _power_curves(
     if isinstance(results, Mapping):
         if not results:
             raise ValueError("results is empty; pass at least one result.")
-        return {name: _curve(result, 1.0, alpha) for name, result in results.items()}
-    if isinstance(results, Comparison) and results.method == "joint":
-        return {
-            "joint": _curve(results, 1.0, alpha),
-            "split": _curve(results, results.relative_efficiency(), alpha),
-        }
-    return {getattr(results, "method", "test"): _curve(results, 1.0, alpha)}
-
-
-def _curve(result: Result, shrink: float, alpha: float) -> Callable[[int], float]:
-    """Give power as a function of n, for a test as good as this one with n / shrink."""
-    return lambda n: result.power(max(4, round(n / shrink)), alpha=alpha)
+        return {name: partial(result.power, alpha=alpha) for name, result in results.items()}
+    if isinstance(results, Comparison):
+        methods = METHODS if results.method == "joint" else ("split",)
+        return {name: partial(results.power, alpha=alpha, method=name) for name in methods}
+    return {"test": partial(results.power, alpha=alpha)}
 
 
 def _sizes(pilot: Result, alpha: float) -> IntArray:
@@ -170,4 +163,4 @@ def _sizes(pilot: Result, alpha: float) -> IntArray:
         # The estimate points the other way: no number of observations would be enough.
         needed = 0
     last = max(2 * pilot.n_observations, round(1.3 * needed))
-    return np.unique(np.linspace(4, last, 200).round().astype(np.int64))
+    return np.unique(np.linspace(MINIMUM_OBSERVATIONS, last, 200).round().astype(np.int64))

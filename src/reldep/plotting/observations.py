@@ -8,10 +8,8 @@ import numpy as np
 
 from reldep.plotting.style import BLUE, GREY, ORANGE, axes, without_frame
 from reldep.stats.diagnostics import most_influential
-from reldep.stats.measures import estimate
 
 if TYPE_CHECKING:
-    from reldep._variables import FloatArray
     from reldep.results.base import Result
 
 # A vector picture with more dots than this is slow to open.
@@ -44,7 +42,7 @@ def influence(result: Result, ax: Any = None, *, top: int = 5) -> Any:
     >>> len(ax.texts)
     3
     """
-    psi = influence_on_estimate(result)
+    psi = result.influence_values()
     rows = result.provenance.rows
     chosen = most_influential(psi, max(0, top))
     rest = np.setdiff1d(np.arange(len(psi)), chosen)
@@ -60,13 +58,6 @@ def influence(result: Result, ax: Any = None, *, top: int = 5) -> Any:
     ax.set(xlabel="row in the input", ylabel="influence on the estimate")
     without_frame(ax)
     return ax
-
-
-def influence_on_estimate(result: Result) -> FloatArray:
-    """Give the influence of every observation on the estimate itself."""
-    weights = getattr(result, "weights", np.ones(1))
-    psi = estimate(result.influence, result.pairs, result.measure).psi
-    return np.asarray(weights @ psi)
 
 
 def _name_row(ax: Any, row: int, psi: float) -> None:

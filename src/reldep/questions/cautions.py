@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 # A pair is taken to be dependent where the screen rejects independence at this level.
 SCREEN_LEVEL = 0.05
 
-# The plug-in variance counts the second component twice. Where that makes up a quarter of it,
-# a test at 5 % has a level of about 3 %.
-SECOND_ORDER_SHARE = 0.25
+# The plug-in variance counts the second component twice. Where that makes up a third of it, a
+# one-sided test at 5 % has a level of about 2 %.
+SECOND_ORDER_SHARE = 1 / 3
 
 # One observation is called influential beyond a quarter of the variance, provided that this is
 # fifteen times the average share: among 40 rows of healthy data the largest share is often a

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep._validation import MEASURES, Dataset, check_choice, read_dataset
-from reldep.engine import Influence, Pair, compute_influence
+from reldep.engine import Influence, Pair, Plan, compute_influence, plan
+from reldep.engine.job import make_job
 from reldep.engine.permuted import shuffled_hsics
 from reldep.kernels.given import Precomputed
 from reldep.kernels.radial import Distance
@@ -58,20 +59,19 @@ class Study:
         self, pairs: Sequence[Pair], variance: str = "fixed-kernel", *, screened: bool = True
     ) -> Influence:
         """Compute A for these pairs, with all that this variance and the screens need."""
-        computed = compute_influence(
-            self.fitted,
-            pairs,
-            self.engine,
-            bandwidths=variance in FOLLOWS_BANDWIDTHS,
-            second_order=variance in SECOND_ORDER,
-            means=pairs_to_screen(pairs) if screened else (),
-        )
+        needs = _needs(pairs, variance, screened=screened)
+        computed = compute_influence(self.fitted, pairs, self.engine, **needs)
         return replace(
             computed,
             kernels={name: kernel.describe() for name, kernel in self.fitted.items()},
             rows=self.dataset.rows,
             library=self.dataset.library,
         )
+
+    def plan(self, pairs: Sequence[Pair], variance: str) -> Plan:
+        """Say how A would be computed, without computing it."""
+        job = make_job(self.fitted, pairs, **_needs(pairs, variance))
+        return plan(job.kernels, job.wanted, self.engine)
 
     def shuffled_hsics(self, pair: Pair, n_permutations: int) -> FloatArray:
         """Compute the HSIC of a pair after random permutations of its second variable."""
@@ -90,6 +90,15 @@ class Study:
         """Multiply all bandwidths; none is chosen anew."""
         fits = {name: kernel.scaled(factor) for name, kernel in self.fitted.items()}
         return replace(self, fits=fits)
+
+
+def _needs(pairs: Sequence[Pair], variance: str, *, screened: bool = True) -> dict[str, Any]:
+    """List what is needed beside the conditional means of the pairs."""
+    return {
+        "bandwidths": variance in FOLLOWS_BANDWIDTHS,
+        "second_order": variance in SECOND_ORDER,
+        "means": pairs_to_screen(pairs) if screened else (),
+    }
 
 
 def provenance_of(

@@ -5,11 +5,13 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
+from reldep._validation import MINIMUM_OBSERVATIONS
 from reldep.report.cells import html_table
 from reldep.report.figures import figure
 from reldep.report.markup import Markup, element, section
 from reldep.report.opening import sensitivity_in_words
 from reldep.results.base import Answer, Result
+from reldep.results.text import number, pvalue_text
 from reldep.stats.diagnostics import most_influential, variance_shares
 
 if TYPE_CHECKING:
@@ -51,14 +53,14 @@ def _spaced(name: str) -> str:
     return words.capitalize()
 
 
-def bandwidths(sensitivity: Sensitivity | None) -> Markup:
+def bandwidths(sensitivity: Sensitivity | None, alpha: float) -> Markup:
     """Show the answer over a range of bandwidths, where that was computed."""
     if sensitivity is None:
         return Markup()
     alt, caption = sensitivity_in_words(sensitivity)
     return section(
         "Does the answer depend on the bandwidth?",
-        element("p", sensitivity.sentence()),
+        element("p", sensitivity.sentence(alpha)),
         figure(sensitivity.plot, alt=alt, caption=caption),
         html_table(sensitivity.table(), "The comparison at every multiple of the bandwidths."),
         name="bandwidths",
@@ -71,7 +73,7 @@ def influential_rows(result: Any) -> Markup:
         return Markup()
     from reldep import plotting
 
-    psi = plotting.observations.influence_on_estimate(result)
+    psi = result.influence_values()
     chosen = most_influential(psi, TOP)
     columns = {
         "row": [str(row) for row in result.provenance.rows[chosen]],
@@ -81,6 +83,7 @@ def influential_rows(result: Any) -> Markup:
     return section(
         "Most influential rows",
         html_table(columns, f"The {len(chosen)} observations with the largest influence."),
+        _what_remains(result),
         figure(
             lambda canvas: plotting.influence(result, canvas, top=TOP),
             alt=(
@@ -93,4 +96,18 @@ def influential_rows(result: Any) -> Markup:
             ),
         ),
         name="influential",
+    )
+
+
+def _what_remains(result: Result) -> Markup:
+    """Say what is left of the estimate without the most influential rows."""
+    left_out = min(TOP, result.n_observations - MINIMUM_OBSERVATIONS)
+    if left_out < 1:
+        return Markup()
+    rest = result.without_top(left_out)
+    return element(
+        "p",
+        f"Without the {left_out} most influential rows the estimate would be about "
+        f"{number(rest.estimate)} in place of {number(result.estimate)} (z = {rest.statistic:.2f}, "
+        f"{pvalue_text(rest.pvalue)}).",
     )

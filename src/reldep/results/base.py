@@ -233,7 +233,7 @@ class Result(Answer):
         observation adds, times the number of observations) and ``share``, its part in the
         variance; the largest first.
         """
-        psi = self._influence_values()
+        psi = self.influence_values()
         top = most_influential(psi, self._check_count(k, self.n_observations))
         columns = {
             "row": self.provenance.rows[top].tolist(),
@@ -249,7 +249,7 @@ class Result(Answer):
         values are taken out of the estimate and of its variance. Bandwidths stay as they are.
         The p-value is that of the normal test, for a dependence too.
         """
-        psi = self._influence_values()
+        psi = self.influence_values()
         most = self.n_observations - MINIMUM_OBSERVATIONS
         top = most_influential(psi, self._check_count(k, most))
         change, ratio = leave_out(psi, top, clusters=self.provenance.clusters, max_lag=self.max_lag)
@@ -263,8 +263,14 @@ class Result(Answer):
             pvalue=normal.pvalue(statistic, self.alternative),
         )
 
-    def _influence_values(self) -> FloatArray:
-        """Give the influence of every observation on the estimate."""
+    def influence_values(self) -> FloatArray:
+        """Give what every observation adds to the estimate, times their number.
+
+        Returns
+        -------
+        ndarray, shape (n_observations,)
+            They sum to 0; independent rows have the variance ``Σ psi² / n²``.
+        """
         psi = measured(self.influence, self.pairs, self.measure, self.variance).psi
         return np.asarray(self._weights() @ psi)
 
@@ -295,4 +301,6 @@ def check_planned(n: Any) -> None:
 
 
 def _cell(value: Any) -> str:
+    if value is None:
+        return ""
     return f"{value:.4g}" if isinstance(value, float) else str(value)

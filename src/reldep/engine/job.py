@@ -1,0 +1,64 @@
+"""The job of an engine: all that the questions about some pairs need, in one list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from reldep.engine.bandwidths import NamedProbe, named_probes
+from reldep.engine.second_component import pairs_of_second_component
+from reldep.engine.terms import Pair, Wanted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from reldep.kernels.base import FittedKernel
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """Kernels and what is wanted of them.
+
+    Attributes
+    ----------
+    kernels : mapping of str to FittedKernel
+        Those of the variables, and those that follow their bandwidths.
+    wanted : Wanted
+    probes : tuple of NamedProbe
+        One for each bandwidth that is followed.
+    """
+
+    kernels: Mapping[str, FittedKernel]
+    wanted: Wanted
+    probes: tuple[NamedProbe, ...] = ()
+
+
+def make_job(
+    kernels: Mapping[str, FittedKernel],
+    pairs: Sequence[Pair],
+    *,
+    bandwidths: bool = False,
+    second_order: bool = False,
+    means: Sequence[Pair] = (),
+) -> Job:
+    """List what an engine must produce.
+
+    Parameters
+    ----------
+    kernels : mapping of str to FittedKernel
+    pairs : sequence of Pair
+        Pairs whose conditional means are needed.
+    bandwidths : bool, default False
+        Whether to follow the bandwidths that the data chose.
+    second_order : bool, default False
+        Whether the second Hoeffding component will be estimated.
+    means : sequence of Pair
+        Further pairs of which the HSIC alone is needed.
+    """
+    probes = tuple(named_probes(kernels, pairs)) if bandwidths else ()
+    all_means = [*means, *(pair for probe in probes for pair in probe.slope_pairs(pairs))]
+    if second_order:
+        all_means += pairs_of_second_component(pairs)
+    companions = {name: kernel for probe in probes for name, kernel in probe.kernels().items()}
+    wanted = Wanted(tuple(pairs), tuple(all_means), tuple(probe.side for probe in probes))
+    return Job({**kernels, **companions}, wanted, probes)

@@ -1,0 +1,84 @@
+"""Writing figures, tables and pages, none of them ever half-written."""
+
+from __future__ import annotations
+
+import csv
+from typing import TYPE_CHECKING, Any
+
+from reldep.files import write_atomically
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from matplotlib.figure import Figure
+
+# Text stays text in an SVG, and its identifiers do not change from run to run.
+SVG_SETTINGS: Any = {"svg.fonttype": "none", "svg.hashsalt": "reldep"}
+
+
+class Output:
+    """The files of one experiment.
+
+    Attributes
+    ----------
+    folder : Path
+    paths : list of Path
+        What has been written so far.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.paths: list[Path] = []
+
+    def figure(self, name: str, figure: Figure) -> None:
+        """Write a figure as PNG and as SVG."""
+        import matplotlib as mpl
+
+        with mpl.rc_context(SVG_SETTINGS):
+            for kind, options in (("png", {"dpi": 110}), ("svg", {"metadata": {"Date": None}})):
+                path = self.folder / f"{name}.{kind}"
+                with write_atomically(path) as temporary:
+                    figure.savefig(temporary, format=kind, **options)
+                self.paths.append(path)
+
+    def table(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Write rows as CSV; numbers have ten significant digits."""
+        path = self.folder / f"{name}.csv"
+        with (
+            write_atomically(path) as temporary,
+            temporary.open("w", newline="", encoding="utf-8") as file,
+        ):
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(rows[0])
+            writer.writerows([_plain(value) for value in row.values()] for row in rows)
+        self.paths.append(path)
+
+    def page(self, name: str, paragraphs: Iterable[str]) -> None:
+        """Write a Markdown page; it comes first among the paths."""
+        path = self.folder / f"{name}.md"
+        with write_atomically(path) as temporary:
+            temporary.write_text("\n\n".join(paragraphs) + "\n", encoding="utf-8")
+        self.paths.insert(0, path)
+
+
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Write a table in Markdown, text to the left and all other columns to the right."""
+    rule = [":--", *["--:"] * (len(header) - 1)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (header, rule, *rows))
+
+
+def image(name: str, caption: str) -> str:
+    """Show a figure that lies beside the page, with its caption."""
+    return f"![{caption}]({name}.png)\n\n*{caption}*"
+
+
+def pvalue(value: float) -> str:
+    """Write a p-value with two digits."""
+    if value < 1e-300:
+        return "< 1e-300"
+    return f"{value:.1e}" if value < 1e-3 else f"{value:.2g}"
+
+
+def _plain(value: Any) -> str:
+    return f"{value:.10g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,155 @@
+"""The installed command, in a process of its own: pipes, signals, full disks, colours."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cli.mouse_files import QUESTION
+
+COMPARE = ("compare", "mice.csv", *QUESTION)
+
+
+def test_the_installed_command_answers(folder, environment):
+    script = shutil.which("reldep", path=str(Path(sys.executable).parent))
+    if script is None:
+        pytest.skip("the package is not installed beside this Python")
+    done = subprocess.run(
+        [script, *COMPARE], cwd=folder, env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("diet depends significantly more on lipids than on genes")
+    assert done.stderr == ""
+
+
+def test_standard_input_joins_files(command, folder):
+    said = command(
+        *("compare", "-", "lipids.csv", "genes.parquet", "--join", "id", *QUESTION, "--csv"),
+        input=(folder / "design.csv").read_text(),
+    )
+    assert said.status == 0
+    assert said.out.startswith("dependence,hsic,std_error,low_95,high_95,statistic,pvalue\ndiet ~ lipids,0.04")
+
+
+def test_a_mistake_ends_with_status_2_and_no_traceback(command):
+    said = command("compare", "mice.csv", "--source", "Diet", "--first", "C*", "--second", "id")
+    assert said == (2, "", "Error: no column 'Diet' in mice.csv; nearest: 'diet'\n")
+
+
+def test_a_reader_that_leaves_early_sees_no_traceback(folder, environment):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "reldep", *COMPARE, "--csv"],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait(timeout=60) == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_standard_output_is_told_once(environment):
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "reldep", "version"],
+            env=environment,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (1, "Error: No space left on device\n")
+
+
+def limit_files():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
+
+
+def test_a_disk_that_fills_leaves_nothing_half_written(command, tmp_path):
+    path = tmp_path / "answer.html"
+    path.write_text("old")
+    said = command(*COMPARE, "--report", path, preexec_fn=limit_files)
+    assert said.status == 1
+    assert said.err == f"Error: cannot write {path}: File too large\n"
+    assert said.out.startswith("diet depends significantly more")
+    assert path.read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["answer.html"]
+
+
+def test_control_c_stops_at_once(tmp_path, environment):
+    # A reader of a pipe waits for its writer, so the command is known to be at work.
+    pipe = tmp_path / "slow.csv"
+    os.mkfifo(pipe)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "reldep", "describe", str(pipe)],
+        env=environment,
+        stderr=subprocess.PIPE,
+    )
+    with pipe.open("wb"):
+        process.send_signal(signal.SIGINT)
+        assert process.stderr.read() == b"Stopped.\n"
+    process.stderr.close()
+    assert process.wait(timeout=60) == 1
+
+
+def test_names_that_the_terminal_cannot_show_are_escaped(command):
+    said = command(
+        *("dependence", "mice.csv", "--x", "Ω=diet", "--y", "C14.0"),
+        extra={"PYTHONIOENCODING": "cp1252"},
+    )
+    assert said.status == 0
+    assert said.out.startswith("\\u03a9 and C14.0 depend")
+
+
+@pytest.mark.parametrize(("variable", "coloured"), [("FORCE_COLOR", True), ("NO_COLOR", False)])
+def test_colour_is_left_out_where_it_is_not_wanted(command, variable, coloured):
+    said = command("comprae", extra={variable: "1"})
+    assert "Did you mean 'compare'?" in said.err
+    assert ("\x1b[31m" in said.err) is coloured
+
+
+@pytest.mark.parametrize(
+    ("typed", "proposed"),
+    [
+        ("reldep co", {"compare", "contrast"}),
+        ("reldep compare --measure ", {"hsic", "cka", "dcor"}),
+    ],
+)
+def test_the_shell_completes_commands_and_choices(command, typed, proposed):
+    said = command(
+        extra={
+            "_RELDEP_COMPLETE": "complete_bash",
+            "COMP_WORDS": typed,
+            "COMP_CWORD": str(len(typed.split(" ")) - 1),
+        }
+    )
+    assert set(said.out.split()) == proposed
+
+
+def test_completion_is_shown_for_a_shell(command):
+    assert (
+        "complete -o default -F _reldep_completion reldep"
+        in command("--show-completion", "bash").out
+    )
+
+
+def test_help_loads_nothing_heavy(environment):
+    code = (
+        "import sys; from reldep.cli.app import run; run(['compare', '--help']);"
+        "print(*sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert "Does SOURCE depend more on FIRST than on SECOND?" in done.stdout
+    heavy = {"numpy", "polars", "matplotlib", "scipy", "numba", "pandas"}
+    assert not heavy & set(done.stderr.split())

@@ -1,0 +1,218 @@
+"""JSON, CSV, pictures and reports: true, stable, whole or not there."""
+
+from __future__ import annotations
+
+import csv
+import errno
+import html
+import importlib.resources
+import json
+import os
+import shlex
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import reldep
+from cli.mouse_files import QUESTION
+from reldep.cli import output
+from reldep.files import check_writable, write_atomically
+
+COMPARE = ("compare", "mice.csv", *QUESTION)
+QUESTIONS = {
+    "compare": COMPARE,
+    "rank": ("rank", "mice.csv", "--source", "diet", "--targets", "C14.0:C18.0"),
+    "contrast": ("contrast", "mice.csv", "--weight", "diet~C14.0=1", "--weight", "diet~C16.0=-1"),
+    "dependence": ("dependence", "mice.csv", "--x", "diet", "--y", "C14.0"),
+}
+
+
+def names_in(folder):
+    return [path.name for path in folder.iterdir()]
+
+
+@pytest.fixture(scope="module")
+def schema():
+    text = importlib.resources.files("reldep.cli").joinpath("result.schema.json").read_text()
+    return json.loads(text)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize(
+    "words",
+    [[], ["--measure", "cka"], ["--measure", "dcor"], ["--kernel", "linear", "--alpha", "0.1"]],
+    ids=" ".join,
+)
+def test_json_is_as_its_schema_says(ask, schema, question, words):
+    said = ask(*QUESTIONS[question], *words, "--json")
+    assert said.status == 0
+    found = json.loads(said.out)
+    jsonschema.Draft202012Validator(schema).validate(found)
+    assert found["question"] == question
+    assert found["command"].startswith(f"reldep {question} mice.csv ")
+
+
+def test_joined_files_are_told_as_the_schema_says(ask, schema):
+    words = ("compare", "design.csv", "lipids.csv", "genes.parquet", "--join", "id", *QUESTION)
+    jsonschema.validate(json.loads(ask(*words, "--json").out), schema)
+
+
+def test_the_schema_refuses_what_is_not_a_result(ask, schema):
+    found = json.loads(ask(*COMPARE, "--json").out)
+    validator = jsonschema.Draft202012Validator(schema)
+    validator.check_schema(schema)
+    for broken in (
+        {**found, "pvalue": None},
+        {**found, "surprise": 1},
+        {key: value for key, value in found.items() if key != "estimate"},
+        {**found, "question": "rank"},
+    ):
+        assert not validator.is_valid(broken)
+
+
+def test_json_numbers_are_not_rounded_and_never_nan(ask):
+    found = json.loads(ask(*COMPARE, "--json").out)
+    assert found["table"][2]["hsic"] == found["estimate"]
+    assert len(repr(found["estimate"])) > 15
+    values = {"a": (float("nan"), float("inf")), "b": Path("x"), "c": np.arange(2), "d": True}
+    plain = {"a": [None, None], "b": "x", "c": [0, 1], "d": True}
+    assert json.loads(output.json_text(values)) == plain
+
+
+def test_the_level_of_json_is_one_minus_alpha(ask):
+    found = json.loads(ask(*COMPARE, "--alpha", "0.2", "--json").out)
+    assert found["confidence_level"] == 0.8
+    assert "80 % interval" in found["answer"]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_csv_holds_the_table_unrounded(ask, question):
+    said = ask(*QUESTIONS[question], "--csv")
+    rows = list(csv.DictReader(said.out.splitlines()))
+    table = json.loads(ask(*QUESTIONS[question], "--json").out)["table"]
+    assert rows == [{key: str(value) for key, value in row.items()} for row in table]
+
+
+@pytest.mark.parametrize(
+    ("ending", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("PDF", b"%PDF")]
+)
+def test_a_picture_is_written_by_its_ending(ask, tmp_path, ending, start):
+    path = tmp_path / f"picture.{ending}"
+    said = ask(*COMPARE, "--plot", path)
+    assert said.out.endswith(f"The picture is in {path}.\n")
+    assert path.read_bytes().startswith(start)
+    assert names_in(tmp_path) == [path.name]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_every_question_has_a_picture_and_a_report(ask, tmp_path, question):
+    words = ("--plot", tmp_path / "a.png", "--report", tmp_path / "a.html", "--json")
+    said = ask(*QUESTIONS[question], *words)
+    assert "is in" not in said.out
+    page = (tmp_path / "a.html").read_text()
+    assert html.escape(json.loads(said.out)["answer"], quote=False) in page
+    assert ("Does the answer depend on the bandwidth" in page) is (question == "compare")
+
+
+def test_the_report_is_that_of_the_library_apart_from_the_command(ask, mice, tmp_path):
+    said = ask(*COMPARE, "--report", tmp_path / "a.html")
+    assert said.status == 0
+    lipids = mice.select([name for name in mice.columns if name.startswith("C")])
+    genes = mice.select([name for name in mice.columns if name.startswith("gene_")])
+    data, names = (mice["diet"], lipids, genes), ["diet", "lipids", "genes"]
+    result = reldep.compare(*data, names=names)
+    result.to_html(tmp_path / "b.html", sensitivity=reldep.sensitivity(*data, names=names))
+    command = shlex.join(["reldep", *COMPARE, "--report", str(tmp_path / "a.html")])
+    by_command = (tmp_path / "a.html").read_text()
+    by_library = (tmp_path / "b.html").read_text()
+    assert html.unescape(by_command).count(command) == 1
+    assert html.unescape(by_command).replace(command, "") == html.unescape(by_library).replace(
+        result.provenance.call, ""
+    )
+
+
+@pytest.mark.parametrize("words", [("--kernel", "linear"), ("--method", "split")], ids=" ".join)
+def test_a_report_without_bandwidths_or_rows_in_common_has_no_curve(ask, tmp_path, words):
+    said = ask(*COMPARE, *words, "--report", tmp_path / "a.html")
+    assert said.status == 0
+    assert "Does the answer depend on the bandwidth" not in (tmp_path / "a.html").read_text()
+
+
+@pytest.mark.parametrize("option", ["--plot", "--report"])
+def test_outputs_are_checked_before_the_work(ask, tmp_path, monkeypatch, option):
+    monkeypatch.setattr(reldep.cli.request.Request, "read", lambda *_: pytest.fail("read data"))
+    ending = {"--plot": "png", "--report": "html"}[option]
+    nowhere = ask(*COMPARE, option, tmp_path / "none" / f"a.{ending}")
+    assert nowhere.status == 2
+    assert f"the directory {tmp_path / 'none'} does not exist; make it first" in nowhere.err
+    (tmp_path / f"b.{ending}").mkdir()
+    assert (
+        "it is a directory; name a file in it"
+        in ask(*COMPARE, option, tmp_path / f"b.{ending}").err
+    )
+    monkeypatch.setattr("os.access", lambda *_: False)
+    locked = ask(*COMPARE, option, tmp_path / f"a.{ending}")
+    assert locked.status == 2
+    assert f"no permission to write into {tmp_path}" in locked.err
+    assert names_in(tmp_path) == [f"b.{ending}"]
+
+
+def half_a_picture(_, path, **__):
+    Path(path).write_bytes(b"half")
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_full_disk_leaves_the_old_file_and_prints_the_answer(ask, tmp_path, monkeypatch):
+    path = tmp_path / "a.png"
+    path.write_text("old")
+    monkeypatch.setattr(Figure, "savefig", half_a_picture)
+    said = ask(*COMPARE, "--plot", path)
+    assert said.status == 1
+    assert said.err == f"Error: cannot write {path}: No space left on device\n"
+    assert said.out.startswith("diet depends significantly more on lipids")
+    assert "The picture is in" not in said.out
+    assert path.read_text() == "old"
+    assert names_in(tmp_path) == ["a.png"]
+
+
+def test_a_directory_locked_in_the_meantime_is_told(tmp_path, monkeypatch):
+    def refuse(**_):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr("tempfile.mkstemp", refuse)
+    with (
+        pytest.raises(PermissionError, match=r"cannot write .*a\.txt: Permission denied"),
+        write_atomically(tmp_path / "a.txt"),
+    ):
+        pytest.fail("nothing to write to")
+
+
+def test_a_file_is_written_whole_with_the_usual_permissions(tmp_path):
+    path = tmp_path / "a.txt"
+    before = os.umask(0o027)
+    try:
+        with write_atomically(path) as temporary:
+            temporary.write_text("new")
+            assert not path.exists()
+    finally:
+        os.umask(before)
+    assert path.read_text() == "new"
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert names_in(tmp_path) == ["a.txt"]
+
+
+def test_an_error_in_the_writing_removes_what_was_begun(tmp_path):
+    def break_off(error):
+        with write_atomically(tmp_path / "a") as path:
+            path.write_text("half")
+            raise error
+
+    with pytest.raises(RuntimeError, match="broken"):
+        break_off(RuntimeError("broken"))
+    with pytest.raises(OSError, match=r"cannot write .*: unknown"):
+        break_off(OSError("unknown"))
+    assert names_in(tmp_path) == []
+    check_writable(tmp_path / "a")

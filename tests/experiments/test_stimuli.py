@@ -1,0 +1,54 @@
+"""The experiment on stimuli over time, quick."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from written import assert_picture, read_table
+
+import reldep
+from reldep.datasets import make_two_stimuli
+from reldep.experiments import stimuli
+
+
+@pytest.fixture(scope="module")
+def folder(quick):
+    return quick("stimuli")
+
+
+def column(rows, name):
+    return [float(row[name]) for row in rows]
+
+
+def test_max_lag_brings_false_alarms_down(folder):
+    rows = read_table(folder / "stimuli_size.csv")
+    assert column(rows, "autocorrelation") == [0.0, 0.3, 0.6, 0.8, 0.9]
+    independent = column(rows, "independent rows")
+    lagged = column(rows, "max_lag = 20")
+    assert independent == [0.16, 0.0, 0.08, 0.32, 0.48]
+    assert lagged == [0.28, 0.0, 0.0, 0.2, 0.12]
+
+
+def test_power_grows_with_the_visual_weight(folder):
+    rows = read_table(folder / "stimuli_power.csv")
+    assert column(rows, "visual_weight") == [1.0, 1.25, 1.5, 2.0, 3.0]
+    for name in stimuli.LAGS:
+        power = column(rows, name)
+        assert power[-1] >= 0.9 > power[1]
+
+
+def test_pvalues_are_those_of_compare(folder):
+    cell = stimuli.Cell("size", {"n": 60, "autocorrelation": 0.8, "visual_weight": 1.5}, 1)
+    record = stimuli.measure(cell, np.random.default_rng(1))
+    streams = make_two_stimuli(60, 1.5, autocorrelation=0.8, rng=np.random.default_rng(1))
+    blocks = (streams.response, streams.visual, streams.audio)
+    for name, lag in (("independent rows", None), ("max_lag = 5", 5)):
+        expected = reldep.compare(*blocks, alternative="two-sided", max_lag=lag).pvalue
+        assert record[name] == pytest.approx(expected)
+
+
+def test_the_figure_and_the_page_are_written(folder):
+    assert_picture(folder, "stimuli", "independent rows", "max_lag = 5", "visual weight")
+    page = (folder / "stimuli.md").read_text(encoding="utf-8")
+    assert "`reldep reproduce stimuli --quick --seed 0`: 25 samples of 120 time points" in page
+    assert "| 0.8 | 0.320 |" in page

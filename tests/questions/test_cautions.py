@@ -1,0 +1,156 @@
+"""Cautions: raised where they are due, silent on healthy data, in words that name the culprit."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import reldep
+from reldep.exceptions import (
+    DegenerateWarning,
+    DroppedRowsWarning,
+    IndependenceWarning,
+    InfluentialObservationWarning,
+    ReldepWarning,
+    TiesWarning,
+)
+from reldep.questions.cautions import tied_pairs
+
+
+def linear(m=200, seed=0, noise=(0.5, 1.5)):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=m)
+    return x, *(x + s * rng.normal(size=m) for s in noise)
+
+
+def kinds(result):
+    return {type(caution) for caution in result.warnings}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_healthy_data_give_no_caution(seed):
+    x, y, z = linear(seed=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ReldepWarning)
+        for measure in ("hsic", "cka", "dcor"):
+            assert reldep.compare(x, y, z, measure=measure).warnings == ()
+        assert reldep.rank(x, {"y": y, "z": z}).warnings == ()
+        assert reldep.dependence(x, y).warnings == ()
+
+
+def test_nutrimouse_gives_justified_cautions_only():
+    mice = reldep.datasets.load_nutrimouse()
+    blocks = {name: mice[name] for name in ("genotype", "lipid", "gene")}
+    result = reldep.compare(blocks["gene"], blocks["lipid"], blocks["genotype"])
+    # Forty mice: the screens have little to say, and nothing about single mice.
+    assert kinds(result) <= {DegenerateWarning}
+
+
+def test_a_pair_without_dependence_is_named():
+    x, y, _ = linear()
+    noise = np.random.default_rng(10).normal(size=200)
+    with pytest.warns(IndependenceWarning, match=r"x and noise \(p = 0\.\d+\)\. A comparison with"):
+        result = reldep.compare(x, y, noise, names=["x", "y", "noise"])
+    assert kinds(result) == {IndependenceWarning}
+    assert "Caution: no evidence" in result.summary()
+
+
+def test_no_dependence_at_all_is_said_and_the_variance_called_second_order():
+    x, y, z = np.random.default_rng(3).normal(size=(3, 100))
+    with pytest.warns(IndependenceWarning, match=r"source and first .*, source and second .* all"):
+        result = reldep.compare(x, y, z)
+    assert kinds(result) == {IndependenceWarning, DegenerateWarning}
+    corrected = reldep.compare(x, y, z, variance="second-order")
+    assert DegenerateWarning not in kinds(corrected)
+    assert DegenerateWarning not in kinds(reldep.compare(x, y, z, max_lag=2))
+
+
+def test_the_screen_has_the_level_of_the_independence_test():
+    p = []
+    for seed in range(40):
+        x, y = np.random.default_rng(seed).normal(size=(2, 40))
+        flagged = IndependenceWarning in kinds(reldep.contrast({"x": x, "y": y}, {("x", "y"): 1}))
+        p.append(reldep.dependence(x, y).pvalue)
+        assert flagged == (p[-1] > 0.05)
+    assert np.mean(np.array(p) <= 0.05) < 0.15
+
+
+@pytest.mark.parametrize("measure", ["hsic", "cka"])
+def test_weak_dependence_is_called_second_order(measure):
+    x, y, z = linear(60, seed=2, noise=(2.5, 3.0))
+    with pytest.warns(DegenerateWarning, match='variance="second-order" corrects this'):
+        reldep.compare(x, y, z, measure=measure)
+
+
+def test_split_halves_are_screened_each_by_itself():
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=100)
+    with pytest.warns(IndependenceWarning, match=r"source \(second half\) and second"):
+        reldep.compare(x, x + rng.normal(size=100), rng.normal(size=100), method="split")
+
+
+def test_a_single_row_that_rules_is_named_by_its_place_in_the_input():
+    x, y, z = linear(120)
+    x[40], y[40] = 0.0, np.nan
+    x[77], y[77] = 60.0, 60.0
+    words = r"row 77 carries \d+ % of the variance of the estimate \(rows are counted from 0\)"
+    with pytest.warns(DroppedRowsWarning), pytest.warns(InfluentialObservationWarning, match=words):
+        result = reldep.compare(x, y, z, kernel="linear", missing="drop")
+    assert result.influential(1)["row"][0] == 77
+    with pytest.warns(InfluentialObservationWarning, match=r"row 76 .* of source ~ y"):
+        reldep.rank(
+            np.delete(x, 40), {"y": np.delete(y, 40), "z": np.delete(z, 40)}, kernel="linear"
+        )
+
+
+def test_numbers_that_look_like_codes_are_mentioned():
+    x, y, _ = linear()
+    codes = np.digitize(x, [-0.5, 0.5]).astype(float)
+    with pytest.warns(TiesWarning, match=r"codes: 3\d % .* \(3 different ones\).*kernel=\"delta\""):
+        result = reldep.compare(x, y, codes, names=["x", "y", "codes"])
+    assert kinds(result) == {TiesWarning}
+    assert reldep.compare(x, y, codes, kernel=("auto", "auto", "delta")).warnings == ()
+    # Two values are two categories, whichever kernel reads them.
+    assert reldep.compare(x, y, (x > 0).astype(float)).warnings == ()
+
+
+def test_plain_numbers_are_not_screened():
+    x = np.repeat([1.0, 2.0, 3.0], 20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ReldepWarning)
+        reldep.hsic(x, np.random.default_rng(0).normal(size=60))
+
+
+def test_tied_pairs_are_counted_over_whole_rows():
+    values = np.array([[1, 1], [1, 2], [1, 2], [1, 1], [1, 1]], dtype=float)
+    # Three rows (1, 1) and two rows (1, 2): 3 + 1 of 10 pairs.
+    assert tied_pairs(values) == (0.4, 2)
+    # The second column parts all rows, so the third is not looked at.
+    wide = np.column_stack([np.ones(6), np.arange(6.0), np.ones(6)])
+    assert tied_pairs(wide) == (0.0, 6)
+
+
+def test_contrasts_of_an_influence_are_screened_where_it_knows_enough():
+    x, y, z = np.random.default_rng(3).normal(size=(3, 100))
+    computed = reldep.influence({"x": x, "y": y, "z": z}, [("x", "y"), ("x", "z")])
+    with pytest.warns(IndependenceWarning):
+        result = reldep.contrast(computed, {("x", "y"): 1, ("x", "z"): -1})
+    assert kinds(result) == {IndependenceWarning, DegenerateWarning}
+    bare = reldep.Influence(computed.values, computed.pairs, computed.names, 100)
+    assert reldep.contrast(bare, {("x", "y"): 1, ("x", "z"): -1}).warnings == ()
+
+
+def test_many_variables_are_screened_for_independence_alone():
+    rng = np.random.default_rng(2)
+    data = {f"v{i}": rng.normal(size=60) for i in range(10)}
+    weights = {("v0", f"v{i}"): (-1.0) ** i for i in range(1, 10)}
+    with pytest.warns(IndependenceWarning, match=r"and \d more"):
+        result = reldep.contrast(data, weights)
+    assert kinds(result) == {IndependenceWarning}
+
+
+def test_a_self_pair_has_nothing_to_screen():
+    x, y, _ = linear()
+    assert reldep.contrast({"x": x, "y": y}, {("x", "x"): 1, ("x", "y"): -1}).warnings == ()

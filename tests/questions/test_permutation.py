@@ -1,0 +1,144 @@
+"""The permutation test of independence: by brute force, streamed, seeded, and its level."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import reldep
+from reldep.engine import Dense, permuted
+from reldep.kernels import Gaussian, Laplace, Linear, Precomputed
+from reldep.stats.independence import permutation_pvalue
+
+
+@dataclass(frozen=True)
+class Streaming(Dense):
+    """The dense engine under another name, so that nothing is shuffled in memory."""
+
+    name: ClassVar[str] = "streaming"
+
+
+def pair(m=40, seed=0, noise=1.5):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=m)
+    return x, x + noise * rng.normal(size=m)
+
+
+def asked(x, y, **options):
+    return reldep.dependence(x, y, test="permutation", **options)
+
+
+def test_the_p_value_counts_shuffles_at_least_as_dependent():
+    x, y = pair()
+    rng = np.random.default_rng(0)
+    observed = reldep.hsic(x, y)
+    shuffled = [reldep.hsic(x, y[rng.permutation(40)]) for _ in range(99)]
+    expected = (1 + sum(value >= observed for value in shuffled)) / 100
+    result = asked(x, y, n_permutations=99)
+    assert result.pvalue == pytest.approx(expected)
+    assert (result.test, result.n_permutations) == ("permutation", 99)
+    plain = reldep.dependence(x, y)
+    assert (result.estimate, result.statistic) == (plain.estimate, plain.statistic)
+    assert (plain.test, plain.n_permutations) == ("chi-square", None)
+
+
+def kernels_to_stream():
+    x = np.random.default_rng(1).normal(size=(30, 2))
+    return {
+        "gaussian": Gaussian(),
+        "laplace": Laplace(factor=2),
+        "linear": Linear(),
+        "composite": Gaussian() + Laplace(0.5),
+        "precomputed": Precomputed(x @ x.T),
+        "function": lambda a, b: a @ b.T,
+    }
+
+
+@pytest.mark.parametrize("kernel", kernels_to_stream().values(), ids=kernels_to_stream())
+def test_streaming_gives_the_numbers_of_whole_matrices(kernel, monkeypatch):
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=30)
+    y = np.column_stack([x + rng.normal(size=30), rng.normal(size=30)])
+    options = {"kernel": ("auto", kernel), "n_permutations": 30}
+    values = {}
+
+    def kept(name):
+        def keep(observed, shuffled):
+            values[name] = shuffled
+            return permutation_pvalue(observed, shuffled)
+
+        return keep
+
+    target = "reldep.questions.dependence.permutation_pvalue"
+    monkeypatch.setattr(target, kept("whole"))
+    asked(x, y, **options)
+    monkeypatch.setattr(permuted, "IN_MEMORY", 0)
+    monkeypatch.setattr(target, kept("streamed"))
+    asked(x, y, engine=Streaming(), **options)
+    assert len(values["streamed"]) == 30
+    np.testing.assert_allclose(values["streamed"], values["whole"], rtol=1e-9, atol=1e-14)
+
+
+def test_shuffled_labels_and_mixed_columns_stream_too(monkeypatch):
+    import pandas as pd
+
+    x, y = pair(30)
+    frame = pd.DataFrame({"number": y, "label": np.where(y > 0, "a", "b")})
+    whole = asked(x, frame, n_permutations=50).pvalue
+    monkeypatch.setattr(permuted, "IN_MEMORY", 0)
+    assert asked(x, frame, n_permutations=50, engine=Streaming()).pvalue == whole
+
+
+def test_rows_are_gathered_in_blocks_without_changing_the_answer(monkeypatch):
+    x, y = pair(50)
+    whole = asked(x, y, n_permutations=40).pvalue
+    monkeypatch.setattr(permuted, "ROWS", 7)
+    assert asked(x, y, n_permutations=40).pvalue == whole
+
+
+def test_the_seed_decides():
+    x, y = pair(30, seed=3, noise=4)
+    first, again, other = (asked(x, y, rng=seed, n_permutations=499).pvalue for seed in (1, 1, 3))
+    assert first == again != other
+
+
+def test_the_level_is_kept_under_independence():
+    rng = np.random.default_rng(7)
+    rejected = [
+        asked(*rng.normal(size=(2, 25)), n_permutations=99, rng=i).pvalue <= 0.05
+        for i in range(200)
+    ]
+    assert np.mean(rejected) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
+
+
+def test_shuffles_that_change_nothing_count_as_ties():
+    labels = np.array(list("aaabbbbb"))
+    with pytest.warns(reldep.exceptions.SmallSampleWarning):
+        result = asked(labels, labels, n_permutations=500)
+    # Of 8!/(3! 5!) = 56 ways to place the labels, 1 is as dependent as the data.
+    assert result.pvalue == pytest.approx(1 / 56, abs=0.018)
+    assert result.pvalue > 2 / 501
+    assert permutation_pvalue(1.0, np.array([1.0 - 1e-13, 0.5, 1.0])) == 0.75
+
+
+def test_a_p_value_is_never_zero():
+    x, _ = pair()
+    assert asked(x, x, n_permutations=9).pvalue == 0.1
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"n_permutations": 0}, r"n_permutations=0; pass a whole number, at least 1"),
+        ({"n_permutations": 99.0}, r"n_permutations=99.0; pass a whole number"),
+        ({"clusters": np.repeat(np.arange(20), 2)}, r"shuffles single rows"),
+        ({"max_lag": 3}, r"shuffles single rows"),
+        ({"test": "permuted"}, r"test='permuted' is not known \(did you mean 'permutation'\?\)"),
+    ],
+)
+def test_bad_input_says_what_and_how_to_go_on(options, words):
+    with pytest.raises(ValueError, match=words):
+        reldep.dependence(*pair(), **{"test": "permutation", **options})

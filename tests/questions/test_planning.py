@@ -1,0 +1,50 @@
+"""explain_plan says what a question would take, before it is asked."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import reldep
+from reldep.engine import Tiled
+
+
+def test_the_plan_names_the_engine_that_compare_then_uses(rng):
+    x, y, z = rng.normal(size=(3, 100))
+    plan = reldep.explain_plan(x, y, z)
+    with pytest.warns(reldep.ReldepWarning):
+        result = reldep.compare(x, y, z)
+    assert plan.engine.name == result.provenance.engine == "dense"
+    assert plan.fits
+    assert str(plan).startswith("engine  dense\nwhy     100 observations")
+
+
+def test_what_was_asked_for_is_planned(rng):
+    x, y = rng.normal(size=(2, 100))
+    assert reldep.explain_plan(x, y, engine=Tiled(threads=1)).engine == Tiled(threads=1)
+    assert reldep.explain_plan(x, y, engine="features", kernel="linear").engine.name == "features"
+
+
+def test_more_work_is_expected_for_more_pairs_and_variances(rng):
+    x, y, z = rng.normal(size=(3, 3000))
+    options = {"kernel": "laplace"}
+    two = reldep.explain_plan(x, y, z, **options)
+    assert two.engine.name == "tiled"
+    assert two.seconds > reldep.explain_plan(x, y, **options).seconds
+    assert reldep.explain_plan(x, y, z, measure="cka", **options).seconds > two.seconds
+    assert reldep.explain_plan(x, y, z, variance="full", **options).seconds > two.seconds
+
+
+def test_a_million_labels_are_planned_with_explicit_features():
+    rng = np.random.default_rng(0)
+    a, b, c = rng.integers(0, 5, (3, 200_000)).astype(str)
+    plan = reldep.explain_plan(a, b, c)
+    assert plan.engine.name == "features"
+    assert plan.memory < 1_000_000_000
+
+
+def test_nothing_to_plan_is_an_error():
+    with pytest.raises(ValueError, match="targets is empty"):
+        reldep.explain_plan([1, 2, 3, 4])
+    with pytest.raises(ValueError, match="variance='ful'"):
+        reldep.explain_plan([1, 2, 3, 4], [1, 2, 2, 4], variance="ful")

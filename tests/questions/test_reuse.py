@@ -1,0 +1,120 @@
+"""One Influence, many questions: the same answers as from the data, and no second sweep."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import reldep
+from reldep.engine import Dense
+
+
+def data(m=90, seed=0):
+    rng = np.random.default_rng(seed)
+    da = rng.normal(size=m)
+    noise = {"sv": 0.5, "en": 0.9, "fr": 2.0}
+    return {"da": da, **{name: da + s * rng.normal(size=m) for name, s in noise.items()}}
+
+
+PAIRS = [("da", "sv"), ("da", "en"), ("da", "fr")]
+SELVES = [(name, name) for name in ("da", "sv", "en", "fr")]
+
+
+@pytest.mark.parametrize("measure", ["hsic", "cka"])
+@pytest.mark.parametrize("variance", ["fixed-kernel", "bandwidth-aware", "second-order"])
+def test_contrasts_of_an_influence_are_those_of_the_data(measure, variance):
+    computed = reldep.influence(data(), [*PAIRS, *SELVES], variance=variance)
+    for weights in (
+        {("da", "sv"): 1, ("da", "fr"): -1},
+        {("da", "sv"): 1, ("da", "en"): 1, ("da", "fr"): -2},
+    ):
+        options = {"measure": measure, "variance": variance}
+        again = reldep.contrast(computed, weights, **options)
+        direct = reldep.contrast(data(), weights, **options)
+        assert again.statistic == pytest.approx(direct.statistic, rel=1e-9)
+        assert again.pvalue == pytest.approx(direct.pvalue, rel=1e-6)
+        used = {name: again.provenance.kernels[name] for name in direct.provenance.kernels}
+        assert used == direct.provenance.kernels
+        assert "Kernels: da: Gaussian" in again.summary()
+
+
+def test_a_group_average_against_one_is_the_papers_weighted_test():
+    # Is Danish nearer to {Swedish, English} than to French? Weights (1, 1, -2) as in the paper.
+    weights = {("da", "sv"): 1, ("da", "en"): 1, ("da", "fr"): -2}
+    result = reldep.contrast(data(), weights)
+    rotated = reldep.rotation(result.weights)
+    direction = rotated @ result.estimates
+    spread = rotated @ result.covariance @ rotated.T
+    assert result.statistic == pytest.approx(direction[0] / np.sqrt(spread[0, 0]))
+    halved = reldep.contrast(data(), {pair: w / 2 for pair, w in weights.items()})
+    assert halved.statistic == pytest.approx(result.statistic)
+    assert halved.estimate == pytest.approx(result.estimates[:2].mean() - result.estimates[2])
+
+
+def test_asking_again_evaluates_no_kernel(monkeypatch):
+    computed = reldep.influence(data(), PAIRS)
+    monkeypatch.setattr(Dense, "terms", None)
+    for target in ("en", "fr"):
+        reldep.contrast(computed, {("da", "sv"): 1, ("da", target): -1})
+    reldep.rank("da", computed)
+
+
+def test_clusters_and_lags_may_be_chosen_when_asking():
+    computed = reldep.influence(data(), PAIRS)
+    weights = {("da", "sv"): 1, ("da", "fr"): -1}
+    groups = np.repeat(np.arange(30), 3)
+    for options in ({"clusters": groups}, {"max_lag": 3}):
+        again = reldep.contrast(computed, weights, **options)
+        assert again.statistic == pytest.approx(
+            reldep.contrast(data(), weights, **options).statistic
+        )
+
+
+def test_an_influence_gives_hsics_and_a_frame_with_names():
+    computed = reldep.influence(data(), PAIRS)
+    blocks = data()
+    assert computed.hsic(("sv", "da")) == pytest.approx(reldep.hsic(blocks["da"], blocks["sv"]))
+    # The screens' pairs come along as plain numbers.
+    assert computed.hsic(("en", "fr")) == pytest.approx(reldep.hsic(blocks["en"], blocks["fr"]))
+    frame = computed.to_frame()
+    assert frame.columns == ["row", "da ~ sv", "da ~ en", "da ~ fr"]
+    assert frame["row"].to_list() == list(range(90))
+    with pytest.raises(KeyError):
+        computed.hsic(("da", "xx"))
+
+
+def test_positions_are_counted_where_none_are_given():
+    bare = reldep.Influence(np.zeros((1, 5)), (("x", "y"),), ("x", "y"), 5)
+    assert bare.positions().tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("weights", "options", "words"),
+    [
+        (
+            {("sv", "fr"): 1},
+            {},
+            r"no conditional means of \('sv', 'fr'\); add them to the pairs of reldep.influence",
+        ),
+        (
+            {("da", "sv"): 1},
+            {"measure": "cka"},
+            r"no conditional means of \('da', 'da'\), \('sv', 'sv'\); .* self-pairs",
+        ),
+        ({("da", "se"): 1}, {}, r"weights names 'se', which is not a variable"),
+        ({("da", "sv"): 1}, {"kernel": "linear"}, r"kernel='linear' was decided when"),
+        ({("da", "sv"): 1}, {"missing": "drop"}, r"missing='drop' was decided when"),
+        ({("da", "sv"): 1}, {"engine": Dense()}, r"engine=Dense\(\) was decided when"),
+        ({("da", "sv"): 1}, {"measure": "hsci"}, r"measure='hsci' is not known"),
+        ({("da", "sv"): 1}, {"clusters": [1, 2]}, r"clusters has 2 entries for 90"),
+        (
+            {("da", "sv"): 1},
+            {"variance": "second-order"},
+            r"without what variance='second-order' needs",
+        ),
+    ],
+)
+def test_what_the_influence_cannot_answer_is_said(weights, options, words):
+    computed = reldep.influence(data(), PAIRS)
+    with pytest.raises(ValueError, match=words):
+        reldep.contrast(computed, weights, **options)

@@ -1,0 +1,127 @@
+"""The comparison over bandwidths: where it flips, where it does not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import reldep
+from reldep.exceptions import SignFlipWarning
+from reldep.kernels import Gaussian, Linear
+
+
+def waves(m=1000, seed=0):
+    """X uniform, Y noisy-linear, Z = sin 3X: fine structure against a trend."""
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(-np.pi, np.pi, m)
+    return x, x + 2 * rng.normal(size=m), np.sin(3 * x)
+
+
+def simple(m=60, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=m)
+    return x, x + 0.5 * rng.normal(size=m), x + 2 * rng.normal(size=m)
+
+
+@pytest.fixture(scope="module")
+def flipping():
+    with pytest.warns(SignFlipWarning, match=r"between 0\.\d+ and 0\.\d+ times the bandwidths"):
+        return reldep.sensitivity(*waves(400), factors=(4, 0.125, 0.25, 0.5, 1, 2))
+
+
+def test_fine_structure_against_a_trend_flips_the_sign(flipping):
+    assert flipping.sign_flips
+    assert flipping.factors.tolist() == [0.125, 0.25, 0.5, 1, 2, 4]
+    assert flipping.statistics[0] < -5
+    assert flipping.statistics[-1] > 5
+    assert len(flipping.sign_changes) == 1
+    assert isinstance(flipping.warnings[-1], SignFlipWarning)
+    assert flipping.sentence().startswith("The answer depends on the bandwidth: over 0.125 to 4")
+    assert "Caution: the difference changes its sign" in flipping.summary()
+    assert "sign_flips=True" in repr(flipping)
+
+
+@pytest.mark.parametrize("variance", ["fixed-kernel", "bandwidth-aware", "second-order"])
+@pytest.mark.parametrize("measure", ["hsic", "cka"])
+def test_each_factor_is_the_comparison_with_that_bandwidth(measure, variance):
+    data = simple()
+    options = {"measure": measure, "variance": variance, "alternative": "two-sided"}
+    curve = reldep.sensitivity(*data, factors=[0.5, 1.0, 3.0], **options)
+    low, high = curve.confidence_interval(0.9)
+    for i, factor in enumerate(curve.factors):
+        direct = reldep.compare(*data, kernel=Gaussian(factor=factor), **options)
+        assert curve.estimates[i] == pytest.approx(direct.estimate, rel=1e-12)
+        assert curve.statistics[i] == pytest.approx(direct.statistic, rel=1e-9)
+        assert curve.pvalues[i] == pytest.approx(direct.pvalue, rel=1e-6)
+        assert (low[i], high[i]) == pytest.approx(direct.confidence_interval(0.9), rel=1e-9)
+
+
+def test_the_default_grid_runs_from_an_eighth_to_eight_and_keeps_its_sign():
+    curve = reldep.sensitivity(*simple(), names=["x", "y", "z"])
+    assert (len(curve.factors), curve.factors[0], curve.factors[-1]) == (13, 0.125, 8.0)
+    assert curve.factors[6] == 1.0
+    assert not curve.sign_flips
+    assert curve.sign_changes == ()
+    assert "x's HSIC with y minus that with z keeps its sign" in curve.sentence()
+    assert set(curve.bandwidths) == {"x", "y", "z"}
+    table = curve.to_frame()
+    assert table.columns[:3] == ["factor", "difference", "std_error"]
+    assert len(table) == 13
+
+
+def test_the_median_is_found_once(monkeypatch):
+    calls = []
+    from reldep.kernels import radial
+
+    original = radial.median_distance
+    monkeypatch.setattr(radial, "median_distance", lambda *a: calls.append(1) or original(*a))
+    reldep.sensitivity(*simple(), factors=[0.5, 1, 2, 4])
+    assert len(calls) == 3
+
+
+def test_a_change_of_sign_within_chance_is_no_flip():
+    x, y, _ = simple(80, seed=3)
+    rng = np.random.default_rng(5)
+    z = x + 0.5 * rng.normal(size=80)
+    curve = reldep.sensitivity(x, y, z, factors=2.0 ** np.arange(-3, 4))
+    assert curve.sign_changes
+    assert not curve.sign_flips
+    assert "changes its sign, but not beyond chance on both sides" in curve.sentence()
+    assert curve.warnings == ()
+
+
+def test_variables_without_a_bandwidth_stay_as_they_are():
+    x, y, z = simple()
+    labels = np.where(z > 0, "a", "b")
+    curve = reldep.sensitivity(x, y, labels, factors=[1, 2])
+    direct = reldep.compare(x, y, labels, kernel=(Gaussian(factor=2), Gaussian(factor=2), "delta"))
+    assert curve.statistics[1] == pytest.approx(direct.statistic)
+    assert set(curve.bandwidths) == {"source", "first"}
+
+
+def test_products_are_scaled_in_their_factors():
+    x, y, z = simple()
+    table = np.column_stack([y, z])
+    product = Gaussian() * Linear()
+    curve = reldep.sensitivity(x, table, z, kernel=("auto", product, "linear"), factors=[1, 2])
+    scaled = Gaussian(factor=2) * Linear()
+    direct = reldep.compare(x, table, z, kernel=(Gaussian(factor=2), scaled, "linear"))
+    assert curve.statistics[1] == pytest.approx(direct.statistic)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"factors": [1.0]}, r"factors=\[1.0\]; pass at least two positive numbers"),
+        ({"factors": [0.0, 1.0]}, r"factors=\[0.0, 1.0\]; pass at least two positive"),
+        ({"factors": [1.0, np.nan]}, r"pass at least two positive numbers"),
+        ({"factors": [1.0, 1.0]}, r"has repeated values"),
+        ({"kernel": "linear"}, r"none of the kernels has a bandwidth \(source: Linear\(\);"),
+        ({"kernel": Linear() + Linear()}, r"none of the kernels has a bandwidth"),
+        ({"measure": "dcor"}, r"none of the kernels has a bandwidth"),
+        ({"max_lag": 60}, r"max_lag=60 for 60 observations"),
+    ],
+)
+def test_bad_input_says_what_and_how_to_go_on(options, words):
+    with pytest.raises(ValueError, match=words):
+        reldep.sensitivity(*simple(), **options)

@@ -1,0 +1,114 @@
+"""Influential observations: which they are, and what first order says is left without them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import norm
+
+import reldep
+from reldep.kernels import Gaussian
+from reldep.stats.diagnostics import leave_out, variance_shares
+
+
+def data(m=150, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=m)
+    return x, x + 0.7 * rng.normal(size=m), x + 1.2 * rng.normal(size=m)
+
+
+FIXED = Gaussian(1.0)
+
+
+@pytest.mark.parametrize("measure", ["hsic", "cka"])
+@pytest.mark.parametrize("k", [1, 5])
+def test_without_top_is_close_to_leaving_the_rows_out(measure, k):
+    x, y, z = data()
+    result = reldep.compare(x, y, z, measure=measure, kernel=FIXED)
+    left = result.without_top(k)
+    rest = [np.delete(v, left.rows) for v in (x, y, z)]
+    again = reldep.compare(*rest, measure=measure, kernel=FIXED)
+    moved = abs(again.estimate - result.estimate)
+    # First order: an error of order 1/m of the change itself.
+    assert left.estimate == pytest.approx(again.estimate, abs=0.15 * moved)
+    assert left.standard_error == pytest.approx(again.standard_error, rel=0.08)
+    assert left.statistic == pytest.approx(again.statistic, rel=0.1)
+
+
+def test_the_p_value_left_belongs_to_the_alternative():
+    result = reldep.compare(*data(), alternative="two-sided")
+    left = result.without_top(2)
+    assert left.pvalue == pytest.approx(2 * norm.sf(abs(left.statistic)), rel=1e-9)
+
+
+@pytest.mark.parametrize("options", [{"clusters": np.repeat(np.arange(50), 3)}, {"max_lag": 2}])
+def test_dependent_rows_keep_their_places(options):
+    result = reldep.compare(*data(), **options)
+    left = result.without_top(3)
+    assert left.standard_error == pytest.approx(result.standard_error, rel=0.2)
+    assert left.standard_error != result.standard_error
+
+
+def test_shares_add_up_and_the_largest_come_first():
+    result = reldep.compare(*data())
+    table = result.influential(150)
+    assert table["share"].sum() == pytest.approx(1.0)
+    assert table["share"].is_sorted(descending=True)
+    assert table["psi"].sum() == pytest.approx(0.0, abs=1e-10)
+    variance = (table["psi"] ** 2).sum() / 150**2
+    assert variance == pytest.approx(result.standard_error**2)
+
+
+def test_rows_are_places_in_the_input_after_dropping():
+    x, y, z = (pd.Series(v, name=n) for v, n in zip(data(40), "xyz", strict=True))
+    y.iloc[[0, 3]] = np.nan
+    with pytest.warns(reldep.exceptions.DroppedRowsWarning):
+        result = reldep.compare(x, y, z, missing="drop")
+    table = result.influential(38)
+    assert isinstance(table, pd.DataFrame)
+    assert sorted(table["row"]) == [i for i in range(40) if i not in {0, 3}]
+    frame = result.influence.to_frame()
+    assert isinstance(frame, pd.DataFrame)
+    assert list(frame.columns) == ["row", "x ~ y", "x ~ z"]
+    assert frame["row"].tolist() == sorted(table["row"])
+    np.testing.assert_array_equal(frame["x ~ y"], result.influence.psi[0])
+
+
+def test_a_dependence_has_its_influential_rows_too():
+    x, y, _ = data(60)
+    y[7] = 30.0
+    result = reldep.dependence(x, y, kernel="linear")
+    assert result.influential(1)["row"][0] == 7
+    left = result.without_top(1)
+    again = reldep.dependence(np.delete(x, 7), np.delete(y, 7), kernel="linear")
+    # The row moves the linear HSIC by far more than first order can follow, but the direction
+    # and the size of what is left are seen.
+    assert abs(left.estimate - again.estimate) < abs(result.estimate - again.estimate)
+
+
+@pytest.mark.parametrize("k", [0, 37, 2.5, True, "3"])
+def test_a_number_of_rows_that_leaves_no_test_is_refused(k):
+    result = reldep.compare(*data(40))
+    with pytest.raises(ValueError, match=r"k=.*; pass a whole number from 1 to 36"):
+        result.without_top(k)
+
+
+def test_influential_takes_as_many_as_there_are():
+    result = reldep.compare(*data(40))
+    with pytest.raises(ValueError, match=r"k=41; pass a whole number from 1 to 40"):
+        result.influential(41)
+
+
+def test_leaving_out_is_exact_for_a_mean():
+    values = np.random.default_rng(0).normal(size=30)
+    psi = values - values.mean()
+    rows = np.array([3, 17])
+    change, ratio = leave_out(psi, rows)
+    rest = np.delete(values, rows)
+    assert values.mean() + change == pytest.approx(rest.mean())
+    assert psi @ psi / 30**2 * ratio == pytest.approx(rest.var() / 28)
+
+
+def test_no_influence_at_all_has_no_shares():
+    assert variance_shares(np.zeros(4)).tolist() == [0.0] * 4

@@ -1,0 +1,89 @@
+"""Planning: power and sample size from a pilot, against simulation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import reldep
+from reldep.kernels import Gaussian
+from reldep.stats.independence import independence_power, independence_sample_size
+
+KERNEL = Gaussian(1.0)
+
+
+def data(m, seed, noise=(0.8, 1.2)):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=m)
+    return x, *(x + s * rng.normal(size=m) for s in noise)
+
+
+@pytest.fixture(scope="module")
+def pilot():
+    return reldep.compare(*data(1500, 99), kernel=KERNEL)
+
+
+@pytest.mark.parametrize(("method", "n"), [("joint", 60), ("split", 240)])
+def test_the_power_planned_is_the_power_had(pilot, method, n):
+    rejected = [
+        reldep.compare(*data(n, seed), kernel=KERNEL, method=method).pvalue < 0.05
+        for seed in range(200)
+    ]
+    planned = pilot.power(n, method=method)
+    assert 0.2 < planned < 0.95
+    # Three binomial deviations of 200 draws, and what the pilot itself does not know.
+    assert np.mean(rejected) == pytest.approx(planned, abs=3 * np.sqrt(0.25 / 200) + 0.05)
+
+
+def test_the_split_test_needs_the_relative_efficiency_times_more(pilot):
+    joint, split = (pilot.sample_size(0.9, method=method) for method in ("joint", "split"))
+    assert split / joint == pytest.approx(pilot.relative_efficiency(), rel=0.01)
+    assert pilot.power(split, method="split") >= 0.9 > pilot.power(split - 1, method="split")
+    assert pilot.sample_size(0.9) == joint
+    assert pilot.power(100) == pilot.power(100, method="joint")
+
+
+def test_a_split_pilot_plans_a_split_test(pilot):
+    split = reldep.compare(*data(1500, 99), kernel=KERNEL, method="split")
+    assert split.power(200) == split.power(200, method="split")
+    # Its halves see other rows than the joint pilot, so the plans agree roughly.
+    assert split.power(240) == pytest.approx(pilot.power(240, method="split"), abs=0.25)
+    with pytest.raises(ValueError, match="split pilot does not know the covariance"):
+        split.power(200, method="joint")
+    with pytest.raises(ValueError, match=r"method='both' is not known"):
+        pilot.sample_size(method="both")
+
+
+def test_the_power_of_the_independence_test_is_that_of_chi_square():
+    x, y, _ = data(1500, 5, noise=(2.5, 1.0))
+    pilot = reldep.dependence(x, y, kernel=KERNEL)
+    n = 50
+    rejected = [
+        reldep.dependence(*data(n, seed, noise=(2.5, 1.0))[:2], kernel=KERNEL).pvalue < 0.05
+        for seed in range(200)
+    ]
+    planned = pilot.power(n)
+    assert 0.2 < planned < 0.9
+    assert np.mean(rejected) == pytest.approx(planned, abs=3 * np.sqrt(0.25 / 200) + 0.06)
+    needed = pilot.sample_size(0.8)
+    assert pilot.power(needed) >= 0.8 > pilot.power(needed - 1)
+
+
+def test_the_sample_size_of_the_independence_test_is_the_smallest():
+    needed = independence_sample_size(0.1, 0.5, 0.8, 0.05)
+    assert independence_power(0.1, 0.5, needed, 0.05) >= 0.8
+    assert independence_power(0.1, 0.5, needed - 1, 0.05) < 0.8
+    assert independence_sample_size(5.0, 0.01, 0.8, 0.05) == 4
+    with pytest.raises(ValueError, match=r"correlation -0.1 is not positive"):
+        independence_sample_size(-0.1, 0.5, 0.8, 0.05)
+
+
+def test_planning_arguments_are_checked(pilot):
+    x, y, _ = data(50, 0)
+    for result in (pilot, reldep.dependence(x, y)):
+        with pytest.raises(ValueError, match=r"n=3; pass a number of observations, at least 4"):
+            result.power(3)
+        with pytest.raises(ValueError, match=r"alpha=2"):
+            result.power(50, alpha=2)
+        with pytest.raises(ValueError, match=r"power=1.5"):
+            result.sample_size(1.5)
