@@ -33,9 +33,11 @@ if TYPE_CHECKING:
     from reldep._variables import FloatArray, IntArray
     from reldep.kernels.base import FittedKernel
 
-# Compiled code keeps to the cache by itself and only wants few calls; blocks that NumPy fills
-# are larger than the cache anyway, and small ones let a job be stopped.
-COMPILED_TILE = 1024
+# Compiled code keeps to the cache by itself and only wants few calls, but enough tiles to deal
+# out to threads; blocks that NumPy fills are larger than the cache anyway, and small ones let a
+# job be stopped.
+COMPILED_TILES = (256, 512, 768, 1024)
+COMPILED_TILES_A_SIDE = 16
 BLOCK_TILE = 512
 
 # The shift is estimated from blocks between this many short runs of observations.
@@ -153,7 +155,10 @@ class Sweeps:
     @property
     def tile_size(self) -> int:
         """The size of tiles that suits these kernels."""
-        return BLOCK_TILE if self.n_given else COMPILED_TILE
+        if self.n_given:
+            return BLOCK_TILE
+        wanted = self.n / COMPILED_TILES_A_SIDE
+        return next((size for size in COMPILED_TILES if size >= wanted), COMPILED_TILES[-1])
 
     @property
     def multiplied(self) -> tuple[Pair, ...]:
