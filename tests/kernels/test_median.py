@@ -87,7 +87,7 @@ def test_every_rank_is_found_with_little_memory(name, most_collected, monkeypatc
     for rank in (0, 1, 200, 409, 410, 818, 819):
         stream = DistanceStream(points)
         assert stream.squared_distance_at(rank) == squared[rank]
-        room = max(most_collected, machine.available_cores() * 256 * stream._is_cheap)
+        room = max(most_collected, machine.available_cores() * 32 * stream._is_cheap)
         assert all(len(found.inside) <= room for found in stream.passes)
 
 

@@ -36,6 +36,9 @@ from reldep.kernels.compiled import (
 if TYPE_CHECKING:
     from reldep._variables import FloatArray, IntArray
 
+# Columns that are worked on together in a tile on the diagonal; elsewhere it is WIDTH.
+NARROW = 128
+
 
 @compiled
 def evaluate(
@@ -245,16 +248,19 @@ def sweep(
     across = np.empty(len(sums))
     for t in range(len(tiles)):
         top, bottom, left_end, right_end = tiles[t]
-        for left in range(left_end, right_end, WIDTH):
-            n = min(WIDTH, right_end - left)
+        # Rows are evaluated from `left` on, also below the diagonal; narrow runs waste less there.
+        width = NARROW if top == left_end else WIDTH
+        for left in range(left_end, right_end, width):
+            n = min(width, right_end - left)
             copy_run(columns, left, n, others)
             copy_run(vectors, left, n, weights)
             down[:] = 0.0
             for i in range(top, min(bottom, left + n - 1)):
+                point = columns[:, i]
                 for s in range(len(source_table)):
                     first, last, g = source_table[s]
                     if g < 0:
-                        squared_distances_along(columns[:, i], others, first, last, n, sources, s)
+                        squared_distances_along(point, others, first, last, n, sources, s)
                     else:
                         copy_given(given, g, i - top, left - left_end, n, sources, s)
                 evaluate_kernels(factors, parameters, combinations, shifts, n, sources, values)

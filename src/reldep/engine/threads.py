@@ -113,8 +113,6 @@ def _first_result(waiting: deque[Future[FloatArray]]) -> FloatArray:
     while not wait([future], timeout=PATIENCE).done:
         pass
     if isinstance(future.exception(), Stopped):
-        for other in waiting:
-            error = other.exception()
-            if error is not None and not isinstance(error, Stopped):
-                raise error
+        errors = (other.exception() for other in waiting)
+        raise next(error for error in errors if error and not isinstance(error, Stopped))
     return future.result()

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # A sweep is cut into about this many pieces of work, each of at most so many kernel values: a
 # tenth of a second of compiled code, or of NumPy. Pieces do not depend on the number of threads
 # and their sums are added in order, so neither does the result.
-PIECES = 64
+PIECES = 40
 MOST_COMPILED_VALUES = 100_000_000
 MOST_BLOCK_VALUES = 8_000_000
 
@@ -46,8 +46,9 @@ class Tiled:
     tile : int, optional
         Rows and columns of a tile; by default a size that suits the kernels.
     precision : {"double", "single"}, default "double"
-        Of kernel values made by compiled code; sums are always double. Single precision is
-        about twice as fast and leaves about six correct digits.
+        Of kernel values made by compiled code; sums are always double. Single precision takes
+        about half the time; on the paper's synthetic data with 100,000 rows it moved no
+        conditional mean by more than 3e-8 of the largest and HSIC by 6e-10.
     compiled : bool, optional
         Whether to use compiled code; by default from 2,000 observations on, if numba can be
         imported.

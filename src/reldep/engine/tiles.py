@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 # Compiled code keeps to the cache by itself and only wants few calls, but enough tiles to deal
 # out to threads; blocks that NumPy fills are larger than the cache anyway, and small ones let a
 # job be stopped.
-COMPILED_TILES = (256, 512, 768, 1024)
+COMPILED_TILES = (256, 512, 1024)
 COMPILED_TILES_A_SIDE = 16
 BLOCK_TILE = 512
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from reldep._variables import FloatArray, IntArray
 
-# Neighbouring observations that are worked on together, so that the rows of a few kernels and
-# the sums of the columns stay in the first-level cache.
-WIDTH = 256
+# Neighbouring observations that are worked on together: few enough that the rows of a few
+# kernels and the sums of the columns stay near, enough that the calls of loops do not show.
+WIDTH = 512
 
 # Distances that are compared together; most groups hold none that must be collected.
 GROUP = 32

@@ -187,7 +187,7 @@ class DistanceStream:
 
 def _compiled_pass(points: Points, low: float, high: float) -> Pass:
     """Count and collect in compiled code, the rows dealt out to threads like cards."""
-    from reldep.kernels.compiled import WIDTH, count_and_collect
+    from reldep.kernels.compiled import GROUP, count_and_collect
 
     # A copy: the read-only rows themselves would be another type to compile for.
     columns = np.array(np.asarray(points.rows).T, order="C")
@@ -195,8 +195,8 @@ def _compiled_pass(points: Points, low: float, high: float) -> Pass:
 
     def part(start: int) -> tuple[IntArray, FloatArray]:
         counts = np.zeros(2, dtype=np.int64)
-        # Less than a run could come back empty, and the search would not get on.
-        collected = np.empty(max(WIDTH, MOST_COLLECTED // n_parts))
+        # Less than a group could come back empty, and the search would not get on.
+        collected = np.empty(max(GROUP, MOST_COLLECTED // n_parts))
         n_collected = count_and_collect(columns, start, n_parts, low, high, counts, collected)
         return counts, collected[:n_collected].copy()
 
