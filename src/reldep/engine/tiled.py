@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
-from threading import Event
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
 from reldep._validation import check_choice
 from reldep.engine.memory import bytes_of, in_words
 from reldep.engine.progress import OnProgress, progress_bar
+from reldep.engine.threads import SummingThreads
 from reldep.engine.tiles import Kept, Sweeps, Tile, upper_tiles
 from reldep.kernels.machine import available_cores, numba_is_there
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from reldep._variables import FloatArray
     from reldep.engine.terms import Terms, Wanted
     from reldep.kernels.base import FittedKernel
-
-    Work: TypeAlias = Callable[[Iterable[Tile]], FloatArray]
 
 # A sweep is cut into about this many pieces of work, each of at most so many kernel values: a
 # tenth of a second of compiled code, or of NumPy. Pieces do not depend on the number of threads
@@ -35,9 +29,6 @@ if TYPE_CHECKING:
 PIECES = 64
 MOST_COMPILED_VALUES = 100_000_000
 MOST_BLOCK_VALUES = 8_000_000
-
-# Seconds between two looks for Ctrl-C, which some systems do not deliver to a waiting thread.
-PATIENCE = 0.1
 
 
 @dataclass(frozen=True)
@@ -118,15 +109,17 @@ class Tiled:
         n_steps = (1 + bool(sweeps.multiplied)) * len(pieces)
         with (
             progress_bar("tiles", self.on_progress) as on_progress,
-            _threads(self.n_threads) as pool,
+            SummingThreads[Tile](self.n_threads) as pool,
             self._single_threaded_blas(sweeps),
         ):
             steps = _Steps(on_progress, n_steps)
-            first = pool.summed(partial(sweeps.first, kept=kept), pieces, steps)
+            first = pool.summed(partial(sweeps.first, kept=kept), pieces, steps.one_more)
             row_sums = sweeps.row_sums(first)
             if not sweeps.multiplied:
                 return sweeps.terms(first, sweeps.second(row_sums, ()))
-            second = pool.summed(partial(sweeps.second, row_sums, kept=kept), pieces, steps)
+            second = pool.summed(
+                partial(sweeps.second, row_sums, kept=kept), pieces, steps.one_more
+            )
             return sweeps.terms(first, second)
 
     def working_memory(self, sweeps: Sweeps) -> int:
@@ -191,67 +184,3 @@ class _Steps:
     def one_more(self) -> None:
         self._done += 1
         self._on_progress(self._done, self._total)
-
-
-class _Stopped(Exception):  # noqa: N818
-    """Ends the work of a thread after the tile in work."""
-
-
-class _Threads:
-    """Threads that sum pieces of work and can be stopped in the middle of one."""
-
-    def __init__(self, n_threads: int) -> None:
-        self._n_threads = n_threads
-        self._pool = ThreadPoolExecutor(n_threads, thread_name_prefix="reldep")
-        self._stop = Event()
-
-    def summed(self, work: Work, pieces: Sequence[Sequence[Tile]], steps: _Steps) -> FloatArray:
-        """Add the results of all pieces, in their order."""
-        results = self._results(work, pieces)
-        total = next(results)
-        steps.one_more()
-        for part in results:
-            total += part
-            steps.one_more()
-        return total
-
-    def _results(self, work: Work, pieces: Sequence[Sequence[Tile]]) -> Iterator[FloatArray]:
-        waiting: deque[Future[FloatArray]] = deque()
-        following = iter(pieces)
-        # Few pieces are under way at a time: each holds sums of its own.
-        for piece in islice(following, 2 * self._n_threads):
-            waiting.append(self._submit(work, piece))
-        while waiting:
-            result = _result(waiting.popleft())
-            for piece in islice(following, 1):
-                waiting.append(self._submit(work, piece))
-            yield result
-
-    def end(self) -> None:
-        """Let go of what is waiting, stop what is running, and wait until it has."""
-        self._stop.set()
-        self._pool.shutdown(wait=True, cancel_futures=True)
-
-    def _submit(self, work: Work, piece: Sequence[Tile]) -> Future[FloatArray]:
-        return self._pool.submit(work, self._until_stopped(piece))
-
-    def _until_stopped(self, piece: Sequence[Tile]) -> Iterator[Tile]:
-        for tile in piece:
-            if self._stop.is_set():
-                raise _Stopped
-            yield tile
-
-
-@contextmanager
-def _threads(n_threads: int) -> Iterator[_Threads]:
-    threads = _Threads(n_threads)
-    try:
-        yield threads
-    finally:
-        threads.end()
-
-
-def _result(future: Future[FloatArray]) -> FloatArray:
-    while not wait([future], timeout=PATIENCE).done:
-        pass
-    return future.result()
