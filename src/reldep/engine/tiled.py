@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
-from threading import Event
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
 from reldep._validation import check_choice
 from reldep.engine.memory import bytes_of, in_words
 from reldep.engine.progress import OnProgress, progress_bar
+from reldep.engine.threads import Threads, running_threads, single_threaded_blas
 from reldep.engine.tiles import Kept, Sweeps, Tile, upper_tiles
 from reldep.kernels.machine import available_cores, numba_is_there
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from reldep._variables import FloatArray
     from reldep.engine.terms import Terms, Wanted
@@ -35,9 +31,6 @@ if TYPE_CHECKING:
 PIECES = 64
 MOST_COMPILED_VALUES = 100_000_000
 MOST_BLOCK_VALUES = 8_000_000
-
-# Seconds between two looks for Ctrl-C, which some systems do not deliver to a waiting thread.
-PATIENCE = 0.1
 
 
 @dataclass(frozen=True)
@@ -118,15 +111,16 @@ class Tiled:
         n_steps = (1 + bool(sweeps.multiplied)) * len(pieces)
         with (
             progress_bar("tiles", self.on_progress) as on_progress,
-            _threads(self.n_threads) as pool,
-            self._single_threaded_blas(sweeps),
+            running_threads(self.n_threads) as threads,
+            single_threaded_blas(self.n_threads) if sweeps.n_given else nullcontext(),
         ):
             steps = _Steps(on_progress, n_steps)
-            first = pool.summed(partial(sweeps.first, kept=kept), pieces, steps)
+            first = _summed(threads, partial(sweeps.first, kept=kept), pieces, steps)
             row_sums = sweeps.row_sums(first)
             if not sweeps.multiplied:
                 return sweeps.terms(first, sweeps.second(row_sums, ()))
-            second = pool.summed(partial(sweeps.second, row_sums, kept=kept), pieces, steps)
+            again = partial(sweeps.second, row_sums, kept=kept)
+            second = _summed(threads, again, pieces, steps)
             return sweeps.terms(first, second)
 
     def working_memory(self, sweeps: Sweeps) -> int:
@@ -154,15 +148,6 @@ class Tiled:
         n_entries = sum(tile.n_entries for tile in tiles)
         blocks = n_entries * sweeps.n_given * sweeps.all_sums.itemsize
         return {} if needed + blocks <= limit else None
-
-    def _single_threaded_blas(self, sweeps: Sweeps) -> AbstractContextManager[Any]:
-        """Keep matrix products to one thread where our own threads call them."""
-        if self.n_threads == 1 or not sweeps.n_given:
-            return nullcontext()
-        from threadpoolctl import threadpool_limits
-
-        limits: AbstractContextManager[Any] = threadpool_limits(1, user_api="blas")
-        return limits
 
 
 def cut_into_pieces(tiles: Sequence[Tile], sweeps: Sweeps) -> list[list[Tile]]:
@@ -193,65 +178,14 @@ class _Steps:
         self._on_progress(self._done, self._total)
 
 
-class _Stopped(Exception):  # noqa: N818
-    """Ends the work of a thread after the tile in work."""
-
-
-class _Threads:
-    """Threads that sum pieces of work and can be stopped in the middle of one."""
-
-    def __init__(self, n_threads: int) -> None:
-        self._n_threads = n_threads
-        self._pool = ThreadPoolExecutor(n_threads, thread_name_prefix="reldep")
-        self._stop = Event()
-
-    def summed(self, work: Work, pieces: Sequence[Sequence[Tile]], steps: _Steps) -> FloatArray:
-        """Add the results of all pieces, in their order."""
-        results = self._results(work, pieces)
-        total = next(results)
+def _summed(
+    threads: Threads, work: Work, pieces: Sequence[Sequence[Tile]], steps: _Steps
+) -> FloatArray:
+    """Add the results of all pieces, in their order."""
+    results = threads.results(work, pieces)
+    total = next(results)
+    steps.one_more()
+    for part in results:
+        total += part
         steps.one_more()
-        for part in results:
-            total += part
-            steps.one_more()
-        return total
-
-    def _results(self, work: Work, pieces: Sequence[Sequence[Tile]]) -> Iterator[FloatArray]:
-        waiting: deque[Future[FloatArray]] = deque()
-        following = iter(pieces)
-        # Few pieces are under way at a time: each holds sums of its own.
-        for piece in islice(following, 2 * self._n_threads):
-            waiting.append(self._submit(work, piece))
-        while waiting:
-            result = _result(waiting.popleft())
-            for piece in islice(following, 1):
-                waiting.append(self._submit(work, piece))
-            yield result
-
-    def end(self) -> None:
-        """Let go of what is waiting, stop what is running, and wait until it has."""
-        self._stop.set()
-        self._pool.shutdown(wait=True, cancel_futures=True)
-
-    def _submit(self, work: Work, piece: Sequence[Tile]) -> Future[FloatArray]:
-        return self._pool.submit(work, self._until_stopped(piece))
-
-    def _until_stopped(self, piece: Sequence[Tile]) -> Iterator[Tile]:
-        for tile in piece:
-            if self._stop.is_set():
-                raise _Stopped
-            yield tile
-
-
-@contextmanager
-def _threads(n_threads: int) -> Iterator[_Threads]:
-    threads = _Threads(n_threads)
-    try:
-        yield threads
-    finally:
-        threads.end()
-
-
-def _result(future: Future[FloatArray]) -> FloatArray:
-    while not wait([future], timeout=PATIENCE).done:
-        pass
-    return future.result()
+    return total
