@@ -11,7 +11,7 @@ from reldep import _validation
 from reldep.cli import questions
 from reldep.cli.kernels import parse_kernel, parse_kernels
 from reldep.cli.wording import ARGUMENTS, as_options
-from reldep.kernels import Distance, Gaussian, Laplace, Polynomial
+from reldep.kernels import Distance, Gaussian, Laplace, Polynomial, Spectrum
 
 
 @pytest.mark.parametrize(
@@ -24,6 +24,7 @@ from reldep.kernels import Distance, Gaussian, Laplace, Polynomial
         ("laplace:0.5*median", Laplace(factor=0.5)),
         ("polynomial:3", Polynomial(3)),
         ("distance:0.5", Distance(0.5)),
+        ("spectrum:2", Spectrum(2)),
     ],
 )
 def test_a_kernel_is_a_name_and_a_parameter(word, kernel):

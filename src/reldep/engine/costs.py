@@ -16,12 +16,12 @@ from reldep.engine.feature_maps import RUN_BYTES, ExactMap, gaussian_bandwidth
 from reldep.engine.features import split_wanted
 from reldep.engine.memory import bytes_of
 from reldep.engine.tiled import Tiled
-from reldep.engine.tiles import BLOCK_TILE, COMPILED_FROM
+from reldep.engine.tiles import BLOCK_TILE
 from reldep.kernels.categorical import FittedDelta
 from reldep.kernels.composite import FittedProduct, FittedSum
 from reldep.kernels.dot import FittedDot
 from reldep.kernels.given import FittedPrecomputed
-from reldep.kernels.machine import numba_is_there
+from reldep.kernels.machine import worth_compiling
 from reldep.kernels.points import FEW_COLUMNS
 from reldep.kernels.radial import FittedRadial
 
@@ -133,7 +133,7 @@ def dense_cost(kernels: Mapping[str, FittedKernel], wanted: Wanted) -> Cost:
 def tiled_cost(kernels: Mapping[str, FittedKernel], wanted: Wanted, engine: Tiled) -> Cost:
     """Estimate the tiled engine: upper triangles, twice, on all threads."""
     n, threads = _size(kernels, wanted), engine.n_threads
-    compiled = _is_compiled(n) if engine.compiled is None else engine.compiled
+    compiled = worth_compiling(n) if engine.compiled is None else engine.compiled
     fills = [fill_of(kernels[name], compiled=compiled) for name in wanted.names()]
     n_blocks = sum(fill.is_block for fill in fills)
     memory = FLOAT * n * _n_sums(wanted) * (2 * threads + 1)
@@ -149,7 +149,7 @@ def tiled_cost(kernels: Mapping[str, FittedKernel], wanted: Wanted, engine: Tile
 def dask_cost(kernels: Mapping[str, FittedKernel], wanted: Wanted, threads: int) -> Cost:
     """Estimate the dask engine: the work of the tiled one on the threads of a cluster."""
     n = _size(kernels, wanted)
-    fills = [fill_of(kernels[name], compiled=_is_compiled(n)) for name in wanted.names()]
+    fills = [fill_of(kernels[name], compiled=worth_compiling(n)) for name in wanted.names()]
     seconds = _seconds_of_sweeps(fills, wanted, n, keeps=False) / threads
     # This process holds the sums, and what comes in beside them.
     return Cost(2 * FLOAT * n * _n_sums(wanted), seconds + CLUSTER_START)
@@ -239,7 +239,3 @@ def _size(kernels: Mapping[str, FittedKernel], wanted: Wanted) -> int:
 def _n_sums(wanted: Wanted) -> int:
     """Count the values that every observation ends up with."""
     return len(wanted.names()) + len(wanted.product_pairs()) + 2 * len(wanted.crossed_pairs())
-
-
-def _is_compiled(n: int) -> bool:
-    return n >= COMPILED_FROM and numba_is_there()

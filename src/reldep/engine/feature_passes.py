@@ -20,19 +20,19 @@ import numpy as np
 
 from reldep.engine.feature_maps import runs
 from reldep.engine.feature_rows import product_of_all, product_of_run
+from reldep.engine.progress import Steps
 from reldep.engine.terms import Terms
-from reldep.engine.threads import running_threads, single_threaded_blas
+from reldep.engine.threads import SummingThreads, single_threaded_blas
 from reldep.kernels.machine import available_cores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from reldep._variables import FloatArray
     from reldep.engine.feature_maps import FeatureMap
     from reldep.engine.feature_rows import CentredRows, Cross
     from reldep.engine.progress import OnProgress
     from reldep.engine.terms import Pair, Wanted
-    from reldep.engine.threads import Result, Threads
     from reldep.exceptions import ReldepWarning
 
 
@@ -123,15 +123,15 @@ class FeaturePasses:
     def terms(self, notes: tuple[ReldepWarning, ...] = ()) -> Terms:
         """Make both passes, on all cores."""
         centres = {name: feature_map.centre for name, feature_map in self.maps.items()}
-        n_threads = min(available_cores(), len(self._places))
-        with running_threads(n_threads) as threads, single_threaded_blas(n_threads):
-            # Sums of runs are added in order, so that the number of threads changes no bit.
-            sums = reduce(FeatureSums.__add__, self._passed(threads, self._sums_of_run, 0))
+        pieces = [[place] for place in self._places]
+        n_threads = min(available_cores(), len(pieces))
+        steps = Steps(self.on_progress, 2 * len(pieces))
+        with SummingThreads[slice](n_threads) as threads, single_threaded_blas(n_threads):
+            sums = threads.summed(self._sums_of_runs, pieces, steps.one_more)
             factors = Factors.of(sums, self.n, centres)
             rows = self._empty_rows()
-            finish = partial(self._finish_run, factors=factors, into=rows)
-            for _ in self._passed(threads, finish, 1):
-                pass
+            finish = partial(self._finish_runs, factors=factors, into=rows)
+            threads.summed(finish, pieces, steps.one_more)
         shifts = {name: _row_shift(along, centres[name]) for name, along in rows.along.items()}
         crossed = {
             (x, y): (rows.multiplied[x, y], rows.multiplied[y, x])
@@ -139,20 +139,8 @@ class FeaturePasses:
         }
         return Terms(self.n, rows.row_sums, rows.products, crossed, shifts, notes)
 
-    def _passed(
-        self, threads: Threads, work: Callable[[slice], Result], n_before: int
-    ) -> Iterator[Result]:
-        """Go through all runs on threads, and tell how far."""
-        n_runs = len(self._places)
-
-        def only(places: Iterable[slice]) -> Result:
-            (place,) = places
-            return work(place)
-
-        results = threads.results(only, [[place] for place in self._places])
-        for done, result in enumerate(results, start=1 + n_before * n_runs):
-            yield result
-            self.on_progress(done, 2 * n_runs)
+    def _sums_of_runs(self, places: Iterable[slice]) -> FeatureSums:
+        return reduce(FeatureSums.__add__, map(self._sums_of_run, places))
 
     def _sums_of_run(self, place: slice) -> FeatureSums:
         rows, norms = self._features(place)
@@ -163,7 +151,15 @@ class FeaturePasses:
             {(x, y): rows[x].transposed_times(norms[y]) for x, y in self.wanted.multiplied()},
         )
 
-    def _finish_run(self, place: slice, *, factors: Factors, into: FinishedRows) -> None:
+    def _finish_runs(self, places: Iterable[slice], *, factors: Factors, into: FinishedRows) -> int:
+        """Finish the rows of some runs; give the number of runs."""
+        n_runs = 0
+        for place in places:
+            self._finish_run(place, factors, into)
+            n_runs += 1
+        return n_runs
+
+    def _finish_run(self, place: slice, factors: Factors, into: FinishedRows) -> None:
         rows, norms = self._features(place)
         for name, part in rows.items():
             into.row_sums[name][place] = part.times(factors.total[name]) - norms[name]

@@ -1,78 +1,126 @@
-"""Threads that take pieces of work, give results in order, and can be stopped in a piece."""
+"""Threads that sum pieces of work in a fixed order and can be stopped within a piece."""
 
 from __future__ import annotations
 
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from itertools import islice
 from threading import Event
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
+    from types import TracebackType
+    from typing import Self
 
 Item = TypeVar("Item")
-Result = TypeVar("Result")
+Part = TypeVar("Part")
 
 # Seconds between two looks for Ctrl-C, which some systems do not deliver to a waiting thread.
 PATIENCE = 0.1
 
 
-class Threads:
-    """A pool of threads; each piece of work is a list of items that a function goes through."""
+class Stopped(Exception):  # noqa: N818
+    """Ends the work of a thread after the item in work."""
+
+
+class SummingThreads(Generic[Item]):
+    """A pool that adds up arrays, or whatever else can be added.
+
+    Leaving the context, by an error or Ctrl-C too, ends all work after the items in work.
+
+    Parameters
+    ----------
+    n_threads : int
+    """
 
     def __init__(self, n_threads: int) -> None:
         self._n_threads = n_threads
         self._pool = ThreadPoolExecutor(n_threads, thread_name_prefix="reldep")
         self._stop = Event()
 
-    def results(
-        self, work: Callable[[Iterable[Item]], Result], pieces: Iterable[Sequence[Item]]
-    ) -> Iterator[Result]:
-        """Work on all pieces; give the results in the order of the pieces."""
-        waiting: deque[Future[Result]] = deque()
-        following = iter(pieces)
-        # Few pieces are under way at a time: each holds memory of its own.
-        for piece in islice(following, 2 * self._n_threads):
-            waiting.append(self._pool.submit(work, self._until_stopped(piece)))
-        while waiting:
-            result = _result(waiting.popleft())
-            for piece in islice(following, 1):
-                waiting.append(self._pool.submit(work, self._until_stopped(piece)))
-            yield result
+    def __enter__(self) -> Self:
+        return self
 
-    def end(self) -> None:
-        """Let go of what is waiting, stop what is running, and wait until it has."""
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
         self._stop.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def summed(
+        self,
+        work: Callable[[Iterable[Item]], Part],
+        pieces: Sequence[Sequence[Item]],
+        one_more: Callable[[], None],
+    ) -> Part:
+        """Add what the work makes of all pieces, in their order.
+
+        Parameters
+        ----------
+        work : callable
+            Turns the items of a piece into a part of the sum, an array of its own.
+        pieces : sequence of sequences
+            At least one.
+        one_more : callable
+            Called after each piece that is added.
+        """
+        results = self._results(work, pieces)
+        total = next(results)
+        one_more()
+        for part in results:
+            total += part  # type: ignore[operator]
+            one_more()
+        return total
+
+    def _results(
+        self, work: Callable[[Iterable[Item]], Part], pieces: Sequence[Sequence[Item]]
+    ) -> Iterator[Part]:
+        waiting: deque[Future[Part]] = deque()
+        following = iter(pieces)
+        # Few pieces are under way at a time: each holds sums of its own.
+        for piece in islice(following, 2 * self._n_threads):
+            waiting.append(self._pool.submit(self._run, work, piece))
+        while waiting:
+            result = _first_result(waiting)
+            for piece in islice(following, 1):
+                waiting.append(self._pool.submit(self._run, work, piece))
+            yield result
+
+    def _run(self, work: Callable[[Iterable[Item]], Part], piece: Sequence[Item]) -> Part:
+        is_done = False
+        try:
+            result = work(self._until_stopped(piece))
+            is_done = True
+        finally:
+            if not is_done:
+                # An error in one thread is the end of all.
+                self._stop.set()
+        return result
 
     def _until_stopped(self, piece: Sequence[Item]) -> Iterator[Item]:
         for item in piece:
             if self._stop.is_set():
-                raise _Stopped
+                raise Stopped
             yield item
 
 
-class _Stopped(Exception):  # noqa: N818
-    """Ends the work of a thread after the item in work."""
-
-
-def _result(future: Future[Result]) -> Result:
+def _first_result(waiting: deque[Future[Part]]) -> Part:
+    """Take the next result, or raise the error that stopped the threads."""
+    future = waiting.popleft()
     while not wait([future], timeout=PATIENCE).done:
         pass
+    if isinstance(future.exception(), Stopped):
+        for other in waiting:
+            error = other.exception()
+            if error is not None and not isinstance(error, Stopped):
+                raise error
     return future.result()
-
-
-@contextmanager
-def running_threads(n_threads: int) -> Iterator[Threads]:
-    """Start threads and end them, whatever happens in between."""
-    threads = Threads(n_threads)
-    try:
-        yield threads
-    finally:
-        threads.end()
 
 
 def single_threaded_blas(n_threads: int) -> AbstractContextManager[Any]:

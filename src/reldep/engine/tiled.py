@@ -5,25 +5,22 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
 from reldep._validation import check_choice
 from reldep.engine.memory import bytes_of, in_words
-from reldep.engine.progress import OnProgress, progress_bar
-from reldep.engine.threads import Threads, running_threads, single_threaded_blas
+from reldep.engine.progress import OnProgress, Steps, progress_bar
+from reldep.engine.threads import SummingThreads, single_threaded_blas
 from reldep.engine.tiles import Kept, Sweeps, Tile, upper_tiles
 from reldep.kernels.machine import available_cores, numba_is_there
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from reldep._variables import FloatArray
     from reldep.engine.terms import Terms, Wanted
     from reldep.kernels.base import FittedKernel
-
-    Work: TypeAlias = Callable[[Iterable[Tile]], FloatArray]
 
 # A sweep is cut into about this many pieces of work, each of at most so many kernel values: a
 # tenth of a second of compiled code, or of NumPy. Pieces do not depend on the number of threads
@@ -111,16 +108,17 @@ class Tiled:
         n_steps = (1 + bool(sweeps.multiplied)) * len(pieces)
         with (
             progress_bar("tiles", self.on_progress) as on_progress,
-            running_threads(self.n_threads) as threads,
+            SummingThreads[Tile](self.n_threads) as pool,
             single_threaded_blas(self.n_threads) if sweeps.n_given else nullcontext(),
         ):
-            steps = _Steps(on_progress, n_steps)
-            first = _summed(threads, partial(sweeps.first, kept=kept), pieces, steps)
+            steps = Steps(on_progress, n_steps)
+            first = pool.summed(partial(sweeps.first, kept=kept), pieces, steps.one_more)
             row_sums = sweeps.row_sums(first)
             if not sweeps.multiplied:
                 return sweeps.terms(first, sweeps.second(row_sums, ()))
-            again = partial(sweeps.second, row_sums, kept=kept)
-            second = _summed(threads, again, pieces, steps)
+            second = pool.summed(
+                partial(sweeps.second, row_sums, kept=kept), pieces, steps.one_more
+            )
             return sweeps.terms(first, second)
 
     def working_memory(self, sweeps: Sweeps) -> int:
@@ -164,28 +162,3 @@ def cut_into_pieces(tiles: Sequence[Tile], sweeps: Sweeps) -> list[list[Tile]]:
         pieces[-1].append(tile)
         filled += n_kernels * tile.n_entries
     return pieces
-
-
-class _Steps:
-    """Count the pieces that are done, and tell."""
-
-    def __init__(self, on_progress: OnProgress, total: int) -> None:
-        self._on_progress = on_progress
-        self._done, self._total = 0, total
-
-    def one_more(self) -> None:
-        self._done += 1
-        self._on_progress(self._done, self._total)
-
-
-def _summed(
-    threads: Threads, work: Work, pieces: Sequence[Sequence[Tile]], steps: _Steps
-) -> FloatArray:
-    """Add the results of all pieces, in their order."""
-    results = threads.results(work, pieces)
-    total = next(results)
-    steps.one_more()
-    for part in results:
-        total += part
-        steps.one_more()
-    return total

@@ -25,7 +25,7 @@ from reldep.engine.blocks import BlockSums
 from reldep.engine.compiled import CompiledSums
 from reldep.engine.recipe import Recipe
 from reldep.engine.terms import Pair, Terms, Wanted
-from reldep.kernels.machine import numba_is_there
+from reldep.kernels.machine import worth_compiling
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,16 +33,15 @@ if TYPE_CHECKING:
     from reldep._variables import FloatArray, IntArray
     from reldep.kernels.base import FittedKernel
 
-# Below this size compiled code is not worth the wait until it is loaded.
-COMPILED_FROM = 2_000
-
-# Compiled code keeps to the cache by itself and only wants few calls; blocks that NumPy fills
-# are larger than the cache anyway, and small ones let a job be stopped.
-COMPILED_TILE = 1024
+# Compiled code keeps to the cache by itself and only wants few calls, but enough tiles to deal
+# out to threads; blocks that NumPy fills are larger than the cache anyway, and small ones let a
+# job be stopped.
+COMPILED_TILES = (256, 512, 768, 1024)
+COMPILED_TILES_A_SIDE = 16
 BLOCK_TILE = 512
 
 # The shift is estimated from blocks between this many short runs of observations.
-SHIFT_RUNS = 12
+SHIFT_RUNS = 8
 SHIFT_RUN_LENGTH = 8
 
 # Blocks that the first sweep filled, by the corner of their tile, for the second.
@@ -130,7 +129,7 @@ class Sweeps:
         names = wanted.names()
         n = len(kernels[names[0]])
         if compiled is None:
-            compiled = n >= COMPILED_FROM and numba_is_there()
+            compiled = worth_compiling(n)
         shifts = {name: estimate_mean(kernels[name]) for name in names}
         if compiled and precision == "single":
             # The shift that is reported must be the one that is subtracted.
@@ -156,7 +155,10 @@ class Sweeps:
     @property
     def tile_size(self) -> int:
         """The size of tiles that suits these kernels."""
-        return BLOCK_TILE if self.n_given else COMPILED_TILE
+        if self.n_given:
+            return BLOCK_TILE
+        wanted = self.n / COMPILED_TILES_A_SIDE
+        return next((size for size in COMPILED_TILES if size >= wanted), COMPILED_TILES[-1])
 
     @property
     def multiplied(self) -> tuple[Pair, ...]:

@@ -6,7 +6,9 @@ are written so that LLVM turns them into SIMD instructions: contiguous slices, n
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
+from zlib import crc32
 
 import numpy as np
 from numba import njit, types
@@ -26,15 +28,22 @@ GROUP = 32
 
 Loop = TypeVar("Loop", bound="Callable[..., Any]")
 
+# Machine code that was kept on disk is found again by the name of its function and the date of
+# its file; but it was made of other files too, so their contents become part of the name.
+MADE_OF = ("kernels/compiled.py", "engine/fills.py", "engine/recipe.py")
+SOURCES = [Path(__file__).parents[1] / name for name in MADE_OF]
+EDITION = f"{crc32(b''.join(path.read_bytes() for path in SOURCES)):08x}"
 
-def compiled(loop: Loop) -> Loop:
+
+def compiled(loop: Loop, fastmath: set[str] | None = None) -> Loop:
     """Compile on first call, keep the machine code on disk, and let other threads run."""
-    return cast("Loop", njit(nogil=True, cache=True)(loop))
+    loop.__qualname__ += f"_{EDITION}"
+    return cast("Loop", njit(nogil=True, cache=True, fastmath=fastmath or False)(loop))
 
 
 def compiled_sum(loop: Loop) -> Loop:
     """As `compiled`, for a loop that sums: the order of its additions may be changed."""
-    return cast("Loop", njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})(loop))
+    return compiled(loop, {"reassoc", "contract"})
 
 
 @compiled
@@ -187,6 +196,25 @@ def _compiled_as(function: Any, double: Any, single: Any) -> None:
 
 _compiled_as(power_of_two, _double, _single)
 _compiled_as(power_of_two_or_zero, _double_or_zero, _single_or_zero)
+
+
+@compiled
+def add_sparse_products(
+    starts: IntArray,
+    columns: IntArray,
+    values: FloatArray,
+    turned_starts: IntArray,
+    turned_columns: IntArray,
+    turned_values: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Add the dot products of sparse rows; the second matrix comes turned, a row per column."""
+    for i in range(len(out)):
+        row = out[i]
+        for p in range(starts[i], starts[i + 1]):
+            word, value = columns[p], values[p]
+            for q in range(turned_starts[word], turned_starts[word + 1]):
+                row[turned_columns[q]] += value * turned_values[q]
 
 
 @compiled

@@ -12,6 +12,7 @@ import numpy as np
 from reldep._variables import Labels, Numeric, Sparse, Variable
 from reldep.kernels.base import ALL_ROWS, FittedKernel, Kernel
 from reldep.kernels.categorical import indicators
+from reldep.kernels.products import dot_products
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -36,8 +37,7 @@ class FittedDot(FittedKernel):
         return int(self.rows.shape[0])
 
     def __call__(self, rows: slice, cols: slice) -> FloatArray:
-        products = self.rows[rows] @ self.rows[cols].T
-        block: FloatArray = products if isinstance(products, np.ndarray) else products.toarray()
+        block = dot_products(self.rows, rows, cols)
         if self.degree != 1:
             block *= self.scale
             block += self.offset

@@ -14,6 +14,7 @@ from reldep._validation import check_varies
 from reldep._variables import Items, Numeric, Sparse, Variable
 from reldep.kernels._extras import import_extra
 from reldep.kernels.base import FittedKernel, Kernel
+from reldep.kernels.products import dot_products
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,9 +57,7 @@ class FittedJaccard(FittedOverlap):
     """Sets as 0/1 rows: the product of two rows counts the elements shared."""
 
     def shared(self, rows: slice, cols: slice) -> FloatArray:
-        products: Any = self.rows[rows] @ self.rows[cols].T
-        block: FloatArray = products.toarray()
-        return block
+        return dot_products(self.rows, rows, cols)
 
 
 class FittedMinMax(FittedOverlap):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep._variables import Numeric, Sparse
+from reldep.kernels.products import dot_products
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -24,6 +25,7 @@ FEW_COLUMNS = 24
 # Below this share of |x|² + |y|² the product formula has lost about half its digits and the
 # entry is computed again from the difference itself.
 CANCELLATION = 1e-7
+MOST_DIFFERENCES = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +69,8 @@ class Points:
 
             block: FloatArray = cdist(self.rows[rows], self.rows[cols], "sqeuclidean")
             return block
-        products: Any = self.rows[rows] @ self.rows[cols].T
-        block = -2.0 * (products.toarray() if self.is_sparse else products)
+        block = dot_products(self.rows, rows, cols)
+        block *= -2.0
         sizes = self.squared_norms[rows, None] + self.squared_norms[None, cols]
         block += sizes
         self._repair_cancelled(block, CANCELLATION * sizes, rows, cols)
@@ -79,11 +81,12 @@ class Points:
     ) -> None:
         """Recompute, from differences, the entries that the product formula spoilt."""
         i, j = np.nonzero(block <= threshold)
-        if not len(i):
-            return
-        difference: Any = self.rows[i + (rows.start or 0)] - self.rows[j + (cols.start or 0)]
-        if self.is_sparse:
-            exact = np.asarray(difference.multiply(difference).sum(axis=1)).ravel()
-        else:
-            exact = np.einsum("ij,ij->i", difference, difference)
-        block[i, j] = exact
+        # Ties can be many and rows long, so that not all differences are made at once.
+        step = max(1, MOST_DIFFERENCES // self.n_columns)
+        for start in range(0, len(i), step):
+            at = i[start : start + step], j[start : start + step]
+            difference: Any = self.rows[at[0] + rows.start] - self.rows[at[1] + cols.start]
+            if self.is_sparse:
+                block[at] = np.asarray(difference.multiply(difference).sum(axis=1)).ravel()
+            else:
+                block[at] = np.einsum("ij,ij->i", difference, difference)

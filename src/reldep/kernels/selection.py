@@ -29,9 +29,9 @@ SAMPLED_ROWS = 1_000
 STANDARD_ERRORS = 4.0
 
 # The most values that a pass may collect.
-MOST_COLLECTED = 4_000_000
+MOST_COLLECTED = 5_000_000
 
-BLOCK_ROWS = 1_024
+BLOCK_ROWS = 512
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class Pass:
     n_below, n_up_to : int
         How many values lie below it, and below or in it.
     inside : ndarray
-        Values in the bracket in ascending order: all, or a sample.
+        Values in the bracket, in any order: all, or a sample.
     """
 
     low: float
@@ -61,7 +61,8 @@ class Pass:
         if self.low == self.high:
             return self.low
         if len(self.inside) == self.n_up_to - self.n_below:
-            return float(self.inside[rank - self.n_below])
+            place = rank - self.n_below
+            return float(np.partition(self.inside, place)[place])
         return None
 
 
@@ -100,7 +101,7 @@ class Bounds:
             return replace(self, low=low, n_below=found.n_up_to, sample=rest)
         # It is one of those in the bracket, of which the pass could hold a sample only.
         counts = (found.n_below, found.n_up_to)
-        return Bounds(found.low, found.high, *counts, found.inside, len(found.inside))
+        return Bounds(found.low, found.high, *counts, np.sort(found.inside), len(found.inside))
 
     def bracket(self, rank: int) -> tuple[float, float]:
         """Choose two values that are likely to have the rank between them."""
@@ -170,11 +171,14 @@ class DistanceStream:
         """Draw squared distances, with the size of an independent sample as good as they are."""
         rng = np.random.default_rng(0)
         n = len(self.points)
-        rows: Any = self.points.rows
         if self._is_cheap:
             i, j = rng.integers(0, n, SAMPLED_PAIRS), rng.integers(0, n - 1, SAMPLED_PAIRS)
+            rows: Any = self.points.rows
             difference = rows[i] - rows[j + (j >= i)]
             return np.sort(np.einsum("ij,ij->i", difference, difference)), SAMPLED_PAIRS
+        if self.n_distances <= MOST_COLLECTED:
+            # All can be held, and no sample is needed to choose some.
+            return np.empty(0), 0
         half = min(SAMPLED_ROWS, n // 2)
         drawn = self.points.take(rng.permutation(n)[: 2 * half])
         block = drawn.squared_distances(slice(0, half), slice(half, 2 * half))
@@ -198,32 +202,43 @@ def _compiled_pass(points: Points, low: float, high: float) -> Pass:
 
     with ThreadPoolExecutor(n_parts) as pool:
         parts = list(pool.map(part, range(n_parts)))
-    inside = np.sort(np.concatenate([values for _, values in parts]))
+    inside = np.concatenate([values for _, values in parts])
     n_below, n_up_to = np.sum([counts for counts, _ in parts], axis=0).tolist()
     return Pass(low, high, n_below, n_up_to, inside)
 
 
 def _block_pass(points: Points, low: float, high: float) -> Pass:
     """Count and collect from blocks; of too many values every second one is kept, repeatedly."""
-    n_below, n_up_to = 0, 0
-    collected: list[FloatArray] = []
-    stride = 1
-    for squared in _upper_blocks(points):
+
+    def compare(block: tuple[slice, slice]) -> tuple[int, int, FloatArray]:
+        squared = _above_diagonal(points, *block)
         below, up_to = squared < low, squared <= high
-        n_below += int(np.count_nonzero(below))
-        n_up_to += int(np.count_nonzero(up_to))
-        collected.append(squared[up_to & ~below][::stride])
-        while sum(map(len, collected)) > MOST_COLLECTED:
-            collected = [np.concatenate(collected)[::2]]
-            stride *= 2
-    return Pass(low, high, n_below, n_up_to, np.sort(np.concatenate(collected)))
+        inside = squared[up_to & ~below]
+        return int(np.count_nonzero(below)), int(np.count_nonzero(up_to)), inside
+
+    n_below, n_up_to, stride = 0, 0, 1
+    collected: list[FloatArray] = []
+    # Products of dense matrices run on all cores by themselves.
+    with ThreadPoolExecutor(available_cores() if points.is_sparse else 1) as pool:
+        for below, up_to, inside in pool.map(compare, _upper_blocks(len(points))):
+            n_below += below
+            n_up_to += up_to
+            collected.append(inside[::stride])
+            while sum(map(len, collected)) > MOST_COLLECTED:
+                collected = [np.concatenate(collected)[::2]]
+                stride *= 2
+    return Pass(low, high, n_below, n_up_to, np.concatenate(collected))
 
 
-def _upper_blocks(points: Points) -> Iterator[FloatArray]:
-    """Go through the squared distances above the diagonal."""
-    n = len(points)
+def _upper_blocks(n: int) -> Iterator[tuple[slice, slice]]:
+    """Cover the upper triangle of an n×n matrix."""
     runs = [slice(start, min(start + BLOCK_ROWS, n)) for start in range(0, n, BLOCK_ROWS)]
     for i, rows in enumerate(runs):
         for cols in runs[i:]:
-            block = points.squared_distances(rows, cols)
-            yield block[np.triu_indices(len(block), k=1)] if rows == cols else block
+            yield rows, cols
+
+
+def _above_diagonal(points: Points, rows: slice, cols: slice) -> FloatArray:
+    """Give the squared distances of a block that belong to the upper triangle, as a list."""
+    block = points.squared_distances(rows, cols)
+    return block[np.triu_indices(len(block), k=1)] if rows == cols else block.ravel()

@@ -34,6 +34,8 @@ def heading(column: str) -> str:
 
 def cell(column: str, value: Any) -> str:
     """Write a value as people read it; the data frame has it unrounded."""
+    if value is None:
+        return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
@@ -45,7 +47,8 @@ def cell(column: str, value: Any) -> str:
 
 def is_numeric(values: Sequence[Any]) -> bool:
     """Tell whether a column is set to the right, as numbers are."""
-    return all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)
+    present = [value for value in values if value is not None]
+    return all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in present)
 
 
 def html_table(columns: Mapping[str, Sequence[Any]], caption: str, *, most: int = 200) -> Markup:

@@ -53,14 +53,14 @@ def _spaced(name: str) -> str:
     return words.capitalize()
 
 
-def bandwidths(sensitivity: Sensitivity | None) -> Markup:
+def bandwidths(sensitivity: Sensitivity | None, alpha: float) -> Markup:
     """Show the answer over a range of bandwidths, where that was computed."""
     if sensitivity is None:
         return Markup()
     alt, caption = sensitivity_in_words(sensitivity)
     return section(
         "Does the answer depend on the bandwidth?",
-        element("p", sensitivity.sentence()),
+        element("p", sensitivity.sentence(alpha)),
         figure(sensitivity.plot, alt=alt, caption=caption),
         html_table(sensitivity.table(), "The comparison at every multiple of the bandwidths."),
         name="bandwidths",

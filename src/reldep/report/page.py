@@ -49,7 +49,7 @@ def page(
         picture(result),
         table(result),
         cautions(result, sensitivity),
-        bandwidths(sensitivity),
+        bandwidths(sensitivity, alpha),
         influential_rows(result),
         computed(result, command),
         references(result),

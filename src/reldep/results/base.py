@@ -301,4 +301,6 @@ def check_planned(n: Any) -> None:
 
 
 def _cell(value: Any) -> str:
+    if value is None:
+        return ""
     return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -61,7 +61,8 @@ class Contrast(Result):
         )
 
     def table(self) -> dict[str, list[Any]]:
-        """Give one row per pair and one for the contrast."""
+        """Give one row per pair and one for the contrast, which alone is tested."""
+        untested = [None] * len(self.pairs)
         errors = [float(v) ** 0.5 for v in self.covariance.diagonal()]
         limits = [
             normal.interval(float(e), s, 0.95) for e, s in zip(self.estimates, errors, strict=True)
@@ -72,6 +73,8 @@ class Contrast(Result):
             "std_error": [*errors, self.standard_error],
             "low_95": [low for low, _ in limits],
             "high_95": [high for _, high in limits],
+            "statistic": [*untested, self.statistic],
+            "pvalue": [*untested, self.pvalue],
         }
 
     @property

@@ -92,8 +92,8 @@ def _check_request(places: list[str], join: str | None) -> None:
         raise ValueError("paths: name at least one file")
     if len(places) > 1 and join is None:
         raise ValueError(
-            f"{len(places)} files need a column to be joined on: say join='id' "
-            f"(--join id), for the column that identifies a row in {listing(places)}"
+            f"{len(places)} files need a column to be joined on: say join='id', "
+            f"for the column that identifies a row in {listing(places)}"
         )
     if len(places) == 1 and join is not None:
         raise ValueError(f"join={join!r} needs at least two files; only {places[0]!r} is given")
