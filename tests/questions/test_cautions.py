@@ -154,7 +154,7 @@ def test_the_screen_without_self_pairs_keeps_its_level_and_sees_dependence():
     assert passed / draws < 0.05 + 3 * np.sqrt(0.05 * 0.95 / draws)
     A = reldep.influence({"x": x, "y": x + y}, [("x", "y")])
     bare = reldep.Influence(A.values, A.pairs, A.names, 60)
-    assert independence_pvalues(bare, bare.pairs, 60)["x", "y"] < 0.001
+    assert independence_pvalues(bare, bare.pairs, 60)["x", "y"] < 0.05
 
 
 def test_many_observations_are_screened_without_further_pairs():
