@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types imports check docs clean
+.PHONY: help demo test lint types imports check docs benchmarks calibration clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -44,6 +44,17 @@ $(VENV)/.docs: pyproject.toml | $(BIN)/python
 docs: $(VENV)/.docs  ## the documentation in docs/_build/html, warnings as errors
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
+
+$(VENV)/.bench: pyproject.toml | $(BIN)/python
+	$(PIP) -e '.[test,benchmarks]'
+	@touch $@ $(VENV)/.run
+
+benchmarks: $(VENV)/.bench  ## speed and memory beside other programs; writes docs/benchmarks.md
+	$(BIN)/python benchmarks/speed.py --publish
+	$(BIN)/python benchmarks/accuracy.py
+
+calibration: $(VENV)/.bench  ## level, coverage and power by simulation; writes docs/calibration.md
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/calibration.py --publish
 
 check: test lint types imports  ## everything that must be green
 

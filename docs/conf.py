@@ -35,6 +35,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_signature": False,
     "min_reported_time": 1000,
+    "within_subsection_order": "FileNameSortKey",
 }
 
 html_theme = "pydata_sphinx_theme"
@@ -42,6 +43,7 @@ html_title = "reldep"
 html_static_path = ["_static"]
 html_theme_options = {
     "navigation_with_keys": True,
+    "header_links_before_dropdown": 4,
     "show_prev_next": True,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],

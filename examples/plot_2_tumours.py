@@ -32,4 +32,3 @@ for result in results.values():
 figure, axes = plt.subplots(1, 2, figsize=(9, 4.4), layout="constrained")
 for ax, result in zip(axes, results.values(), strict=True):
     result.plot(ax=ax)
-    ax.set_title(result.source)

@@ -34,7 +34,9 @@ def test_standard_input_joins_files(command, folder):
         input=(folder / "design.csv").read_text(),
     )
     assert said.status == 0
-    assert said.out.startswith("dependence,hsic,std_error,low_95,high_95,statistic,pvalue\ndiet ~ lipids,0.04")
+    assert said.out.startswith(
+        "dependence,hsic,std_error,low_95,high_95,statistic,pvalue\ndiet ~ lipids,0.04"
+    )
 
 
 def test_a_mistake_ends_with_status_2_and_no_traceback(command):

@@ -93,7 +93,8 @@ def test_csv_holds_the_table_unrounded(ask, question):
     said = ask(*QUESTIONS[question], "--csv")
     rows = list(csv.DictReader(said.out.splitlines()))
     table = json.loads(ask(*QUESTIONS[question], "--json").out)["table"]
-    assert rows == [{key: str(value) for key, value in row.items()} for row in table]
+    written = [{k: "" if v is None else str(v) for k, v in row.items()} for row in table]
+    assert rows == written
 
 
 @pytest.mark.parametrize(

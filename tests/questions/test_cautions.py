@@ -17,6 +17,7 @@ from reldep.exceptions import (
     TiesWarning,
 )
 from reldep.questions.cautions import tied_pairs
+from reldep.stats.screening import independence_pvalues, pairs_to_screen
 
 
 def linear(m=200, seed=0, noise=(0.5, 1.5)):
@@ -139,7 +140,26 @@ def test_contrasts_of_an_influence_are_screened_where_it_knows_enough():
         result = reldep.contrast(computed, {("x", "y"): 1, ("x", "z"): -1})
     assert kinds(result) == {IndependenceWarning, DegenerateWarning}
     bare = reldep.Influence(computed.values, computed.pairs, computed.names, 100)
-    assert reldep.contrast(bare, {("x", "y"): 1, ("x", "z"): -1}).warnings == ()
+    assert kinds(reldep.contrast(bare, {("x", "y"): 1, ("x", "z"): -1})) == {IndependenceWarning}
+
+
+def test_the_screen_without_self_pairs_keeps_its_level_and_sees_dependence():
+    rng = np.random.default_rng(8)
+    draws, passed = 300, 0
+    for _ in range(draws):
+        x, y = rng.normal(size=(2, 60))
+        A = reldep.influence({"x": x, "y": y}, [("x", "y")])
+        bare = reldep.Influence(A.values, A.pairs, A.names, 60)
+        passed += independence_pvalues(bare, bare.pairs, 60)["x", "y"] < 0.05
+    assert passed / draws < 0.05 + 3 * np.sqrt(0.05 * 0.95 / draws)
+    A = reldep.influence({"x": x, "y": x + y}, [("x", "y")])
+    bare = reldep.Influence(A.values, A.pairs, A.names, 60)
+    assert independence_pvalues(bare, bare.pairs, 60)["x", "y"] < 0.05
+
+
+def test_many_observations_are_screened_without_further_pairs():
+    assert pairs_to_screen([("x", "y")], 5_001) == ()
+    assert ("x", "x") in pairs_to_screen([("x", "y")], 5_000)
 
 
 def test_many_variables_are_screened_for_independence_alone():

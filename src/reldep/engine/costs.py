@@ -21,7 +21,7 @@ from reldep.kernels.categorical import FittedDelta
 from reldep.kernels.composite import FittedProduct, FittedSum
 from reldep.kernels.dot import FittedDot
 from reldep.kernels.given import FittedPrecomputed
-from reldep.kernels.machine import worth_compiling
+from reldep.kernels.machine import available_cores, worth_compiling
 from reldep.kernels.points import FEW_COLUMNS
 from reldep.kernels.radial import FittedRadial
 
@@ -45,9 +45,10 @@ STORED_VALUE = 2.0
 # Nanoseconds for adding a value, or a product of two, to a sum.
 SUM_VALUE = 0.5
 
-# Nanoseconds for a multiplication and addition in a matrix product, for making a feature, and
-# for looking up one pair of entries of sparse rows.
-PRODUCT_STEP = 0.06
+# Nanoseconds for a multiplication and addition in a matrix product and in a factorisation, for
+# making a feature, and for looking up one pair of entries of sparse rows.
+PRODUCT_STEP = 0.03
+TURNING_STEP = 0.2
 FEATURE_VALUE = 10.0
 SPARSE_PAIR = 60.0
 
@@ -56,7 +57,7 @@ COMPILED_START = 1.0
 CLUSTER_START = 3.0
 
 # Temporary matrices beside those that the dense engine keeps, temporary blocks beside those
-# that a thread fills, and runs of features that exist at a time with their products.
+# that a thread fills, and copies of the runs of features that threads work on.
 TEMPORARY_MATRICES = 3
 TEMPORARY_BLOCKS = 4
 RUNS_IN_WORK = 2
@@ -205,7 +206,7 @@ def row_shape(kernel: FittedKernel, engine: Features) -> RowShape | None:
             return RowShape(features.width, features.entries_per_row, is_sparse=True)
         if features.width <= len(kernel):
             return RowShape(features.width, features.width)
-        turning = 2 * PRODUCT_STEP * len(kernel) * features.width
+        turning = TURNING_STEP * len(kernel) * features.width
         return RowShape(len(kernel), len(kernel), turning=turning)
     if engine.approximate is not None and gaussian_bandwidth(kernel) is not None:
         return RowShape(engine.n_components, engine.n_components)
@@ -218,7 +219,8 @@ def _explicit_cost(n: int, rows: Mapping[str, RowShape], wanted: Wanted) -> Cost
     # Three passes make the features: for the centres, the sums and the rows.
     steps = 3 * FEATURE_VALUE * entries + sum(rows[name].turning for name in names)
     memory = FLOAT * n * (_n_sums(wanted) + len(names))
-    memory += int(RUNS_IN_WORK * min(RUN_BYTES, FLOAT * n * entries))
+    cores = available_cores()
+    memory += int(RUNS_IN_WORK * min(cores * RUN_BYTES, FLOAT * n * entries))
     for x, y in wanted.product_pairs():
         first, second = rows[x], rows[y]
         if first.is_sparse and second.is_sparse:
@@ -229,7 +231,7 @@ def _explicit_cost(n: int, rows: Mapping[str, RowShape], wanted: Wanted) -> Cost
         else:
             steps += 2 * PRODUCT_STEP * first.entries * second.entries
             memory += 2 * FLOAT * first.width * second.width
-    return Cost(memory, steps * n * 1e-9)
+    return Cost(memory, steps * n * 1e-9 / cores)
 
 
 def _size(kernels: Mapping[str, FittedKernel], wanted: Wanted) -> int:

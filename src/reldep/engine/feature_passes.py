@@ -13,17 +13,20 @@ linear in m, and neither Φ nor K is ever held.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reldep.engine.feature_maps import runs
 from reldep.engine.feature_rows import product_of_all, product_of_run
+from reldep.engine.progress import Steps
 from reldep.engine.terms import Terms
+from reldep.engine.threads import SummingThreads, single_threaded_blas
+from reldep.kernels.machine import available_cores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from reldep._variables import FloatArray
     from reldep.engine.feature_maps import FeatureMap
@@ -41,32 +44,67 @@ class FeatureSums:
     ----------
     total : dict of str to ndarray
         ``Φ'1``.
-    cross : dict of Pair to Cross
-        ``Φ'Ψ`` by canonical pair.
+    products : dict of Pair to ndarray or csr_array
+        ``Φ'Ψ`` by canonical pair, as :func:`product_of_run` gives it.
     weighted : dict of Pair to ndarray
         ``Φ'λ``: features of the first, squared norms of the second.
     """
 
     total: dict[str, FloatArray]
-    cross: dict[Pair, Cross]
+    products: dict[Pair, Any]
     weighted: dict[Pair, FloatArray]
 
-    def onto(self, x: str, y: str) -> FloatArray:
-        """Give ``Φ'l``: the features of x added up with the row sums of y as weights."""
-        if (x, y) in self.cross:
-            product = self.cross[x, y].times(self.total[y])
-        else:
-            product = self.cross[y, x].transposed_times(self.total[y])
-        return product - self.weighted[x, y]
+    def __add__(self, other: FeatureSums) -> FeatureSums:
+        return FeatureSums(
+            {name: value + other.total[name] for name, value in self.total.items()},
+            {pair: value + other.products[pair] for pair, value in self.products.items()},
+            {pair: value + other.weighted[pair] for pair, value in self.weighted.items()},
+        )
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
-    """The features of a run of observations, and their squared norms."""
+class Factors:
+    """What the second pass multiplies each row with.
 
-    place: slice
-    rows: dict[str, CentredRows]
-    norms: dict[str, FloatArray]
+    Attributes
+    ----------
+    total : dict of str to ndarray
+        ``Φ'1``.
+    cross : dict of Pair to Cross
+        ``Φ'Ψ`` by canonical pair.
+    onto : dict of Pair to ndarray
+        ``Φ'l``: the features of the first added up with the row sums of the second as weights.
+    """
+
+    total: dict[str, FloatArray]
+    cross: dict[Pair, Cross]
+    onto: dict[Pair, FloatArray]
+
+    @classmethod
+    def of(cls, sums: FeatureSums, n: int, centres: Mapping[str, FloatArray]) -> Factors:
+        """Finish the sums over all n observations."""
+        cross = {
+            (x, y): product_of_all(product, n, centres[x], centres[y])
+            for (x, y), product in sums.products.items()
+        }
+        onto = {}
+        for (x, y), weighted in sums.weighted.items():
+            if (x, y) in cross:
+                product = cross[x, y].times(sums.total[y])
+            else:
+                product = cross[y, x].transposed_times(sums.total[y])
+            onto[x, y] = product - weighted
+        return cls(sums.total, cross, onto)
+
+
+@dataclass(frozen=True, eq=False)
+class FinishedRows:
+    """What the second pass fills in, a run at a time; `along` is each row along the centre."""
+
+    row_sums: dict[str, FloatArray]
+    along: dict[str, FloatArray]
+    products: dict[Pair, FloatArray]
+    multiplied: dict[Pair, FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,56 +121,67 @@ class FeaturePasses:
         return len(next(iter(self.maps.values())).kernel)
 
     def terms(self, notes: tuple[ReldepWarning, ...] = ()) -> Terms:
-        """Make both passes."""
-        return self._finish_rows(self._add_up(), notes)
-
-    def _add_up(self) -> FeatureSums:
-        """Make the first pass."""
-        total = {name: np.zeros(feature_map.width) for name, feature_map in self.maps.items()}
-        weighted = {(x, y): np.zeros(self.maps[x].width) for x, y in self.wanted.multiplied()}
-        products: dict[Pair, Any] = {}
-        for run in self._runs(first_step=0):
-            for name, rows in run.rows.items():
-                total[name] += rows.transposed_times(np.ones(len(run.norms[name])))
-            for x, y in weighted:
-                weighted[x, y] += run.rows[x].transposed_times(run.norms[y])
-            for x, y in self.wanted.product_pairs():
-                product = product_of_run(run.rows[x], run.rows[y])
-                products[x, y] = products[x, y] + product if (x, y) in products else product
-        cross = {
-            (x, y): product_of_all(product, self.n, self.maps[x].centre, self.maps[y].centre)
-            for (x, y), product in products.items()
+        """Make both passes, on all cores."""
+        centres = {name: feature_map.centre for name, feature_map in self.maps.items()}
+        pieces = [[place] for place in self._places]
+        n_threads = min(available_cores(), len(pieces))
+        steps = Steps(self.on_progress, 2 * len(pieces))
+        with SummingThreads[slice](n_threads) as threads, single_threaded_blas(n_threads):
+            sums = threads.summed(self._sums_of_runs, pieces, steps.one_more)
+            factors = Factors.of(sums, self.n, centres)
+            rows = self._empty_rows()
+            finish = partial(self._finish_runs, factors=factors, into=rows)
+            threads.summed(finish, pieces, steps.one_more)
+        shifts = {name: _row_shift(along, centres[name]) for name, along in rows.along.items()}
+        crossed = {
+            (x, y): (rows.multiplied[x, y], rows.multiplied[y, x])
+            for x, y in self.wanted.crossed_pairs()
         }
-        return FeatureSums(total, cross, weighted)
+        return Terms(self.n, rows.row_sums, rows.products, crossed, shifts, notes)
 
-    def _finish_rows(self, sums: FeatureSums, notes: tuple[ReldepWarning, ...]) -> Terms:
-        """Make the second pass."""
-        row_sums = {name: np.empty(self.n) for name in self.maps}
-        along = {name: np.empty(self.n) for name in self.maps}
-        products = {pair: np.empty(self.n) for pair in sums.cross}
-        onto = {pair: sums.onto(*pair) for pair in self.wanted.multiplied()}
-        multiplied = {pair: np.empty(self.n) for pair in onto}
-        for run in self._runs(first_step=len(self._places)):
-            here, norms = run.place, run.norms
-            for name, rows in run.rows.items():
-                row_sums[name][here] = rows.times(sums.total[name]) - norms[name]
-                along[name][here] = rows.times(self.maps[name].centre)
-            for (x, y), cross in sums.cross.items():
-                products[x, y][here] = cross.between(run.rows[x], run.rows[y])
-                products[x, y][here] -= norms[x] * norms[y]
-            for (x, y), vector in onto.items():
-                multiplied[x, y][here] = run.rows[x].times(vector) - norms[x] * row_sums[y][here]
-        shifts = {name: _row_shift(along[name], self.maps[name].centre) for name in self.maps}
-        pairs = self.wanted.crossed_pairs()
-        crossed = {(x, y): (multiplied[x, y], multiplied[y, x]) for x, y in pairs}
-        return Terms(self.n, row_sums, products, crossed, shifts, notes)
+    def _sums_of_runs(self, places: Iterable[slice]) -> FeatureSums:
+        return reduce(FeatureSums.__add__, map(self._sums_of_run, places))
 
-    def _runs(self, first_step: int) -> Iterator[Run]:
-        """Go through the observations once, and tell how far."""
-        for i, place in enumerate(self._places):
-            rows = {name: feature_map.centred(place) for name, feature_map in self.maps.items()}
-            yield Run(place, rows, {name: part.squared_norms() for name, part in rows.items()})
-            self.on_progress(first_step + i + 1, 2 * len(self._places))
+    def _sums_of_run(self, place: slice) -> FeatureSums:
+        rows, norms = self._features(place)
+        ones = np.ones(place.stop - place.start)
+        return FeatureSums(
+            {name: part.transposed_times(ones) for name, part in rows.items()},
+            {(x, y): product_of_run(rows[x], rows[y]) for x, y in self.wanted.product_pairs()},
+            {(x, y): rows[x].transposed_times(norms[y]) for x, y in self.wanted.multiplied()},
+        )
+
+    def _finish_runs(self, places: Iterable[slice], *, factors: Factors, into: FinishedRows) -> int:
+        """Finish the rows of some runs; give the number of runs."""
+        n_runs = 0
+        for place in places:
+            self._finish_run(place, factors, into)
+            n_runs += 1
+        return n_runs
+
+    def _finish_run(self, place: slice, factors: Factors, into: FinishedRows) -> None:
+        rows, norms = self._features(place)
+        for name, part in rows.items():
+            into.row_sums[name][place] = part.times(factors.total[name]) - norms[name]
+            into.along[name][place] = part.times(self.maps[name].centre)
+        for (x, y), cross in factors.cross.items():
+            into.products[x, y][place] = cross.between(rows[x], rows[y]) - norms[x] * norms[y]
+        for (x, y), vector in factors.onto.items():
+            diagonal = norms[x] * into.row_sums[y][place]
+            into.multiplied[x, y][place] = rows[x].times(vector) - diagonal
+
+    def _features(self, place: slice) -> tuple[dict[str, CentredRows], dict[str, FloatArray]]:
+        """Make the features of a run, and their squared norms."""
+        rows = {name: feature_map.centred(place) for name, feature_map in self.maps.items()}
+        return rows, {name: part.squared_norms() for name, part in rows.items()}
+
+    def _empty_rows(self) -> FinishedRows:
+        return FinishedRows(
+            {name: np.empty(self.n) for name in self.maps},
+            {name: np.empty(self.n) for name in self.maps},
+            {pair: np.empty(self.n) for pair in self.wanted.product_pairs()},
+            {pair: np.empty(self.n) for pair in self.wanted.multiplied()},
+        )
 
     @cached_property
     def _places(self) -> list[slice]:

@@ -165,7 +165,6 @@ class SparseCross(Cross):
     @cached_property
     def _places(self) -> IntArray:
         """Number the stored entries by where they stand in the full matrix, in rising order."""
-        self.raw.sum_duplicates()
         row = np.repeat(np.arange(self.raw.shape[0]), np.diff(self.raw.indptr))
         return np.asarray(row * self.raw.shape[1] + self.raw.indices)
 
@@ -180,6 +179,7 @@ def product_of_all(
     """Finish the sum of :func:`product_of_run` over all n observations."""
     if isinstance(total, np.ndarray):
         return DenseCross(total)
+    total.sum_duplicates()
     return SparseCross(total, n, first_centre, second_centre)
 
 

@@ -53,6 +53,19 @@ def progress_bar(title: str, on_progress: OnProgress | None = None) -> Iterator[
         bar.close()
 
 
+class Steps:
+    """Count the steps that are done, and tell."""
+
+    def __init__(self, on_progress: OnProgress, total: int) -> None:
+        self._on_progress = on_progress
+        self._done, self._total = 0, total
+
+    def one_more(self) -> None:
+        """Tell that a step is done."""
+        self._done += 1
+        self._on_progress(self._done, self._total)
+
+
 def _say_nothing(done: int, total: int) -> None:
     """Take the place of a bar where there is no terminal."""
 

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import nullcontext
 from itertools import islice
 from threading import Event
-from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from contextlib import AbstractContextManager
     from types import TracebackType
     from typing import Self
 
-    from reldep._variables import FloatArray
-
 Item = TypeVar("Item")
-
-if TYPE_CHECKING:
-    Work: TypeAlias = Callable[[Iterable[Item]], FloatArray]
+Part = TypeVar("Part")
 
 # Seconds between two looks for Ctrl-C, which some systems do not deliver to a waiting thread.
 PATIENCE = 0.1
@@ -29,7 +27,7 @@ class Stopped(Exception):  # noqa: N818
 
 
 class SummingThreads(Generic[Item]):
-    """A pool that adds up arrays.
+    """A pool that adds up arrays, or whatever else can be added.
 
     Leaving the context, by an error or Ctrl-C too, ends all work after the items in work.
 
@@ -56,14 +54,17 @@ class SummingThreads(Generic[Item]):
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     def summed(
-        self, work: Work[Item], pieces: Sequence[Sequence[Item]], one_more: Callable[[], None]
-    ) -> FloatArray:
+        self,
+        work: Callable[[Iterable[Item]], Part],
+        pieces: Sequence[Sequence[Item]],
+        one_more: Callable[[], None],
+    ) -> Part:
         """Add what the work makes of all pieces, in their order.
 
         Parameters
         ----------
         work : callable
-            Turns the items of a piece into an array of its own.
+            Turns the items of a piece into a part of the sum, an array of its own.
         pieces : sequence of sequences
             At least one.
         one_more : callable
@@ -73,12 +74,14 @@ class SummingThreads(Generic[Item]):
         total = next(results)
         one_more()
         for part in results:
-            total += part
+            total += part  # type: ignore[operator]
             one_more()
         return total
 
-    def _results(self, work: Work[Item], pieces: Sequence[Sequence[Item]]) -> Iterator[FloatArray]:
-        waiting: deque[Future[FloatArray]] = deque()
+    def _results(
+        self, work: Callable[[Iterable[Item]], Part], pieces: Sequence[Sequence[Item]]
+    ) -> Iterator[Part]:
+        waiting: deque[Future[Part]] = deque()
         following = iter(pieces)
         # Few pieces are under way at a time: each holds sums of its own.
         for piece in islice(following, 2 * self._n_threads):
@@ -89,7 +92,7 @@ class SummingThreads(Generic[Item]):
                 waiting.append(self._pool.submit(self._run, work, piece))
             yield result
 
-    def _run(self, work: Work[Item], piece: Sequence[Item]) -> FloatArray:
+    def _run(self, work: Callable[[Iterable[Item]], Part], piece: Sequence[Item]) -> Part:
         is_done = False
         try:
             result = work(self._until_stopped(piece))
@@ -107,7 +110,7 @@ class SummingThreads(Generic[Item]):
             yield item
 
 
-def _first_result(waiting: deque[Future[FloatArray]]) -> FloatArray:
+def _first_result(waiting: deque[Future[Part]]) -> Part:
     """Take the next result, or raise the error that stopped the threads."""
     future = waiting.popleft()
     while not wait([future], timeout=PATIENCE).done:
@@ -116,3 +119,13 @@ def _first_result(waiting: deque[Future[FloatArray]]) -> FloatArray:
         errors = (other.exception() for other in waiting)
         raise next(error for error in errors if error and not isinstance(error, Stopped))
     return future.result()
+
+
+def single_threaded_blas(n_threads: int) -> AbstractContextManager[Any]:
+    """Keep matrix products to one thread where several threads of our own call them."""
+    if n_threads == 1:
+        return nullcontext()
+    from threadpoolctl import threadpool_limits
+
+    limits: AbstractContextManager[Any] = threadpool_limits(1, user_api="blas")
+    return limits

@@ -5,20 +5,19 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
 from reldep._validation import check_choice
 from reldep.engine.memory import bytes_of, in_words
-from reldep.engine.progress import OnProgress, progress_bar
-from reldep.engine.threads import SummingThreads
+from reldep.engine.progress import OnProgress, Steps, progress_bar
+from reldep.engine.threads import SummingThreads, single_threaded_blas
 from reldep.engine.tiles import Kept, Sweeps, Tile, upper_tiles
 from reldep.kernels.machine import available_cores, numba_is_there
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from contextlib import AbstractContextManager
 
     from reldep.engine.terms import Terms, Wanted
     from reldep.kernels.base import FittedKernel
@@ -111,9 +110,9 @@ class Tiled:
         with (
             progress_bar("tiles", self.on_progress) as on_progress,
             SummingThreads[Tile](self.n_threads) as pool,
-            self._single_threaded_blas(sweeps),
+            single_threaded_blas(self.n_threads) if sweeps.n_given else nullcontext(),
         ):
-            steps = _Steps(on_progress, n_steps)
+            steps = Steps(on_progress, n_steps)
             first = pool.summed(partial(sweeps.first, kept=kept), pieces, steps.one_more)
             row_sums = sweeps.row_sums(first)
             if not sweeps.multiplied:
@@ -149,15 +148,6 @@ class Tiled:
         blocks = n_entries * sweeps.n_given * sweeps.all_sums.itemsize
         return {} if needed + blocks <= limit else None
 
-    def _single_threaded_blas(self, sweeps: Sweeps) -> AbstractContextManager[Any]:
-        """Keep matrix products to one thread where our own threads call them."""
-        if self.n_threads == 1 or not sweeps.n_given:
-            return nullcontext()
-        from threadpoolctl import threadpool_limits
-
-        limits: AbstractContextManager[Any] = threadpool_limits(1, user_api="blas")
-        return limits
-
 
 def cut_into_pieces(tiles: Sequence[Tile], sweeps: Sweeps) -> list[list[Tile]]:
     """Cut a list of tiles into pieces of about equal work."""
@@ -173,15 +163,3 @@ def cut_into_pieces(tiles: Sequence[Tile], sweeps: Sweeps) -> list[list[Tile]]:
         pieces[-1].append(tile)
         filled += n_kernels * tile.n_entries
     return pieces
-
-
-class _Steps:
-    """Count the pieces that are done, and tell."""
-
-    def __init__(self, on_progress: OnProgress, total: int) -> None:
-        self._on_progress = on_progress
-        self._done, self._total = 0, total
-
-    def one_more(self) -> None:
-        self._done += 1
-        self._on_progress(self._done, self._total)

@@ -42,8 +42,7 @@ def draw_mice(results: dict[str, Comparison], path: Path) -> None:
     from reldep.plotting import ellipses
 
     figure = Figure(figsize=(9.2, 4.6), layout="constrained")
-    for ax, (source, result) in zip(figure.subplots(1, len(results)), results.items(), strict=True):
+    for ax, result in zip(figure.subplots(1, len(results)), results.values(), strict=True):
         ellipses(result, ax=ax)
-        ax.set_title(f"{source}: z = {result.statistic:.2f}", fontsize="medium")
     with write_atomically(path) as temporary:
         figure.savefig(temporary, dpi=150, format=path.suffix.lstrip("."))

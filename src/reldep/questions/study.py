@@ -59,7 +59,7 @@ class Study:
         self, pairs: Sequence[Pair], variance: str = "fixed-kernel", *, screened: bool = True
     ) -> Influence:
         """Compute A for these pairs, with all that this variance and the screens need."""
-        needs = _needs(pairs, variance, screened=screened)
+        needs = _needs(pairs, variance, len(self.dataset), screened=screened)
         computed = compute_influence(self.fitted, pairs, self.engine, **needs)
         return replace(
             computed,
@@ -70,7 +70,7 @@ class Study:
 
     def plan(self, pairs: Sequence[Pair], variance: str) -> Plan:
         """Say how A would be computed, without computing it."""
-        job = make_job(self.fitted, pairs, **_needs(pairs, variance))
+        job = make_job(self.fitted, pairs, **_needs(pairs, variance, len(self.dataset)))
         return plan(job.kernels, job.wanted, self.engine)
 
     def shuffled_hsics(self, pair: Pair, n_permutations: int) -> FloatArray:
@@ -92,12 +92,14 @@ class Study:
         return replace(self, fits=fits)
 
 
-def _needs(pairs: Sequence[Pair], variance: str, *, screened: bool = True) -> dict[str, Any]:
+def _needs(
+    pairs: Sequence[Pair], variance: str, n: int, *, screened: bool = True
+) -> dict[str, Any]:
     """List what is needed beside the conditional means of the pairs."""
     return {
         "bandwidths": variance in FOLLOWS_BANDWIDTHS,
         "second_order": variance in SECOND_ORDER,
-        "means": pairs_to_screen(pairs) if screened else (),
+        "means": pairs_to_screen(pairs, n) if screened else (),
     }
 
 

@@ -6,6 +6,7 @@ from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import ndtr
 
 from reldep.engine.second_component import second_component
 from reldep.stats.independence import independence_test
@@ -21,9 +22,18 @@ if TYPE_CHECKING:
 # Beyond so many variables the HSICs of all their pairs would cost more than the answer.
 FEW_VARIABLES = 8
 
+# Beyond so many observations what is of second order has vanished, and the standard error tells
+# a dependence from none without any further HSIC.
+FEW_OBSERVATIONS = 5_000
 
-def pairs_to_screen(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
-    """List the pairs whose HSIC the screens need: self-pairs, and all pairs of few variables."""
+
+def pairs_to_screen(pairs: Sequence[Pair], n: int) -> tuple[Pair, ...]:
+    """List the pairs whose HSIC the screens need: self-pairs, and all pairs of few variables.
+
+    None for many observations: there the screens must not cost more than the answer.
+    """
+    if n > FEW_OBSERVATIONS:
+        return ()
     names = list(dict.fromkeys(name for pair in pairs for name in pair))
     if len(names) > FEW_VARIABLES:
         return tuple((name, name) for name in names)
@@ -33,13 +43,18 @@ def pairs_to_screen(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
 def independence_pvalues(influence: Influence, pairs: Sequence[Pair], n: int) -> dict[Pair, float]:
     """Screen every pair for independence by its unbiased correlation.
 
-    ``p = P(χ² > n·C + 1)``, see :func:`~reldep.stats.independence.independence_test`. Pairs
-    whose self-pairs are not known, and self-pairs, are left out.
+    ``p = P(χ² > n·C + 1)``, see :func:`~reldep.stats.independence.independence_test`. Where the
+    self-pairs are not known, the estimate over its standard error is compared with the normal
+    law; under independence that standard error is too large, so few pairs pass by mistake.
+    Self-pairs are left out.
     """
     found = {}
     for x, y in pairs:
         energy = _energy(influence, (x, y))
-        if x == y or energy is None:
+        if x == y:
+            continue
+        if energy is None:
+            found[x, y] = _normal_screen(influence, (x, y))
             continue
         correlation = influence.hsic((x, y)) / np.sqrt(energy) if energy > 0 else 0.0
         found[x, y] = independence_test(float(correlation), n)[1]
@@ -69,6 +84,12 @@ def second_order_share(
     except KeyError:
         return None
     return float(scaled @ component @ scaled) / variance
+
+
+def _normal_screen(influence: Influence, pair: Pair) -> float:
+    row = influence.row(pair)
+    standard_error = np.linalg.norm(influence.psi[row]) / influence.n_observations
+    return float(ndtr(-influence.estimates[row] / standard_error))
 
 
 def _energy(influence: Influence, pair: Pair) -> float | None:

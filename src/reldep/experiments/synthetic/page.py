@@ -36,10 +36,10 @@ distribution of ours."""
 
 _RATIO = """\
 The error ratio is the standard error that the test estimates, divided by the true spread of the
-difference over the draws. It is above 1: the paper's variance holds the kernel fixed, but the
-median bandwidth grows with the sample's own spread and takes part of the variation out of HSIC. So
-the ellipses are wider than the clouds, most of all for the split test, and the test is on the
-safe side. The bandwidth-aware variance is there for this."""
+difference over the draws. Where it is above 1 the ellipses are wider than the clouds and the test
+is on the safe side, most of all the split test: the paper's variance holds the kernel fixed, but
+the median bandwidth grows with the sample's own spread and takes part of the variation out of
+HSIC. The bandwidth-aware variance is there for this."""
 
 _KNOWN = """\
 ### Why are our p-values smaller than the paper's?
@@ -57,16 +57,18 @@ m = 500 be a typical draw: it says that the noisier target looked *more* depende
 than described. All candidates see the same random numbers."""
 
 _GUESSED = """\
-**Guessed.** Three readings bring z near the printed values at γ3 = 0.7 and at (1.7, 500): noise
-whose *variance* is γ; a kernel wider by √2 (the median put into exp(-d²/(2s)²) or the like); and
-2·median. A bandwidth that is the median of the *squared* distances goes too far, leaving out the
-covariance goes the wrong way or not far enough, and the narrower kernel of some HSIC programs,
-exp(-d²/median²), makes z larger still. None of them gives the printed values at γ3 = 1.7 with
-m = 1000 and 3000. A single unlucky draw is no explanation either: z has a standard deviation
-below 1 (table above). So the likely reason is a different scale of noise or bandwidth in the
-program that drew the paper's figure (the authors published the test, not the experiment); it
-cannot be settled from the text. What the paper concludes is reproduced: the joint test rejects
-where the split test does not."""
+**Guessed.** At the paper's sizes (the full run) no single reading fits all six values. At
+γ3 = 0.7 a kernel wider by √2 comes nearest, within about one standard deviation of z at every m;
+noise whose *variance* is γ fits at m = 500 and 1000 but not at 3000. At γ3 = 1.7 and m = 500 the
+bandwidth 2·median and a joint test without the covariance come nearest, but both give too little
+at γ3 = 0.7. The narrower kernel of some HSIC programs, exp(-d²/median²), goes the wrong way. None
+gives the printed values at γ3 = 1.7 with m = 1000 and 3000. A single unlucky draw is no
+explanation: z has a standard deviation of about 1 or less (table above). So the likely reason is
+that the program that drew the paper's figure used another scale of noise or bandwidth than its
+text says, perhaps not the same in every panel; the authors published the test, not the
+experiment, so it cannot be settled.
+
+What the paper concludes is reproduced: the joint test rejects where the split test does not."""
 
 
 def paragraphs(request: Request, tables: dict[str, Rows]) -> list[str]:
