@@ -149,25 +149,29 @@ def growth(quick):
     return {
         "sizes": list(sizes),
         "seconds": times,
-        "extra MB": memory,
+        "arrays held (MB)": memory,
         "exponent of time (want 2.1)": float(np.polyfit(np.log(sizes), np.log(times), 1)[0]),
-        "exponent of memory (want 1.1)": float(
-            np.polyfit(np.log(sizes), np.log(np.maximum(memory, 0.1)), 1)[0]
-        ),
+        "exponent of memory (want 1.1)": float(np.polyfit(np.log(sizes), np.log(memory), 1)[0]),
     }
 
 
 def one_size(m):
-    """Give seconds and extra megabytes of one test with given bandwidths."""
+    """Give seconds of one test with given bandwidths, and the megabytes of arrays it holds.
+
+    The arrays are traced: what the process holds in all hardly moves at these sizes.
+    """
+    import tracemalloc
+
     import reldep
     from reldep.kernels import Gaussian
 
     data = spirals(m)
     kernel = (Gaussian(2.0), Gaussian(4.0), Gaussian(4.0))
     warm_up()
-    before = peak_megabytes()
     spent = seconds(lambda: reldep.compare(*data, kernel=kernel), 2)
-    return spent, peak_megabytes() - before
+    tracemalloc.start()
+    reldep.compare(*data, kernel=kernel)
+    return spent, tracemalloc.get_traced_memory()[1] / 1e6
 
 
 def million(quick):
