@@ -55,8 +55,9 @@ def test_asking_again_evaluates_no_kernel(monkeypatch):
     computed = reldep.influence(data(), PAIRS)
     monkeypatch.setattr(Dense, "terms", None)
     for target in ("en", "fr"):
-        reldep.contrast(computed, {("da", "sv"): 1, ("da", target): -1})
-    reldep.rank("da", computed)
+        result = reldep.contrast(computed, {("da", "sv"): 1, ("da", target): -1})
+        assert result.influence is computed
+    assert reldep.rank("da", computed).influence is computed
 
 
 def test_clusters_and_lags_may_be_chosen_when_asking():
