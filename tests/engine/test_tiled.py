@@ -158,11 +158,15 @@ def test_kept_blocks_are_found_again_though_the_second_sweep_needs_fewer():
     assert np.array_equal(again, sweeps.second(sweeps.row_sums(first), tiles))
 
 
-def test_kernels_on_the_same_points_share_the_distances():
+@pytest.mark.parametrize(("name", "n_given"), [("gaussian", 0), ("sparse", 1)])
+def test_kernels_on_the_same_points_share_the_distances(name, n_given):
     kernels = kernel_zoo(50)
-    wanted = Wanted((("gaussian", "same points"),))
+    kernels["other"] = FittedRadial(kernels[name].points, LaplaceProfile(2.0), "Laplace")
+    wanted = Wanted(((name, "other"),))
     sweeps = Sweeps.prepare(kernels, wanted, compiled=True)
     assert len(sweeps.all_sums.recipe.sources) == 1
+    assert sweeps.n_given == n_given
+    assert_same(Tiled(compiled=True).terms(kernels, wanted), Dense().terms(kernels, wanted), wanted)
 
 
 def test_single_precision_leaves_six_digits():

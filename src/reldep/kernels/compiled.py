@@ -91,7 +91,8 @@ def squared_distances_along(
 def _same_bits(target: Any, source: Any) -> Any:
     """Make a function that reads the bits of one type as another."""
 
-    def typed(typing_context: Any, value: Any) -> Any:  # noqa: ARG001
+    # Both run in the compiler, which has nothing to do where machine code is found on disk.
+    def typed(typing_context: Any, value: Any) -> Any:  # noqa: ARG001  # pragma: no cover
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             return builder.bitcast(arguments[0], context.get_value_type(signature.return_type))
 
@@ -188,7 +189,7 @@ def _single_or_zero(c: Any, s: Any, shift: Any) -> Any:  # pragma: no cover (mac
 def _compiled_as(function: Any, double: Any, single: Any) -> None:
     """Tell numba what a function becomes in a loop, by the type of its second argument."""
 
-    def chosen(c: Any, s: Any, shift: Any) -> Any:  # noqa: ARG001
+    def chosen(c: Any, s: Any, shift: Any) -> Any:  # noqa: ARG001  # pragma: no cover
         return single if s == types.float32 else double
 
     overload(function, jit_options={"fastmath": {"contract"}}, strict=False)(chosen)
