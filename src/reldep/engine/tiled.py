@@ -46,7 +46,7 @@ class Tiled:
         Rows and columns of a tile; by default a size that suits the kernels.
     precision : {"double", "single"}, default "double"
         Of kernel values made by compiled code; sums are always double. Single precision takes
-        about half the time; on the paper's synthetic data with 100,000 rows it moved no
+        about two thirds of the time; on the paper's synthetic data with 100,000 rows it moved no
         conditional mean by more than 3e-8 of the largest and HSIC by 6e-10.
     compiled : bool, optional
         Whether to use compiled code; by default from 2,000 observations on, if numba can be
