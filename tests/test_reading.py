@@ -89,6 +89,16 @@ def test_nullable_and_missing_marks_are_seen_as_missing():
     assert read_variable(words, "v").missing().tolist() == [False, True, False, False]
     assert read_variable(mixed, "v").missing().tolist() == [False, True, True, False]
     assert read_variable([None, {1}, {2}, {3}], "v").missing().tolist() == [True] + 3 * [False]
+    frame = pd.DataFrame({"a": numbers, "b": pd.Series([1, 2, None, 4], dtype="Int64")})
+    assert read_variable(frame, "v").missing().tolist() == [False, True, True, False]
+    assert read_variable(pl.from_pandas(frame), "v").missing().tolist() == [
+        False,
+        True,
+        True,
+        False,
+    ]
+    arrow = pa.table({"a": [1, None, 3, 4], "b": [1.0, 2.0, 3.0, 4.0]})
+    assert read_variable(arrow, "v").missing().tolist() == [False, True, False, False]
     masked = np.ma.masked_array([1.0, 2.0, 3.0, 4.0], mask=[0, 0, 1, 0])
     assert read_variable(masked, "v").missing().tolist() == [False, False, True, False]
     images = np.zeros((4, 2, 2))
