@@ -220,3 +220,23 @@ def test_clusters_of_one_are_no_clusters(data):
     )
     paired = reldep.compare(*data, clusters=np.repeat(np.arange(40), 2))
     assert paired.standard_error != plain.standard_error
+
+
+def test_a_contrast_is_planned_like_the_comparison_it_is(data):
+    x, y, z = data
+    comparison = reldep.compare(x, y, z)
+    contrast = reldep.contrast({"x": x, "y": y, "z": z}, {("x", "y"): 1, ("x", "z"): -1})
+    assert contrast.power(300) == pytest.approx(comparison.power(300))
+    assert contrast.sample_size(0.9) == comparison.sample_size(0.9)
+
+
+def test_several_label_columns_agree_where_all_of_them_do(data):
+    import polars as pl
+
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({"sex": rng.choice(["f", "m"], 80), "job": rng.choice(["a", "b"], 80)})
+    joined = [f"{sex} {job}" for sex, job in frame.iter_rows()]
+    for kernel in ("auto", "delta"):
+        assert reldep.hsic(frame, data[0], kernel=(kernel, "auto")) == pytest.approx(
+            reldep.hsic(joined, data[0]), rel=1e-12
+        )
