@@ -57,7 +57,9 @@ def test_json_is_as_its_schema_says(ask, schema, question, words):
 
 def test_joined_files_are_told_as_the_schema_says(ask, schema):
     words = ("compare", "design.csv", "lipids.csv", "genes.parquet", "--join", "id", *QUESTION)
-    jsonschema.validate(json.loads(ask(*words, "--json").out), schema)
+    found = json.loads(ask(*words, "--json").out)
+    jsonschema.validate(found, schema)
+    assert found["join"]["key"] == "id"
 
 
 def test_the_schema_refuses_what_is_not_a_result(ask, schema):
