@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from reldep._reading import read_variable
+from reldep.data.objects import read_variable
 from reldep.datasets import make_spirals
 from reldep.engine import Tiled, Wanted
 from reldep.engine.terms import conditional_means, hsic

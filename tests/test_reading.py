@@ -10,8 +10,8 @@ import pytest
 import scipy.sparse as sp
 
 import reldep
-from reldep._reading import read_variable
-from reldep._variables import Items, Labels, Mixed, Numeric, Sparse
+from reldep.data.objects import read_variable
+from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse
 
 M = 30
 RNG = np.random.default_rng(0)

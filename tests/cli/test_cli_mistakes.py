@@ -131,7 +131,7 @@ def test_what_else_may_happen_has_its_status(ask, monkeypatch, error, status, me
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr("reldep.tables.open_table", fail)
+    monkeypatch.setattr("reldep.data.open_table", fail)
     said = ask("describe", "mice.csv")
     assert (said.status, said.err) == (status, message)
 
@@ -140,7 +140,7 @@ def test_a_bug_is_not_taken_for_a_mistake(ask, monkeypatch):
     def fail(*_, **__):
         raise RuntimeError("bug")
 
-    monkeypatch.setattr("reldep.tables.open_table", fail)
+    monkeypatch.setattr("reldep.data.open_table", fail)
     with pytest.raises(RuntimeError, match="bug"):
         ask("describe", "mice.csv")
 

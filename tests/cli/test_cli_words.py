@@ -7,10 +7,10 @@ import inspect
 import pytest
 
 import reldep
-from reldep import _validation
 from reldep.cli import questions
 from reldep.cli.kernels import parse_kernel, parse_kernels
 from reldep.cli.wording import ARGUMENTS, as_options
+from reldep.data import checks
 from reldep.kernels import Distance, Gaussian, Laplace, Polynomial, Spectrum
 
 
@@ -105,13 +105,13 @@ def test_every_option_of_a_question_is_an_argument_of_the_library(name):
 @pytest.mark.parametrize(
     ("command", "option", "known"),
     [
-        ("compare", "measure", _validation.MEASURES),
-        ("compare", "missing", _validation.MISSING),
-        ("compare", "variance", _validation.VARIANCES),
-        ("compare", "method", _validation.METHODS),
-        ("compare", "alternative", _validation.ALTERNATIVES),
-        ("contrast", "alternative", _validation.ALTERNATIVES),
-        ("rank", "adjust", _validation.ADJUSTMENTS),
+        ("compare", "measure", checks.MEASURES),
+        ("compare", "missing", checks.MISSING),
+        ("compare", "variance", checks.VARIANCES),
+        ("compare", "method", checks.METHODS),
+        ("compare", "alternative", checks.ALTERNATIVES),
+        ("contrast", "alternative", checks.ALTERNATIVES),
+        ("rank", "adjust", checks.ADJUSTMENTS),
     ],
 )
 def test_the_choices_are_those_of_the_library(command, option, known):

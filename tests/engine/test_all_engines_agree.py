@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from reldep._reading import read_variable
-from reldep._variables import Numeric
+from reldep.data.objects import read_variable
+from reldep.data.variables import Numeric
 from reldep.engine import DaskEngine, Dense, Features, Tiled, Wanted
 from reldep.engine.terms import conditional_means, hsic, row_means
 from reldep.kernels import (

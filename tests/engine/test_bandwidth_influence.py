@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from reldep._reading import read_variable
+from reldep.data.objects import read_variable
 from reldep.engine import Dense, compute_influence
 from reldep.kernels import Delta, Gaussian, Laplace
 

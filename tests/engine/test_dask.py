@@ -12,7 +12,7 @@ import time
 import numpy as np
 import pytest
 
-from reldep._reading import read_variable
+from reldep.data.objects import read_variable
 from reldep.engine import DaskEngine, Dense, Tiled, Wanted, compute_influence, plan, select_engine
 from reldep.engine import dask as dask_engine
 from reldep.engine.dask import OnWorkers, Region, added, default_side, summed

@@ -12,8 +12,8 @@ import pytest
 from scipy import sparse
 
 import reldep
-from reldep._reading import read_variable
-from reldep._variables import Labels
+from reldep.data.objects import read_variable
+from reldep.data.variables import Labels
 from reldep.engine import Dense, Wanted, approximation, compute_influence, feature_maps
 from reldep.engine.features import Features, split_wanted
 from reldep.engine.terms import hsic

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from reldep._reading import read_variable
+from reldep.data.objects import read_variable
 from reldep.engine import Tiled, Wanted, fills
 from reldep.engine.recipe import (
     EQUAL,

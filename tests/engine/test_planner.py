@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from reldep._reading import read_variable
-from reldep._variables import Numeric
+from reldep.data.objects import read_variable
+from reldep.data.variables import Numeric
 from reldep.engine import (
     Dense,
     Features,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from reldep._reading import read_variable
+from reldep.data.objects import read_variable
 from reldep.engine import Dense, compute_influence
 from reldep.engine.second_component import pairs_of_second_component
 from reldep.engine.terms import Terms

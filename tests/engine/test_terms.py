@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import brute_force
-from reldep._variables import Numeric
+from reldep.data.variables import Numeric
 from reldep.engine import Dense, Wanted, compute_influence
 from reldep.engine.terms import hsic, row_means
 from reldep.kernels import Precomputed

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from reldep._reading import read_variable
-from reldep._variables import Labels, Mixed, Numeric
+from reldep.data.objects import read_variable
+from reldep.data.variables import Labels, Mixed, Numeric
 from reldep.engine import Dense, Tiled, Wanted, tiled
 from reldep.engine.terms import conditional_means, hsic, row_means
 from reldep.engine.tiled import cut_into_pieces
@@ -229,7 +229,7 @@ def test_memory_grows_with_the_rows_not_with_their_square():
     code = """
         import resource
         import numpy as np
-        from reldep._reading import read_variable
+        from reldep.data.objects import read_variable
         from reldep.engine import Tiled, Wanted
         from reldep.kernels import Gaussian
 
@@ -256,7 +256,7 @@ def test_an_interrupt_stops_the_threads_after_the_tile_in_work():
     code = """
         import os, signal, threading, time
         import numpy as np
-        from reldep._reading import read_variable
+        from reldep.data.objects import read_variable
         from reldep.engine import Tiled, Wanted
         from reldep.kernels import FunctionKernel
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import reldep
-from reldep._reading import read_variable
+from reldep.data.objects import read_variable
 from reldep.kernels import Delta, EditDistance, Spectrum, Text
 from reldep.kernels.resolve import as_kernel
 

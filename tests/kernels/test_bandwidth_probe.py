@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from reldep._reading import read_variable
+from reldep.data.objects import read_variable
 from reldep.kernels import Delta, Distance, Gaussian, Laplace, Linear, Precomputed
 from reldep.kernels.bandwidth import DENSITY_ROWS, density_at
 from reldep.kernels.median import median_distance, pairwise_distances

@@ -7,8 +7,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from reldep._reading import read_variable
-from reldep._variables import Variable
+from reldep.data.objects import read_variable
+from reldep.data.variables import Variable
 from reldep.kernels import (
     Delta,
     Distance,

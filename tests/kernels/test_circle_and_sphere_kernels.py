@@ -7,7 +7,7 @@ import pytest
 from sklearn.gaussian_process.kernels import ExpSineSquared
 from sklearn.metrics.pairwise import haversine_distances
 
-from reldep._reading import read_variable
+from reldep.data.objects import read_variable
 from reldep.kernels import Angles, Gaussian, Haversine, Periodic
 
 RNG = np.random.default_rng(8)

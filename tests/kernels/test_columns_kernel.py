@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import reldep
-from reldep._reading import read_variable
+from reldep.data.objects import read_variable
 from reldep.kernels import (
     Columns,
     Delta,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from reldep._reading import read_variable
+from reldep.data.objects import read_variable
 from reldep.kernels import Delta, Gaussian, Linear, Polynomial
 
 NUMBERS = np.random.default_rng(1).normal(size=(23, 3)) + 0.5

@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from reldep._reading import read_variable
+from reldep.data.objects import read_variable
 from reldep.kernels import WeisfeilerLehman
 
 # Number of nodes, edges, labels.

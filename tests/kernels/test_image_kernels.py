@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from reldep._reading import read_variable
+from reldep.data.objects import read_variable
 from reldep.kernels import Embedding, Gaussian, Images, Linear
 
 RNG = np.random.default_rng(5)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy.special import eval_legendre
 
 import reldep
-from reldep._reading import read_variable
+from reldep.data.objects import read_variable
 from reldep.kernels import (
     Angles,
     Columns,

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reldep._reading import read_variable
+from reldep.data.objects import read_variable
 from reldep.kernels import (
     Delta,
     Distance,

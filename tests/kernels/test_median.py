@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from reldep._reading import read_variable
+from reldep.data.objects import read_variable
 from reldep.kernels import Gaussian, Laplace, machine, median, selection
 from reldep.kernels.median import median_distance, pairwise_distances
 from reldep.kernels.points import Points

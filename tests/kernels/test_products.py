@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from reldep._reading import read_variable
+from reldep.data.objects import read_variable
 from reldep.kernels import machine, points
 from reldep.kernels.points import Points
 from reldep.kernels.products import dot_products

@@ -18,7 +18,7 @@ from sklearn.gaussian_process.kernels import (
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 
 import reldep
-from reldep._reading import read_variable
+from reldep.data.objects import read_variable
 from reldep.kernels import Columns, Gaussian, check_kernel
 from reldep.kernels.resolve import NAMED, as_kernel, is_characteristic
 from reldep.kernels.scikit import PAIRWISE_NAMES

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from reldep._reading import read_variable
+from reldep.data.objects import read_variable
 from reldep.exceptions import BandwidthWarning
 from reldep.kernels import TimeSeries
 

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics import jaccard_score
 
-from reldep._reading import read_variable
+from reldep.data.objects import read_variable
 from reldep.kernels import Jaccard, MinMax
 
 RNG = np.random.default_rng(3)

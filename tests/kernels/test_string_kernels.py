@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reldep
-from reldep._reading import read_variable
+from reldep.data.objects import read_variable
 from reldep.exceptions import BandwidthWarning
 from reldep.kernels import EditDistance, Spectrum, check_kernel
 

@@ -10,7 +10,7 @@ import snowballstemmer
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
 
-from reldep._reading import read_variable
+from reldep.data.objects import read_variable
 from reldep.kernels import Gaussian, Text, check_kernel
 from reldep.kernels.tfidf import (
     STEMMERS,

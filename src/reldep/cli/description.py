@@ -16,7 +16,7 @@ def print_description(
     files: list[str], join: str | None, categories: str | None, *, json: bool, csv: bool
 ) -> None:
     """Print one line for every column of a file."""
-    from reldep.tables import describe, open_table
+    from reldep.data import describe, open_table
 
     refuse_both(json=json, csv=csv)
     table = open_table(files, join=join, categories=categories)

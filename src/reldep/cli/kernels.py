@@ -50,7 +50,7 @@ def parse_kernel(word: str) -> str | Kernel:
     >>> parse_kernel("laplace:0.5*median")
     Laplace(bandwidth='median', factor=0.5)
     """
-    from reldep._validation import check_choice
+    from reldep.data.checks import check_choice
     from reldep.kernels.resolve import NAMED
 
     name, colon, parameter = word.partition(":")

@@ -28,7 +28,7 @@ REPORTS = (".html", ".htm")
 
 def check_outputs(request: Request) -> None:
     """Refuse, before any work, what could not be printed or written after it."""
-    from reldep._validation import check_level
+    from reldep.data.checks import check_level
 
     check_level("alpha", request.alpha)
     refuse_both(json=request.json, csv=request.csv)

@@ -75,7 +75,7 @@ def rank(
     reldep rank mice.csv --source diet --targets 'C*'
     """
     import reldep
-    from reldep.tables import quote_column
+    from reldep.data import quote_column
 
     own = {column for block in request.blocks(source).values() for column in block}
     each = [] if targets is None else [c for c in request.table.select(targets) if c not in own]
@@ -130,7 +130,7 @@ def contrast(
 
 
 def _read_weights(words: list[str]) -> dict[tuple[str, str], float]:
-    from reldep.tables import parse_weight
+    from reldep.data import parse_weight
 
     weights: dict[tuple[str, str], float] = {}
     for word in words:
@@ -143,7 +143,7 @@ def _read_weights(words: list[str]) -> dict[tuple[str, str], float]:
 
 def _column(request: Request, name: str, blocks: dict[str, list[str]]) -> str:
     """Give the column of this name, or propose a column or block of a similar one."""
-    from reldep.tables.names import hint
+    from reldep.data.names import hint
 
     if name not in request.table.columns:
         known = [*blocks, *request.table.columns]

@@ -18,7 +18,7 @@ from reldep.cli.output import check_outputs
 if TYPE_CHECKING:
     import polars as pl
 
-    from reldep.tables import Table
+    from reldep.data import Table
 
 DATA, METHOD, OUTPUT = "Data", "Method", "Output"
 
@@ -117,7 +117,7 @@ class Request:
     @cached_property
     def table(self) -> Table:
         """The file or files, opened."""
-        from reldep.tables import open_table
+        from reldep.data import open_table
 
         return open_table(self.files, join=self.join, categories=self.categories)
 
@@ -135,7 +135,7 @@ class Request:
         return found
 
     def _block(self, definition: str) -> tuple[str, list[str]]:
-        from reldep.tables import parse_named
+        from reldep.data import parse_named
 
         if definition in self.table.columns:
             return definition, [definition]

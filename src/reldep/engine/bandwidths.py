@@ -22,7 +22,7 @@ from reldep.engine.terms import Pair, Terms, hsic, row_means
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from reldep._variables import FloatArray
+    from reldep.data.variables import FloatArray
     from reldep.kernels.bandwidth import BandwidthProbe
     from reldep.kernels.base import FittedKernel
 

@@ -15,7 +15,7 @@ from reldep.kernels.radial import FittedRadial
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from reldep._variables import FloatArray, IntArray
+    from reldep.data.variables import FloatArray, IntArray
     from reldep.engine.tiles import Tile
     from reldep.kernels.base import FittedKernel
     from reldep.kernels.points import Points

@@ -13,7 +13,7 @@ from reldep.kernels.points import Points
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reldep._variables import FloatArray, IntArray
+    from reldep.data.variables import FloatArray, IntArray
     from reldep.engine.recipe import Recipe
     from reldep.engine.tiles import Tile
     from reldep.kernels.base import FittedKernel

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from scipy.sparse import csr_array
 
-    from reldep._variables import FloatArray
+    from reldep.data.variables import FloatArray
     from reldep.engine.features import Features
     from reldep.engine.terms import Wanted
     from reldep.kernels.base import FittedKernel

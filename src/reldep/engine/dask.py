@@ -26,7 +26,7 @@ from reldep.kernels._extras import import_extra
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from reldep._variables import FloatArray
+    from reldep.data.variables import FloatArray
     from reldep.engine.progress import OnProgress
     from reldep.engine.terms import Terms, Wanted
     from reldep.kernels.base import FittedKernel

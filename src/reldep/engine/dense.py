@@ -12,7 +12,7 @@ from reldep.engine.terms import Pair, Terms, Wanted
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reldep._variables import FloatArray
+    from reldep.data.variables import FloatArray
     from reldep.kernels.base import FittedKernel
 
 

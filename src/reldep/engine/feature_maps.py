@@ -21,7 +21,7 @@ from reldep.kernels.radial import FittedRadial, GaussianProfile
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reldep._variables import FloatArray, IntArray
+    from reldep.data.variables import FloatArray, IntArray
     from reldep.engine.feature_rows import AnyFloats, Rows
     from reldep.kernels.base import FittedKernel
     from reldep.kernels.points import Points

@@ -28,7 +28,7 @@ from reldep.kernels.machine import available_cores
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from reldep._variables import FloatArray
+    from reldep.data.variables import FloatArray
     from reldep.engine.feature_maps import FeatureMap
     from reldep.engine.feature_rows import CentredRows, Cross
     from reldep.engine.progress import OnProgress

@@ -18,7 +18,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from reldep._variables import FloatArray, IntArray
+    from reldep.data.variables import FloatArray, IntArray
 
     AnyFloats: TypeAlias = npt.NDArray[np.floating[Any]]
     Rows: TypeAlias = Any  # AnyFloats | csr_array; scipy's sparse arrays carry no types

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from reldep._validation import check_choice
+from reldep.data.checks import check_choice
 from reldep.engine.approximation import approximation_notes
 from reldep.engine.feature_maps import approximate_map, exact_map
 from reldep.engine.feature_passes import FeaturePasses

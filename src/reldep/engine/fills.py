@@ -34,7 +34,7 @@ from reldep.kernels.compiled import (
 )
 
 if TYPE_CHECKING:
-    from reldep._variables import FloatArray, IntArray
+    from reldep.data.variables import FloatArray, IntArray
 
 # Columns that are worked on together in a tile on the diagonal; elsewhere it is WIDTH.
 NARROW = 128

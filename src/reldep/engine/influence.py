@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep._frames import make_frame
+from reldep.data.frames import make_frame
 from reldep.engine.bandwidths import bandwidth_psi
 from reldep.engine.job import make_job
 from reldep.engine.second_component import second_component
@@ -18,7 +18,7 @@ from reldep.engine.terms import Pair, canonical, conditional_means, hsic
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reldep._variables import FloatArray, IntArray
+    from reldep.data.variables import FloatArray, IntArray
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel
 

@@ -14,7 +14,7 @@ from reldep.engine.terms import Terms, Wanted, hsic
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from reldep._variables import FloatArray, IntArray
+    from reldep.data.variables import FloatArray, IntArray
     from reldep.kernels.base import FittedKernel
 
 # Two matrices of this size take 256 MB; beyond it the kernels are evaluated anew.

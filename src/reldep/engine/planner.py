@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reldep._validation import check_choice
+from reldep.data.checks import check_choice
 from reldep.engine.costs import Cost, dask_cost, dense_cost, features_cost, tiled_cost
 from reldep.engine.dask import DaskEngine, n_threads
 from reldep.engine.dense import Dense

@@ -31,7 +31,7 @@ from reldep.kernels.radial import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reldep._variables import FloatArray, IntArray
+    from reldep.data.variables import FloatArray, IntArray
     from reldep.kernels.base import FittedKernel
 
 # The functions of a source s with parameters c and a: cs, c√s, 2^(cs), 2^(c√s), [s = 0]; and

@@ -16,7 +16,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from reldep._variables import FloatArray
+    from reldep.data.variables import FloatArray
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel
 

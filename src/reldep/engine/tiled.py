@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from reldep._validation import check_choice
+from reldep.data.checks import check_choice
 from reldep.engine.memory import bytes_of, in_words
 from reldep.engine.progress import OnProgress, Steps, progress_bar
 from reldep.engine.threads import SummingThreads, single_threaded_blas

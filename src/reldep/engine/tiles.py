@@ -30,7 +30,7 @@ from reldep.kernels.machine import worth_compiling
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from reldep._variables import FloatArray, IntArray
+    from reldep.data.variables import FloatArray, IntArray
     from reldep.kernels.base import FittedKernel
 
 # Compiled code keeps to the cache by itself and only wants few calls, but enough tiles to deal

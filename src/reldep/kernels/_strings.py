@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep._variables import Labels, rows_in_words
+from reldep.data.variables import Labels, rows_in_words
 
 if TYPE_CHECKING:
-    from reldep._variables import Items
+    from reldep.data.variables import Items
 
 
 def strings_of(variable: Labels | Items, kernel: str) -> list[str]:

@@ -15,7 +15,7 @@ import numpy as np
 from reldep.kernels.median import pairwise_distances
 
 if TYPE_CHECKING:
-    from reldep._variables import FloatArray
+    from reldep.data.variables import FloatArray
     from reldep.kernels.base import FittedKernel
     from reldep.kernels.points import Points
 

@@ -11,13 +11,13 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from reldep._variables import Items
+from reldep.data.variables import Items
 
 if TYPE_CHECKING:
     import numpy as np
     from scipy.sparse import csr_array
 
-    from reldep._variables import FloatArray, IntArray, Variable
+    from reldep.data.variables import FloatArray, IntArray, Variable
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.bandwidth import BandwidthProbe
     from reldep.kernels.composite import Product, Sum

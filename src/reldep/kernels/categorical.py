@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from reldep._variables import Labels, Mixed, Numeric, Variable, joint_labels
+from reldep.data.variables import Labels, Mixed, Numeric, Variable, joint_labels
 from reldep.kernels.base import ALL_ROWS, FittedKernel, Kernel
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from reldep._variables import FloatArray, IntArray
+    from reldep.data.variables import FloatArray, IntArray
 
 
 def indicators(labels: Labels, rows: slice | IntArray = ALL_ROWS) -> csr_array:

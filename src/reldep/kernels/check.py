@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep._reading import read_variable
-from reldep._validation import check_count
-from reldep._variables import Variable
+from reldep.data.checks import check_count
+from reldep.data.objects import read_variable
+from reldep.data.variables import Variable
 from reldep.kernels.resolve import as_kernel
 
 if TYPE_CHECKING:
-    from reldep._variables import FloatArray
+    from reldep.data.variables import FloatArray
     from reldep.kernels.base import FittedKernel
 
 # Rounding may take this share of the largest value (or eigenvalue).

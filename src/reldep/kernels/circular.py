@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from reldep._validation import check_choice, check_positive
-from reldep._variables import Numeric, Variable
+from reldep.data.checks import check_choice, check_positive
+from reldep.data.variables import Numeric, Variable
 from reldep.kernels.mapped import MappedKernel
 from reldep.kernels.radial import Bandwidth, Gaussian
 
 if TYPE_CHECKING:
-    from reldep._variables import FloatArray
+    from reldep.data.variables import FloatArray
 
 UNITS = ("degrees", "radians", "vectors")
 
@@ -64,7 +64,7 @@ class Periodic(_OnCircle):
     --------
     >>> import numpy as np
     >>> from reldep.kernels import Periodic
-    >>> from reldep._reading import read_variable
+    >>> from reldep.data.objects import read_variable
     >>> hours = read_variable([23.0, 1.0, 12.0], "hour")
     >>> Periodic(24, bandwidth=1).fit(hours).matrix().round(2)
     array([[1.  , 0.87, 0.14],
@@ -110,7 +110,7 @@ class Angles(_OnCircle):
     Examples
     --------
     >>> from reldep.kernels import Angles
-    >>> from reldep._reading import read_variable
+    >>> from reldep.data.objects import read_variable
     >>> Angles("degrees", bandwidth=1).fit(read_variable([0, 180, 360], "wind")).matrix().round(2)
     array([[1.  , 0.14, 1.  ],
            [0.14, 1.  , 0.14],

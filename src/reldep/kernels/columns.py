@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from reldep._validation import check_choice, check_names_known, check_varies
-from reldep._variables import Labels, Mixed, Numeric, Variable
+from reldep.data.checks import check_choice, check_names_known, check_varies
+from reldep.data.variables import Labels, Mixed, Numeric, Variable
 from reldep.kernels.base import FittedKernel, Kernel
 from reldep.kernels.composite import FittedProduct, FittedSum
 from reldep.kernels.mapped import MappedKernel

@@ -17,7 +17,7 @@ from numba.extending import intrinsic, overload
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reldep._variables import FloatArray, IntArray
+    from reldep.data.variables import FloatArray, IntArray
 
 # Neighbouring observations that are worked on together: few enough that the rows of a few
 # kernels and the sums of the columns stay near, enough that the calls of loops do not show.

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from reldep._variables import Items, Labels, Mixed, Numeric, Sparse, Variable
+from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable
 from reldep.kernels.base import FittedKernel, Kernel
 from reldep.kernels.radial import Distance
 
 if TYPE_CHECKING:
-    from reldep._variables import FloatArray, IntArray
+    from reldep.data.variables import FloatArray, IntArray
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.bandwidth import BandwidthProbe
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from reldep._variables import Labels, Numeric, Sparse, Variable
+from reldep.data.variables import Labels, Numeric, Sparse, Variable
 from reldep.kernels.base import ALL_ROWS, FittedKernel, Kernel
 from reldep.kernels.categorical import indicators
 from reldep.kernels.products import dot_products
@@ -17,7 +17,7 @@ from reldep.kernels.products import dot_products
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from reldep._variables import FloatArray, IntArray
+    from reldep.data.variables import FloatArray, IntArray
 
 # Above this many columns the expansion of a polynomial costs more than its kernel matrix.
 MOST_MONOMIALS = 2_000

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from reldep._validation import check_count
-from reldep._variables import Items, Labels, Numeric, Sparse, Variable
+from reldep.data.checks import check_count
+from reldep.data.variables import Items, Labels, Numeric, Sparse, Variable
 from reldep.kernels.given import observations_of
 from reldep.kernels.mapped import MappedKernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reldep._variables import FloatArray
+    from reldep.data.variables import FloatArray
     from reldep.kernels.resolve import KernelSpec
 
 
@@ -40,7 +40,7 @@ class Embedding(MappedKernel):
     Examples
     --------
     >>> from reldep.kernels import Embedding
-    >>> from reldep._reading import read_variable
+    >>> from reldep.data.objects import read_variable
     >>> def vowels(words):
     ...     return [[word.count("a"), word.count("o")] for word in words]
     >>> words = read_variable(["banana", "cocoa", "avocado", "plum"], "words")

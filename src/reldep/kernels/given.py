@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from reldep._variables import Items, Labels, Mixed, Numeric, Sparse, Variable
+from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable
 from reldep.kernels.base import FittedKernel, Kernel
 
 if TYPE_CHECKING:
-    from reldep._variables import FloatArray, IntArray
+    from reldep.data.variables import FloatArray, IntArray
 
 BlockFunction = Callable[[Any, Any], Any]
 

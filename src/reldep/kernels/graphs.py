@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from reldep._validation import check_count
-from reldep._variables import Items, Sparse, Variable
+from reldep.data.checks import check_count
+from reldep.data.variables import Items, Sparse, Variable
 from reldep.kernels.counts import count_matrix, unit_rows
 from reldep.kernels.mapped import MappedKernel
 
@@ -60,7 +60,7 @@ class WeisfeilerLehman(MappedKernel):
     Examples
     --------
     >>> from reldep.kernels import WeisfeilerLehman
-    >>> from reldep._reading import read_variable
+    >>> from reldep.data.objects import read_variable
     >>> path = ("abc", ["ab", "bc"])
     >>> triangle = ("abc", ["ab", "bc", "ca"])
     >>> graphs = read_variable([path, triangle], "graphs")

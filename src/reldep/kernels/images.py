@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from reldep._validation import check_count
-from reldep._variables import Items, Numeric, Variable
+from reldep.data.checks import check_count
+from reldep.data.variables import Items, Numeric, Variable
 from reldep.kernels.mapped import MappedKernel
 
 if TYPE_CHECKING:
-    from reldep._variables import FloatArray
+    from reldep.data.variables import FloatArray
     from reldep.kernels.resolve import KernelSpec
 
 

@@ -18,7 +18,7 @@ from reldep.kernels.radial import FittedRadial
 if TYPE_CHECKING:
     import numpy as np
 
-    from reldep._variables import IntArray, Numeric, Sparse, Variable
+    from reldep.data.variables import IntArray, Numeric, Sparse, Variable
 
 
 class MappedKernel(Kernel):

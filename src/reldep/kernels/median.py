@@ -16,7 +16,7 @@ import numpy as np
 from reldep.kernels.selection import DistanceStream
 
 if TYPE_CHECKING:
-    from reldep._variables import FloatArray
+    from reldep.data.variables import FloatArray
     from reldep.kernels.points import Points
 
 WHOLE_UP_TO = 2_000

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from reldep._validation import check_varies
-from reldep._variables import Items, Numeric, Sparse, Variable
+from reldep.data.checks import check_varies
+from reldep.data.variables import Items, Numeric, Sparse, Variable
 from reldep.kernels._extras import import_extra
 from reldep.kernels.base import FittedKernel, Kernel
 from reldep.kernels.products import dot_products
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from scipy.sparse import csr_array
 
-    from reldep._variables import FloatArray
+    from reldep.data.variables import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +93,7 @@ class Jaccard(Kernel):
     Examples
     --------
     >>> from reldep.kernels import Jaccard
-    >>> from reldep._reading import read_variable
+    >>> from reldep.data.objects import read_variable
     >>> baskets = read_variable([{"tea", "milk"}, {"tea"}, {"rice"}], "baskets")
     >>> Jaccard().fit(baskets).matrix()
     array([[1. , 0.5, 0. ],
@@ -128,7 +128,7 @@ class MinMax(Kernel):
     Examples
     --------
     >>> from reldep.kernels import MinMax
-    >>> from reldep._reading import read_variable
+    >>> from reldep.data.objects import read_variable
     >>> MinMax().fit(read_variable([[2, 1], [1, 1], [0, 3]], "counts")).matrix().round(3)
     array([[1.   , 0.667, 0.2  ],
            [0.667, 1.   , 0.25 ],

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep._variables import Numeric, Sparse
+from reldep.data.variables import Numeric, Sparse
 from reldep.kernels.products import dot_products
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from reldep._variables import FloatArray, IntArray
+    from reldep.data.variables import FloatArray, IntArray
 
 # Up to this many columns the direct differences of cdist beat a matrix product.
 FEW_COLUMNS = 24

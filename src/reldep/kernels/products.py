@@ -11,7 +11,7 @@ from reldep.kernels.machine import worth_compiling
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from reldep._variables import FloatArray, IntArray
+    from reldep.data.variables import FloatArray, IntArray
 
 
 def dot_products(matrix: FloatArray | csr_array, rows: slice, cols: slice) -> FloatArray:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from reldep._variables import Labels, Numeric, Sparse, Variable
+from reldep.data.variables import Labels, Numeric, Sparse, Variable
 from reldep.exceptions import BandwidthWarning, ReldepWarning
 from reldep.kernels.bandwidth import BandwidthProbe, density_at
 from reldep.kernels.base import FittedKernel, Kernel
@@ -16,7 +16,7 @@ from reldep.kernels.median import median_distance
 from reldep.kernels.points import Points
 
 if TYPE_CHECKING:
-    from reldep._variables import FloatArray
+    from reldep.data.variables import FloatArray
 
 Bandwidth = float | Literal["median"]
 

@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from reldep._reading import WAY_OUT_OBJECTS
-from reldep._validation import check_choice, check_names_known
-from reldep._variables import Items, Labels, Mixed, Variable
+from reldep.data.checks import check_choice, check_names_known
+from reldep.data.objects import WAY_OUT_OBJECTS
+from reldep.data.variables import Items, Labels, Mixed, Variable
 from reldep.kernels.base import Kernel
 from reldep.kernels.categorical import Delta
 from reldep.kernels.composite import Product

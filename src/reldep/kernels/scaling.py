@@ -10,7 +10,7 @@ from reldep.kernels.base import Kernel
 from reldep.kernels.radial import Bandwidth, Laplace
 
 if TYPE_CHECKING:
-    from reldep._variables import Variable
+    from reldep.data.variables import Variable
     from reldep.kernels.base import FittedKernel
     from reldep.kernels.median import MedianDistance
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from reldep._variables import Numeric, Sparse, Variable
+from reldep.data.variables import Numeric, Sparse, Variable
 from reldep.kernels._extras import import_extra
 from reldep.kernels.base import Kernel
 from reldep.kernels.given import FittedFunction, observations_of

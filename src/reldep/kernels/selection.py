@@ -19,7 +19,7 @@ from reldep.kernels.points import FEW_COLUMNS, Points
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reldep._variables import FloatArray, IntArray
+    from reldep.data.variables import FloatArray, IntArray
 
 # Pairs drawn where distances are cheap one by one, and rows where they come in blocks.
 SAMPLED_PAIRS = 100_000

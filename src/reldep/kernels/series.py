@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from reldep._variables import Items, Numeric, Variable
+from reldep.data.variables import Items, Numeric, Variable
 from reldep.kernels._extras import import_extra
 from reldep.kernels.base import FittedKernel
 from reldep.kernels.median import MedianDistance, median_distance
@@ -15,7 +15,7 @@ from reldep.kernels.points import Points
 from reldep.kernels.scaling import BandwidthKernel, ChosenBandwidth
 
 if TYPE_CHECKING:
-    from reldep._variables import FloatArray
+    from reldep.data.variables import FloatArray
     from reldep.exceptions import ReldepWarning
 
 # The median between time points is taken over at most this many of them.
@@ -94,7 +94,7 @@ class TimeSeries(BandwidthKernel):
     Examples
     --------
     >>> from reldep.kernels import TimeSeries
-    >>> from reldep._reading import read_variable
+    >>> from reldep.data.objects import read_variable
     >>> series = read_variable([[1, 2, 3], [1, 2, 2, 3], [3, 1, 0]], "series")
     >>> TimeSeries(bandwidth=2).fit(series).matrix().round(3)
     array([[1.   , 0.839, 0.068],

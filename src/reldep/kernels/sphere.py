@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from reldep._validation import check_varies
-from reldep._variables import Numeric, Variable
+from reldep.data.checks import check_varies
+from reldep.data.variables import Numeric, Variable
 from reldep.kernels.median import median_distance
 from reldep.kernels.points import Points
 from reldep.kernels.radial import BandwidthProfile, FittedRadial, Profile
 from reldep.kernels.scaling import BandwidthKernel
 
 if TYPE_CHECKING:
-    from reldep._variables import FloatArray
+    from reldep.data.variables import FloatArray
     from reldep.kernels.bandwidth import BandwidthProbe
 
 # Mean radius R1 of the Earth (IUGG), in kilometres.
@@ -100,7 +100,7 @@ class Haversine(BandwidthKernel):
     Examples
     --------
     >>> from reldep.kernels import Haversine
-    >>> from reldep._reading import read_variable
+    >>> from reldep.data.objects import read_variable
     >>> places = read_variable([[48.8566, 2.3522], [51.5074, -0.1278]], "places")
     >>> -1000 * np.log(Haversine(bandwidth=1000).fit(places).matrix()[0, 1]).round(3)
     np.float64(344.0)

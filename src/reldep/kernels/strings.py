@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from reldep._validation import check_count, check_varies
-from reldep._variables import Items, Labels, Sparse, Variable
+from reldep.data.checks import check_count, check_varies
+from reldep.data.variables import Items, Labels, Sparse, Variable
 from reldep.kernels._extras import import_extra
 from reldep.kernels._strings import refuse_where, strings_of
 from reldep.kernels.base import FittedKernel
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from scipy.sparse import csr_array
 
-    from reldep._variables import FloatArray, IntArray
+    from reldep.data.variables import FloatArray, IntArray
     from reldep.exceptions import ReldepWarning
 
 # Rows of the distance matrix that are counted at a time for the median.
@@ -54,7 +54,7 @@ class Spectrum(MappedKernel):
     --------
     >>> import numpy as np
     >>> from reldep.kernels import Spectrum
-    >>> from reldep._reading import read_variable
+    >>> from reldep.data.objects import read_variable
     >>> strings = read_variable(["ABAB", "ABBA", "BABA"], "strings")
     >>> Spectrum(k=2, normalize=False).fit(strings).matrix()
     array([[5., 3., 4.],

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from reldep._validation import check_level
-from reldep._variables import Items, Labels, Sparse, Variable
+from reldep.data.checks import check_level
+from reldep.data.variables import Items, Labels, Sparse, Variable
 from reldep.kernels._strings import refuse_where, strings_of
 from reldep.kernels.mapped import MappedKernel
 from reldep.kernels.tfidf import (

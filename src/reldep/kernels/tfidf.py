@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep._validation import nearest
+from reldep.data.checks import nearest
 from reldep.kernels._extras import import_extra
 from reldep.kernels.counts import unit_rows
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep._validation import METHODS, MINIMUM_OBSERVATIONS, check_level
+from reldep.data.checks import METHODS, MINIMUM_OBSERVATIONS, check_level
 from reldep.plotting.style import (
     BLUE,
     GREY,
@@ -25,7 +25,7 @@ from reldep.stats import normal
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from reldep._variables import IntArray
+    from reldep.data.variables import IntArray
     from reldep.results.base import Result
     from reldep.results.sensitivity import Sensitivity
 

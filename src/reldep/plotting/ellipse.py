@@ -20,7 +20,7 @@ from reldep.plotting.style import (
 from reldep.results.text import MEASURE_NAMES, pvalue_text
 
 if TYPE_CHECKING:
-    from reldep._variables import FloatArray
+    from reldep.data.variables import FloatArray
     from reldep.results import Comparison
 
 SIGMAS = 2.0

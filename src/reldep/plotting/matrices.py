@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep._validation import check_level
+from reldep.data.checks import check_level
 from reldep.engine.influence import Influence
 from reldep.plotting.style import PALE, axes, thinned
 from reldep.results.text import MEASURE_NAMES
@@ -15,7 +15,7 @@ from reldep.stats.measures import estimate
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reldep._variables import FloatArray
+    from reldep.data.variables import FloatArray
     from reldep.results.ranking import Ranking
 
 # More cells than this on a side leave no room for a number in each.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep._validation import ALTERNATIVES, VARIANCES, check_choice
+from reldep.data.checks import ALTERNATIVES, VARIANCES, check_choice
 from reldep.stats import normal
 from reldep.stats.contrasts import standard_error_of
 from reldep.stats.covariance import automatic_lag, covariance
@@ -21,7 +21,7 @@ from reldep.stats.second_order import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reldep._variables import FloatArray, IntArray
+    from reldep.data.variables import FloatArray, IntArray
     from reldep.engine import Influence, Pair
     from reldep.questions.study import Study
 

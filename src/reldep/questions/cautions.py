@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep._validation import small_sample_cautions
-from reldep._variables import Numeric
+from reldep.data.checks import small_sample_cautions
+from reldep.data.variables import Numeric
 from reldep.exceptions import (
     DegenerateWarning,
     IndependenceWarning,
@@ -24,8 +24,8 @@ from reldep.stats.screening import independence_pvalues, second_order_share
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from reldep._validation import Dataset
-    from reldep._variables import FloatArray, IntArray
+    from reldep.data.checks import Dataset
+    from reldep.data.variables import FloatArray, IntArray
     from reldep.engine import Influence, Pair
     from reldep.kernels import FittedKernel
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep._validation import METHODS, MINIMUM_OBSERVATIONS, check_choice
+from reldep.data.checks import METHODS, MINIMUM_OBSERVATIONS, check_choice
 from reldep.engine import Influence
 from reldep.questions._inference import Inference
 from reldep.questions.cautions import cautions_about_contrast, cautions_of
@@ -27,8 +27,8 @@ from reldep.stats.measures import pairs_needed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reldep._validation import Dataset
-    from reldep._variables import FloatArray, IntArray
+    from reldep.data.checks import Dataset
+    from reldep.data.variables import FloatArray, IntArray
     from reldep.engine import Pair
     from reldep.kernels import FittedKernel
 

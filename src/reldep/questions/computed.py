@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from reldep._validation import MEASURES, check_choice, read_clusters, small_sample_cautions
+from reldep.data.checks import MEASURES, check_choice, read_clusters, small_sample_cautions
 from reldep.questions.cautions import cautions_of
 from reldep.questions.study import provenance_of
 from reldep.results.provenance import Provenance
@@ -14,7 +14,7 @@ from reldep.stats.measures import pairs_needed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reldep._variables import IntArray
+    from reldep.data.variables import IntArray
     from reldep.engine import Influence, Pair
     from reldep.exceptions import ReldepWarning
     from reldep.questions._inference import Inference

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep._validation import check_names_known
+from reldep.data.checks import check_names_known
 from reldep.engine import Influence
 from reldep.engine.terms import canonical
 from reldep.questions._inference import Inference
@@ -21,7 +21,7 @@ from reldep.stats.contrasts import check_weights
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from reldep._variables import FloatArray
+    from reldep.data.variables import FloatArray
     from reldep.engine import Pair
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep._validation import VARIANCES, check_choice, check_names_known
+from reldep.data.checks import VARIANCES, check_choice, check_names_known
 from reldep.questions._inference import Inference
 from reldep.questions.cautions import cautions_about_dependence, cautions_of
 from reldep.questions.repetition import repeatable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reldep._validation import VARIANCES, check_choice
+from reldep.data.checks import VARIANCES, check_choice
 from reldep.questions.study import display_names, prepare
 from reldep.stats.measures import pairs_needed
 

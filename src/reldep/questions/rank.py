@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep._validation import ADJUSTMENTS, check_choice, check_level
+from reldep.data.checks import ADJUSTMENTS, check_choice, check_level
 from reldep.engine import Influence
 from reldep.questions._inference import Inference
 from reldep.questions.cautions import cautions_about_targets
@@ -27,7 +27,7 @@ from reldep.stats.simultaneous import JointNormal, difference_variances
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reldep._variables import FloatArray
+    from reldep.data.variables import FloatArray
 
 
 @repeatable

@@ -23,7 +23,7 @@ from reldep.stats.measures import pairs_needed
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reldep._variables import FloatArray
+    from reldep.data.variables import FloatArray
     from reldep.kernels import FittedKernel
 
 ROLES = ("source", "first", "second")

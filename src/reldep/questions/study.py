@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep._validation import MEASURES, Dataset, check_choice, read_dataset
+from reldep.data.checks import MEASURES, Dataset, check_choice, read_dataset
 from reldep.engine import Influence, Pair, Plan, compute_influence, plan
 from reldep.engine.job import make_job
 from reldep.engine.permuted import shuffled_hsics
@@ -24,7 +24,7 @@ from reldep.stats.screening import pairs_to_screen
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from reldep._variables import FloatArray, IntArray
+    from reldep.data.variables import FloatArray, IntArray
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel, Kernel
 
@@ -189,7 +189,7 @@ def display_names(
     roles: Sequence[str], blocks: Sequence[Any], names: Sequence[str] | None
 ) -> list[str]:
     """Choose the names for a result: those given, else those the data carry, else the roles."""
-    from reldep._reading import native_name
+    from reldep.data.objects import native_name
 
     if names is not None:
         chosen = [str(name) for name in names]

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep._reading import frame_library, native_name
-from reldep._validation import check_names_known
-from reldep._variables import Labels, Numeric
+from reldep.data.checks import check_names_known
+from reldep.data.objects import frame_library, native_name
+from reldep.data.variables import Labels, Numeric
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reldep._validation import Dataset
-    from reldep._variables import Variable
+    from reldep.data.checks import Dataset
+    from reldep.data.variables import Variable
     from reldep.engine import Influence
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from reldep._validation import MINIMUM_OBSERVATIONS
+from reldep.data.checks import MINIMUM_OBSERVATIONS
 from reldep.report.cells import html_table
 from reldep.report.figures import figure
 from reldep.report.markup import Markup, element, section

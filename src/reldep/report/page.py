@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.resources
 from typing import TYPE_CHECKING
 
-from reldep._validation import check_level
+from reldep.data.checks import check_level
 from reldep.report.checks import bandwidths, cautions, influential_rows
 from reldep.report.markup import Markup, element, joined
 from reldep.report.method import computed, references, versions

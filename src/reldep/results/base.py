@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep._frames import make_frame
-from reldep._validation import MINIMUM_OBSERVATIONS, check_level
+from reldep.data.checks import MINIMUM_OBSERVATIONS, check_level
+from reldep.data.frames import make_frame
 from reldep.results.text import text_table
 from reldep.stats import normal
 from reldep.stats.diagnostics import WithoutTop, leave_out, most_influential, variance_shares
@@ -19,7 +19,7 @@ from reldep.stats.measures import estimate as measured
 if TYPE_CHECKING:
     from os import PathLike
 
-    from reldep._variables import FloatArray
+    from reldep.data.variables import FloatArray
     from reldep.engine.influence import Influence
     from reldep.engine.terms import Pair
     from reldep.exceptions import ReldepWarning

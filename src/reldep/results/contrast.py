@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep._validation import METHODS, check_choice, check_level
+from reldep.data.checks import METHODS, check_choice, check_level
 from reldep.results.base import Result, check_planned
 from reldep.results.text import MEASURE_NAMES, interval_text, number, percent, pvalue_text
 from reldep.stats import normal, paper
 
 if TYPE_CHECKING:
-    from reldep._variables import FloatArray
+    from reldep.data.variables import FloatArray
 
 CLAIMS = {"greater": "positive", "less": "negative", "two-sided": "different from 0"}
 DIRECTIONS = {"greater": "more on", "less": "less on", "two-sided": "differently on"}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep._validation import check_level
+from reldep.data.checks import check_level
 from reldep.results.base import Result, check_planned
 from reldep.results.text import MEASURE_NAMES, interval_text, number, percent, pvalue_text
 from reldep.stats.covariance import covariance
@@ -16,7 +16,7 @@ from reldep.stats.independence import independence_power, independence_sample_si
 from reldep.stats.measures import estimate as measured
 
 if TYPE_CHECKING:
-    from reldep._variables import FloatArray
+    from reldep.data.variables import FloatArray
 
 
 @dataclass(frozen=True, eq=False, repr=False)

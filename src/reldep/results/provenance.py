@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reldep._variables import IntArray
+    from reldep.data.variables import IntArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep._frames import make_frame
-from reldep._validation import check_level
+from reldep.data.checks import check_level
+from reldep.data.frames import make_frame
 from reldep.results.base import Answer
 from reldep.results.text import MEASURE_NAMES, interval_text, listed, number, percent
 from reldep.stats.simultaneous import quantile, root_scale_interval
 
 if TYPE_CHECKING:
-    from reldep._variables import BoolArray, FloatArray, IntArray
+    from reldep.data.variables import BoolArray, FloatArray, IntArray
     from reldep.engine.influence import Influence
     from reldep.engine.terms import Pair
     from reldep.stats.ranking import Differences, Order

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep._validation import check_level
+from reldep.data.checks import check_level
 from reldep.results.base import Answer
 from reldep.results.text import MEASURE_NAMES
 from reldep.stats import normal
@@ -15,7 +15,7 @@ from reldep.stats import normal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reldep._variables import FloatArray
+    from reldep.data.variables import FloatArray
 
 # A sign counts as shown where it is significant one-sided at 5 %.
 SHOWN = normal.critical_value(0.05, "greater")

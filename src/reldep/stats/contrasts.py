@@ -10,7 +10,7 @@ import numpy as np
 from reldep.stats.normal import is_negligible
 
 if TYPE_CHECKING:
-    from reldep._variables import FloatArray
+    from reldep.data.variables import FloatArray
 
 
 def rotation(weights: Any) -> FloatArray:

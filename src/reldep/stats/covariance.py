@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from reldep._variables import FloatArray, IntArray
+    from reldep.data.variables import FloatArray, IntArray
 
 # An autoregression nearer to a random walk than this asks for lags beyond any sample.
 LARGEST_AUTOCORRELATION = 0.97

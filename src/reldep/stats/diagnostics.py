@@ -10,7 +10,7 @@ import numpy as np
 from reldep.stats.covariance import covariance
 
 if TYPE_CHECKING:
-    from reldep._variables import FloatArray, IntArray
+    from reldep.data.variables import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import chdtrc, chdtri, ndtr
 
 if TYPE_CHECKING:
-    from reldep._variables import FloatArray
+    from reldep.data.variables import FloatArray
 
 # Permutations that change nothing, as of equal categories, give the same value up to rounding.
 ROUNDING = 1e-10

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from reldep._variables import FloatArray
+    from reldep.data.variables import FloatArray
 
 # The constant of Hoeffding's inequality for U-statistics in the paper's Theorem 3, there
 # called α; it has nothing to do with the level of a test.

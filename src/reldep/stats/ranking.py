@@ -19,7 +19,7 @@ from reldep.stats.simultaneous import (
 )
 
 if TYPE_CHECKING:
-    from reldep._variables import FloatArray, IntArray
+    from reldep.data.variables import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from reldep._variables import FloatArray
+    from reldep.data.variables import FloatArray
 
 
 def second_order_variance(weights: FloatArray, plug_in: FloatArray, second: FloatArray) -> float:

@@ -18,7 +18,7 @@ from reldep.stats.normal import ROUNDING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reldep._variables import FloatArray, IntArray
+    from reldep.data.variables import FloatArray, IntArray
 
 # Working memory of a step, in numbers; about 8 MB, which stays in the processor's cache.
 CHUNK = 2**20

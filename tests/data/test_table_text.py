@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reldep.tables import MISSING_WORDS, Table, delimited, open_table, quote_column
-from reldep.tables.dialect import Dialect, decode, detect
-from reldep.tables.failures import explain
-from reldep.tables.frames import collect
-from reldep.tables.textfile import TextFile
+from reldep.data import MISSING_WORDS, Table, delimited, open_table, quote_column
+from reldep.data.dialect import Dialect, decode, detect
+from reldep.data.failures import explain
+from reldep.data.lazy import collect
+from reldep.data.textfile import TextFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from reldep.tables import open_table
+from reldep.data import open_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable

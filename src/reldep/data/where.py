@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from reldep.tables.failures import polars_errors, reason
-from reldep.tables.names import hint, listing
+from reldep.data.failures import polars_errors, reason
+from reldep.data.names import hint, listing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from reldep.tables.dialect import Dialect
+    from reldep.data.dialect import Dialect
 
 
 @dataclass(frozen=True)

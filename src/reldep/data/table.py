@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from reldep.tables.columns import ColumnType, known_column, select_blocks, select_columns
-from reldep.tables.failures import explain, reading_errors
-from reldep.tables.frames import collect, named
-from reldep.tables.where import check_types, parse_condition
+from reldep.data.columns import ColumnType, known_column, select_blocks, select_columns
+from reldep.data.failures import explain, reading_errors
+from reldep.data.lazy import collect, named
+from reldep.data.where import check_types, parse_condition
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import polars as pl
 
-    from reldep.tables.cleaning import Stray
-    from reldep.tables.joining import JoinReport
-    from reldep.tables.textfile import TextFile
+    from reldep.data.cleaning import Stray
+    from reldep.data.joining import JoinReport
+    from reldep.data.textfile import TextFile
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ class Table:
         columns : sequence of str
             Names, as `select` returns them; a name given twice is read once.
         where : str, optional
-            A condition such as ``"age > 40 and sex = 'f'"``, see `reldep.tables.where`.
+            A condition such as ``"age > 40 and sex = 'f'"``, see `reldep.data.where`.
 
         Returns
         -------

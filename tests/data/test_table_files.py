@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from reldep.tables import open_table
+from reldep.data import open_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

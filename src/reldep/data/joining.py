@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from reldep.tables.columns import ColumnType, known_column
-from reldep.tables.frames import column
-from reldep.tables.names import listing, repeated
-from reldep.tables.table import Table
+from reldep.data.columns import ColumnType, known_column
+from reldep.data.lazy import column
+from reldep.data.names import listing, repeated
+from reldep.data.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

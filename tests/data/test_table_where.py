@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from reldep.tables import Table, open_table
+from reldep.data import Table, open_table
 
 if TYPE_CHECKING:
     from pathlib import Path

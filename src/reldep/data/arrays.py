@@ -6,10 +6,10 @@ import zipfile
 import zlib
 from typing import TYPE_CHECKING
 
-from reldep.tables.dialect import refuse_duplicates
-from reldep.tables.failures import not_as_named
-from reldep.tables.frames import tidy_numbers, typed_columns
-from reldep.tables.table import Table
+from reldep.data.dialect import refuse_duplicates
+from reldep.data.failures import not_as_named
+from reldep.data.lazy import tidy_numbers, typed_columns
+from reldep.data.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from reldep.tables.names import listing, repeated
+from reldep.data.names import listing, repeated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,17 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reldep.tables.columns import ColumnType
-from reldep.tables.delimited import open_standard_input
-from reldep.tables.files import STANDARD_INPUT, open_file, stem
-from reldep.tables.frames import named
-from reldep.tables.joining import join_tables
-from reldep.tables.names import listing, repeated
+from reldep.data.columns import ColumnType
+from reldep.data.delimited import open_standard_input
+from reldep.data.files import STANDARD_INPUT, open_file, stem
+from reldep.data.joining import join_tables
+from reldep.data.lazy import named
+from reldep.data.names import listing, repeated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reldep.tables.table import Table
+    from reldep.data.table import Table
 
 
 def open_table(

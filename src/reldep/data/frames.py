@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reldep._variables import FloatArray
+    from reldep.data.variables import FloatArray
 
 
 def make_frame(columns: Mapping[str, Sequence[Any] | FloatArray], library: str | None) -> Any:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reldep.tables import (
+from reldep.data import (
     ColumnType,
     parse_named,
     parse_weight,
@@ -16,7 +16,7 @@ from reldep.tables import (
     select_blocks,
     select_columns,
 )
-from reldep.tables.names import listing, nearest
+from reldep.data.names import listing, nearest
 
 STEADY = settings(deadline=None, derandomize=True)
 NUMBER, TEXT, MIXED = ColumnType.NUMBER, ColumnType.TEXT, ColumnType.MIXED

@@ -5,8 +5,8 @@ Nothing here imports polars before a file is opened.
 
 from __future__ import annotations
 
-from reldep.tables.cleaning import MISSING_WORDS
-from reldep.tables.columns import (
+from reldep.data.cleaning import MISSING_WORDS
+from reldep.data.columns import (
     ColumnType,
     parse_named,
     parse_weight,
@@ -14,10 +14,10 @@ from reldep.tables.columns import (
     select_blocks,
     select_columns,
 )
-from reldep.tables.description import ColumnDescription, describe
-from reldep.tables.joining import JoinedFile, JoinReport
-from reldep.tables.opening import open_table
-from reldep.tables.table import Table
+from reldep.data.description import ColumnDescription, describe
+from reldep.data.joining import JoinedFile, JoinReport
+from reldep.data.opening import open_table
+from reldep.data.table import Table
 
 __all__ = [
     "MISSING_WORDS",

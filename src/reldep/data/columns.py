@@ -22,7 +22,7 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from reldep.tables.names import hint
+from reldep.data.names import hint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

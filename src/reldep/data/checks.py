@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep._reading import frame_library, labels_of, read_variable
+from reldep.data.objects import frame_library, labels_of, read_variable
 from reldep.exceptions import DroppedRowsWarning, ReldepWarning, SmallSampleWarning
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from reldep._variables import IntArray, Variable
+    from reldep.data.variables import IntArray, Variable
 
 MINIMUM_OBSERVATIONS = 4
 SMALL_SAMPLE = 20

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from reldep.tables import ColumnDescription, describe, open_table
+from reldep.data import ColumnDescription, describe, open_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,6 +62,6 @@ def test_a_file_that_cannot_be_read_is_named(write: Write) -> None:
 
 
 def test_importing_tables_loads_no_polars() -> None:
-    code = "import sys, reldep.tables; print('polars' in sys.modules)"
+    code = "import sys, reldep.data; print('polars' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -1,4 +1,4 @@
-"""Reading: any array, list, series or frame becomes a :class:`~reldep._variables.Variable`.
+"""Reading: any array, list, series or frame becomes a :class:`~reldep.data.variables.Variable`.
 
 Data passed in is never modified; arrays of float64 are used as they are, read-only.
 """
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from reldep._variables import (
+from reldep.data.variables import (
     MISSING_CODE,
     FloatArray,
     Items,

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from reldep.tables.frames import collect, named
+from reldep.data.lazy import collect, named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import polars as pl
 
-    from reldep.tables.textfile import TextFile
+    from reldep.data.textfile import TextFile
 
 MISSING_WORDS = ("", "NA", "N/A", "NaN", "nan", "NULL", "null")
 """What stands for a missing value in text files and Excel sheets, apart from blanks."""

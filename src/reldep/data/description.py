@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from reldep.tables.columns import ColumnType
-from reldep.tables.frames import column
+from reldep.data.columns import ColumnType
+from reldep.data.lazy import column
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from reldep.tables.table import Table
+    from reldep.data.table import Table
 
 _NUMERIC = {ColumnType.NUMBER, ColumnType.INTEGER}
 _LABELS = {ColumnType.CATEGORY, ColumnType.TEXT}
@@ -57,7 +57,7 @@ def describe(table: Table) -> list[ColumnDescription]:
     Examples
     --------
     >>> import tempfile, pathlib
-    >>> from reldep.tables import open_table
+    >>> from reldep.data import open_table
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "mice.csv"
     >>> _ = path.write_text("id,diet,C14\nm1,fish,0.5\nm2,sun,\nm3,sun,0.7\n")
     >>> [(column.name, column.kernel) for column in describe(open_table(path))]

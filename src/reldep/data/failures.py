@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from reldep.tables.dialect import not_utf8, signature
+from reldep.data.dialect import not_utf8, signature
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from reldep.tables.textfile import TextFile
+    from reldep.data.textfile import TextFile
 
 _UNPARSED = re.compile(
     r"could not parse `(?P<value>.*?)` as dtype `(?P<dtype>\w+)` "

@@ -6,14 +6,14 @@ import glob
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reldep.tables.arrays import open_arrays
-from reldep.tables.cleaning import clean_words
-from reldep.tables.delimited import open_delimited
-from reldep.tables.dialect import refuse_duplicates
-from reldep.tables.failures import not_as_named, reading_errors
-from reldep.tables.frames import tidy_numbers, typed_columns
-from reldep.tables.names import hint
-from reldep.tables.table import Table
+from reldep.data.arrays import open_arrays
+from reldep.data.cleaning import clean_words
+from reldep.data.delimited import open_delimited
+from reldep.data.dialect import refuse_duplicates
+from reldep.data.failures import not_as_named, reading_errors
+from reldep.data.lazy import tidy_numbers, typed_columns
+from reldep.data.names import hint
+from reldep.data.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable

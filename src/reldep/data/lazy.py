@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reldep.tables.columns import ColumnType
+from reldep.data.columns import ColumnType
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence

@@ -1,7 +1,7 @@
 """Variables: what every kind of data becomes before a kernel sees it.
 
 A *variable* is a named block of observations. Whatever a person passes in is read
-by :func:`reldep._reading.read_variable` into one of five frozen forms:
+by :func:`reldep.data.objects.read_variable` into one of five frozen forms:
 
 =============  ==========================================================
 `Numeric`      an m×d table of numbers

@@ -7,12 +7,12 @@ import sys
 import zlib
 from typing import TYPE_CHECKING, Any
 
-from reldep.tables.cleaning import MISSING_WORDS, clean_words
-from reldep.tables.dialect import decode, detect, first_lines, has_blank_lines, read_header
-from reldep.tables.failures import explain, reading_errors
-from reldep.tables.frames import tidy_numbers, typed_columns
-from reldep.tables.table import Table
-from reldep.tables.textfile import TextFile
+from reldep.data.cleaning import MISSING_WORDS, clean_words
+from reldep.data.dialect import decode, detect, first_lines, has_blank_lines, read_header
+from reldep.data.failures import explain, reading_errors
+from reldep.data.lazy import tidy_numbers, typed_columns
+from reldep.data.table import Table
+from reldep.data.textfile import TextFile
 
 if TYPE_CHECKING:
     from pathlib import Path
