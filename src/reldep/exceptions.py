@@ -1,24 +1,115 @@
-"""The cautions that ``reldep`` attaches to a result and raises as Python warnings.
+"""What ``reldep`` raises: mistakes in the input, and cautions about an answer.
 
-Wrong input raises :class:`ValueError` or :class:`TypeError`, as everywhere in
-scientific Python; only statistical cautions have classes of their own, so that
-each kind can be filtered with :func:`warnings.filterwarnings`.
+Wrong input raises :class:`ValueError` or :class:`TypeError`, as everywhere in scientific Python.
+Statistical cautions have classes of their own, so that each kind can be filtered with
+:func:`warnings.filterwarnings`.
+
+Both may name an argument of the question. A Python user passes ``missing="drop"``, a user of the
+command line types ``--missing drop``, so a message keeps its arguments as :class:`Option` and
+every front end words them in its own way.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-class ReldepWarning(UserWarning):
+@dataclass(frozen=True)
+class Option:
+    """An argument of a question, with a value for it.
+
+    Examples
+    --------
+    >>> from reldep.exceptions import Option
+    >>> str(Option("missing", "drop")), str(Option("kernel"))
+    ("missing='drop'", 'kernel=')
+    """
+
+    name: str
+    value: Any = None
+
+    def __str__(self) -> str:
+        return f"{self.name}=" if self.value is None else f"{self.name}={self.value!r}"
+
+
+Words: TypeAlias = "str | Option | Sequence[str | Option]"
+
+
+class Worded(Exception):
+    """A message in parts: what is wrong, and the way out.
+
+    Parameters
+    ----------
+    problem : str, Option or sequence of these
+        What is wrong. After an `argument` it continues the sentence that the argument begins.
+    way_out : str, Option or sequence of these, optional
+        What to do about it.
+    argument : str, optional
+        The argument that is wrong.
+    value : object, optional
+        Its value.
+    """
+
+    def __init__(
+        self, problem: Words, way_out: Words = (), *, argument: str | None = None, value: Any = None
+    ) -> None:
+        self.problem = _parts(problem)
+        self.way_out = _parts(way_out)
+        self.argument = argument
+        self.value = value
+        super().__init__(self.worded(str))
+
+    def worded(self, spell: Callable[[Option], str]) -> str:
+        """Write the message with every argument spelled by `spell`."""
+        start: tuple[str | Option, ...] = ()
+        if self.argument is not None:
+            start = (Option(self.argument, self.value), " ")
+        text = _text((*start, *self.problem), spell)
+        if not self.way_out:
+            return text
+        # A way out is a clause of the same sentence, or a sentence of its own.
+        end = _text(self.way_out, spell)
+        return f"{text} {end}" if text.endswith(".") else f"{text}; {end}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (type(self), self.__dict__)
+
+
+def _parts(words: Words) -> tuple[str | Option, ...]:
+    return (words,) if isinstance(words, (str, Option)) else tuple(words)
+
+
+def _text(parts: Sequence[str | Option], spell: Callable[[Option], str]) -> str:
+    return "".join(part if isinstance(part, str) else spell(part) for part in parts)
+
+
+def _restored(kind: type[Worded], fields: dict[str, Any]) -> Worded:
+    """Make a message again in another process."""
+    message = kind.__new__(kind)
+    message.__dict__.update(fields)
+    BaseException.__init__(message, message.worded(str))
+    return message
+
+
+class InputError(Worded, ValueError):
+    """A value that cannot be used."""
+
+
+class InputTypeError(Worded, TypeError):
+    """Something of a kind that cannot be used."""
+
+
+class ReldepWarning(Worded, UserWarning):
     """A statistical caution: the answer stands, but read this with it."""
 
 
 class SmallSampleWarning(ReldepWarning):
-    """Few observations: the normal approximation may be rough."""
+    """Few observations: the approximation behind p-values and intervals may be rough."""
 
 
 class BandwidthWarning(ReldepWarning):
@@ -26,7 +117,11 @@ class BandwidthWarning(ReldepWarning):
 
 
 class DroppedRowsWarning(ReldepWarning):
-    """Incomplete rows were left out, as ``missing="drop"`` asks."""
+    """Incomplete rows were dropped, as ``missing="drop"`` asks."""
+
+
+class DataWarning(ReldepWarning):
+    """The data were understood in a way that may not be what was meant."""
 
 
 class ApproximationWarning(ReldepWarning):
@@ -40,9 +135,9 @@ class ApproximationWarning(ReldepWarning):
     """
 
     def __init__(
-        self, message: str, relative_errors: Mapping[tuple[str, str], float] | None = None
+        self, problem: Words, relative_errors: Mapping[tuple[str, str], float] | None = None
     ) -> None:
-        super().__init__(message)
+        super().__init__(problem)
         self.relative_errors = dict(relative_errors or {})
 
 
@@ -64,3 +159,7 @@ class TiesWarning(ReldepWarning):
 
 class SignFlipWarning(ReldepWarning):
     """The answer changes sign with the bandwidth of the kernels."""
+
+
+class MeasureWarning(ReldepWarning):
+    """Raw HSIC and its normalised form disagree about which dependence is stronger."""
