@@ -11,10 +11,16 @@ from reldep.datasets._shipped import LANGUAGES
 from reldep.kernels.tfidf import (
     STEMMERS,
     count_stems,
+    has_stemmer,
     stems,
     tfidf,
     words,
 )
+
+
+def newer(language: str) -> pytest.MarkDecorator:
+    """Mark a test of a stemmer that not every version of snowballstemmer has."""
+    return pytest.mark.skipif(not has_stemmer(language), reason=f"no stemmer for {language} here")
 
 
 def test_a_letter_and_its_separate_accent_are_one_letter() -> None:
@@ -27,10 +33,21 @@ def test_a_letter_and_its_separate_accent_are_one_letter() -> None:
         ("en", "Running runners ran", ["run", "runner", "ran"]),
         ("de", "Häuser Haus", ["haus", "haus"]),
         ("fr", "continuellement continuons", ["continuel", "continuon"]),
+        pytest.param("cs", "domy domem", ["dom", "dom"], marks=newer("cs")),
+        pytest.param("pl", "kobietami kobietach", ["kobiet", "kobiet"], marks=newer("pl")),
+        pytest.param("et", "raamatutes raamatus", ["raama", "raama"], marks=newer("et")),
+        pytest.param("fa", "کتابهایم کتاب", ["کتاب", "کتاب"], marks=newer("fa")),
     ],
 )
 def test_words_are_cut_to_their_stems(language: str, text: str, expected: list[str]) -> None:
     assert stems(language)(text) == expected
+
+
+def test_a_stemmer_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("snowballstemmer.algorithms", lambda: ["english"])
+    assert has_stemmer("en")
+    with pytest.raises(ValueError, match=r"'Czech' has a Snowball stemmer, but not in .*--upgrade"):
+        stems("Czech")
 
 
 def test_the_ten_languages_of_the_paper_can_be_stemmed() -> None:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.data.checks import nearest
+from reldep.exceptions import InputError
 from reldep.kernels._extras import import_extra
 from reldep.kernels.counts import unit_rows
 
@@ -31,16 +32,21 @@ if TYPE_CHECKING:
 
     from scipy.sparse import csr_array
 
-# Languages that have a Snowball stemmer, by ISO 639-1 code.
+# Languages that have a Snowball stemmer, by ISO 639-1 code. The newer ones (cs, eo, et, fa, pl)
+# are not in every version of snowballstemmer.
 STEMMERS = {
     "ar": "arabic",
     "ca": "catalan",
+    "cs": "czech",
     "da": "danish",
     "de": "german",
     "el": "greek",
     "en": "english",
+    "eo": "esperanto",
     "es": "spanish",
+    "et": "estonian",
     "eu": "basque",
+    "fa": "persian",
     "fi": "finnish",
     "fr": "french",
     "ga": "irish",
@@ -53,6 +59,7 @@ STEMMERS = {
     "ne": "nepali",
     "nl": "dutch",
     "no": "norwegian",
+    "pl": "polish",
     "pt": "portuguese",
     "ro": "romanian",
     "ru": "russian",
@@ -119,9 +126,29 @@ def stems(language: str | None) -> Callable[[str], list[str]]:
         return words
     import snowballstemmer
 
+    code = check_language(language)
+    if not has_stemmer(code):
+        raise InputError(
+            f"the language {language!r} has a Snowball stemmer, but not in the version of "
+            "snowballstemmer that is installed.",
+            "Install a newer one with: pip install --upgrade snowballstemmer.",
+        )
     # Stemming is slow and words repeat: each distinct word is stemmed once.
-    stem = cache(snowballstemmer.stemmer(STEMMERS[check_language(language)]).stemWord)
+    stem = cache(snowballstemmer.stemmer(STEMMERS[code]).stemWord)
     return lambda text: [stem(word) for word in words(text)]
+
+
+def has_stemmer(code: str) -> bool:
+    """Whether the installed snowballstemmer can stem the language of an ISO 639-1 code.
+
+    Examples
+    --------
+    >>> has_stemmer("fr"), has_stemmer("ja")
+    (True, False)
+    """
+    import snowballstemmer
+
+    return STEMMERS.get(code) in snowballstemmer.algorithms()
 
 
 def count_stems(
