@@ -8,8 +8,8 @@ from scipy import sparse
 
 from reldep.data.objects import read_variable
 from reldep.kernels import machine, points
+from reldep.kernels.dot import dot_products
 from reldep.kernels.points import Points
-from reldep.kernels.products import dot_products
 
 pytestmark = pytest.mark.xdist_group("compiled")
 

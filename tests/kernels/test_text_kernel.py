@@ -12,7 +12,7 @@ from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
 
 from reldep.data.objects import read_variable
 from reldep.kernels import Gaussian, Text, check_kernel
-from reldep.kernels.tfidf import (
+from reldep.kernels.documents import (
     STEMMERS,
     check_language,
     count_stems,

@@ -21,7 +21,7 @@ import numpy as np
 
 from reldep.engine.progress import progress_bar
 from reldep.engine.tiles import Sweeps, Tile, upper_tiles
-from reldep.kernels._extras import import_extra
+from reldep.kernels.machine import import_extra
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

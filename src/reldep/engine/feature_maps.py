@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.engine.feature_rows import CentredRows
-from reldep.kernels._extras import import_extra
 from reldep.kernels.dot import FittedDot
+from reldep.kernels.machine import import_extra
 from reldep.kernels.radial import FittedRadial, GaussianProfile
 
 if TYPE_CHECKING:

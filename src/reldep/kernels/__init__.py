@@ -6,21 +6,19 @@ when such a kernel is fitted, never here.
 
 from reldep.kernels.base import FittedKernel, Kernel
 from reldep.kernels.categorical import Delta
-from reldep.kernels.check import KernelReport, check_kernel
-from reldep.kernels.circular import Angles, Periodic
-from reldep.kernels.columns import Columns, Standardized
-from reldep.kernels.composite import Product, Sum
+from reldep.kernels.composite import Columns, Product, Sum
+from reldep.kernels.documents import Text
 from reldep.kernels.dot import Linear, Polynomial
-from reldep.kernels.embedding import Embedding
+from reldep.kernels.evaluation import KernelReport, check_kernel
 from reldep.kernels.given import FunctionKernel, Precomputed
 from reldep.kernels.graphs import WeisfeilerLehman
 from reldep.kernels.images import Images
+from reldep.kernels.mapped import Embedding, Standardized
 from reldep.kernels.overlap import Jaccard, MinMax
 from reldep.kernels.radial import Distance, Gaussian, Laplace
 from reldep.kernels.series import TimeSeries
-from reldep.kernels.sphere import Haversine
+from reldep.kernels.sphere import Angles, Haversine, Periodic
 from reldep.kernels.strings import EditDistance, Spectrum
-from reldep.kernels.text import Text
 
 __all__ = [
     "Angles",

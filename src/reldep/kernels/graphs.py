@@ -9,8 +9,7 @@ import numpy as np
 
 from reldep.data.checks import check_count
 from reldep.data.variables import Items, Sparse, Variable
-from reldep.kernels.counts import count_matrix, unit_rows
-from reldep.kernels.mapped import MappedKernel
+from reldep.kernels.mapped import MappedKernel, count_matrix, unit_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

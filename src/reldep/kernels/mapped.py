@@ -1,24 +1,33 @@
 """Kernels that first turn each observation into a row of numbers.
 
-Counting words, averaging pixels, putting angles on the circle: each of these is a map to
-rows, after which a kernel for numbers does the rest. The fitted kernel is that of the rows,
-so every engine treats it as it treats numbers.
+Counting words, averaging pixels, putting angles on the circle, standardising columns, a
+function of the user's: each of these is a map to rows, after which a kernel for numbers does the
+rest. The fitted kernel is that of the rows, so every engine treats it as it treats numbers.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+import numpy.typing as npt
+
+from reldep.data.checks import check_count
+from reldep.data.variables import Items, Labels, Numeric, Sparse, Variable
 from reldep.kernels.base import FittedKernel, Kernel
 from reldep.kernels.dot import FittedDot
+from reldep.kernels.given import observations_of
 from reldep.kernels.radial import FittedRadial
 
 if TYPE_CHECKING:
-    import numpy as np
+    from collections.abc import Callable
 
-    from reldep.data.variables import IntArray, Numeric, Sparse, Variable
+    from scipy.sparse import csr_array
+
+    from reldep.data.variables import FloatArray, IntArray
+    from reldep.kernels.resolve import KernelSpec
 
 
 class MappedKernel(Kernel):
@@ -82,3 +91,150 @@ def _titled(fitted: FittedKernel, title: str) -> FittedKernel:
     if isinstance(fitted, (FittedDot, FittedRadial)):
         return replace(fitted, label_text=f"{title}: {fitted.label}")
     return fitted
+
+
+@dataclass(frozen=True)
+class Standardized(MappedKernel):
+    """A kernel on columns that are first brought to standard deviation 1.
+
+    A kernel with one bandwidth adds up the squared differences of all columns, so a column in
+    small units (grams) drowns one in large units (tonnes), although units are arbitrary.
+    Standardising makes all columns count alike. It is no default, because columns in one unit
+    (pixels, expression of genes) often differ in spread for a reason.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable, default "gaussian"
+        The kernel on the standardised columns.
+
+    Examples
+    --------
+    >>> from reldep.kernels import Delta, Standardized
+    >>> mixed = Standardized("gaussian") * Delta()
+    """
+
+    kernel: KernelSpec = "gaussian"
+
+    accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric,)
+
+    @property
+    def is_characteristic(self) -> bool:
+        from reldep.kernels.resolve import is_characteristic
+
+        return is_characteristic(self.kernel)
+
+    @property
+    def title(self) -> str:
+        return "Standardized"
+
+    @property
+    def kernel_of_rows(self) -> Any:
+        return self.kernel
+
+    def rows(self, variable: Variable) -> Numeric:
+        values = variable.values  # type: ignore[attr-defined]
+        centred = values - values.mean(axis=0)
+        deviations = centred.std(axis=0)
+        # A constant column stays constant.
+        deviations[(values == values[0]).all(axis=0)] = 1.0
+        return Numeric(variable.name, centred / deviations)
+
+
+@dataclass(frozen=True)
+class Embedding(MappedKernel):
+    """A kernel on vectors that a function of yours makes of the observations.
+
+    For instance a neural network for pictures, sentences or molecules. The function is called
+    once on every batch when the kernel is fitted, never on pairs.
+
+    Whether it is characteristic depends on the function, so it does not claim to be.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a batch of observations and returns an array with one row for each.
+    batch_size : int, default 64
+        How many observations the function gets at a time.
+    kernel : str, Kernel or callable, default "gaussian"
+        The kernel on the vectors.
+
+    Examples
+    --------
+    >>> from reldep.kernels import Embedding
+    >>> from reldep.data.objects import read_variable
+    >>> def vowels(words):
+    ...     return [[word.count("a"), word.count("o")] for word in words]
+    >>> words = read_variable(["banana", "cocoa", "avocado", "plum"], "words")
+    >>> Embedding(vowels, kernel="linear").rows(words).values
+    array([[3., 0.],
+           [1., 2.],
+           [2., 2.],
+           [0., 0.]])
+    """
+
+    function: Callable[[Any], Any]
+    batch_size: int = 64
+    kernel: KernelSpec = "gaussian"
+
+    accepts: ClassVar[tuple[type[Variable], ...]] = (Items, Labels, Numeric, Sparse)
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise TypeError(
+                f"function is of type {type(self.function).__name__}; pass a function that turns "
+                "a batch of observations into an array with one row for each."
+            )
+        check_count("batch_size", self.batch_size, at_least=1)
+
+    @property
+    def title(self) -> str:
+        name = getattr(self.function, "__name__", type(self.function).__name__)
+        return f"Embedding({name})"
+
+    @property
+    def kernel_of_rows(self) -> Any:
+        return self.kernel
+
+    def rows(self, variable: Variable) -> Numeric:
+        observations = observations_of(variable)
+        batches: list[FloatArray] = []
+        for start in range(0, len(variable), self.batch_size):
+            stop = min(start + self.batch_size, len(variable))
+            vectors = np.asarray(self.function(observations[start:stop]), dtype=np.float64)
+            self._check_batch(vectors, stop - start, batches)
+            batches.append(vectors.reshape(stop - start, -1))
+        return Numeric(variable.name, np.concatenate(batches))
+
+    def _check_batch(self, vectors: FloatArray, n_expected: int, earlier: list[FloatArray]) -> None:
+        if vectors.ndim not in (1, 2) or len(vectors) != n_expected or vectors.size == 0:
+            raise ValueError(
+                f"the embedding returned shape {vectors.shape} for a batch of {n_expected} "
+                "observations; it must return one row for each."
+            )
+        width = vectors.size // n_expected
+        if earlier and width != earlier[0].shape[1]:
+            raise ValueError(
+                f"the embedding returned vectors of length {width} after vectors of length "
+                f"{earlier[0].shape[1]}; all must have the same length."
+            )
+
+
+def count_matrix(
+    rows: npt.NDArray[np.integer[Any]], columns: npt.NDArray[np.integer[Any]], n_rows: int
+) -> csr_array:
+    """Count the occurrences of each (row, column); there are `n_rows` rows."""
+    from scipy.sparse import coo_array
+
+    n_columns = int(columns.max(initial=-1)) + 1
+    entries = (np.ones(len(rows)), (rows, columns))
+    return coo_array(entries, shape=(n_rows, n_columns)).tocsr()
+
+
+def unit_rows(rows: csr_array) -> csr_array:
+    """Scale each row to length 1; a row of zeros stays as it is."""
+    from scipy.sparse import csr_array
+
+    of_entry = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    lengths = np.sqrt(np.bincount(of_entry, weights=rows.data**2, minlength=rows.shape[0]))
+    # Only rows that hold an entry are looked up, and those have a positive length.
+    return csr_array((rows.data / lengths[of_entry], rows.indices, rows.indptr), shape=rows.shape)

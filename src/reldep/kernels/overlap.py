@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from reldep.data.checks import check_varies
 from reldep.data.variables import Items, Numeric, Sparse, Variable
-from reldep.kernels._extras import import_extra
 from reldep.kernels.base import FittedKernel, Kernel
-from reldep.kernels.products import dot_products
+from reldep.kernels.dot import dot_products
+from reldep.kernels.machine import import_extra
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

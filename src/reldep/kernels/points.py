@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.data.variables import Numeric, Sparse
-from reldep.kernels.products import dot_products
+from reldep.kernels.dot import dot_products
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -18,17 +18,16 @@ from reldep.data.variables import Items, Labels, Mixed, Variable
 from reldep.kernels.base import Kernel
 from reldep.kernels.categorical import Delta
 from reldep.kernels.composite import Product
+from reldep.kernels.documents import Text
 from reldep.kernels.dot import Linear, Polynomial
-from reldep.kernels.given import FunctionKernel
+from reldep.kernels.given import PAIRWISE_NAMES, FunctionKernel, ScikitKernel, is_scikit_kernel
 from reldep.kernels.graphs import WeisfeilerLehman
 from reldep.kernels.images import Images
 from reldep.kernels.overlap import Jaccard, MinMax
 from reldep.kernels.radial import Distance, Gaussian, Laplace
-from reldep.kernels.scikit import PAIRWISE_NAMES, ScikitKernel, is_scikit_kernel
 from reldep.kernels.series import TimeSeries
 from reldep.kernels.sphere import Haversine
 from reldep.kernels.strings import EditDistance, Spectrum
-from reldep.kernels.text import Text
 
 KernelSpec: TypeAlias = "str | Kernel | Callable[[Any, Any], Any]"
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from reldep.data.variables import Items, Numeric, Variable
-from reldep.kernels._extras import import_extra
 from reldep.kernels.base import FittedKernel
+from reldep.kernels.machine import import_extra
 from reldep.kernels.median import MedianDistance, median_distance
 from reldep.kernels.points import Points
 from reldep.kernels.scaling import BandwidthKernel, ChosenBandwidth

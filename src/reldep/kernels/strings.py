@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from reldep.data.checks import check_count, check_varies
-from reldep.data.variables import Items, Labels, Sparse, Variable
-from reldep.kernels._extras import import_extra
-from reldep.kernels._strings import refuse_where, strings_of
+from reldep.data.variables import Items, Labels, Sparse, Variable, rows_in_words
 from reldep.kernels.base import FittedKernel
-from reldep.kernels.counts import count_matrix, unit_rows
-from reldep.kernels.mapped import MappedKernel
+from reldep.kernels.machine import import_extra
+from reldep.kernels.mapped import MappedKernel, count_matrix, unit_rows
 from reldep.kernels.median import MedianDistance
 from reldep.kernels.scaling import BandwidthKernel, ChosenBandwidth
 
@@ -27,6 +25,37 @@ if TYPE_CHECKING:
 
 # Rows of the distance matrix that are counted at a time for the median.
 ROWS_AT_A_TIME = 1000
+
+
+def strings_of(variable: Labels | Items, kernel: str) -> list[str]:
+    """Give the string of every observation; bytes are read one character a byte.
+
+    Parameters
+    ----------
+    variable : Labels or Items
+        The observations.
+    kernel : str
+        The name of the kernel that asks, for messages.
+    """
+    values: list[Any] = variable.values() if isinstance(variable, Labels) else list(variable.items)
+    for row, value in enumerate(values):
+        if not isinstance(value, (str, bytes)):
+            raise TypeError(
+                f"observation {row} of {variable.name} is of type {type(value).__name__}; kernel "
+                f"{kernel} takes strings only. Convert all observations to str."
+            )
+    refuse_where(variable.name, [not value for value in values], "an empty string")
+    return [value if isinstance(value, str) else value.decode("latin-1") for value in values]
+
+
+def refuse_where(name: str, bad: list[bool], fault: str) -> None:
+    """Refuse observations with a fault, naming the rows."""
+    rows = np.flatnonzero(bad).astype(np.int64)
+    if len(rows):
+        raise ValueError(
+            f"{name} has {fault} in {rows_in_words(rows)}; leave these observations out or "
+            "fill them in."
+        )
 
 
 @dataclass(frozen=True)

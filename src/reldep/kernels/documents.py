@@ -1,4 +1,4 @@
-"""From texts to TF-IDF rows: the one text pipeline of the package.
+"""The kernel for documents, and the one text pipeline of the package behind it.
 
 Texts that ship and texts that users bring go through the same four steps, alike in every
 language:
@@ -17,20 +17,25 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from reldep.data.checks import nearest
+from reldep.data.checks import check_level, nearest
+from reldep.data.variables import Items, Labels, Sparse, Variable
 from reldep.exceptions import InputError
-from reldep.kernels._extras import import_extra
-from reldep.kernels.counts import unit_rows
+from reldep.kernels.machine import import_extra
+from reldep.kernels.mapped import MappedKernel, unit_rows
+from reldep.kernels.strings import refuse_where, strings_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from scipy.sparse import csr_array
+
+    from reldep.kernels.resolve import KernelSpec
 
 # Languages that have a Snowball stemmer, by ISO 639-1 code. The newer ones (cs, eo, et, fa, pl)
 # are not in every version of snowballstemmer.
@@ -73,6 +78,63 @@ STEMMERS = {
 MAX_DOCUMENT_FREQUENCY = 0.5
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
+
+
+@dataclass(frozen=True)
+class Text(MappedKernel):
+    """A kernel between documents, by the words they share.
+
+    A document becomes a sparse row of TF-IDF weights (scikit-learn's default formula, rows of
+    length 1), and the rows are compared by `kernel`. Needs the extra ``text``.
+
+    It is not characteristic: the order of the words is lost.
+
+    Parameters
+    ----------
+    language : str or None, default None
+        An ISO 639-1 code or an English name ("en", "french"); words are cut to their stems by
+        the Snowball stemmer of the language. None leaves words as they are.
+    kernel : str, Kernel or callable, default "gaussian"
+        The kernel on the rows; "linear" is the cosine of the documents and lets the engine work
+        with the sparse rows directly.
+    max_document_frequency : float, default 0.5
+        Stems found in a larger share of the documents are dropped as stop words. The rule is
+        the same for every language and needs no list.
+
+    Examples
+    --------
+    >>> from reldep.kernels import Text
+    >>> Text("english").is_characteristic
+    False
+    """
+
+    language: str | None = None
+    kernel: KernelSpec = "gaussian"
+    max_document_frequency: float = MAX_DOCUMENT_FREQUENCY
+
+    accepts: ClassVar[tuple[type[Variable], ...]] = (Labels, Items)
+
+    def __post_init__(self) -> None:
+        if self.language is not None:
+            check_language(self.language)
+        if self.max_document_frequency != 1:
+            check_level("max_document_frequency", self.max_document_frequency)
+
+    @property
+    def title(self) -> str:
+        return "Text()" if self.language is None else f"Text({check_language(self.language)!r})"
+
+    @property
+    def kernel_of_rows(self) -> Any:
+        return self.kernel
+
+    def rows(self, variable: Variable) -> Sparse:
+        texts = strings_of(variable, "Text")  # type: ignore[arg-type]
+        refuse_where(variable.name, [not words(text) for text in texts], "a text without words")
+        counts = count_stems(
+            texts, self.language, max_document_frequency=self.max_document_frequency
+        )
+        return Sparse(variable.name, tfidf(counts))
 
 
 def check_language(language: str, argument: str = "language") -> str:
