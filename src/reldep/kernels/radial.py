@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from reldep.data.variables import Labels, Numeric, Sparse, Variable
-from reldep.exceptions import BandwidthWarning, ReldepWarning
 from reldep.kernels.bandwidth import BandwidthProbe, density_at
 from reldep.kernels.base import FittedKernel, Kernel
 from reldep.kernels.median import median_distance
 from reldep.kernels.points import Points
+from reldep.kernels.scaling import BandwidthKernel
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
-
-Bandwidth = float | Literal["median"]
+    from reldep.exceptions import ReldepWarning
 
 
 @dataclass(frozen=True)
@@ -203,64 +202,33 @@ class FittedRadial(FittedKernel):
 
 
 @dataclass(frozen=True)
-class _BandwidthKernel(Kernel):
-    """What Gaussian and Laplace share: the choice of the bandwidth."""
-
-    bandwidth: Bandwidth = "median"
-    factor: float = 1.0
+class RadialKernel(BandwidthKernel):
+    """What Gaussian and Laplace share: a profile of the distance in units of the bandwidth."""
 
     accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric, Sparse)
     profile: ClassVar[type[BandwidthProfile]]
-
-    def __post_init__(self) -> None:
-        given = self.bandwidth
-        if isinstance(given, str):
-            if given != "median":
-                raise ValueError(
-                    f'bandwidth={given!r} is not known; pass a positive number or "median".'
-                )
-        elif isinstance(given, bool) or not isinstance(given, (int, float, np.number)):
-            raise TypeError(
-                f'bandwidth is of type {type(given).__name__}; pass a positive number or "median".'
-            )
-        elif not 0 < given < np.inf:
-            raise ValueError(f'bandwidth={given!r}; pass a positive number or "median".')
-        if not 0 < self.factor < np.inf:
-            raise ValueError(f"factor={self.factor!r}; pass a positive number.")
 
     @property
     def is_characteristic(self) -> bool:
         return True
 
-    def scaled(self, factor: float) -> _BandwidthKernel:
-        """Give the same kernel with `factor` times the bandwidth."""
-        return replace(self, factor=self.factor * factor)
-
-    def frozen(self, fitted: FittedKernel) -> Kernel:
-        width = getattr(getattr(fitted, "profile", None), "bandwidth", None)
-        return self if width is None else replace(self, bandwidth=float(width), factor=1.0)
-
     def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedRadial:
         self.check_accepts(variable)
         points = Points.of(variable)  # type: ignore[arg-type]
-        notes: tuple[ReldepWarning, ...] = ()
-        median, has_ties = None, False
-        if isinstance(self.bandwidth, str):
-            found = median_distance(points, rng)
-            median, has_ties = found.value, found.has_ties
-            scale, rule = median, found.rule
-            if has_ties:
-                notes = (BandwidthWarning(_ties_in_words(variable, scale)),)
-        else:
-            scale, rule = float(self.bandwidth), "given"
-        width = self.factor * scale
-        if self.factor != 1:
-            rule = f"{self.factor:g} × {rule}"
-        text = f"{type(self).__name__}(bandwidth={width:.6g})"
-        return FittedRadial(points, self.profile(width), text, rule, notes, median, has_ties)
+        found = median_distance(points, rng) if self.needs_median else None
+        chosen = self.choose(variable, found)
+        return FittedRadial(
+            points,
+            self.profile(chosen.width),
+            f"{type(self).__name__}(bandwidth={chosen.width:.6g})",
+            chosen.rule,
+            chosen.notes,
+            median=None if found is None else found.value,
+            skips_ties=found is not None and found.has_ties,
+        )
 
 
-class Gaussian(_BandwidthKernel):
+class Gaussian(RadialKernel):
     """The Gaussian kernel ``exp(-|x - y|² / (2σ²))``.
 
     Parameters
@@ -282,7 +250,7 @@ class Gaussian(_BandwidthKernel):
     profile = GaussianProfile
 
 
-class Laplace(_BandwidthKernel):
+class Laplace(RadialKernel):
     """The Laplace kernel ``exp(-|x - y| / σ)``, with the Euclidean distance.
 
     Parameters
@@ -330,11 +298,3 @@ class Distance(Kernel):
             return Delta().fit(variable)
         text = f"Distance(exponent={self.exponent:g})"
         return FittedRadial(Points.of(variable), PowerProfile(self.exponent), text)  # type: ignore[arg-type]
-
-
-def _ties_in_words(variable: Variable, bandwidth: float) -> str:
-    return (
-        f"more than half of the distances between observations of {variable.name} are 0 (ties), "
-        f"so the median of the non-zero distances, {bandwidth:.4g}, is the bandwidth. Pass "
-        'kernel="delta" if the values are really categories.'
-    )

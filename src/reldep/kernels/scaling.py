@@ -1,18 +1,27 @@
-"""The bandwidth of kernels that have a distance of their own."""
+"""The choice of a bandwidth: a number, or the median of the distances.
+
+Every kernel ``f(distance / bandwidth)`` shares it, whether the distance is Euclidean
+(:mod:`reldep.kernels.radial`) or the kernel's own.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
-from reldep.exceptions import BandwidthWarning, ReldepWarning
-from reldep.kernels.base import Kernel
-from reldep.kernels.radial import Bandwidth, Laplace
+import numpy as np
+
+from reldep.data.checks import check_positive
+from reldep.exceptions import BandwidthWarning, InputError, InputTypeError, Option, ReldepWarning
+from reldep.kernels.base import FittedKernel, Kernel
 
 if TYPE_CHECKING:
     from reldep.data.variables import Variable
-    from reldep.kernels.base import FittedKernel
     from reldep.kernels.median import MedianDistance
+
+Bandwidth = float | Literal["median"]
+
+BANDWIDTH_IN_WORDS = 'pass a positive number or "median".'
 
 
 @dataclass(frozen=True)
@@ -30,17 +39,29 @@ class ChosenBandwidth:
 
 @dataclass(frozen=True)
 class BandwidthKernel(Kernel):
-    """What kernels with a distance of their own share: the choice of the bandwidth."""
+    """What kernels with a bandwidth share: its checks and its choice."""
 
     bandwidth: Bandwidth = "median"
     factor: float = 1.0
 
     def __post_init__(self) -> None:
-        Laplace(self.bandwidth, self.factor)  # has the checks of both arguments
+        given = self.bandwidth
+        if isinstance(given, str):
+            if given != "median":
+                raise InputError(f"bandwidth={given!r} is not known", BANDWIDTH_IN_WORDS)
+        elif isinstance(given, bool) or not isinstance(given, (int, float, np.number)):
+            raise InputTypeError(f"bandwidth is of type {type(given).__name__}", BANDWIDTH_IN_WORDS)
+        elif not 0 < given < np.inf:
+            raise InputError(f"bandwidth={given!r}", BANDWIDTH_IN_WORDS)
+        check_positive("factor", self.factor)
+
+    def scaled(self, factor: float) -> Kernel:
+        """Give the same kernel with `factor` times the bandwidth."""
+        return replace(self, factor=self.factor * factor)
 
     def frozen(self, fitted: FittedKernel) -> Kernel:
-        width = float(fitted.describe()["bandwidth"])
-        return replace(self, bandwidth=width, factor=1.0)
+        width = fitted.describe().get("bandwidth")
+        return self if width is None else replace(self, bandwidth=float(width), factor=1.0)
 
     @property
     def needs_median(self) -> bool:
@@ -49,17 +70,43 @@ class BandwidthKernel(Kernel):
 
     def choose(self, variable: Variable, median: MedianDistance | None) -> ChosenBandwidth:
         """Take the median distance or, where it is not needed, the bandwidth given."""
-        notes: tuple[ReldepWarning, ...] = ()
         if median is None:
             chosen = ChosenBandwidth(float(self.bandwidth), "given")
         else:
-            if median.has_ties:
-                notes = (
-                    BandwidthWarning(
-                        f"more than half of the distances between observations of {variable.name} "
-                        f"are 0 (ties), so the median of the non-zero distances, "
-                        f"{median.value:.4g}, is the bandwidth."
-                    ),
-                )
+            notes = (_ties_in_words(variable, median.value),) if median.has_ties else ()
             chosen = ChosenBandwidth(median.value, median.rule, notes)
         return chosen if self.factor == 1 else chosen.scaled(self.factor)
+
+
+def _ties_in_words(variable: Variable, bandwidth: float) -> BandwidthWarning:
+    return BandwidthWarning(
+        f"more than half of the distances between observations of {variable.name} are 0 (ties), "
+        f"so the median of the non-zero distances, {bandwidth:.4g}, is the bandwidth.",
+        ["Pass ", Option("kernel", "delta"), " if the values are really categories."],
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class FittedScaled(FittedKernel):
+    """What fitted kernels of a distance of their own share: they decay from 1 to 0."""
+
+    chosen: ChosenBandwidth
+
+    @property
+    def label(self) -> str:
+        name = type(self).__name__.removeprefix("Fitted")
+        return f"{name}(bandwidth={self.chosen.width:.6g})"
+
+    @property
+    def in_unit_interval(self) -> bool:
+        return True
+
+    @property
+    def cautions(self) -> tuple[ReldepWarning, ...]:
+        return self.chosen.notes
+
+    def scaled(self, factor: float) -> FittedKernel:
+        return replace(self, chosen=self.chosen.scaled(factor))
+
+    def describe(self) -> dict[str, Any]:
+        return {"kernel": self.label, "bandwidth": self.chosen.width, "rule": self.chosen.rule}

@@ -8,26 +8,23 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from reldep.data.variables import Items, Numeric, Variable
-from reldep.kernels.base import FittedKernel
 from reldep.kernels.machine import import_extra
 from reldep.kernels.median import MedianDistance, median_distance
 from reldep.kernels.points import Points
-from reldep.kernels.scaling import BandwidthKernel, ChosenBandwidth
+from reldep.kernels.scaling import BandwidthKernel, FittedScaled
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
-    from reldep.exceptions import ReldepWarning
 
 # The median between time points is taken over at most this many of them.
 POINTS_FOR_MEDIAN = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class FittedTimeSeries(FittedKernel):
+class FittedTimeSeries(FittedScaled):
     """Global alignment between series, held as one array padded with NaN."""
 
     padded: FloatArray
-    chosen: ChosenBandwidth
 
     def __len__(self) -> int:
         return len(self.padded)
@@ -39,25 +36,6 @@ class FittedTimeSeries(FittedKernel):
             self.padded[rows], others, sigma=self.chosen.width
         )
         return block
-
-    @property
-    def label(self) -> str:
-        return f"TimeSeries(bandwidth={self.chosen.width:.6g})"
-
-    @property
-    def in_unit_interval(self) -> bool:
-        return True
-
-    @property
-    def cautions(self) -> tuple[ReldepWarning, ...]:
-        return self.chosen.notes
-
-    def scaled(self, factor: float) -> FittedTimeSeries:
-        """Give the same kernel with `factor` times its bandwidth."""
-        return replace(self, chosen=self.chosen.scaled(factor))
-
-    def describe(self) -> dict[str, Any]:
-        return {"kernel": self.label, "bandwidth": self.chosen.width, "rule": self.chosen.rule}
 
 
 @dataclass(frozen=True)
@@ -113,7 +91,7 @@ class TimeSeries(BandwidthKernel):
             raise ValueError(f"all {len(series)} series of {variable.name} are the same.")
         chosen = self.choose(variable, _median_rule(series, rng) if self.needs_median else None)
         padded = _tslearn("utils").to_time_series_dataset(series)
-        return FittedTimeSeries(padded, chosen)
+        return FittedTimeSeries(chosen, padded)
 
 
 def _tslearn(module: str) -> Any:

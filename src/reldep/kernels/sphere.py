@@ -12,8 +12,8 @@ from reldep.data.variables import Numeric, Variable
 from reldep.kernels.mapped import MappedKernel
 from reldep.kernels.median import median_distance
 from reldep.kernels.points import Points
-from reldep.kernels.radial import Bandwidth, BandwidthProfile, FittedRadial, Gaussian, Profile
-from reldep.kernels.scaling import BandwidthKernel
+from reldep.kernels.radial import BandwidthProfile, FittedRadial, Gaussian, Profile
+from reldep.kernels.scaling import Bandwidth, BandwidthKernel
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from reldep.data.checks import check_count, check_varies
 from reldep.data.variables import Items, Labels, Sparse, Variable, rows_in_words
-from reldep.kernels.base import FittedKernel
 from reldep.kernels.machine import import_extra
 from reldep.kernels.mapped import MappedKernel, count_matrix, unit_rows
 from reldep.kernels.median import MedianDistance
-from reldep.kernels.scaling import BandwidthKernel, ChosenBandwidth
+from reldep.kernels.scaling import BandwidthKernel, FittedScaled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from reldep.data.variables import FloatArray, IntArray
-    from reldep.exceptions import ReldepWarning
 
 # Rows of the distance matrix that are counted at a time for the median.
 ROWS_AT_A_TIME = 1000
@@ -133,11 +131,10 @@ def count_substrings(strings: Sequence[str], k: int) -> csr_array:
 
 
 @dataclass(frozen=True, eq=False)
-class FittedEditDistance(FittedKernel):
+class FittedEditDistance(FittedScaled):
     """exp(-d / σ) of the edit distance d."""
 
     strings: list[str]
-    chosen: ChosenBandwidth
 
     def __len__(self) -> int:
         return len(self.strings)
@@ -146,29 +143,6 @@ class FittedEditDistance(FittedKernel):
         block = edit_distances(self.strings[rows], self.strings[cols]).astype(np.float64)
         block *= -1.0 / self.chosen.width
         return np.exp(block, out=block)
-
-    @property
-    def label(self) -> str:
-        return f"EditDistance(bandwidth={self.chosen.width:.6g})"
-
-    @property
-    def in_unit_interval(self) -> bool:
-        return True
-
-    @property
-    def cautions(self) -> tuple[ReldepWarning, ...]:
-        return self.chosen.notes
-
-    def scaled(self, factor: float) -> FittedEditDistance:
-        """Give the same kernel with `factor` times its bandwidth."""
-        return replace(self, chosen=self.chosen.scaled(factor))
-
-    def describe(self) -> dict[str, Any]:
-        return {
-            "kernel": self.label,
-            "bandwidth": self.chosen.width,
-            "rule": self.chosen.rule,
-        }
 
 
 @dataclass(frozen=True)
@@ -211,7 +185,7 @@ class EditDistance(BandwidthKernel):
         check_varies(variable)
         strings = strings_of(variable, "EditDistance")  # type: ignore[arg-type]
         median = median_edit_distance(strings) if self.needs_median else None
-        return FittedEditDistance(strings, self.choose(variable, median))
+        return FittedEditDistance(self.choose(variable, median), strings)
 
 
 def edit_distances(first: Sequence[str], second: Sequence[str]) -> IntArray:
