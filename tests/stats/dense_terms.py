@@ -1,0 +1,48 @@
+"""Conditional means and HSICs from dense kernel matrices, for tests of what is done with them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def gaussian(x, bandwidth=1.0):
+    x = np.asarray(x, float).reshape(len(x), -1)
+    return np.exp(-((x[:, None] - x[None]) ** 2).sum(2) / (2 * bandwidth**2))
+
+
+def distance(x):
+    x = np.asarray(x, float).reshape(len(x), -1)
+    return -np.sqrt(((x[:, None] - x[None]) ** 2).sum(2))
+
+
+def hsic(K, L):
+    """The unbiased HSIC in its closed form (Song et al., 2012)."""
+    m = len(K)
+    K, L = K * (1 - np.eye(m)), L * (1 - np.eye(m))
+    k, l = K.sum(1), L.sum(1)  # noqa: E741
+    total = (K * L).sum() + k.sum() * l.sum() / ((m - 1) * (m - 2)) - 2 * k @ l / (m - 2)
+    return total / (m * (m - 3))
+
+
+def conditional_means(K, L):
+    m = len(K)
+    K, L = K * (1 - np.eye(m)), L * (1 - np.eye(m))
+    k, l, q = K.sum(1), L.sum(1), (K * L).sum(1)  # noqa: E741
+    h = (m - 2) ** 2 * q - m * k * l + (m - 2) * (q.sum() - K @ l - L @ k)
+    h += l.sum() * k + k.sum() * l - k @ l
+    return h / (2 * (m - 1) * (m - 2) * (m - 3))
+
+
+def all_means(kernels):
+    """A of all pairs of the variables, self-pairs included, and the pairs."""
+    names = list(kernels)
+    pairs = [(a, b) for i, a in enumerate(names) for b in names[i:]]
+    return np.array([conditional_means(kernels[a], kernels[b]) for a, b in pairs]), pairs
+
+
+def triple(seed=0, m=30, noises=(0.6, 1.2)):
+    """A source and two targets."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=m)
+    y, z = (x + noise * rng.normal(size=m) for noise in noises)
+    return {"x": x, "y": y, "z": z}
