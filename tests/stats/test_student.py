@@ -46,7 +46,7 @@ def test_far_tails_agree_with_quadrature_of_the_density(t, df):
 def test_with_no_limit_of_degrees_the_law_is_normal():
     for z in (1.0, 8.0, 60.0, 1000.0):
         assert log_tail(z, np.inf) == log_ndtr(-z)
-    assert log10_pvalue(60.0, np.inf, "greater") == pytest.approx(-783.845, abs=1e-3)
+    assert log10_pvalue(60.0, np.inf, "greater") == pytest.approx(-783.907, abs=1e-3)
     assert log_tail(60.0, 1e12) == pytest.approx(log_ndtr(-60.0), rel=1e-8)
 
 

@@ -30,7 +30,7 @@ def log10_pvalue(statistic: float, df: float, alternative: str) -> float:
     --------
     >>> from reldep.stats.student import log10_pvalue
     >>> round(log10_pvalue(60.0, float("inf"), "greater"), 3)
-    -783.845
+    -783.907
     """
     return log_pvalue(statistic, df, alternative) / math.log(10.0)
 
