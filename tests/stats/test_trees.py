@@ -1,0 +1,104 @@
+"""Trees by average linkage, and the confidence of their groups."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from reldep.stats.trees import average_linkage, confidence, groups_of, joint_draws
+
+
+def brute_force_groups(similarities):
+    """Average linkage by its definition: join the two groups whose members are nearest."""
+    groups = [frozenset([i]) for i in range(len(similarities))]
+    joined, heights = [], []
+    while len(groups) > 1:
+        apart = {
+            (a, b): np.mean([1.0 - similarities[i, j] for i in a for j in b])
+            for a, b in combinations(groups, 2)
+        }
+        a, b = min(apart, key=apart.get)
+        heights.append(apart[a, b])
+        groups = [group for group in groups if group not in (a, b)] + [a | b]
+        joined.append(a | b)
+    return joined, heights
+
+
+def random_similarities(p, seed):
+    half = np.triu(np.random.default_rng(seed).uniform(size=(p, p)), 1)
+    return half + half.T + np.eye(p)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_groups_and_heights_are_those_of_the_definition(seed):
+    similarities = random_similarities(7, seed)
+    linkage = average_linkage(similarities)
+    groups, heights = brute_force_groups(similarities)
+    assert list(groups_of(linkage)) == groups
+    assert linkage[:, 2] == pytest.approx(heights)
+    assert linkage[:, 3].tolist() == [len(group) for group in groups]
+
+
+def test_two_variables_make_one_group():
+    linkage = average_linkage(np.array([[1.0, 0.3], [0.3, 1.0]]))
+    assert groups_of(linkage) == (frozenset({0, 1}),)
+    assert confidence(linkage, [np.array([[0.1], [-0.2]])]) == [1.0]
+
+
+def test_relabelled_variables_make_the_same_tree():
+    similarities = random_similarities(9, seed=3)
+    order = np.random.default_rng(0).permutation(9)
+    groups = groups_of(average_linkage(similarities))
+    relabelled = groups_of(average_linkage(similarities[np.ix_(order, order)]))
+    assert {frozenset(order[list(group)].tolist()) for group in relabelled} == set(groups)
+
+
+def test_confidence_counts_the_draws_whose_tree_has_the_group():
+    linkage = average_linkage(random_similarities(5, seed=1))
+    draws = np.random.default_rng(2).uniform(size=(60, 10))
+    trees = []
+    for cells in draws:
+        square = np.zeros((5, 5))
+        square[np.triu_indices(5, 1)] = cells
+        trees.append(brute_force_groups(square + square.T)[0])
+    expected = [np.mean([group in tree for tree in trees]) for group in groups_of(linkage)]
+    assert 0 < expected[0] < 1
+    assert confidence(linkage, [draws]) == pytest.approx(expected)
+    assert confidence(linkage, [draws[:7], draws[7:]]) == pytest.approx(expected)
+
+
+def test_draws_have_the_joint_normal_law():
+    rng = np.random.default_rng(0)
+    psi = rng.normal(size=(3, 50)) + np.array([[1.0], [0.0], [0.0]]) * rng.normal(size=50)
+    psi -= psi.mean(axis=1, keepdims=True)
+    cells = np.array([0.2, 0.5, 0.9])
+    n = 20_000
+    blocks = list(joint_draws(cells, psi, n, np.random.default_rng(1)))
+    draws = np.concatenate(blocks)
+    assert draws.shape == (n, 3)
+    covariance = psi @ psi.T / 50**2
+    errors = np.sqrt(np.diag(covariance))
+    # Four standard errors of a mean, and of a covariance of normal variables.
+    assert np.all(np.abs(draws.mean(axis=0) - cells) < 4 * errors / np.sqrt(n))
+    spread = np.sqrt((np.outer(errors, errors) ** 2 + covariance**2) / n)
+    assert np.all(np.abs(np.cov(draws.T) - covariance) < 4 * spread)
+
+
+def test_a_sure_group_has_confidence_one_and_a_tie_a_half():
+    # 0 and 1 are far nearer than anything else; 2 joins them or 3 with equal chances.
+    similarities = np.eye(4)
+    cells = {(0, 1): 0.9, (0, 2): 0.5, (1, 2): 0.5, (2, 3): 0.5, (0, 3): 0.1, (1, 3): 0.1}
+    for (i, j), value in cells.items():
+        similarities[i, j] = similarities[j, i] = value
+    linkage = average_linkage(similarities)
+    n = 4000
+    psi = 0.02 * np.random.default_rng(0).normal(size=(6, 30))
+    values = similarities[np.triu_indices(4, 1)]
+    shares = confidence(linkage, joint_draws(values, psi, n, np.random.default_rng(1)))
+    assert groups_of(linkage)[0] == {0, 1}
+    assert shares[0] == shares[-1] == 1.0
+    # The mean of the cells (0, 2) and (1, 2) against the cell (2, 3): a half, up to four
+    # binomial standard errors.
+    assert shares[1] == pytest.approx(0.5, abs=4 * np.sqrt(0.25 / n))
