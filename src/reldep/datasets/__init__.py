@@ -10,6 +10,7 @@ from reldep.datasets._dataset import Dataset
 from reldep.datasets._europarl import read_europarl
 from reldep.datasets._generated import make_spirals, make_two_stimuli
 from reldep.datasets._glioma import read_glioma
+from reldep.datasets._parallel import read_parallel
 from reldep.datasets._shipped import load_acc, load_languages, load_nutrimouse
 
 __all__ = [
@@ -21,4 +22,5 @@ __all__ = [
     "make_two_stimuli",
     "read_europarl",
     "read_glioma",
+    "read_parallel",
 ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections import Counter
 from itertools import groupby
 from operator import attrgetter
@@ -12,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from reldep.datasets._dataset import Dataset
+from reldep.datasets._parallel import Alignment, check_options, spread
 from reldep.datasets._shipped import LANGUAGES
-from reldep.exceptions import DroppedRowsWarning
+from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.documents import (
     MAX_DOCUMENT_FREQUENCY,
     check_language,
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
 Unit = Literal["chapter", "speaker"]
 
-# HSIC is not defined for fewer observations.
-_FEWEST_DOCUMENTS = 4
-
 # In some files the number stands in quotation marks, in others it does not.
 _MARK = re.compile(r'<(CHAPTER|SPEAKER)\s+ID\s*=\s*"?([^\s">]+)', re.IGNORECASE)
 
@@ -42,22 +39,6 @@ class _Key(NamedTuple):
     file: str
     chapter: str
     speaker: str
-
-
-class _Alignment(NamedTuple):
-    """Documents that every language has, and how many each language lacks."""
-
-    documents: list[_Key]
-    n_found: int
-    missing: Counter[str]
-
-    @property
-    def n_dropped(self) -> int:
-        return self.n_found - len(self.documents)
-
-    def dropped(self) -> str:
-        lacks = ", ".join(f"{language} lacks {n}" for language, n in self.missing.most_common())
-        return f"{self.n_dropped} of {self.n_found} documents are not in every language ({lacks})"
 
 
 def read_europarl(
@@ -119,11 +100,14 @@ def read_europarl(
     """
     require_text_extra()
     languages = _checked_languages(languages)
-    _check_options(n_documents, unit, max_document_frequency)
+    check_options(n_documents, max_document_frequency)
+    if unit not in get_args(Unit):
+        raise InputError(
+            "is not known.", "Pass 'chapter' or 'speaker'.", argument="unit", value=unit
+        )
     folders = _language_folders(Path(directory), languages)
-    alignment = _align(folders, unit)
-    _check_enough(alignment, unit)
-    chosen = _spread(alignment.documents, n_documents)
+    documents, n_found = _in_every_language(folders, unit)
+    chosen = spread(documents, n_documents)
     blocks = {
         language: tfidf(
             count_stems(
@@ -137,8 +121,8 @@ def read_europarl(
     description = (
         f"{len(chosen)} {unit}s of the proceedings of the European Parliament in "
         f"{len(languages)} languages (Europarl), read from {os.fspath(directory)!r} and spread "
-        f"evenly over the {len(alignment.documents)} that have text in every language; "
-        f"{alignment.n_dropped} others were left out. Words of two or more letters in lower "
+        f"evenly over the {len(documents)} that have text in every language; "
+        f"{n_found - len(documents)} others were left out. Words of two or more letters in lower "
         "case, Snowball stems, stems in more than "
         f"{max_document_frequency:.0%} of the documents dropped as stop words, TF-IDF with "
         "scikit-learn's default formula, rows of length 1. The publishers of the corpus know of "
@@ -151,36 +135,33 @@ def read_europarl(
     return Dataset("europarl", blocks, description, reference)
 
 
-def _check_options(n_documents: int | None, unit: Unit, max_document_frequency: float) -> None:
-    if unit not in get_args(Unit):
-        raise ValueError(f"unit must be 'chapter' or 'speaker', got {unit!r}")
-    if n_documents is not None and n_documents < _FEWEST_DOCUMENTS:
-        raise ValueError(
-            f"n_documents must be at least {_FEWEST_DOCUMENTS} or None, got {n_documents}"
-        )
-    if not 0.0 < max_document_frequency <= 1.0:
-        raise ValueError(
-            "max_document_frequency is a share of the documents and must lie in (0, 1], got "
-            f"{max_document_frequency}"
-        )
+def is_europarl(directory: str | os.PathLike[str]) -> bool:
+    """Whether a folder looks like the source release of Europarl."""
+    return any(_root(Path(directory)).glob("*/ep-*.txt"))
+
+
+def _root(directory: Path) -> Path:
+    return directory / "txt" if (directory / "txt").is_dir() else directory
 
 
 def _checked_languages(languages: Sequence[str]) -> list[str]:
     if isinstance(languages, str):
-        raise TypeError(f"languages must be a list of codes, got the text {languages!r}")
+        raise InputTypeError(
+            "is a text.", "Pass a list of codes.", argument="languages", value=languages
+        )
     checked = [check_language(language, "languages") for language in languages]
     if not checked:
-        raise ValueError("languages is empty; name at least one, for instance ['fr', 'it']")
+        raise InputError("languages is empty.", "Name at least one, for instance ['fr', 'it'].")
     twice = [language for language, n in Counter(checked).items() if n > 1]
     if twice:
-        raise ValueError(f"languages names {', '.join(twice)} more than once")
+        raise InputError(f"languages names {', '.join(twice)} more than once.", "Name each once.")
     return checked
 
 
 def _language_folders(directory: Path, languages: list[str]) -> dict[str, Path]:
     if not directory.is_dir():
         raise FileNotFoundError(f"directory {str(directory)!r} is not a folder; {_LAYOUT}")
-    root = directory / "txt" if (directory / "txt").is_dir() else directory
+    root = _root(directory)
     folders = {language: root / language for language in languages}
     lacking = [language for language, folder in folders.items() if not folder.is_dir()]
     if lacking:
@@ -197,8 +178,8 @@ def _language_folders(directory: Path, languages: list[str]) -> dict[str, Path]:
     return folders
 
 
-def _align(folders: dict[str, Path], unit: Unit) -> _Alignment:
-    """Find the documents that have text in every language.
+def _in_every_language(folders: dict[str, Path], unit: Unit) -> tuple[list[_Key], int]:
+    """Find the documents that have text in every language, and count all.
 
     Only their keys are kept: the texts of the whole corpus need not fit in memory.
     """
@@ -214,22 +195,14 @@ def _align(folders: dict[str, Path], unit: Unit) -> _Alignment:
         n_found += len(found)
         missing.update({language: len(found - keys) for language, keys in present.items()})
         documents += sorted(found.intersection(*present.values()), key=_number_order)
-    return _Alignment(documents, n_found, +missing)
-
-
-def _check_enough(alignment: _Alignment, unit: Unit) -> None:
-    if not alignment.n_found:
-        raise ValueError(
+    if not n_found:
+        raise InputError(
             f"the files hold no <{unit.upper()} ID=..> mark that is followed by text, so there "
-            "are no documents; is this the source release, and not its sentence-aligned pairs?"
+            "are no documents.",
+            "Is this the source release, and not its sentence-aligned pairs?",
         )
-    if len(alignment.documents) < _FEWEST_DOCUMENTS:
-        raise ValueError(
-            f"{len(alignment.documents)} documents have text in every language and at least "
-            f"{_FEWEST_DOCUMENTS} are needed: {alignment.dropped()}; ask for fewer languages"
-        )
-    if alignment.n_dropped:
-        warnings.warn(alignment.dropped(), DroppedRowsWarning, stacklevel=3)
+    Alignment(len(documents), n_found, missing).check()
+    return documents, n_found
 
 
 def _documents(path: Path, unit: Unit) -> dict[_Key, str]:
@@ -256,13 +229,6 @@ def _texts(folder: Path, keys: list[_Key], unit: Unit) -> Iterator[str]:
     for name, group in groupby(keys, key=attrgetter("file")):
         documents = _documents(folder / name, unit)
         yield from (documents[key] for key in group)
-
-
-def _spread(documents: list[_Key], n_documents: int | None) -> list[_Key]:
-    n = len(documents)
-    if n_documents is None or n_documents >= n:
-        return documents
-    return [documents[i * n // n_documents] for i in range(n_documents)]
 
 
 def _time_order(name: str) -> tuple[bool, str]:

@@ -104,7 +104,8 @@ def read_glioma(path: str | os.PathLike[str], *, as_frame: bool = True) -> Datas
         f"High-grade gliomas of {expression.height} children: expression of "
         f"{expression.width} genes, comparative genomic hybridisation at {cgh.width} segments, "
         "and the tumour's place in the brain. From the Institut Gustave Roussy, Villejuif, by "
-        f"way of the R package gliomaData (licence not stated), read from {_quoted(path)}. "
+        "way of the R package gliomaData (GPL-2 or later; its authors ask users to contact the "
+        f"institute for the rights to the data), read from {_quoted(path)}. "
         "Nothing was transformed, except that the location indicators became names."
     )
     reference = (

@@ -66,8 +66,8 @@ def load_nutrimouse(*, as_frame: bool = True) -> Dataset:
         "and rapeseed), coc (hydrogenated coconut), sun (sunflower), lin (linseed), fish "
         "(corn, rapeseed and fish). Measured in the liver: 21 fatty acids in per cent (lipid) "
         "and the log expression of 120 genes chosen for nutrition (gene). The numbers are as "
-        "published and as the R packages CCA and mixOmics (GPL-2 or later) distribute them; "
-        "nothing was transformed."
+        "published and as the R packages CCA and mixOmics (both GPL-2 or later) distribute "
+        "them; no separate licence of the measurements is known. Nothing was transformed."
     )
     reference = (
         "Martin, P. G. P. et al. (2007). Novel aspects of PPARalpha-mediated regulation of "
@@ -169,7 +169,9 @@ def load_languages() -> Dataset:
             shape = (len(starts) - 1, int(stems.max()) + 1)
             blocks[language] = tfidf(csr_array((counts, stems, starts), shape=shape))
     description = (
-        "947 pages of the LibreOffice help (Mozilla Public License 2.0), each in Finnish, "
+        "947 pages of the LibreOffice help (Mozilla Public License 2.0, in part derived from work "
+        "under the Apache License 2.0; the translations are taken to have the licence of the "
+        "original, which was not verified file by file), each in Finnish, "
         "Italian, French, Spanish, Portuguese, English, Dutch, German, Danish and Swedish; only "
         "paragraphs translated in all ten. Prepared alike in every language: words of two or "
         "more letters in lower case, Snowball stems, stems in more than half of the pages "
