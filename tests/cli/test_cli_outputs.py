@@ -7,7 +7,6 @@ import errno
 import html
 import importlib.resources
 import json
-import os
 import shlex
 from pathlib import Path
 
@@ -19,7 +18,6 @@ from matplotlib.figure import Figure
 import reldep
 from cli.mouse_files import QUESTION
 from reldep.cli import output
-from reldep.files import check_writable, write_atomically
 
 COMPARE = ("compare", "mice.csv", *QUESTION)
 QUESTIONS = {
@@ -179,43 +177,3 @@ def test_a_full_disk_leaves_the_old_file_and_prints_the_answer(ask, tmp_path, mo
     assert "The picture is in" not in said.out
     assert path.read_text() == "old"
     assert names_in(tmp_path) == ["a.png"]
-
-
-def test_a_directory_locked_in_the_meantime_is_told(tmp_path, monkeypatch):
-    def refuse(**_):
-        raise PermissionError(errno.EACCES, "Permission denied")
-
-    monkeypatch.setattr("tempfile.mkstemp", refuse)
-    with (
-        pytest.raises(PermissionError, match=r"cannot write .*a\.txt: Permission denied"),
-        write_atomically(tmp_path / "a.txt"),
-    ):
-        pytest.fail("nothing to write to")
-
-
-def test_a_file_is_written_whole_with_the_usual_permissions(tmp_path):
-    path = tmp_path / "a.txt"
-    before = os.umask(0o027)
-    try:
-        with write_atomically(path) as temporary:
-            temporary.write_text("new")
-            assert not path.exists()
-    finally:
-        os.umask(before)
-    assert path.read_text() == "new"
-    assert path.stat().st_mode & 0o777 == 0o640
-    assert names_in(tmp_path) == ["a.txt"]
-
-
-def test_an_error_in_the_writing_removes_what_was_begun(tmp_path):
-    def break_off(error):
-        with write_atomically(tmp_path / "a") as path:
-            path.write_text("half")
-            raise error
-
-    with pytest.raises(RuntimeError, match="broken"):
-        break_off(RuntimeError("broken"))
-    with pytest.raises(OSError, match=r"cannot write .*: unknown"):
-        break_off(OSError("unknown"))
-    assert names_in(tmp_path) == []
-    check_writable(tmp_path / "a")
