@@ -43,6 +43,8 @@ $(VENV)/.docs: pyproject.toml | $(BIN)/python
 
 docs: $(VENV)/.docs  ## the documentation in docs/_build/html, warnings as errors
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@! grep -rlE '(src|href)="https?://[^"]+\.(js|css)"' docs/_build/html --include='*.html' \
+	    || { echo "these pages cannot be read offline"; exit 1; }
 	@echo "open docs/_build/html/index.html"
 
 $(VENV)/.bench: pyproject.toml | $(BIN)/python

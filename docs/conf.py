@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import reldep
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 project = "reldep"
 author = "The reldep developers"
@@ -25,6 +32,10 @@ myst_heading_anchors = 3
 bibtex_bibfiles = ["references.bib"]
 bibtex_reference_style = "author_year"
 autosummary_generate = True
+# Formulas are set by a copy of MathJax in the pages, so that they can be read offline: one file of
+# 2 MB that holds its fonts (MathJax 3.2.2, Apache-2.0, as published).
+mathjax_path = "mathjax/tex-svg.js"
+mathjax3_config = {"options": {"enableMenu": False}}  # whose entries would load further files
 numpydoc_show_class_members = False
 autodoc_typehints = "none"
 
@@ -34,7 +45,7 @@ sphinx_gallery_conf = {
     "filename_pattern": r"/plot_",
     "download_all_examples": False,
     "show_signature": False,
-    "min_reported_time": 1000,
+    "write_computation_times": False,  # a page that loads its table from elsewhere
     "within_subsection_order": "FileNameSortKey",
 }
 
@@ -50,3 +61,18 @@ html_theme_options = {
     "footer_end": [],
 }
 html_show_sourcelink = False
+
+
+def copy_mathjax(app: Sphinx) -> None:
+    """Put the one file of MathJax that the pages load beside them."""
+    if app.builder.format != "html":
+        return
+    shipped = importlib.metadata.distribution("sphinx-mathjax-offline")
+    script = Path(str(shipped.locate_file(f"sphinx-mathjax-offline/static/{mathjax_path}")))
+    copy = Path(app.outdir) / "_static" / mathjax_path
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    copy.write_bytes(script.read_bytes())
+
+
+def setup(app: Sphinx) -> None:
+    app.connect("builder-inited", copy_mathjax)

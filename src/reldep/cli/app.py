@@ -87,11 +87,22 @@ def demo(
     out: Annotated[
         Path, typer.Option(metavar="PATH", help="Where to write the figure: .png, .svg or .pdf.")
     ] = Path("reldep-demo.png"),
+    files: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Write the files that the examples of the documentation name into DIR instead.",
+        ),
+    ] = None,
 ) -> None:
     """Answer a real question: forty mice, their diet, lipids and genes."""
     from reldep.experiments.mice import QUESTIONS as ASKED
-    from reldep.experiments.mice import compare_mice, draw_mice
+    from reldep.experiments.mice import compare_mice, draw_mice, write_examples
 
+    if files is not None:
+        for path in write_examples(files):
+            typer.echo(path)
+        return
     check_picture("--out", out)
     results = compare_mice()
     for source, result in results.items():

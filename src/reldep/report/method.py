@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.metadata
+import importlib
 import platform
 from typing import TYPE_CHECKING, Any
 
@@ -79,9 +79,12 @@ def _settings(result: Any) -> dict[str, str]:
 
 
 def versions() -> dict[str, str]:
-    """Give the versions of Python and of the packages that compute."""
+    """Give the versions of Python and of the packages that compute.
+
+    The modules say them; the record of installed packages has none for a source tree.
+    """
     found = {"Python": platform.python_version()}
-    return found | {name: importlib.metadata.version(name) for name in PACKAGES}
+    return found | {name: importlib.import_module(name).__version__ for name in PACKAGES}
 
 
 def _kernels(result: Answer) -> Markup:
