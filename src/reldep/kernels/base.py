@@ -11,13 +11,15 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from reldep.data.variables import Items
+import numpy as np
+
+from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable
+from reldep.exceptions import InputError, InputTypeError
 
 if TYPE_CHECKING:
-    import numpy as np
     from scipy.sparse import csr_array
 
-    from reldep.data.variables import FloatArray, IntArray, Variable
+    from reldep.data.variables import FloatArray, IntArray
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.bandwidth import BandwidthProbe
     from reldep.kernels.composite import Product, Sum
@@ -45,6 +47,38 @@ class Kernel(ABC):
         rng : numpy.random.Generator, optional
             Used only where a kernel draws a subsample.
         """
+
+    def __call__(self, X: Any, Y: Any = None) -> FloatArray:
+        """Evaluate the kernel between the observations of X and those of Y.
+
+        What the data decide, such as a median bandwidth, is decided by X.
+
+        Parameters
+        ----------
+        X, Y : array_like, series, frame or sequence
+            One observation per row; without Y, the kernel matrix of X.
+
+        Returns
+        -------
+        ndarray of shape (rows of X, rows of Y)
+
+        Examples
+        --------
+        >>> from reldep.kernels import Gaussian
+        >>> Gaussian(2.0)([0.0, 2.0, 4.0], [0.0]).round(3)
+        array([[1.   ],
+               [0.607],
+               [0.135]])
+        """
+        from reldep.kernels.evaluation import evaluate
+
+        return evaluate(self, X, Y)
+
+    def between(self, first: Variable, second: Variable) -> FloatArray:
+        """Fill the block between two samples; the first one decides what the data decide."""
+        kernel = self.frozen(self.fit(first))
+        both = kernel.fit(stacked(first, second))
+        return both(slice(0, len(first)), slice(len(first), len(both)))
 
     @property
     def is_characteristic(self) -> bool:
@@ -149,3 +183,39 @@ class FittedKernel(ABC):
     def describe(self) -> dict[str, Any]:
         """Give the fitted parameters for tables and machine-readable output."""
         return {"kernel": self.label}
+
+
+def stacked(first: Variable, second: Variable) -> Variable:
+    """Put the observations of the second variable below those of the first."""
+    values: Any
+    if isinstance(first, Numeric) and isinstance(second, Numeric):
+        _check_columns(first.values.shape[1], second.values.shape[1])
+        values = np.concatenate([first.values, second.values])
+        return Numeric(first.name, values, first.columns)
+    if isinstance(first, Sparse) and isinstance(second, Sparse):
+        from scipy.sparse import vstack
+
+        _check_columns(first.values.shape[1], second.values.shape[1])
+        return Sparse(first.name, vstack([first.values, second.values], format="csr"))
+    if isinstance(first, Labels) and isinstance(second, Labels):
+        categories = tuple(dict.fromkeys([*first.categories, *second.categories]))
+        number = {category: i for i, category in enumerate(categories)}
+        codes = [number[value] for value in [*first.values(), *second.values()]]
+        return Labels(first.name, np.array(codes, dtype=np.int64), categories)
+    if isinstance(first, Mixed) and isinstance(second, Mixed):
+        _check_columns(len(first.parts), len(second.parts))
+        pairs = zip(first.parts, second.parts, strict=True)
+        return Mixed(first.name, tuple(stacked(a, b) for a, b in pairs))  # type: ignore[misc]
+    if isinstance(first, Items) and isinstance(second, Items):
+        return Items(first.name, [*first.items, *second.items])
+    kinds = (type(variable).__name__.lower() for variable in (first, second))
+    raise InputTypeError(
+        "X holds {} and Y {}".format(*kinds), "pass two samples of the same kind of data."
+    )
+
+
+def _check_columns(first: int, second: int) -> None:
+    if first != second:
+        raise InputError(
+            f"X has {first} columns and Y has {second}", "pass the same columns in both."
+        )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from reldep.data.variables import Labels, Mixed, Numeric, Variable, joint_labels
-from reldep.kernels.base import ALL_ROWS, FittedKernel, Kernel
+from reldep.kernels.base import ALL_ROWS, FittedKernel, Kernel, stacked
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -80,6 +80,11 @@ class Delta(Kernel):
                 "give strings a kernel made for them: Text(), Spectrum() or EditDistance()."
             )
         return FittedDelta(labels)
+
+    def between(self, first: Variable, second: Variable) -> FloatArray:
+        self.check_accepts(first)
+        both = FittedDelta(_as_labels(stacked(first, second)))
+        return both(slice(0, len(first)), slice(len(first), len(both)))
 
 
 def _as_labels(variable: Variable) -> Labels:

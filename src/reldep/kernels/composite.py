@@ -124,14 +124,19 @@ class _Composite(Kernel):
         return type(self)(tuple(kernel.frozen(part) for kernel, part in pairs))
 
     def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedKernel:
+        parts = [_part_for(kernel, variable) for kernel in self.kernels]
         if isinstance(variable, Mixed):
-            parts = [_part_for(kernel, variable) for kernel in self.kernels]
             _check_all_used(variable, parts)
-        else:
-            parts = [variable] * len(self.kernels)
         return self.fitted(
             tuple(k.fit(part, rng=rng) for k, part in zip(self.kernels, parts, strict=True))
         )
+
+    def between(self, first: Variable, second: Variable) -> FloatArray:
+        blocks = (
+            kernel.between(_part_for(kernel, first), _part_for(kernel, second))
+            for kernel in self.kernels
+        )
+        return reduce(self.fitted.combine, blocks)
 
 
 class Sum(_Composite):
@@ -165,7 +170,9 @@ class Product(_Composite):
         return all(kernel.is_characteristic for kernel in self.kernels)
 
 
-def _part_for(kernel: Kernel, variable: Mixed) -> Variable:
+def _part_for(kernel: Kernel, variable: Variable) -> Variable:
+    if not isinstance(variable, Mixed):
+        return variable
     numbers, labels = variable.numbers(), variable.labels()
     if isinstance(kernel, _Composite) or kernel.accepts[0] is Mixed:
         return variable
@@ -247,16 +254,26 @@ class Columns(Kernel):
     def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedKernel:
         from reldep.kernels.resolve import as_kernel
 
+        fitted = []
+        for spec, part in zip(self.kernels.values(), self._parts(variable), strict=True):
+            check_varies(part)
+            fitted.append(as_kernel(spec, part).fit(part, rng=rng))
+        return fitted[0] if len(fitted) == 1 else COMBINATIONS[self.combine](tuple(fitted))
+
+    def between(self, first: Variable, second: Variable) -> FloatArray:
+        from reldep.kernels.resolve import as_kernel
+
+        parts = zip(self.kernels.values(), self._parts(first), self._parts(second), strict=True)
+        blocks = (as_kernel(spec, own).between(own, other) for spec, own, other in parts)
+        return reduce(COMBINATIONS[self.combine].combine, blocks)
+
+    def _parts(self, variable: Variable) -> list[Variable]:
+        """Give every kernel its columns."""
         self.check_accepts(variable)
         columns = _columns_of(variable)  # type: ignore[arg-type]
         groups = [key if isinstance(key, tuple) else (key,) for key in self.kernels]
         self._check_names(groups, columns, variable.name)
-        fitted = []
-        for group, spec in zip(groups, self.kernels.values(), strict=True):
-            part = _joined([columns[name] for name in group])
-            check_varies(part)
-            fitted.append(as_kernel(spec, part).fit(part, rng=rng))
-        return fitted[0] if len(fitted) == 1 else COMBINATIONS[self.combine](tuple(fitted))
+        return [_joined([columns[name] for name in group]) for group in groups]
 
     def _check_names(
         self, groups: list[tuple[str, ...]], columns: Mapping[str, Variable], name: str

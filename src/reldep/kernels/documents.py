@@ -26,6 +26,7 @@ import numpy as np
 from reldep.data.checks import check_level, nearest
 from reldep.data.variables import Items, Labels, Sparse, Variable
 from reldep.exceptions import InputError
+from reldep.kernels.base import stacked
 from reldep.kernels.machine import import_extra
 from reldep.kernels.mapped import MappedKernel, unit_rows
 from reldep.kernels.strings import refuse_where, strings_of
@@ -129,12 +130,27 @@ class Text(MappedKernel):
         return self.kernel
 
     def rows(self, variable: Variable) -> Sparse:
-        texts = strings_of(variable, "Text")  # type: ignore[arg-type]
-        refuse_where(variable.name, [not words(text) for text in texts], "a text without words")
         counts = count_stems(
-            texts, self.language, max_document_frequency=self.max_document_frequency
+            self._texts(variable),
+            self.language,
+            max_document_frequency=self.max_document_frequency,
         )
         return Sparse(variable.name, tfidf(counts))
+
+    def rows_between(self, first: Variable, second: Variable) -> tuple[Sparse, Sparse]:
+        both = self._texts(stacked(first, second))
+        counts = count_stems(both, self.language, max_document_frequency=1.0)
+        n = len(first)
+        frequency = _document_frequency(counts[:n])
+        known = (frequency > 0) & (frequency <= self.max_document_frequency * n)
+        counts = counts[:, np.flatnonzero(known)]
+        rows = tfidf(counts, counts[:n])
+        return Sparse(first.name, rows[:n]), Sparse(second.name, rows[n:])
+
+    def _texts(self, variable: Variable) -> list[str]:
+        texts = strings_of(variable, "Text")  # type: ignore[arg-type]
+        refuse_where(variable.name, [not words(text) for text in texts], "a text without words")
+        return texts
 
 
 def check_language(language: str, argument: str = "language") -> str:
@@ -257,7 +273,7 @@ def count_stems(
     return counts
 
 
-def tfidf(counts: csr_array[Any]) -> csr_array[Any]:
+def tfidf(counts: csr_array[Any], known: csr_array[Any] | None = None) -> csr_array[Any]:
     """Weight counts by how rare a stem is, and scale each document to length 1.
 
     The weight is scikit-learn's default, ``count * (log((1 + n) / (1 + df)) + 1)`` with
@@ -268,6 +284,8 @@ def tfidf(counts: csr_array[Any]) -> csr_array[Any]:
     ----------
     counts : scipy.sparse.csr_array
         Stem counts, one document a row.
+    known : scipy.sparse.csr_array, optional
+        The documents that say how rare a stem is; all of `counts` by default.
 
     Returns
     -------
@@ -275,7 +293,8 @@ def tfidf(counts: csr_array[Any]) -> csr_array[Any]:
     """
     from scipy.sparse import csr_array
 
-    rarity = np.log((1 + counts.shape[0]) / (1 + _document_frequency(counts))) + 1.0
+    known = counts if known is None else known
+    rarity = np.log((1 + known.shape[0]) / (1 + _document_frequency(known))) + 1.0
     weights = counts.data * rarity[counts.indices]
     return unit_rows(csr_array((weights, counts.indices, counts.indptr), shape=counts.shape))
 

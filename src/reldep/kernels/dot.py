@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from reldep.data.variables import Labels, Numeric, Sparse, Variable
-from reldep.kernels.base import ALL_ROWS, FittedKernel, Kernel
+from reldep.kernels.base import ALL_ROWS, FittedKernel, Kernel, stacked
 from reldep.kernels.categorical import indicators
 from reldep.kernels.machine import worth_compiling
 
@@ -99,6 +99,14 @@ class Linear(Kernel):
         else:
             rows = variable.values  # type: ignore[attr-defined]
         return FittedDot(rows, "Linear()")
+
+    def between(self, first: Variable, second: Variable) -> FloatArray:
+        # As written, x'y: fitted rows are centred, which dependence does not see but a user does.
+        self.check_accepts(first)
+        both = stacked(first, second)
+        rows = indicators(both) if isinstance(both, Labels) else both.values  # type: ignore[attr-defined]
+        n = len(first)
+        return dot_products(rows, slice(0, n), slice(n, len(both)))
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Checking a kernel on data: whether it is one, and whether the engines can use it."""
+"""Looking at the values of a kernel: between two samples, and whether it is a kernel at all."""
 
 from __future__ import annotations
 
@@ -11,14 +11,31 @@ import numpy as np
 from reldep.data.checks import check_count
 from reldep.data.objects import read_variable
 from reldep.data.variables import Variable
+from reldep.exceptions import InputError
 from reldep.kernels.resolve import as_kernel
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
-    from reldep.kernels.base import FittedKernel
+    from reldep.kernels.base import FittedKernel, Kernel
 
 # Rounding may take this share of the largest value (or eigenvalue).
 TOLERANCE = 1e-8
+
+
+def evaluate(kernel: Kernel, X: Any, Y: Any = None) -> FloatArray:
+    """Evaluate a kernel between two samples as a user has them."""
+    first = _complete(X, "X")
+    return kernel.between(first, first if Y is None else _complete(Y, "Y"))
+
+
+def _complete(data: Any, name: str) -> Variable:
+    variable = data if isinstance(data, Variable) else read_variable(data, name)
+    if variable.missing().any():
+        raise InputError(
+            f"{name} has missing values: {variable.describe_missing()}.",
+            "A kernel has no value for them; fill them in or leave them out.",
+        )
+    return variable
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable
+from reldep.exceptions import InputError
 from reldep.kernels.base import FittedKernel, Kernel
 from reldep.kernels.machine import import_extra
 
@@ -102,11 +103,7 @@ class Precomputed(Kernel):
         *,
         rng: np.random.Generator | None = None,  # noqa: ARG002
     ) -> FittedPrecomputed:
-        if len(variable) != len(self):
-            raise ValueError(
-                f"the precomputed matrix for {variable.name} has {len(self)} rows for "
-                f"{len(variable)} observations; they must be the same."
-            )
+        self._check_length(variable)
         off_diagonal = self.matrix[~np.eye(len(self), dtype=bool)]
         if (off_diagonal == off_diagonal[0]).all():
             raise ValueError(
@@ -114,6 +111,22 @@ class Precomputed(Kernel):
                 "HSIC is 0 by construction. Leave it out."
             )
         return FittedPrecomputed(self.matrix)
+
+    def _check_length(self, variable: Variable) -> None:
+        if len(variable) != len(self):
+            raise InputError(
+                f"the precomputed matrix for {variable.name} has {len(self)} rows for "
+                f"{len(variable)} observations; they must be the same."
+            )
+
+    def between(self, first: Variable, second: Variable) -> FloatArray:
+        if first is not second:
+            raise InputError(
+                "a precomputed kernel has values between its own observations only",
+                "leave Y out, or pass a kernel that can be evaluated on new data.",
+            )
+        self._check_length(first)
+        return self.matrix.copy()
 
 
 @dataclass(frozen=True, eq=False)

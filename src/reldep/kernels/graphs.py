@@ -59,11 +59,9 @@ class WeisfeilerLehman(MappedKernel):
     Examples
     --------
     >>> from reldep.kernels import WeisfeilerLehman
-    >>> from reldep.data.objects import read_variable
     >>> path = ("abc", ["ab", "bc"])
     >>> triangle = ("abc", ["ab", "bc", "ca"])
-    >>> graphs = read_variable([path, triangle], "graphs")
-    >>> WeisfeilerLehman(h=1, normalize=False).fit(graphs).matrix()
+    >>> WeisfeilerLehman(h=1, normalize=False)([path, triangle])
     array([[14., 12.],
            [12., 18.]])
     """

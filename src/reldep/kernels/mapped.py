@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from reldep.data.checks import check_count
 from reldep.data.variables import Items, Labels, Numeric, Sparse, Variable
-from reldep.kernels.base import FittedKernel, Kernel
+from reldep.kernels.base import FittedKernel, Kernel, stacked
 from reldep.kernels.dot import FittedDot
 from reldep.kernels.given import observations_of
 from reldep.kernels.radial import FittedRadial
@@ -65,6 +65,19 @@ class MappedKernel(Kernel):
             )
         fitted = as_kernel(self.kernel_of_rows, rows).fit(rows, rng=rng)
         return _titled(fitted, self.title)
+
+    def between(self, first: Variable, second: Variable) -> FloatArray:
+        from reldep.kernels.resolve import as_kernel
+
+        self.check_accepts(first)
+        rows = self.rows_between(first, second)
+        return as_kernel(self.kernel_of_rows, rows[0]).between(*rows)
+
+    def rows_between(self, first: Variable, second: Variable) -> tuple[Variable, Variable]:
+        """Make the rows of two samples; the first decides what the data decide."""
+        both = self.rows(stacked(first, second))
+        places = np.arange(len(both))
+        return both.take(places[: len(first)]), both.take(places[len(first) :])
 
     def frozen(self, fitted: FittedKernel) -> Kernel:
         # Making the rows is the costly part: texts are not read again for every permutation.
@@ -132,12 +145,18 @@ class Standardized(MappedKernel):
         return self.kernel
 
     def rows(self, variable: Variable) -> Numeric:
-        values = variable.values  # type: ignore[attr-defined]
-        centred = values - values.mean(axis=0)
-        deviations = centred.std(axis=0)
+        return self.rows_between(variable, variable)[0]
+
+    def rows_between(self, first: Variable, second: Variable) -> tuple[Numeric, Numeric]:
+        values, others = first.values, second.values  # type: ignore[attr-defined]
+        centre = values.mean(axis=0)
+        deviations = values.std(axis=0)
         # A constant column stays constant.
         deviations[(values == values[0]).all(axis=0)] = 1.0
-        return Numeric(variable.name, centred / deviations)
+        return (
+            Numeric(first.name, (values - centre) / deviations),
+            Numeric(second.name, (others - centre) / deviations),
+        )
 
 
 @dataclass(frozen=True)
@@ -161,15 +180,13 @@ class Embedding(MappedKernel):
     Examples
     --------
     >>> from reldep.kernels import Embedding
-    >>> from reldep.data.objects import read_variable
     >>> def vowels(words):
     ...     return [[word.count("a"), word.count("o")] for word in words]
-    >>> words = read_variable(["banana", "cocoa", "avocado", "plum"], "words")
-    >>> Embedding(vowels, kernel="linear").rows(words).values
-    array([[3., 0.],
-           [1., 2.],
-           [2., 2.],
-           [0., 0.]])
+    >>> Embedding(vowels, kernel="linear")(["banana", "cocoa", "avocado", "plum"])
+    array([[9., 3., 6., 0.],
+           [3., 5., 6., 0.],
+           [6., 6., 8., 0.],
+           [0., 0., 0., 0.]])
     """
 
     function: Callable[[Any], Any]

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from reldep.data.checks import check_varies
 from reldep.data.variables import Items, Numeric, Sparse, Variable
-from reldep.kernels.base import FittedKernel, Kernel
+from reldep.kernels.base import FittedKernel, Kernel, stacked
 from reldep.kernels.dot import dot_products
 from reldep.kernels.machine import import_extra
 
@@ -77,8 +77,33 @@ class FittedMinMax(FittedOverlap):
         return np.maximum(block, 0.0, out=block)
 
 
+class _Overlap(Kernel):
+    """What both kernels share: rows of amounts, which are read from the data and compared."""
+
+    @abstractmethod
+    def fitted(self, variable: Variable) -> FittedOverlap:
+        """Lay the observations out as rows."""
+
+    @property
+    def is_characteristic(self) -> bool:
+        return True
+
+    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedOverlap:  # noqa: ARG002
+        self.check_accepts(variable)
+        fitted = self.fitted(variable)
+        rows = fitted.rows
+        dense = isinstance(rows, np.ndarray)
+        check_varies((Numeric if dense else Sparse)(variable.name, rows))
+        return fitted
+
+    def between(self, first: Variable, second: Variable) -> FloatArray:
+        self.check_accepts(first)
+        both = self.fitted(stacked(first, second))
+        return both(slice(0, len(first)), slice(len(first), len(both)))
+
+
 @dataclass(frozen=True)
-class Jaccard(Kernel):
+class Jaccard(_Overlap):
     """The share of elements that two sets have in common, ``|A ∩ B| / |A ∪ B|``.
 
     Takes a sequence of sets (or of lists, read as sets), or rows of 0 and 1. Two empty sets
@@ -93,9 +118,7 @@ class Jaccard(Kernel):
     Examples
     --------
     >>> from reldep.kernels import Jaccard
-    >>> from reldep.data.objects import read_variable
-    >>> baskets = read_variable([{"tea", "milk"}, {"tea"}, {"rice"}], "baskets")
-    >>> Jaccard().fit(baskets).matrix()
+    >>> Jaccard()([{"tea", "milk"}, {"tea"}, {"rice"}])
     array([[1. , 0.5, 0. ],
            [0.5, 1. , 0. ],
            [0. , 0. , 1. ]])
@@ -103,19 +126,13 @@ class Jaccard(Kernel):
 
     accepts: ClassVar[tuple[type[Variable], ...]] = (Items, Numeric, Sparse)
 
-    @property
-    def is_characteristic(self) -> bool:
-        return True
-
-    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedJaccard:  # noqa: ARG002
-        self.check_accepts(variable)
+    def fitted(self, variable: Variable) -> FittedJaccard:
         rows = _membership(variable)
-        check_varies(Sparse(variable.name, rows))
         return FittedJaccard(rows, _row_sums(rows))
 
 
 @dataclass(frozen=True)
-class MinMax(Kernel):
+class MinMax(_Overlap):
     """The overlap of two rows of counts or amounts, ``Σ min(x, y) / Σ max(x, y)``.
 
     Takes rows of numbers that are at least 0, or a sequence of mappings from element to count
@@ -128,8 +145,7 @@ class MinMax(Kernel):
     Examples
     --------
     >>> from reldep.kernels import MinMax
-    >>> from reldep.data.objects import read_variable
-    >>> MinMax().fit(read_variable([[2, 1], [1, 1], [0, 3]], "counts")).matrix().round(3)
+    >>> MinMax()([[2, 1], [1, 1], [0, 3]]).round(3)
     array([[1.   , 0.667, 0.2  ],
            [0.667, 1.   , 0.25 ],
            [0.2  , 0.25 , 1.   ]])
@@ -137,12 +153,7 @@ class MinMax(Kernel):
 
     accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric, Sparse, Items)
 
-    @property
-    def is_characteristic(self) -> bool:
-        return True
-
-    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedMinMax:  # noqa: ARG002
-        self.check_accepts(variable)
+    def fitted(self, variable: Variable) -> FittedMinMax:
         if isinstance(variable, Items):
             variable = Sparse(variable.name, _counted(variable))
         rows: FloatArray | csr_array = variable.values  # type: ignore[attr-defined]
@@ -151,7 +162,6 @@ class MinMax(Kernel):
                 f"{variable.name} has negative values (smallest {float(rows.min()):.4g}); kernel "
                 "MinMax takes counts or amounts of at least 0. Use Gaussian() for other numbers."
             )
-        check_varies(variable)
         return FittedMinMax(_with_short_indices(rows), _row_sums(rows))
 
 

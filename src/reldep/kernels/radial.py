@@ -298,3 +298,10 @@ class Distance(Kernel):
             return Delta().fit(variable)
         text = f"Distance(exponent={self.exponent:g})"
         return FittedRadial(Points.of(variable), PowerProfile(self.exponent), text)  # type: ignore[arg-type]
+
+    def between(self, first: Variable, second: Variable) -> FloatArray:
+        if not isinstance(first, Labels):
+            return super().between(first, second)
+        from reldep.kernels.categorical import Delta
+
+        return Delta().between(first, second) - 1.0

@@ -13,10 +13,10 @@ import numpy as np
 
 from reldep.data.checks import check_positive
 from reldep.exceptions import BandwidthWarning, InputError, InputTypeError, Option, ReldepWarning
-from reldep.kernels.base import FittedKernel, Kernel
+from reldep.kernels.base import FittedKernel, Kernel, stacked
 
 if TYPE_CHECKING:
-    from reldep.data.variables import Variable
+    from reldep.data.variables import FloatArray, Variable
     from reldep.kernels.median import MedianDistance
 
 Bandwidth = float | Literal["median"]
@@ -62,6 +62,12 @@ class BandwidthKernel(Kernel):
     def frozen(self, fitted: FittedKernel) -> Kernel:
         width = fitted.describe().get("bandwidth")
         return self if width is None else replace(self, bandwidth=float(width), factor=1.0)
+
+    def between(self, first: Variable, second: Variable) -> FloatArray:
+        if self.needs_median:
+            return super().between(first, second)
+        both = self.fit(stacked(first, second))
+        return both(slice(0, len(first)), slice(len(first), len(both)))
 
     @property
     def needs_median(self) -> bool:

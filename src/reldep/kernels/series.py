@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from reldep.data.variables import Items, Numeric, Variable
+from reldep.exceptions import InputError
 from reldep.kernels.machine import import_extra
 from reldep.kernels.median import MedianDistance, median_distance
 from reldep.kernels.points import Points
@@ -72,9 +73,7 @@ class TimeSeries(BandwidthKernel):
     Examples
     --------
     >>> from reldep.kernels import TimeSeries
-    >>> from reldep.data.objects import read_variable
-    >>> series = read_variable([[1, 2, 3], [1, 2, 2, 3], [3, 1, 0]], "series")
-    >>> TimeSeries(bandwidth=2).fit(series).matrix().round(3)
+    >>> TimeSeries(bandwidth=2)([[1, 2, 3], [1, 2, 2, 3], [3, 1, 0]]).round(3)
     array([[1.   , 0.839, 0.068],
            [0.839, 1.   , 0.043],
            [0.068, 0.043, 1.   ]])
@@ -87,9 +86,12 @@ class TimeSeries(BandwidthKernel):
     ) -> FittedTimeSeries:
         self.check_accepts(variable)
         series = _series_of(variable)
-        if all(np.array_equal(table, series[0]) for table in series):
-            raise ValueError(f"all {len(series)} series of {variable.name} are the same.")
-        chosen = self.choose(variable, _median_rule(series, rng) if self.needs_median else None)
+        median = None
+        if self.needs_median:
+            if all(np.array_equal(table, series[0]) for table in series):
+                raise InputError(f"all {len(series)} series of {variable.name} are the same.")
+            median = _median_rule(series, rng)
+        chosen = self.choose(variable, median)
         padded = _tslearn("utils").to_time_series_dataset(series)
         return FittedTimeSeries(chosen, padded)
 

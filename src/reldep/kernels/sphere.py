@@ -69,11 +69,8 @@ class Periodic(_OnCircle):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from reldep.kernels import Periodic
-    >>> from reldep.data.objects import read_variable
-    >>> hours = read_variable([23.0, 1.0, 12.0], "hour")
-    >>> Periodic(24, bandwidth=1).fit(hours).matrix().round(2)
+    >>> Periodic(24, bandwidth=1)([23.0, 1.0, 12.0]).round(2)
     array([[1.  , 0.87, 0.14],
            [0.87, 1.  , 0.14],
            [0.14, 0.14, 1.  ]])
@@ -117,8 +114,7 @@ class Angles(_OnCircle):
     Examples
     --------
     >>> from reldep.kernels import Angles
-    >>> from reldep.data.objects import read_variable
-    >>> Angles("degrees", bandwidth=1).fit(read_variable([0, 180, 360], "wind")).matrix().round(2)
+    >>> Angles("degrees", bandwidth=1)([0, 180, 360]).round(2)
     array([[1.  , 0.14, 1.  ],
            [0.14, 1.  , 0.14],
            [1.  , 0.14, 1.  ]])
@@ -235,11 +231,11 @@ class Haversine(BandwidthKernel):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from reldep.kernels import Haversine
-    >>> from reldep.data.objects import read_variable
-    >>> places = read_variable([[48.8566, 2.3522], [51.5074, -0.1278]], "places")
-    >>> -1000 * np.log(Haversine(bandwidth=1000).fit(places).matrix()[0, 1]).round(3)
-    np.float64(344.0)
+    >>> paris, london = [[48.8566, 2.3522]], [[51.5074, -0.1278]]
+    >>> (-1000 * np.log(Haversine(bandwidth=1000)(paris, london))).round(1)
+    array([[343.6]])
     """
 
     accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric,)
@@ -250,7 +246,8 @@ class Haversine(BandwidthKernel):
 
     def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedHaversine:
         self.check_accepts(variable)
-        check_varies(variable)
+        if self.needs_median:
+            check_varies(variable)
         points = Points.of(Numeric(variable.name, _on_sphere(variable)))  # type: ignore[arg-type]
         # Arcs grow with chords, so the median arc belongs to the median chord.
         chord = median_distance(points, rng) if self.needs_median else None

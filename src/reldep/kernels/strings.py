@@ -79,11 +79,8 @@ class Spectrum(MappedKernel):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from reldep.kernels import Spectrum
-    >>> from reldep.data.objects import read_variable
-    >>> strings = read_variable(["ABAB", "ABBA", "BABA"], "strings")
-    >>> Spectrum(k=2, normalize=False).fit(strings).matrix()
+    >>> Spectrum(k=2, normalize=False)(["ABAB", "ABBA", "BABA"])
     array([[5., 3., 4.],
            [3., 3., 3.],
            [4., 3., 5.]])
@@ -169,8 +166,10 @@ class EditDistance(BandwidthKernel):
     Examples
     --------
     >>> from reldep.kernels import EditDistance
-    >>> EditDistance(bandwidth=2).is_characteristic
-    False
+    >>> EditDistance(bandwidth=2)(["kitten", "sitting", "mitten"]).round(3)
+    array([[1.   , 0.223, 0.607],
+           [0.223, 1.   , 0.223],
+           [0.607, 0.223, 1.   ]])
     """
 
     accepts: ClassVar[tuple[type[Variable], ...]] = (Labels, Items)
@@ -182,9 +181,11 @@ class EditDistance(BandwidthKernel):
         rng: np.random.Generator | None = None,  # noqa: ARG002
     ) -> FittedEditDistance:
         self.check_accepts(variable)
-        check_varies(variable)
         strings = strings_of(variable, "EditDistance")  # type: ignore[arg-type]
-        median = median_edit_distance(strings) if self.needs_median else None
+        median = None
+        if self.needs_median:
+            check_varies(variable)
+            median = median_edit_distance(strings)
         return FittedEditDistance(self.choose(variable, median), strings)
 
 

@@ -1,0 +1,167 @@
+"""A kernel object is a function of two samples, and the first sample decides its parameters."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from scipy.spatial.distance import cdist
+
+from reldep.kernels import (
+    Angles,
+    Columns,
+    Delta,
+    Distance,
+    EditDistance,
+    Embedding,
+    FunctionKernel,
+    Gaussian,
+    Haversine,
+    Images,
+    Jaccard,
+    Laplace,
+    Linear,
+    MinMax,
+    Periodic,
+    Polynomial,
+    Precomputed,
+    Spectrum,
+    Standardized,
+    Text,
+    TimeSeries,
+    WeisfeilerLehman,
+)
+
+RNG = np.random.default_rng(5)
+X, Y = RNG.normal(size=(7, 3)), RNG.normal(size=(4, 3)) * 3.0
+FAR = cdist(X, Y)
+MEDIAN = np.median(cdist(X, X)[np.triu_indices(7, 1)])
+TEXTS = ["one red apple", "two green apples", "red and green", "one two three"]
+FRAME = pd.DataFrame({"size": X[:, 0], "kind": list("abaabba")})
+OTHER = pd.DataFrame({"size": Y[:, 0], "kind": list("abcd")})
+SAME_KIND = np.equal.outer(FRAME["kind"].to_numpy(), OTHER["kind"].to_numpy())
+NEAR_SIZE = np.exp(-0.5 * (X[:, :1] - Y[:, 0]) ** 2)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "expected"),
+    [
+        (Gaussian(2.0), np.exp(-(FAR**2) / 8)),
+        (Gaussian(), np.exp(-(FAR**2) / (2 * MEDIAN**2))),
+        (Laplace(factor=2.0), np.exp(-FAR / (2 * MEDIAN))),
+        (Distance(1.5), -(FAR**1.5)),
+        (Linear(), X @ Y.T),
+        (Polynomial(3, 2.0, 0.5), (0.5 * X @ Y.T + 2.0) ** 3),
+        (Standardized(Gaussian(1.0)), np.exp(-0.5 * cdist(X / X.std(0), Y / X.std(0)) ** 2)),
+        (Gaussian(2.0) + Linear(), np.exp(-(FAR**2) / 8) + X @ Y.T),
+        (Gaussian(2.0) * Laplace(1.0), np.exp(-(FAR**2) / 8 - FAR)),
+        (FunctionKernel(lambda A, B: A @ B.T + 1), X @ Y.T + 1),
+        (Embedding(lambda rows: rows[:, :2], kernel="linear"), X[:, :2] @ Y[:, :2].T),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_kernel_of_numbers_gives_its_formula(kernel, expected):
+    np.testing.assert_allclose(kernel(X, Y), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "data"),
+    [
+        (Gaussian(), X),
+        (Linear(), csr_array(np.abs(X))),
+        (Delta(), ["a", "b", "c"]),
+        (Distance(), ["a", "b", "a"]),
+        (Linear(), ["a", "b", "a"]),
+        (Text("en"), TEXTS),
+        (Text("en", kernel="linear"), TEXTS),
+        (Spectrum(2), ["ACGT", "CGTA", "TTTT"]),
+        (EditDistance(), ["ab", "abc", "xyz"]),
+        (Jaccard(), [{1, 2}, {2}, {3}]),
+        (MinMax(), np.abs(X)),
+        (MinMax(), [{"a": 1}, {"a": 2, "b": 1}]),
+        (WeisfeilerLehman(1), [("ab", ["ab"]), ("abc", ["ab", "bc"]), ("abc", [])]),
+        (Images(2), RNG.normal(size=(5, 4, 4))),
+        (TimeSeries(), [[1.0, 2.0], [2.0, 3.0, 4.0], [0.0, 1.0, 1.0]]),
+        (Periodic(24), [1.0, 5.0, 23.0]),
+        (Angles("degrees"), [10.0, 90.0, 350.0]),
+        (Haversine(), [[1.0, 2.0], [50.0, 20.0], [-10.0, 0.0]]),
+        (Columns({"size": "gaussian", "kind": "delta"}), FRAME),
+        (Gaussian() * Delta(), FRAME),
+        (Standardized(), X),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_kernel_of_one_sample_is_that_of_the_sample_with_itself(kernel, data):
+    once = kernel(data)
+    np.testing.assert_allclose(once, kernel(data, data), atol=1e-14)
+    np.testing.assert_allclose(once, once.T, atol=1e-14)
+
+
+def test_every_fitted_matrix_is_the_kernel_up_to_row_effects():
+    """Fitted kernels may leave out what no dependence sees; nothing else."""
+    from reldep.data.objects import read_variable
+
+    centre = np.eye(7) - 1 / 7
+    for kernel in (Linear(), Polynomial(2), Polynomial(3, 0.0), Gaussian(), Distance()):
+        fitted = kernel.fit(read_variable(X, "X")).matrix()
+        np.testing.assert_allclose(centre @ fitted @ centre, centre @ kernel(X) @ centre, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "expected"),
+    [
+        (Gaussian(1.0) * Delta(), NEAR_SIZE * SAME_KIND),
+        (Gaussian(1.0) + Delta(), NEAR_SIZE + SAME_KIND),
+        (Columns({"size": Gaussian(1.0), "kind": "delta"}), NEAR_SIZE * SAME_KIND),
+        (Columns({"kind": "delta"}, others="drop"), 1.0 * SAME_KIND),
+    ],
+)
+def test_frames_are_evaluated_column_by_column(kernel, expected):
+    np.testing.assert_allclose(kernel(FRAME, OTHER), expected, rtol=1e-12)
+
+
+def test_labels_compare_by_value_and_not_by_code():
+    np.testing.assert_array_equal(Delta()(["b", "a"], ["a", "c"]), [[0, 0], [1, 0]])
+    np.testing.assert_array_equal(Distance()(["b", "a"], ["a", "c"]), [[-1, -1], [0, -1]])
+
+
+def test_text_weights_come_from_the_first_sample():
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    first, second = TEXTS, ["green red blue", "apple"]
+    vectorizer = TfidfVectorizer(token_pattern=r"[^\W\d_]{2,}", max_df=0.5)  # noqa: S106
+    rows = vectorizer.fit_transform(first)
+    expected = (rows @ vectorizer.transform(second).T).toarray()
+    np.testing.assert_allclose(Text(kernel="linear")(first, second), expected, atol=1e-12)
+
+
+def test_single_observations_are_enough_where_nothing_is_estimated():
+    assert Jaccard()([{1, 2}], [{2, 3}]).item() == pytest.approx(1 / 3)
+    assert EditDistance(1.0)(["ab"], ["ac"]).item() == pytest.approx(np.exp(-1))
+    assert TimeSeries(2.0)([[1.0, 2.0]], [[1.0, 2.0]]).item() == pytest.approx(1.0)
+    assert Haversine(100.0)([[0.0, 0.0]], [[0.0, 0.0]]).item() == 1.0
+
+
+def test_a_matrix_has_values_between_its_own_observations_only():
+    K = X @ X.T
+    np.testing.assert_array_equal(Precomputed(K)(X), K)
+    with pytest.raises(ValueError, match="between its own observations only; leave Y out"):
+        Precomputed(K)(X, X)
+    with pytest.raises(ValueError, match="has 7 rows for 4 observations"):
+        Precomputed(K)(Y)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: Gaussian()(X, Y[:, :2]), ValueError, "X has 3 columns and Y has 2; pass the same"),
+        (lambda: Delta()(X, ["a"]), TypeError, "X holds numeric and Y labels; pass two samples"),
+        (lambda: Gaussian()([1.0, np.nan]), ValueError, "X has missing values: .* fill them in"),
+        (lambda: Gaussian()(["a", "b"]), TypeError, "kernel Gaussian cannot be used for X"),
+        (lambda: Text()(X), TypeError, "kernel Text cannot be used for X"),
+    ],
+)
+def test_two_samples_that_do_not_fit_together_say_so(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
