@@ -1,0 +1,249 @@
+"""Conditional means of many small samples at once, in NumPy.
+
+The simulations draw thousands of samples of 20 to 1,000 rows. One call of the package for each
+would mostly measure the cost of calls, so kernels and their sums are computed for a stack of
+samples here; tests and intervals are the package's own. ``tests/stats/test_batched.py`` checks
+that a stack gives what the package gives sample by sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from reldep.stats.jackknife import HsicTable, Jackknife, jackknife_of_rows
+
+Array = npt.NDArray[np.float64]
+Pair = tuple[str, str]
+
+SCALES_OF_MEAN = (0.25, 0.5, 1.0, 2.0, 4.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Stack:
+    """A kernel on a stack of B samples: matrices without diagonal, and how a scale moves them.
+
+    Attributes
+    ----------
+    kernel : ndarray, shape (B, m, m)
+    slope : ndarray, shape (B, m, m), or None
+        The derivative in the scale that the data chose.
+    moves : ndarray, shape (B, m), or None
+        The influence of every row on that scale.
+    """
+
+    kernel: Array
+    slope: Array | None = None
+    moves: Array | None = None
+    sums: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        rows = np.arange(self.kernel.shape[1])
+        for matrix in (self.kernel, self.slope):
+            if matrix is not None:
+                matrix[:, rows, rows] = 0.0
+        object.__setattr__(self, "sums", self.kernel.sum(axis=2))
+
+
+def distances(x: Array) -> Array:
+    """Give Euclidean distances, shape (B, m, m), of points of shape (B, m, d)."""
+    if x.shape[2] == 1:
+        return np.abs(x[:, :, 0][:, :, None] - x[:, :, 0][:, None, :])
+    squares = np.einsum("bij,bij->bi", x, x)
+    inner = x @ x.swapaxes(1, 2)
+    return np.sqrt(np.maximum(squares[:, :, None] + squares[:, None, :] - 2.0 * inner, 0.0))
+
+
+def median_scale(D: Array) -> tuple[Array, Array]:
+    """Give the median distance of every sample, and the influence of every row on it."""
+    B, m, _ = D.shape
+    upper = D[:, *np.triu_indices(m, 1)]
+    scale = np.median(upper, axis=1)
+    moves = np.zeros((B, m))
+    for b in range(B):
+        if scale[b] <= 0:  # more than half of the distances are 0
+            scale[b] = np.median(upper[b][upper[b] > 0])
+        density = _density(upper[b], scale[b], m)
+        share = ((D[b] <= scale[b]).sum(axis=1) - 1.0) / (m - 1)
+        moves[b] = -2.0 * (share - share.mean()) / density
+    return scale, moves
+
+
+def _density(upper: Array, median: float, m: int) -> float:
+    """Estimate the density of distances at their median as the package does."""
+    away, positive = np.abs(upper - median), upper[upper > 0]
+    atom = np.count_nonzero(away <= 1e-9 * median)
+    if atom > max(1.0, 0.05 * len(positive)) or positive.min() == positive.max():
+        return np.inf
+    low, high = np.percentile(positive, [25, 75])
+    spread = min(positive.std(), (high - low) / 1.34) if high > low else positive.std()
+    width = 0.9 * spread * (m * (m - 1) / 2) ** -0.2
+    bumps = np.exp(-0.5 * (away / width) ** 2).sum()
+    return float(bumps / (len(upper) * width * np.sqrt(2.0 * np.pi)))
+
+
+def mean_scale(D: Array) -> tuple[Array, Array]:
+    """Give the mean distance of every sample, and the influence of every row on it."""
+    m = D.shape[1]
+    rows = D.sum(axis=2) / (m - 1)
+    scale = rows.mean(axis=1)
+    return scale, 2.0 * (rows - scale[:, None])
+
+
+Scale = Callable[[Array], tuple[Array, Array]]
+Kernel = Callable[[Array], Stack]
+
+
+def gaussian(scale: Scale, factors: Sequence[float] = (1.0,)) -> Kernel:
+    """Make Gaussian kernels at multiples of a scale, averaged."""
+
+    def kernel(x: Array) -> Stack:
+        D = distances(x)
+        size, moves = scale(D)
+        ratio = D * D
+        ratio /= size[:, None, None] ** 2
+        total, slope = np.zeros_like(D), np.zeros_like(D)
+        for factor in factors:
+            K = np.exp(ratio * (-0.5 / factor**2))
+            total += K
+            K *= ratio
+            slope += K / factor**2
+        slope /= size[:, None, None] * len(factors)
+        return Stack(total / len(factors), slope, moves)
+
+    return kernel
+
+
+def laplace(scale: Scale, factor: float = 1.0) -> Kernel:
+    """Make the kernel exp(-distance / (factor × scale))."""
+
+    def kernel(x: Array) -> Stack:
+        D = distances(x)
+        size, moves = scale(D)
+        ratio = D / (factor * size)[:, None, None]
+        K = np.exp(-ratio)
+        return Stack(K, K * ratio / size[:, None, None], moves)
+
+    return kernel
+
+
+def cauchy(scale: Scale, factor: float = 1.0) -> Kernel:
+    """Make the kernel 1 / (1 + distance² / (factor × scale)²)."""
+
+    def kernel(x: Array) -> Stack:
+        D = distances(x)
+        size, moves = scale(D)
+        ratio = (D / (factor * size)[:, None, None]) ** 2
+        K = 1.0 / (1.0 + ratio)
+        return Stack(K, 2.0 * K * K * ratio / size[:, None, None], moves)
+
+    return kernel
+
+
+def negative_distance(x: Array) -> Stack:
+    """Make the kernel whose HSIC is the squared distance covariance."""
+    return Stack(-distances(x))
+
+
+def linear(x: Array) -> Stack:
+    """Make the kernel of inner products."""
+    centred = x - x.mean(axis=1, keepdims=True)
+    return Stack(centred @ centred.swapaxes(1, 2))
+
+
+def delta(x: Array) -> Stack:
+    """Make the kernel that is 1 for equal values."""
+    return Stack((distances(x) == 0).astype(float))
+
+
+def conditional_means(one: Stack, two: Stack) -> Array:
+    """Give A of one pair, shape (B, m)."""
+    m = one.kernel.shape[1]
+    k, l = one.sums, two.sums  # noqa: E741
+    q = np.einsum("bij,bij->bi", one.kernel, two.kernel)
+    crossed = np.matmul(one.kernel, l[:, :, None])[:, :, 0]
+    crossed += np.matmul(two.kernel, k[:, :, None])[:, :, 0]
+    h = (m - 2) ** 2 * q - m * k * l + (m - 2) * (q.sum(axis=1, keepdims=True) - crossed)
+    h += l.sum(axis=1, keepdims=True) * k + k.sum(axis=1, keepdims=True) * l
+    h -= (k * l).sum(axis=1, keepdims=True)
+    return h / (2.0 * (m - 1) * (m - 2) * (m - 3))
+
+
+def hsic(K: Array, L: Array, k: Array, l: Array) -> Array:  # noqa: E741
+    """Give the unbiased HSIC of every sample from matrices and row sums."""
+    m = K.shape[1]
+    total = np.einsum("bij,bij->b", K, L) - 2.0 / (m - 2) * (k * l).sum(axis=1)
+    total += k.sum(axis=1) * l.sum(axis=1) / ((m - 1) * (m - 2))
+    return total / (m * (m - 3))
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """A of a stack of samples, for all pairs of their variables.
+
+    Attributes
+    ----------
+    means, bandwidth : ndarray, shape (B, q, m)
+    pairs : tuple of pairs of names
+    """
+
+    means: Array
+    bandwidth: Array
+    pairs: tuple[Pair, ...]
+    names: tuple[str, ...]
+
+    def jackknife(self, wanted: Sequence[Pair], measure: str) -> Jackknife:
+        """Leave out every row of every sample; sample b has the rows b·len(wanted) and on."""
+        B, q, m = self.means.shape
+        codes = np.array([[self.names.index(name) for name in pair] for pair in self.pairs])
+        first, second = (
+            (np.arange(B)[:, None] * len(self.names) + codes[:, side]).ravel() for side in (0, 1)
+        )
+        rows = np.array([self.pairs.index(pair) for pair in wanted])
+        flat = self.means.reshape(B * q, m)
+        table = HsicTable(first, second, flat.mean(axis=1), B * len(self.names))
+        return jackknife_of_rows(
+            flat,
+            (first, second),
+            (np.arange(B)[:, None] * q + rows).ravel(),
+            measure,
+            table,
+            bandwidth_psi=self.bandwidth.reshape(B * q, m),
+        )
+
+    def keep(self, chosen: npt.NDArray[np.bool_]) -> Samples:
+        """Keep some of the samples."""
+        return Samples(self.means[chosen], self.bandwidth[chosen], self.pairs, self.names)
+
+    def usable(self) -> npt.NDArray[np.bool_]:
+        """Tell which samples have positive self-HSICs without each of their rows."""
+        m = self.means.shape[2]
+        own = [i for i, (a, b) in enumerate(self.pairs) if a == b]
+        A = self.means[:, own]
+        H = A.mean(axis=2, keepdims=True)
+        without = H - 4.0 * (A - H) / (m - 4) - self.bandwidth[:, own] / (m - 1)
+        return np.asarray((without > 1e-12 * H).all(axis=(1, 2)))
+
+
+def influence(stacks: dict[str, Stack], pairs: Sequence[Pair] | None = None) -> Samples:
+    """Compute A and the bandwidth influence; by default for all pairs, self-pairs included."""
+    names = tuple(stacks)
+    if pairs is None:
+        pairs = [(a, b) for i, a in enumerate(names) for b in names[i:]]
+    means, bandwidth = [], []
+    slope_sums = {
+        name: stack.slope.sum(axis=2) for name, stack in stacks.items() if stack.slope is not None
+    }
+    for a, b in pairs:
+        one, two = stacks[a], stacks[b]
+        means.append(conditional_means(one, two))
+        added = np.zeros_like(means[-1])
+        for name, own, other in ((a, one, two), (b, two, one)):
+            if own.slope is not None and own.moves is not None:
+                slope = hsic(own.slope, other.kernel, slope_sums[name], other.sums)
+                added += slope[:, None] * own.moves
+        bandwidth.append(added)
+    return Samples(np.stack(means, axis=1), np.stack(bandwidth, axis=1), tuple(pairs), names)
