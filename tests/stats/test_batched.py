@@ -10,7 +10,7 @@ import reldep
 from reldep.kernels import Gaussian, Laplace
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-import batched  # noqa: E402
+import batched
 
 PAIRS = [("x", "x"), ("x", "y"), ("y", "y")]
 

@@ -107,7 +107,9 @@ class SecondFromHsics:
     Attributes
     ----------
     hsics : HsicTable
-    first, second : ndarray of int, shape (p,)
+    energies : ndarray
+        The HSIC of each variable with itself.
+    left, right : ndarray of int, shape (p,)
         The variables of each dependence.
     normalised : bool
     constant : float
@@ -115,37 +117,30 @@ class SecondFromHsics:
     """
 
     hsics: HsicTable
+    energies: FloatArray
     left: IntArray
     right: IntArray
     normalised: bool
     constant: float
 
     def between(self, first: IntArray, second: IntArray) -> FloatArray:
-        one = self.left[first], self.right[first]
-        two = self.left[second], self.right[second]
-        if not self.normalised:
-            return self.constant * self._product(one, two)
-        # In units in which every self-HSIC is 1, the gradient of H_uv/√(H_uu H_vv) is 1 in H_uv
-        # and -θ/2 in H_uu and in H_vv.
-        theta_one, theta_two = self._hsic(*one), self._hsic(*two)
-        total = self._product(one, two)
-        selves_one, selves_two = [(v, v) for v in one], [(v, v) for v in two]
-        total = total - theta_two / 2 * sum(self._product(one, own) for own in selves_two)
-        total -= theta_one / 2 * sum(self._product(own, two) for own in selves_one)
-        both = sum(self._product(a, b) for a in selves_one for b in selves_two)
-        return np.asarray(self.constant * (total + theta_one * theta_two / 4 * both))
+        u, v = self.left[first], self.right[first]
+        a, b = self.left[second], self.right[second]
+        ua, ub, va, vb = (self._hsic(one, two) for one in (u, v) for two in (a, b))
+        total = ua * vb + ub * va
+        if self.normalised:
+            # In units in which every self-HSIC is 1, the gradient of H_uv/√(H_uu H_vv) is 1 in
+            # H_uv and -θ/2 in H_uu and in H_vv.
+            one, two = self._hsic(u, v), self._hsic(a, b)
+            total = total - two * (ua * va + ub * vb) - one * (ua * ub + va * vb)
+            total += one * two / 2 * (ua**2 + ub**2 + va**2 + vb**2)
+        return np.asarray(self.constant * total)
 
     def _hsic(self, first: IntArray, second: IntArray) -> FloatArray:
         value = self.hsics(first, second)
         if not self.normalised:
             return value
-        return value / np.sqrt(self.hsics(first, first) * self.hsics(second, second))
-
-    def _product(
-        self, one: tuple[IntArray, IntArray], two: tuple[IntArray, IntArray]
-    ) -> FloatArray:
-        (a, b), (c, d) = one, two
-        return self._hsic(a, c) * self._hsic(b, d) + self._hsic(a, d) * self._hsic(b, c)
+        return value / np.sqrt(self.energies[first] * self.energies[second])
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,7 +311,7 @@ def jackknife_of_rows(
         scale = np.sqrt(energies[left] * energies[right])
     # Σ over the row pairs that an order-r U-statistic averages: 2/(m(m-3)) for r = 4.
     constant = 2.0 / (m * (m - order + 1))
-    second = SecondFromHsics(hsics, left, right, measure in NORMALISED, constant)
+    second = SecondFromHsics(hsics, energies, left, right, measure in NORMALISED, constant)
     deviations = left_out - left_out.mean(axis=1, keepdims=True)
     return Jackknife(values, deviations, second, scale, measure, order)
 
