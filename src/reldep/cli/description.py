@@ -33,7 +33,7 @@ def print_description(
 
 
 def _in_words(rows: list[dict[str, Any]]) -> str:
-    from reldep.results.text import text_table
+    from reldep.words import text_table
 
     header = ["column", "type", "missing", "different", "range or example", "kernel"]
     return text_table(

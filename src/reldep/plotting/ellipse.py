@@ -17,7 +17,7 @@ from reldep.plotting.style import (
     series,
     without_frame,
 )
-from reldep.results.text import MEASURE_NAMES, pvalue_text
+from reldep.words import MEASURE_NAMES, pvalue_text
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray

@@ -16,7 +16,7 @@ from reldep.plotting.style import (
     without_frame,
 )
 from reldep.results.ranking import Ranking
-from reldep.results.text import MEASURE_NAMES, percent
+from reldep.words import MEASURE_NAMES, percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

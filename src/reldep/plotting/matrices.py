@@ -9,7 +9,7 @@ import numpy as np
 from reldep.data.checks import check_level
 from reldep.engine.influence import Influence
 from reldep.plotting.style import PALE, axes, thinned
-from reldep.results.text import MEASURE_NAMES
+from reldep.words import MEASURE_NAMES
 from reldep.stats.measures import estimate
 
 if TYPE_CHECKING:

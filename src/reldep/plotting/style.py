@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from reldep.results.text import MEASURE_NAMES
+from reldep.words import MEASURE_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,7 +16,7 @@ from reldep.exceptions import (
     TiesWarning,
 )
 from reldep.kernels.radial import FittedRadial
-from reldep.results.text import listed, percent, pvalue_text
+from reldep.words import listed, percent, pvalue_text
 from reldep.stats.diagnostics import variance_shares
 from reldep.stats.measures import SECOND_ORDER, estimate
 from reldep.stats.screening import independence_pvalues, second_order_share

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reldep.report.markup import Markup, element, joined
-from reldep.results.text import MEASURE_NAMES, number, pvalue_text
+from reldep.words import MEASURE_NAMES, number, pvalue_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,7 +11,7 @@ from reldep.report.figures import figure
 from reldep.report.markup import Markup, element, section
 from reldep.report.opening import sensitivity_in_words
 from reldep.results.base import Answer, Result
-from reldep.results.text import number, pvalue_text
+from reldep.words import number, pvalue_text
 from reldep.stats.diagnostics import most_influential, variance_shares
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from reldep.report.cells import html_table
 from reldep.report.markup import Markup, element, facts, joined, section
 from reldep.results import Ranking
-from reldep.results.text import MEASURE_NAMES, number
+from reldep.words import MEASURE_NAMES, number
 
 if TYPE_CHECKING:
     from reldep.results.base import Answer

@@ -8,7 +8,7 @@ from reldep.report.cells import html_table
 from reldep.report.figures import figure
 from reldep.report.markup import Markup, element, facts, joined, section
 from reldep.results import Comparison, Contrast, Ranking, Sensitivity
-from reldep.results.text import (
+from reldep.words import (
     MEASURE_NAMES,
     interval_text,
     listed,

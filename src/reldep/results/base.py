@@ -11,7 +11,7 @@ import numpy as np
 
 from reldep.data.checks import MINIMUM_OBSERVATIONS, check_level
 from reldep.data.frames import make_frame
-from reldep.results.text import text_table
+from reldep.words import text_table
 from reldep.stats import normal
 from reldep.stats.diagnostics import WithoutTop, leave_out, most_influential, variance_shares
 from reldep.stats.measures import estimate as measured

@@ -10,7 +10,7 @@ import numpy as np
 
 from reldep.data.checks import check_level
 from reldep.results.base import Result, check_planned
-from reldep.results.text import MEASURE_NAMES, interval_text, number, percent, pvalue_text
+from reldep.words import MEASURE_NAMES, interval_text, number, percent, pvalue_text
 from reldep.stats.covariance import covariance
 from reldep.stats.independence import independence_power, independence_sample_size
 from reldep.stats.measures import estimate as measured

@@ -10,7 +10,7 @@ import numpy as np
 from reldep.data.checks import check_level
 from reldep.data.frames import make_frame
 from reldep.results.base import Answer
-from reldep.results.text import MEASURE_NAMES, interval_text, listed, number, percent
+from reldep.words import MEASURE_NAMES, interval_text, listed, number, percent
 from reldep.stats.simultaneous import quantile, root_scale_interval
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 
 from reldep.data.checks import check_level
 from reldep.results.base import Answer
-from reldep.results.text import MEASURE_NAMES
+from reldep.words import MEASURE_NAMES
 from reldep.stats import normal
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.stats.normal import is_negligible
+from reldep.exceptions import InputError
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
@@ -57,16 +57,9 @@ def check_weights(weights: Any) -> FloatArray:
     """Refuse weights that are not a vector of finite numbers or are all 0."""
     vector = np.asarray(weights, dtype=np.float64)
     if vector.ndim != 1 or not len(vector):
-        raise ValueError(f"weights has shape {vector.shape}; pass one number per pair.")
+        raise InputError(f"weights has shape {vector.shape}; pass one number per pair.")
     if not np.isfinite(vector).all():
-        raise ValueError("weights has NaN or infinite values; pass finite numbers.")
+        raise InputError("weights has NaN or infinite values; pass finite numbers.")
     if not vector.any():
-        raise ValueError("weights are all 0, which asks nothing; give at least one pair a weight.")
+        raise InputError("weights are all 0, which asks nothing; give at least one pair a weight.")
     return vector
-
-
-def standard_error_of(weights: FloatArray, covariance: FloatArray) -> float | None:
-    """Give the standard error of a contrast, or None where it is 0 up to rounding."""
-    variance = float(weights @ covariance @ weights)
-    scale = float(weights**2 @ np.diag(covariance))
-    return None if is_negligible(variance, scale) or scale == 0 else math.sqrt(variance)

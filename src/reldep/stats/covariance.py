@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from reldep.data.variables import FloatArray, IntArray
+    from reldep.data.variables import BoolArray, FloatArray, IntArray
 
 # An autoregression nearer to a random walk than this asks for lags beyond any sample.
 LARGEST_AUTOCORRELATION = 0.97
+
+# A variance of a difference is itself a difference of numbers with sixteen digits.
+ROUNDING = 1e-12
 
 
 def covariance(
@@ -76,3 +79,8 @@ def automatic_lag(psi: FloatArray) -> int:
         return 0
     lag = np.ceil(1.1447 * (rough / smooth * m) ** (1.0 / 3.0))
     return int(min(lag, m // 4))
+
+
+def is_negligible(variance: FloatArray | float, scale: FloatArray | float) -> BoolArray:
+    """Tell whether a variance is nothing but rounding on the given scale."""
+    return np.asarray(~np.isfinite(variance) | (np.asarray(variance) <= ROUNDING * scale))

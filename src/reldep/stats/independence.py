@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import chdtrc, chdtri, ndtr
 
+from reldep.exceptions import InputError
+
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
 
@@ -46,9 +48,9 @@ def independence_sample_size(
 ) -> int:
     """Find the smallest number of observations that reaches the power `target`."""
     if not correlation > 0:
-        raise ValueError(
-            f"the estimated correlation {correlation:.4g} is not positive: no number of "
-            f"observations gives the test of independence a power of {target:g}."
+        raise InputError(
+            f"the estimated correlation {correlation:.4g} is not positive",
+            f"no number of observations gives the test of independence a power of {target:g}.",
         )
     enough = 4
     while independence_power(correlation, deviation, enough, alpha) < target:

@@ -1,11 +1,13 @@
-"""Measures of dependence as smooth functions of HSICs, by the delta method."""
+"""Measures of dependence as smooth functions of HSICs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.sparse import csr_array
+
+from reldep.exceptions import InputError, Option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,25 +21,6 @@ FOLLOWS_BANDWIDTHS = ("bandwidth-aware", "full")
 SECOND_ORDER = ("second-order", "full")
 
 
-@dataclass(frozen=True, eq=False)
-class Estimates:
-    """Estimates of several dependences with the influence of every observation on each.
-
-    Attributes
-    ----------
-    values : ndarray, shape (p,)
-    psi : ndarray, shape (p, m)
-        Rows sum to 0; ``psi psi' / m²`` is the covariance of the values.
-    second_component : ndarray, shape (p, p), or None
-        The covariance of the second Hoeffding component, for variances that take it into
-        account.
-    """
-
-    values: FloatArray
-    psi: FloatArray
-    second_component: FloatArray | None = None
-
-
 def pairs_needed(pairs: Sequence[Pair], measure: str) -> tuple[Pair, ...]:
     """List the pairs an engine must compute: normalised measures need the self-pairs too."""
     if measure not in NORMALISED:
@@ -46,53 +29,30 @@ def pairs_needed(pairs: Sequence[Pair], measure: str) -> tuple[Pair, ...]:
     return tuple(dict.fromkeys([*pairs, *selves]))
 
 
-def estimate(
-    influence: Influence, pairs: Sequence[Pair], measure: str, variance: str = "fixed-kernel"
-) -> Estimates:
-    """Estimate the measure for every pair, from the conditional means alone.
-
-    Parameters
-    ----------
-    influence : Influence
-    pairs : sequence of Pair
-    measure : {"hsic", "cka", "dcor"}
-    variance : {"fixed-kernel", "bandwidth-aware", "second-order", "full"}
-        What the influence values and the second component are to account for; `influence`
-        must have been computed for it.
-    """
-    gradient, values = _gradient(influence, pairs, measure)
-    psi = influence.psi
-    if variance in FOLLOWS_BANDWIDTHS:
-        psi = psi + _computed(influence.bandwidth_psi, variance)
-    if variance not in SECOND_ORDER:
-        return Estimates(values, gradient @ psi)
-    component = _computed(influence.second_component, variance)
-    return Estimates(values, gradient @ psi, gradient @ component @ gradient.T)
-
-
-def _gradient(
+def measure_gradient(
     influence: Influence, pairs: Sequence[Pair], measure: str
-) -> tuple[FloatArray, FloatArray]:
+) -> tuple[csr_array, FloatArray]:
     """Give the derivative of every estimate in every HSIC of A, and the estimates.
 
     ``C = H_xy / sqrt(H_xx H_yy)`` has the derivatives ``1/sqrt(H_xx H_yy)`` in H_xy,
-    ``-C/(2 H_xx)`` in H_xx and the same in H_yy.
+    ``-C/(2 H_xx)`` in H_xx and the same in H_yy. Each estimate has three at the most, so the
+    matrix is sparse: there may be thousands of targets.
     """
     hsics = influence.estimates
-    rows = [influence.row(pair) for pair in pairs]
-    gradient = np.zeros((len(pairs), len(hsics)))
-    gradient[range(len(pairs)), rows] = 1.0
+    rows = np.array([influence.row(pair) for pair in pairs])
+    own = np.arange(len(pairs))
+    shape = (len(pairs), len(hsics))
     if measure not in NORMALISED:
-        return gradient, hsics[rows]
-    values = np.empty(len(pairs))
-    for i, (pair, row) in enumerate(zip(pairs, rows, strict=True)):
-        x, y = (_energy_row(influence, hsics, name) for name in pair)
-        scale = np.sqrt(hsics[x] * hsics[y])
-        values[i] = hsics[row] / scale
-        gradient[i, row] = 1.0 / scale
-        gradient[i, x] -= 0.5 * values[i] / hsics[x]
-        gradient[i, y] -= 0.5 * values[i] / hsics[y]
-    return gradient, values
+        return csr_array((np.ones(len(pairs)), (own, rows)), shape=shape), hsics[rows]
+    first, second = (
+        np.array([_energy_row(influence, hsics, pair[side]) for pair in pairs]) for side in (0, 1)
+    )
+    scale = np.sqrt(hsics[first] * hsics[second])
+    values = hsics[rows] / scale
+    slopes = (1.0 / scale, -0.5 * values / hsics[first], -0.5 * values / hsics[second])
+    # Entries of the same place are added up, as those of a self-pair must be.
+    place = (np.tile(own, 3), np.concatenate([rows, first, second]))
+    return csr_array((np.concatenate(slopes), place), shape=shape), values
 
 
 def _energy_row(influence: Influence, hsics: FloatArray, name: str) -> int:
@@ -102,19 +62,20 @@ def _energy_row(influence: Influence, hsics: FloatArray, name: str) -> int:
     return row
 
 
-def _computed(part: FloatArray | None, variance: str) -> FloatArray:
+def computed(part: FloatArray | None, variance: str) -> FloatArray:
     if part is None:
-        raise ValueError(
-            f"the conditional means were computed without what variance={variance!r} needs; "
-            f"compute them with variance={variance!r}."
+        raise InputError(
+            ["the conditional means were computed without what ", Option("variance", variance),
+             " needs"],
+            ["compute them with ", Option("variance", variance), "."],
         )
     return part
 
 
 def _check_energy(name: str, energy: float) -> None:
     if not energy > 0:
-        raise ValueError(
+        raise InputError(
             f"the HSIC of {name} with itself is {energy:.3g}, so a normalised measure (cka, dcor) "
-            "is not defined. There are too few observations or almost no variation in "
-            f'{name}; use measure="hsic" or more data.'
+            f"is not defined: there are too few observations or almost no variation in {name}",
+            ["use ", Option("measure", "hsic"), " or more data."],
         )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtr
+from scipy.stats import false_discovery_control
 
 from reldep.stats.simultaneous import (
     JointNormal,
@@ -117,7 +118,7 @@ def adjusted_pvalues(
     smaller still it is taken, since it holds for every law.
     """
     if method == "bh":
-        return benjamini_hochberg(found.pvalue)
+        return np.asarray(false_discovery_control(found.pvalue, method="bh"))
     if method == "holm":
         return holm(found.pvalue)
     if method == "step-down":
@@ -159,15 +160,6 @@ def holm(pvalues: FloatArray) -> FloatArray:
     return adjusted
 
 
-def benjamini_hochberg(pvalues: FloatArray) -> FloatArray:
-    """Adjust for the false discovery rate."""
-    order = np.argsort(pvalues, kind="stable")[::-1]
-    n = len(pvalues)
-    adjusted = np.empty(n)
-    adjusted[order] = np.minimum.accumulate(pvalues[order] * n / np.arange(n, 0, -1))
-    return adjusted
-
-
 def order_of(
     estimates: FloatArray,
     variances: FloatArray,
@@ -197,10 +189,14 @@ def order_of(
     maxima = np.sort(np.concatenate(largest))
     critical = quantile(maxima, confidence_level)
     best_pvalues = np.where(gaps > 0, tail_probability(beyond, law.n_simulations), 1.0)
+    # The sharper comparison with the best may exclude a target that the comparison of all pairs
+    # does not: its ranks then start at 2, so that the two never contradict each other.
+    excluded = best_pvalues <= 1.0 - confidence_level
+    rank_low = 1 + (ahead > critical).sum(axis=1)
     p = len(estimates)
     order = Order(
         ranks=1 + (ahead > 0).sum(axis=1),
-        rank_low=1 + (ahead > critical).sum(axis=1),
+        rank_low=np.maximum(rank_low, np.where(excluded, 2, 1)),
         rank_high=p - (ahead < -critical).sum(axis=1),
         best_pvalues=best_pvalues,
     )

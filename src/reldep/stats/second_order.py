@@ -16,17 +16,6 @@ if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
 
 
-def second_order_variance(weights: FloatArray, plug_in: FloatArray, second: FloatArray) -> float:
-    """Give ``max(V - V2, V2)`` for one contrast.
-
-    V and V2 are the contrast's plug-in variance and that of its second component. Where few
-    observations make V2 negative there is nothing to subtract.
-    """
-    whole = float(weights @ plug_in @ weights)
-    part = max(0.0, float(weights @ second @ weights))
-    return max(whole - part, part)
-
-
 def second_order_covariance(plug_in: FloatArray, second: FloatArray) -> FloatArray:
     """Give the covariance matrix of several estimates, corrected for the second component.
 
@@ -41,7 +30,7 @@ def second_order_covariance(plug_in: FloatArray, second: FloatArray) -> FloatArr
     second : ndarray, shape (p, p)
         M.
     """
-    # In units of each estimate's own deviation, so that the result does not hang on scales.
+    # In units of each estimate's own deviation, so that the result does not depend on scales.
     deviations = np.sqrt(np.diag(plug_in))
     units = np.where(deviations > 0, deviations, 1.0)
     scale = np.outer(units, units)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reldep.stats.normal import ROUNDING
+from reldep.stats.covariance import is_negligible
+from reldep.stats.dependences import differences_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,16 +26,9 @@ CHUNK = 2**20
 
 
 def difference_variances(covariance: FloatArray) -> FloatArray:
-    """Give the variance of every difference of two estimates; exactly 0 for ties.
-
-    A tie is a pair with ``v_aa + v_bb - 2 v_ab`` 0 up to rounding: the same influence on both,
-    as for identical targets or for copies on another scale.
-    """
-    own = np.diag(covariance)
-    scale = own[:, None] + own[None, :]
-    variances = scale - 2.0 * covariance
-    variances[variances <= ROUNDING * scale] = 0.0
-    return np.asarray(variances)
+    """Give the variance of every difference of two estimates; exactly 0 for ties."""
+    variances, scale = differences_of(covariance)
+    return np.where(is_negligible(variances, scale), 0.0, variances)
 
 
 def inverse_deviations(variances: FloatArray) -> FloatArray:
