@@ -1,16 +1,14 @@
-"""Numbers and tables in plain text."""
+"""Numbers, lists, names and tables in plain words: one way to write each of them."""
 
 from __future__ import annotations
 
-import math
+import difflib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 MEASURE_NAMES = {"hsic": "HSIC", "cka": "CKA", "dcor": "squared distance correlation"}
-
-SMALLEST_DOUBLE = 5e-324
 
 
 def number(value: float, digits: int = 4) -> str:
@@ -18,10 +16,25 @@ def number(value: float, digits: int = 4) -> str:
     return f"{value:.{digits}g}"
 
 
-def pvalue_text(value: float) -> str:
-    """Write a p-value as one writes it in a paper."""
-    if value < SMALLEST_DOUBLE:
-        return "p < 1e-300"
+def pvalue_text(value: float, log10: float | None = None) -> str:
+    """Write a p-value as one writes it in a paper.
+
+    Parameters
+    ----------
+    value : float
+    log10 : float, optional
+        Its decimal logarithm, for p-values too small to be a number.
+
+    Examples
+    --------
+    >>> pvalue_text(0.0412), pvalue_text(3.2e-7), pvalue_text(0.0, log10=-783.9)
+    ('p = 0.041', 'p = 3.2e-07', 'p = 1.3e-784')
+    """
+    if value == 0:
+        if log10 is None:
+            return "p < 1e-300"
+        exponent = int(log10 // 1)
+        return f"p = {10 ** (log10 - exponent):.1f}e{exponent}"
     if value < 1e-3:
         return f"p = {value:.1e}"
     return f"p = {value:.3f}" if value < 0.9995 else "p > 0.999"
@@ -34,13 +47,25 @@ def interval_text(low: float, high: float) -> str:
 
 def percent(level: float) -> str:
     """Write a level as a percentage."""
-    return f"{100 * level:.6g} %"
+    return f"{100 * level:.6g}%"
 
 
 def listed(words: Sequence[str], limit: int = 8) -> str:
     """List a few words and say how many more there are."""
     shown = ", ".join(words[:limit])
     return shown + (f" and {len(words) - limit} more" if len(words) > limit else "")
+
+
+def quoted(words: Iterable[object], limit: int = 12) -> str:
+    """List values as a program writes them."""
+    return listed([repr(word) for word in words], limit)
+
+
+def nearest(word: object, known: Iterable[str]) -> str:
+    """Propose the nearest known word, as a clause to put into a message."""
+    by_lower = {name.lower(): name for name in map(str, known)}
+    matches = difflib.get_close_matches(str(word).lower(), by_lower, n=1)
+    return f" (did you mean {by_lower[matches[0]]!r}?)" if matches else ""
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -54,5 +79,5 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         ).rstrip()
         for line in lines
     ]
-    rule = "-" * max(math.ceil(len(line)) for line in written)
+    rule = "-" * max(len(line) for line in written)
     return "\n".join([written[0], rule, *written[1:]])

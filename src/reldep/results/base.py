@@ -2,94 +2,171 @@
 
 from __future__ import annotations
 
+import json
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from reldep.data.checks import MINIMUM_OBSERVATIONS, check_level
 from reldep.data.frames import make_frame
-from reldep.words import text_table
-from reldep.stats import normal
-from reldep.stats.diagnostics import WithoutTop, leave_out, most_influential, variance_shares
-from reldep.stats.measures import estimate as measured
+from reldep.results.description import HEADINGS, Columns, Picture, Section, rendered
+from reldep.words import MEASURE_NAMES, text_table
 
 if TYPE_CHECKING:
     from os import PathLike
 
-    from reldep.data.variables import FloatArray
-    from reldep.engine.influence import Influence
-    from reldep.engine.terms import Pair
     from reldep.exceptions import ReldepWarning
     from reldep.results.provenance import Provenance
-    from reldep.results.sensitivity import Sensitivity
+
+SCHEMA = "reldep.result/2"
 
 
 @dataclass(frozen=True, eq=False)
 class Answer(ABC):
-    """What every answer carries, whatever its shape: how it came about and what to beware of.
+    """What every answer carries, and what it can say of itself.
+
+    Pages, terminals and pictures are made from what stands here, and know no answer by name.
 
     Attributes
     ----------
-    n_observations : int
-    measure : {"hsic", "cka", "dcor"}
-    variance : str
-        How the variance was estimated.
     provenance : Provenance
-        Kernels, engine and rows.
+        How the answer was computed.
     warnings : tuple of ReldepWarning
         Cautions; each was also raised as a Python warning.
-    max_lag : int or None
-        How many steps apart rows may depend on each other, as given or as chosen by "auto".
-    n_clusters : int or None
-        The number of clusters within which rows may depend on each other.
     """
 
-    n_observations: int
-    measure: str
-    variance: str
     provenance: Provenance
     warnings: tuple[ReldepWarning, ...]
-    max_lag: int | None = field(default=None, kw_only=True)
-    n_clusters: int | None = field(default=None, kw_only=True)
 
-    @abstractmethod
-    def sentence(self, alpha: float = 0.05) -> str:
-        """Say the answer in one sentence."""
+    @property
+    def n_observations(self) -> int:
+        """The number of observations used."""
+        return len(self.provenance.rows)
+
+    @property
+    def measure(self) -> str:
+        """The measure of dependence: "hsic", "cka" or "dcor"."""
+        return self.provenance.measure
+
+    @property
+    def variance(self) -> str:
+        """How the variance was estimated."""
+        return self.provenance.variance
+
+    @property
+    def max_lag(self) -> int | str | None:
+        """How many steps apart rows may depend on each other, as given or as chosen."""
+        return self.provenance.dependence.max_lag
+
+    @property
+    def n_clusters(self) -> int | None:
+        """The number of clusters within which rows may depend on each other."""
+        return self.provenance.dependence.n_clusters
 
     @abstractmethod
     def question(self) -> str:
         """Say what was asked."""
 
     @abstractmethod
-    def table(self) -> dict[str, list[Any]]:
-        """Give the columns of the result's table, unrounded."""
+    def sentence(self, alpha: float = 0.05) -> str:
+        """Say the answer in one or two sentences."""
+
+    @abstractmethod
+    def table(self, alpha: float = 0.05) -> dict[str, list[Any]]:
+        """Give the columns of the answer's table, unrounded; intervals are at 1 - alpha."""
+
+    @abstractmethod
+    def pictures(self) -> tuple[Picture, ...]:
+        """Give the pictures of the answer, the natural one first."""
+
+    @abstractmethod
+    def key_numbers(self, alpha: float = 0.05) -> dict[str, str]:
+        """Give the few numbers that stand below the answer, by their names."""
+
+    @abstractmethod
+    def table_caption(self, alpha: float = 0.05) -> str:
+        """Say what the table shows."""
+
+    def values(self, alpha: float = 0.05) -> dict[str, Any]:  # noqa: ARG002
+        """Give the numbers that belong to this kind of answer only, for `to_dict`."""
+        return {}
+
+    def headings(self) -> dict[str, str]:
+        """Give a heading for every column of the table."""
+        return {name: HEADINGS.get(name, name.replace("_", " ")) for name in self.table()}
+
+    def settings(self) -> dict[str, str]:
+        """Give the choices behind the answer, by their names."""
+        how = self.provenance
+        dropped = f" ({how.n_dropped:,} incomplete dropped)" if how.n_dropped else ""
+        return {
+            "Measure": MEASURE_NAMES[how.measure],
+            "Variance": how.variance,
+            "Observations": f"{self.n_observations:,}{dropped}{self._dependent_rows()}",
+            "Engine": how.engine,
+            "Random seed": how.seed,
+        }
+
+    def sections(self) -> tuple[Section, ...]:
+        """Give further parts of a report about this answer."""
+        return ()
+
+    def references(self) -> tuple[str, ...]:
+        """Name the sources that a report lists, by their keys in the bibliography."""
+        own = () if self.measure == "hsic" else (self.measure,)
+        return ("test", "hsic", *own)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the natural picture of this answer and return the matplotlib Axes."""
+        return self.pictures()[0].draw(self, ax)
 
     def to_frame(self) -> Any:
         """Give the table as a data frame, in the library the data came from (else polars)."""
         return make_frame(self.table(), self.provenance.library)
 
-    def summary(self, alpha: float = 0.05) -> str:
-        """Say the answer in words and show the numbers behind it."""
-        columns = self.table()
-        cells = [[_cell(value) for value in column] for column in columns.values()]
-        lines = [
-            self.sentence(alpha),
-            "",
-            text_table(list(columns), list(zip(*cells, strict=True))),
-        ]
-        lines += ["", *self._footnotes()]
-        lines += [f"Caution: {caution}" for caution in self.warnings]
-        return "\n".join(lines).rstrip()
+    def to_dict(self, alpha: float = 0.05) -> dict[str, Any]:
+        """Give the answer as plain values, numbers unrounded."""
+        from reldep import __version__
+
+        how, columns = self.provenance, self.table(alpha)
+        return plain(
+            {
+                "schema": SCHEMA,
+                "version": __version__,
+                "kind": type(self).__name__.lower(),
+                "question": self.question(),
+                "answer": self.sentence(alpha),
+                "alpha": alpha,
+                "measure": how.measure,
+                "variance": how.variance,
+                "n_observations": self.n_observations,
+                "n_dropped": how.n_dropped,
+                **self.values(alpha),
+                "table": [
+                    dict(zip(columns, row, strict=True))
+                    for row in zip(*columns.values(), strict=True)
+                ],
+                "cautions": [
+                    {"kind": type(caution).__name__, "text": str(caution)}
+                    for caution in self.warnings
+                ],
+                "kernels": how.kernels,
+                "engine": how.engine,
+                "seed": how.seed,
+                "call": how.call,
+            }
+        )
+
+    def to_json(self, alpha: float = 0.05) -> str:
+        """Give the answer as JSON, numbers unrounded."""
+        return json.dumps(self.to_dict(alpha), indent=2, allow_nan=False)
 
     def to_html(
         self,
         path: str | PathLike[str] | None = None,
         *,
         alpha: float = 0.05,
-        sensitivity: Sensitivity | None = None,
+        sensitivity: Answer | None = None,
         command: str | None = None,
     ) -> str | None:
         """Write a report: the answer, pictures, cautions and how it was computed, in one file.
@@ -112,10 +189,11 @@ class Answer(ABC):
         """
         from pathlib import Path
 
-        from reldep import report
         from reldep.files import write_atomically
 
-        document = report.page(self, alpha=alpha, sensitivity=sensitivity, command=command)
+        document: str = rendered("report", "page")(
+            self, alpha=alpha, sensitivity=sensitivity, command=command
+        )
         if path is None:
             return document
         with write_atomically(Path(path)) as temporary:
@@ -124,24 +202,36 @@ class Answer(ABC):
 
     def to_latex(self) -> str:
         """Write the table in LaTeX, for the package booktabs."""
-        from reldep import report
+        return str(rendered("report", "latex_table")(self))
 
-        return report.latex_table(self)
+    def to_markdown(self) -> str:
+        """Write the answer and its table in Markdown."""
+        return str(rendered("report", "markdown_table")(self))
 
     def _repr_html_(self) -> str:
-        from reldep import report
+        return str(rendered("report", "fragment")(self))
 
-        return report.fragment(self)
+    def summary(self, alpha: float = 0.05) -> str:
+        """Say the answer in words and show the numbers behind it."""
+        lines = [self.sentence(alpha), "", self._text_table(self.table(alpha))]
+        lines += ["", *self.footnotes()]
+        lines += [f"Caution: {caution}" for caution in self.warnings]
+        return "\n".join(lines).rstrip()
 
-    def _footnotes(self) -> list[str]:
-        kernels = "; ".join(f"{name}: {k['kernel']}" for name, k in self.provenance.kernels.items())
-        dropped = self.provenance.n_dropped
-        left_out = f" ({dropped} incomplete ones dropped)" if dropped else ""
+    def footnotes(self) -> list[str]:
+        """Say below the table how the numbers were computed."""
+        how = self.provenance
+        kernels = "; ".join(f"{name}: {k['kernel']}" for name, k in how.kernels.items())
+        dropped = f" ({how.n_dropped} incomplete ones dropped)" if how.n_dropped else ""
         return [
-            f"{self.n_observations} observations{left_out}; variance: {self.variance}"
+            f"{self.n_observations} observations{dropped}; variance: {self.variance}"
             f"{self._dependent_rows()}.",
             f"Kernels: {kernels}.",
         ]
+
+    def _text_table(self, columns: Columns) -> str:
+        cells = [[_cell(value) for value in column] for column in columns.values()]
+        return text_table(list(columns), list(zip(*cells, strict=True)))
 
     def _dependent_rows(self) -> str:
         """Say which rows may depend on each other."""
@@ -152,152 +242,19 @@ class Answer(ABC):
     def __str__(self) -> str:
         return self.summary()
 
-    @abstractmethod
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the natural picture of this result and return the Axes."""
 
-
-@dataclass(frozen=True, eq=False)
-class Result(Answer):
-    """An estimate with its standard error and the test of a hypothesis about it.
-
-    Attributes
-    ----------
-    estimate : float
-        What was asked for: a difference, a contrast or a dependence.
-    estimates : ndarray, shape (p,)
-        The dependence of every pair involved.
-    covariance : ndarray, shape (p, p)
-        Their estimated covariance; with the weights w of a contrast, ``w' covariance w`` is
-        the square of `standard_error`.
-    standard_error : float
-        Of `estimate`.
-    statistic : float
-        The test statistic.
-    pvalue : float
-    alternative : {"greater", "less", "two-sided"}
-    pairs : tuple of (str, str)
-        Which estimate belongs to which pair.
-    influence : Influence
-        The conditional means from which everything was computed.
-    """
-
-    estimate: float
-    estimates: FloatArray
-    covariance: FloatArray
-    standard_error: float
-    statistic: float
-    pvalue: float
-    alternative: str
-    pairs: tuple[Pair, ...]
-    influence: Influence
-
-    def confidence_interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
-        """Give the two-sided interval of the estimate, whatever the alternative.
-
-        Parameters
-        ----------
-        confidence_level : float, default 0.95
-
-        Returns
-        -------
-        low, high : float
-        """
-        level = check_level("confidence_level", confidence_level)
-        return normal.interval(self.estimate, self.standard_error, level)
-
-    def power(self, n: int, *, alpha: float = 0.05) -> float:
-        """Give the probability that a test with `n` new observations rejects at level `alpha`.
-
-        The effect and the variance are taken to be as estimated here, as from a pilot study.
-        """
-        check_level("alpha", alpha)
-        check_planned(n)
-        return normal.power(self.estimate, self._deviation, n, alpha, self.alternative)
-
-    def sample_size(self, power: float = 0.8, *, alpha: float = 0.05) -> int:
-        """Find how many observations give the test this `power` at level `alpha`."""
-        check_level("power", power)
-        check_level("alpha", alpha)
-        return normal.sample_size(self.estimate, self._deviation, power, alpha, self.alternative)
-
-    @property
-    def _deviation(self) -> float:
-        """The standard error times √n: the deviation due to one observation."""
-        return self.standard_error * math.sqrt(self.n_observations)
-
-    def influential(self, k: int = 10) -> Any:
-        """Give a data frame of the observations that drive the estimate most.
-
-        The columns are ``row`` (the position in the input, from 0), ``psi`` (what the
-        observation adds, times the number of observations) and ``share``, its part in the
-        variance; the largest first.
-        """
-        psi = self.influence_values()
-        top = most_influential(psi, self._check_count(k, self.n_observations))
-        columns = {
-            "row": self.provenance.rows[top].tolist(),
-            "psi": psi[top].tolist(),
-            "share": variance_shares(psi)[top].tolist(),
-        }
-        return make_frame(columns, self.provenance.library)
-
-    def without_top(self, k: int = 1) -> WithoutTop:
-        """Tell what is left without the `k` most influential observations.
-
-        This is exact to first order and needs no second look at the data: their influence
-        values are taken out of the estimate and of its variance. Bandwidths stay as they are.
-        The p-value is that of the normal test, for a dependence too.
-        """
-        psi = self.influence_values()
-        most = self.n_observations - MINIMUM_OBSERVATIONS
-        top = most_influential(psi, self._check_count(k, most))
-        change, ratio = leave_out(psi, top, clusters=self.provenance.clusters, max_lag=self.max_lag)
-        estimate, standard_error = self.estimate + change, self.standard_error * math.sqrt(ratio)
-        statistic = estimate / standard_error
-        return WithoutTop(
-            rows=self.provenance.rows[top],
-            estimate=estimate,
-            standard_error=standard_error,
-            statistic=statistic,
-            pvalue=normal.pvalue(statistic, self.alternative),
-        )
-
-    def influence_values(self) -> FloatArray:
-        """Give what every observation adds to the estimate, times their number.
-
-        Returns
-        -------
-        ndarray, shape (n_observations,)
-            They sum to 0; independent rows have the variance ``Σ psi² / n²``.
-        """
-        psi = measured(self.influence, self.pairs, self.measure, self.variance).psi
-        return np.asarray(self._weights() @ psi)
-
-    @abstractmethod
-    def _weights(self) -> FloatArray:
-        """Give the weight of every pair in the estimate."""
-
-    @staticmethod
-    def _check_count(k: Any, most: int) -> int:
-        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= most:
-            raise ValueError(f"k={k!r}; pass a whole number from 1 to {most}.")
-        return int(k)
-
-    def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}(estimate={self.estimate:.6g}, "
-            f"standard_error={self.standard_error:.6g}, statistic={self.statistic:.6g}, "
-            f"pvalue={self.pvalue:.6g}, n_observations={self.n_observations})"
-        )
-
-
-def check_planned(n: Any) -> None:
-    """Refuse a number of observations with which no test is possible."""
-    if not n >= MINIMUM_OBSERVATIONS:
-        raise ValueError(
-            f"n={n!r}; pass a number of observations, at least {MINIMUM_OBSERVATIONS}."
-        )
+def plain(value: Any) -> Any:
+    """Turn values into those JSON knows: lists for tuples, Python's numbers for NumPy's."""
+    if isinstance(value, dict) or hasattr(value, "items"):
+        return {str(key): plain(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(part) for part in value]
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    # JSON has no infinity.
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
 
 
 def _cell(value: Any) -> str:

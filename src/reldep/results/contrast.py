@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from reldep.data.checks import METHODS, check_choice, check_level
-from reldep.results.base import Result, check_planned
-from reldep.words import MEASURE_NAMES, interval_text, number, percent, pvalue_text
-from reldep.stats import normal, paper
-
-if TYPE_CHECKING:
-    from reldep.data.variables import FloatArray
+from reldep.data.checks import METHODS, MINIMUM_OBSERVATIONS, check_choice, check_count, check_level
+from reldep.exceptions import InputError, Option
+from reldep.results.description import Picture
+from reldep.results.tested import Result
+from reldep.stats import paper, testing
+from reldep.words import MEASURE_NAMES, number, percent
 
 CLAIMS = {"greater": "positive", "less": "negative", "two-sided": "different from 0"}
 DIRECTIONS = {"greater": "more on", "less": "less on", "two-sided": "differently on"}
@@ -22,24 +21,12 @@ DIRECTIONS = {"greater": "more on", "less": "less on", "two-sided": "differently
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Contrast(Result):
-    """The answer of :func:`reldep.contrast`: is a weighted sum of dependences positive?
-
-    Attributes
-    ----------
-    weights : ndarray, shape (p,)
-        The weight of every pair.
-    """
-
-    weights: FloatArray
-
-    def _weights(self) -> FloatArray:
-        return self.weights
+    """The answer of :func:`reldep.contrast`: is a weighted sum of dependences positive?"""
 
     def question(self) -> str:
         """Ask whether the contrast is positive (negative, not zero)."""
-        return f"Is the contrast {self._formula} {CLAIMS[self.alternative]}?"
+        return f"Is the contrast {self._formula()} {CLAIMS[self.alternative]}?"
 
-    @property
     def _formula(self) -> str:
         written = " ".join(
             f"{weight:+g}·{MEASURE_NAMES[self.measure]}({x}, {y})"
@@ -49,36 +36,51 @@ class Contrast(Result):
 
     def sentence(self, alpha: float = 0.05) -> str:
         """Say whether the contrast is positive (negative, not zero)."""
-        claim = CLAIMS[self.alternative]
-        found = "is" if self.pvalue < alpha else "is not shown to be"
-        return f"The contrast {self._formula} {found} {claim} {self._evidence(alpha)}."
+        claim = f"The contrast {self._formula()}"
+        evidence = f"(estimate {self.evidence(alpha)})."
+        if self.pvalue < alpha:
+            return f"{claim} is {CLAIMS[self.alternative]} {evidence}{self._reconciled(alpha)}"
+        if self._points_the_other_way(alpha):
+            found = "negative" if self.estimate < 0 else "positive"
+            return (
+                f"{claim} is not {CLAIMS[self.alternative]}: it points the other way and is "
+                f"{found} {evidence}"
+            )
+        return f"Undecided: {claim} is not shown to be {CLAIMS[self.alternative]} {evidence}"
 
-    def _evidence(self, alpha: float) -> str:
+    def _points_the_other_way(self, alpha: float) -> bool:
+        """Tell whether a one-sided question has the opposite answer."""
+        opposite = {"greater": "less", "less": "greater"}.get(self.alternative)
+        return opposite is not None and self.tested.pvalue(opposite) < alpha
+
+    def _reconciled(self, alpha: float) -> str:
+        """Explain a significant one-sided test beside a two-sided interval that holds 0."""
         low, high = self.confidence_interval(1 - alpha)
+        if not low <= 0 <= high:
+            return ""
         return (
-            f"(estimate {number(self.estimate)}, {percent(1 - alpha)} interval "
-            f"{interval_text(low, high)}, z = {self.statistic:.2f}, {pvalue_text(self.pvalue)})"
+            f" The test is one-sided at {percent(alpha)}; the interval is two-sided, at "
+            f"{percent(alpha / 2)} on each side, and still holds 0."
         )
 
-    def table(self) -> dict[str, list[Any]]:
+    def table(self, alpha: float = 0.05) -> dict[str, list[Any]]:
         """Give one row per pair and one for the contrast, which alone is tested."""
         untested = [None] * len(self.pairs)
-        errors = [float(v) ** 0.5 for v in self.covariance.diagonal()]
-        limits = [
-            normal.interval(float(e), s, 0.95) for e, s in zip(self.estimates, errors, strict=True)
-        ] + [self.confidence_interval()]
+        limits = [self.dependences.interval(i, 1 - alpha) for i in range(len(self.pairs))]
+        limits.append(self.confidence_interval(1 - alpha))
+        errors = self.dependences.standard_errors.tolist()
         return {
-            "dependence": [f"{x} ~ {y}" for x, y in self.pairs] + [self._difference_name],
+            "dependence": [f"{x} ~ {y}" for x, y in self.pairs] + [self.estimate_name()],
             self.measure: [*map(float, self.estimates), self.estimate],
-            "std_error": [*errors, self.standard_error],
-            "low_95": [low for low, _ in limits],
-            "high_95": [high for _, high in limits],
+            "standard_error": [*errors, self.standard_error],
+            "low": [low for low, _ in limits],
+            "high": [high for _, high in limits],
             "statistic": [*untested, self.statistic],
             "pvalue": [*untested, self.pvalue],
         }
 
-    @property
-    def _difference_name(self) -> str:
+    def estimate_name(self) -> str:
+        """Say what the estimate is."""
         return "contrast"
 
     def finite_sample_bound(self, delta: float = 0.05) -> float:
@@ -88,22 +90,16 @@ class Contrast(Result):
         kernels have values in [0, 1] (Gaussian, Laplace, Delta).
         """
         if self.measure != "hsic" or sorted(self.weights) != [-1.0, 1.0]:
-            raise ValueError(
-                "the finite-sample bound holds for the difference of two HSICs, "
-                'measure="hsic" with weights 1 and -1.'
+            raise InputError(
+                "the finite-sample bound holds for the difference of two HSICs",
+                ["use ", Option("measure", "hsic"), " with the weights 1 and -1."],
             )
         if not self.provenance.unit_kernels:
-            raise ValueError(
-                "the finite-sample bound needs kernels with values in [0, 1]: Gaussian, Laplace "
-                "or Delta for every variable."
+            raise InputError(
+                "the finite-sample bound needs kernels with values in [0, 1]",
+                "use Gaussian, Laplace or Delta for every variable.",
             )
         return paper.finite_sample_bound(self.n_observations, delta)
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the dependences with their intervals and return the Axes."""
-        from reldep.plotting import forest
-
-        return forest(self, ax=ax)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -129,36 +125,60 @@ class Comparison(Contrast):
 
     def sentence(self, alpha: float = 0.05) -> str:
         """Say on which target the source depends more."""
-        evidence = self._evidence(alpha)
-        measure = MEASURE_NAMES[self.measure]
-        if self.pvalue < alpha and self.alternative != "two-sided":
-            word = "more" if self.alternative == "greater" else "less"
-            claim = f"{self.source} depends significantly {word} on {self.first} than on "
-            return f"{claim}{self.second}: difference of {measure} {evidence}."
+        evidence = f"difference of {MEASURE_NAMES[self.measure]} {self.evidence(alpha)}"
         if self.pvalue < alpha:
-            stronger, weaker = (
-                (self.first, self.second) if self.estimate > 0 else (self.second, self.first)
+            return (
+                f"{self.source} depends significantly {self._finding()}: {self._sizes()} "
+                f"({evidence}).{self._reconciled(alpha)}"
             )
-            claim = f"{self.source} depends significantly more on {stronger} than on {weaker}"
-            return f"{claim}: difference of {measure} {evidence}."
-        direction = DIRECTIONS[self.alternative]
-        claim = f"that {self.source} depends {direction} {self.first} than on"
+        if self._points_the_other_way(alpha):
+            word = "more" if self.alternative == "greater" else "less"
+            return (
+                f"No, it points the other way: {self.source} does not depend {word} on "
+                f"{self.first}, it depends {self._finding()}: {self._sizes()} ({evidence}). For a "
+                "p-value of this direction ask the two-sided question."
+            )
         return (
-            f"No evidence at the {percent(alpha)} level {claim} {self.second}: difference of "
-            f"{measure} {evidence}."
+            f"Undecided at the {percent(alpha)} level whether {self.source} depends "
+            f"{DIRECTIONS[self.alternative]} {self.first} than on {self.second}: {self._sizes()} "
+            f"({evidence}). The interval holds what the data allow."
         )
 
-    @property
-    def _difference_name(self) -> str:
+    def _finding(self) -> str:
+        """Say which dependence is the stronger."""
+        if self.alternative == "less" and self.estimate < 0:
+            return f"less on {self.first} than on {self.second}"
+        stronger, weaker = self.first, self.second
+        if self.estimate < 0:
+            stronger, weaker = weaker, stronger
+        return f"more on {stronger} than on {weaker}"
+
+    def _sizes(self) -> str:
+        """Set the two dependences beside each other, with their ratio where it has a meaning."""
+        first, second = (float(value) for value in self.estimates)
+        measure = MEASURE_NAMES[self.measure]
+        sizes = f"{measure} {number(first, 3)} against {number(second, 3)}"
+        larger, smaller = max(first, second), min(first, second)
+        if smaller > 0 and larger / smaller < 100:
+            sizes += f", {larger / smaller:.2g} times as strong"
+        return sizes
+
+    def estimate_name(self) -> str:
+        """Say what the estimate is."""
         return "difference"
+
+    def settings(self) -> dict[str, str]:
+        """Give the choices behind the answer, with the method."""
+        return {"Method": self.method, **super().settings()}
 
     def relative_efficiency(self) -> float:
         """Give how many times more observations the split test would need, asymptotically."""
         if self.method != "joint":
-            raise ValueError(
-                'the efficiency of joint over split needs their covariance; use method="joint".'
+            raise InputError(
+                "the efficiency of joint over split needs their covariance",
+                ["use ", Option("method", "joint"), "."],
             )
-        return paper.relative_efficiency(self.covariance)
+        return paper.relative_efficiency(self.dependences.plug_in)
 
     def power(self, n: int, *, alpha: float = 0.05, method: str | None = None) -> float:
         """Give the probability that a test with `n` new observations rejects at level `alpha`.
@@ -174,9 +194,9 @@ class Comparison(Contrast):
             The test planned; by default that of this result.
         """
         check_level("alpha", alpha)
-        check_planned(n)
+        check_count("n", n, at_least=MINIMUM_OBSERVATIONS)
         deviation = self._deviation_with(method)
-        return normal.power(self.estimate, deviation, n, alpha, self.alternative)
+        return testing.power(self.estimate, deviation, n, alpha, self.alternative)
 
     def sample_size(
         self, power: float = 0.8, *, alpha: float = 0.05, method: str | None = None
@@ -185,7 +205,11 @@ class Comparison(Contrast):
         check_level("power", power)
         check_level("alpha", alpha)
         deviation = self._deviation_with(method)
-        return normal.sample_size(self.estimate, deviation, power, alpha, self.alternative)
+        return testing.sample_size(self.estimate, deviation, power, alpha, self.alternative)
+
+    def plannable_methods(self) -> tuple[str, ...]:
+        """Name the methods whose power this result can foretell."""
+        return METHODS if self.method == "joint" else ("split",)
 
     def _deviation_with(self, method: str | None) -> float:
         """Give the deviation due to one observation under either method.
@@ -196,19 +220,29 @@ class Comparison(Contrast):
         if method is not None:
             check_choice("method", method, METHODS)
         if method is None or method == self.method:
-            return self._deviation
+            return self._deviation()
         if self.method == "split":
-            raise ValueError(
-                "a split pilot does not know the covariance that the joint test needs; run the "
-                'pilot with method="joint", from which both can be planned.'
+            raise InputError(
+                "a split pilot does not know the covariance that the joint test needs",
+                ["run the pilot with ", Option("method", "joint"), ", which can plan both."],
             )
         return math.sqrt(2.0 * self.n_observations * float(np.trace(self.covariance)))
 
-    def _footnotes(self) -> list[str]:
-        return [f"Method: {self.method}; alternative: {self.alternative}.", *super()._footnotes()]
+    def footnotes(self) -> list[str]:
+        """Say below the table how the numbers were computed."""
+        return [f"Method: {self.method}; alternative: {self.alternative}.", *super().footnotes()]
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw both dependences with their two-sigma ellipse and return the Axes."""
-        from reldep.plotting import ellipses
-
-        return ellipses(self, ax=ax)
+    def pictures(self) -> tuple[Picture, ...]:
+        """Draw both dependences with their two-sigma ellipse."""
+        first, second = (number(float(value)) for value in self.estimates)
+        measure = MEASURE_NAMES[self.measure]
+        return (
+            Picture(
+                "ellipses",
+                f"Ellipse of two standard deviations around the two dependences: {measure} {first} "
+                f"with {self.first}, {second} with {self.second}; the diagonal means equality.",
+                "Both dependences with the ellipse of two standard deviations. Below the diagonal "
+                f"{self.source} depends more on {self.first}, above it more on {self.second}; an "
+                "ellipse clear of the diagonal is a difference beyond chance.",
+            ),
+        )

@@ -4,45 +4,78 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
-
-from reldep.data.checks import check_level
-from reldep.results.base import Result, check_planned
-from reldep.words import MEASURE_NAMES, interval_text, number, percent, pvalue_text
-from reldep.stats.covariance import covariance
-from reldep.stats.independence import independence_power, independence_sample_size
-from reldep.stats.measures import estimate as measured
-
-if TYPE_CHECKING:
-    from reldep.data.variables import FloatArray
+from reldep.data.checks import MINIMUM_OBSERVATIONS, check_count, check_level
+from reldep.results.tested import Result
+from reldep.stats.dependences import estimate_dependences
+from reldep.stats.independence import (
+    IndependenceTest,
+    independence_power,
+    independence_sample_size,
+)
+from reldep.stats.testing import Interval
+from reldep.words import MEASURE_NAMES, interval_text, number, percent
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dependence(Result):
     """The answer of :func:`reldep.dependence`.
 
-    `statistic` and `pvalue` belong to the test of independence; the interval is the normal one
-    around the estimate and is meant for dependent variables.
+    `statistic` and `pvalue` belong to the test of independence; the interval is that of the
+    estimate and is meant for dependent variables.
 
     Attributes
     ----------
     x, y : str
         The names of the variables.
-    test : {"chi-square", "permutation"}
-        How the p-value was found.
-    n_permutations : int or None
-        How often the rows were shuffled for it.
+    independence : IndependenceTest
+        Its statistic, p-value and how they were found.
     """
 
     x: str
     y: str
-    test: str
-    n_permutations: int | None = None
+    independence: IndependenceTest
 
-    def _weights(self) -> FloatArray:
-        return np.ones(1)
+    @property
+    def statistic(self) -> float:
+        """The statistic of the test of independence."""
+        return self.independence.statistic
+
+    @property
+    def pvalue(self) -> float:
+        """The p-value of independence."""
+        return self.independence.pvalue
+
+    @property
+    def log10_pvalue(self) -> float:
+        """The decimal logarithm of the p-value."""
+        return self.independence.log10_pvalue
+
+    @property
+    def test(self) -> str:
+        """How the p-value was found."""
+        return self.independence.test
+
+    @property
+    def n_permutations(self) -> int | None:
+        """How often the rows were shuffled for it."""
+        return self.independence.n_permutations
+
+    def confidence_interval(self, confidence_level: float = 0.95) -> Interval:
+        """Give the interval of the dependence.
+
+        Parameters
+        ----------
+        confidence_level : float, default 0.95
+
+        Returns
+        -------
+        low, high : float
+            A named tuple.
+        """
+        level = check_level("confidence_level", confidence_level)
+        return self.dependences.interval(0, level)
 
     def power(self, n: int, *, alpha: float = 0.05) -> float:
         """Give the probability that the chi-square test of independence rejects at level `alpha`.
@@ -50,7 +83,7 @@ class Dependence(Result):
         With `n` new observations, if the correlation and its variance are as estimated here.
         """
         check_level("alpha", alpha)
-        check_planned(n)
+        check_count("n", n, at_least=MINIMUM_OBSERVATIONS)
         return independence_power(*self._correlation(), n, alpha)
 
     def sample_size(self, power: float = 0.8, *, alpha: float = 0.05) -> int:
@@ -61,10 +94,12 @@ class Dependence(Result):
 
     def _correlation(self) -> tuple[float, float]:
         """Give the unbiased correlation and the deviation due to one observation."""
-        measure = "cka" if self.measure == "hsic" else self.measure
-        found = measured(self.influence, self.pairs, measure, self.variance)
-        spread = covariance(found.psi, clusters=self.provenance.clusters, max_lag=self.max_lag)
-        return float(found.values[0]), math.sqrt(self.n_observations * float(spread[0, 0]))
+        found = self.dependences
+        if self.measure == "hsic":
+            rows = self.provenance.dependence
+            found = estimate_dependences(self.influence, self.pairs, "cka", self.variance, rows)
+        spread = self.n_observations * float(found.covariance[0, 0])
+        return float(found.values[0]), math.sqrt(spread)
 
     def question(self) -> str:
         """Ask whether the two variables depend on each other."""
@@ -75,30 +110,55 @@ class Dependence(Result):
         low, high = self.confidence_interval(1 - alpha)
         evidence = (
             f"{MEASURE_NAMES[self.measure]} {number(self.estimate)}, {percent(1 - alpha)} interval "
-            f"{interval_text(low, high)}; test of independence: {pvalue_text(self.pvalue)}"
+            f"{interval_text(low, high)}; test of independence: {self.pvalue_text()}"
         )
         if self.pvalue < alpha:
             return f"{self.x} and {self.y} depend on each other ({evidence})."
         return (
-            f"No evidence at the {percent(alpha)} level that {self.x} and {self.y} depend on each "
-            f"other ({evidence})."
+            f"Undecided: at the {percent(alpha)} level it is not shown that {self.x} and {self.y} "
+            f"depend on each other ({evidence})."
         )
 
-    def table(self) -> dict[str, list[Any]]:
+    def table(self, alpha: float = 0.05) -> dict[str, list[Any]]:
         """Give the one dependence as a row."""
-        low, high = self.confidence_interval()
+        low, high = self.confidence_interval(1 - alpha)
         return {
             "dependence": [f"{self.x} ~ {self.y}"],
             self.measure: [self.estimate],
-            "std_error": [self.standard_error],
-            "low_95": [low],
-            "high_95": [high],
+            "standard_error": [self.standard_error],
+            "low": [low],
+            "high": [high],
             "statistic": [self.statistic],
             "pvalue": [self.pvalue],
         }
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the estimate with its interval and return the Axes."""
-        from reldep.plotting import forest
+    def headings(self) -> dict[str, str]:
+        """Give a heading for every column."""
+        return super().headings() | {
+            "statistic": self.statistic_name(),
+            "pvalue": "p-value of independence",
+        }
 
-        return forest(self, ax=ax)
+    def statistic_name(self) -> str:
+        """Name the statistic of independence."""
+        return self.independence.statistic_name
+
+    def key_numbers(self, alpha: float = 0.05) -> dict[str, str]:
+        """Give estimate, interval, statistic and the p-value of independence."""
+        low, high = self.confidence_interval(1 - alpha)
+        return {
+            f"Estimate ({MEASURE_NAMES[self.measure]})": number(self.estimate),
+            f"{percent(1 - alpha)} interval": interval_text(low, high),
+            self.statistic_name().capitalize(): f"{self.statistic:.2f}",
+            "p-value of independence": self.pvalue_text().removeprefix("p = "),
+        }
+
+    def values(self, alpha: float = 0.05) -> dict[str, Any]:
+        """Give the fields of a tested estimate, with the kind of test."""
+        return super().values(alpha) | {"test": self.test, "n_permutations": self.n_permutations}
+
+    def settings(self) -> dict[str, str]:
+        """Give the choices behind the answer, with the test of independence."""
+        chosen = super().settings() | {"Test of independence": self.independence.in_words()}
+        del chosen["Alternative"]
+        return chosen

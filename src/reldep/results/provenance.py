@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reldep.data.variables import IntArray
+    from reldep.data.rows import Rows
+    from reldep.stats.covariance import RowDependence
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,32 +18,37 @@ class Provenance:
 
     Attributes
     ----------
+    measure : {"hsic", "cka", "dcor"}
+    variance : str
+        How the variance was estimated.
     kernels : mapping of str to dict
         The fitted kernel of every variable, with its parameters.
     engine : str
         The engine that computed the conditional means.
-    rows : ndarray of int
-        The position in the input of every observation used.
+    rows : Rows
+        The observations used: their positions in the input and their names.
+    dependence : RowDependence
+        Which rows may depend on each other.
     n_dropped : int
         Incomplete observations left out.
     library : str or None
         The data frame library in which `to_frame` answers.
     unit_kernels : bool
         Whether all kernels have values in [0, 1].
-    clusters : ndarray of int or None
-        The number of each observation's cluster, where clusters were given.
     seed : str
-        What random steps, where there are any, started from.
+        The random seed, where there are random steps.
     call : str
         The Python call that repeats the result.
     """
 
+    measure: str
+    variance: str
     kernels: Mapping[str, Mapping[str, Any]]
     engine: str
-    rows: IntArray
+    rows: Rows
+    dependence: RowDependence
     n_dropped: int = 0
     library: str | None = None
     unit_kernels: bool = False
-    clusters: IntArray | None = None
     seed: str = ""
     call: str = ""

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from reldep.data.checks import check_level
 from reldep.data.frames import make_frame
 from reldep.results.base import Answer
-from reldep.words import MEASURE_NAMES, interval_text, listed, number, percent
+from reldep.results.description import Picture
 from reldep.stats.simultaneous import quantile, root_scale_interval
+from reldep.words import MEASURE_NAMES, interval_text, listed, number, percent
 
 if TYPE_CHECKING:
     from reldep.data.variables import BoolArray, FloatArray, IntArray
     from reldep.engine.influence import Influence
     from reldep.engine.terms import Pair
+    from reldep.stats.dependences import Dependences
     from reldep.stats.ranking import Differences, Order
+
+
+class Intervals(NamedTuple):
+    """The limits of several confidence intervals."""
+
+    low: FloatArray
+    high: FloatArray
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,10 +40,8 @@ class Ranking(Answer):
     ----------
     source : str
     targets : tuple of str
-    estimates : ndarray, shape (p,)
-        The dependence on every target.
-    covariance : ndarray, shape (p, p)
-    standard_errors : ndarray, shape (p,)
+    dependences : Dependences
+        The dependence on every target, with all that inference needs.
     differences : Differences
         All pairwise differences with their standard errors, statistics and p-values.
     adjusted_pvalues : ndarray
@@ -46,15 +53,12 @@ class Ranking(Answer):
     adjust : {"single-step", "step-down", "holm", "bh"}
     confidence_level : float
         Of the intervals, the set of the best and the ranks, each for all targets at once.
-    pairs : tuple of (str, str)
     influence : Influence
     """
 
     source: str
     targets: tuple[str, ...]
-    estimates: FloatArray
-    covariance: FloatArray
-    standard_errors: FloatArray
+    dependences: Dependences
     differences: Differences
     adjusted_pvalues: FloatArray
     order: Order
@@ -62,8 +66,27 @@ class Ranking(Answer):
     pair_maxima: FloatArray
     adjust: str
     confidence_level: float
-    pairs: tuple[Pair, ...]
     influence: Influence
+
+    @property
+    def estimates(self) -> FloatArray:
+        """The dependence on every target."""
+        return self.dependences.values
+
+    @property
+    def covariance(self) -> FloatArray:
+        """The covariance of the estimates."""
+        return self.dependences.covariance
+
+    @property
+    def standard_errors(self) -> FloatArray:
+        """The standard error of every estimate."""
+        return self.dependences.standard_errors
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The pairs of the source with every target."""
+        return self.dependences.pairs
 
     @property
     def ranks(self) -> IntArray:
@@ -80,9 +103,7 @@ class Ranking(Answer):
         """The targets that may be the strongest, the strongest estimate first."""
         return tuple(self.targets[i] for i in self._strongest_first() if self.may_be_best[i])
 
-    def confidence_interval(
-        self, confidence_level: float | None = None
-    ) -> tuple[FloatArray, FloatArray]:
+    def confidence_interval(self, confidence_level: float | None = None) -> Intervals:
         """Give intervals that cover the dependences on all targets at once.
 
         They are symmetric on the scale of square roots, not around the estimate: the intervals
@@ -96,17 +117,18 @@ class Ranking(Answer):
         Returns
         -------
         low, high : ndarray, shape (p,)
+            A named tuple.
         """
         critical = quantile(self.target_maxima, self._level(confidence_level))
-        return root_scale_interval(self.estimates, self.standard_errors, critical)
+        return Intervals(*root_scale_interval(self.estimates, self.standard_errors, critical))
 
-    def table(self) -> dict[str, list[Any]]:
-        """Give one row per target, the strongest first."""
+    def table(self, alpha: float | None = None) -> dict[str, list[Any]]:
+        """Give one row per target, the strongest first; `alpha` is by default the ranking's own."""
         order = self._strongest_first()
-        low, high = self.confidence_interval()
+        low, high = self.confidence_interval(None if alpha is None else 1 - alpha)
         columns: dict[str, Any] = {
             "estimate": self.estimates,
-            "std_error": self.standard_errors,
+            "standard_error": self.standard_errors,
             "low": low,
             "high": high,
             "rank": self.ranks,
@@ -121,24 +143,26 @@ class Ranking(Answer):
         """Give a data frame with one row per pair of targets, in the order given.
 
         The columns are ``first``, ``second``, ``difference`` (first minus second),
-        ``std_error``, ``statistic``, ``pvalue``, ``adjusted_pvalue`` and the limits ``low`` and
+        ``standard_error``, ``statistic``, ``pvalue``, ``adjusted_pvalue`` and the limits ``low`` and
         ``high`` of intervals that cover all differences at once. Targets that are copies of
         each other have a difference and a standard error of 0 and p-values of 1.
         """
+        return make_frame(self._pairwise(confidence_level), self.provenance.library)
+
+    def _pairwise(self, confidence_level: float | None) -> dict[str, list[Any]]:
         found = self.differences
         low, high = found.interval(quantile(self.pair_maxima, self._level(confidence_level)))
-        columns = {
+        return {
             "first": [self.targets[i] for i in found.first],
             "second": [self.targets[i] for i in found.second],
             "difference": found.difference.tolist(),
-            "std_error": found.standard_error.tolist(),
+            "standard_error": found.standard_error.tolist(),
             "statistic": found.statistic.tolist(),
             "pvalue": found.pvalue.tolist(),
             "adjusted_pvalue": self.adjusted_pvalues.tolist(),
             "low": low.tolist(),
             "high": high.tolist(),
         }
-        return make_frame(columns, self.provenance.library)
 
     def question(self) -> str:
         """Ask on which target the source depends most."""
@@ -173,11 +197,69 @@ class Ranking(Answer):
         """Say the answer in words and show the table of the targets."""
         return super().summary(1.0 - self.confidence_level if alpha is None else alpha)
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the targets with their simultaneous intervals and return the Axes."""
-        from reldep import plotting
+    def to_dict(self, alpha: float | None = None) -> dict[str, Any]:
+        """Give the answer as plain values, numbers unrounded."""
+        return super().to_dict(1.0 - self.confidence_level if alpha is None else alpha)
 
-        return plotting.ranking(self, ax=ax)
+    def values(self, alpha: float = 0.05) -> dict[str, Any]:  # noqa: ARG002
+        """Give the best targets and every pairwise difference."""
+        columns = self._pairwise(self.confidence_level)
+        return {
+            "source": self.source,
+            "best": self.best,
+            "adjust": self.adjust,
+            "confidence_level": self.confidence_level,
+            "pairwise": [
+                dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
+            ],
+        }
+
+    def key_numbers(self, alpha: float = 0.05) -> dict[str, str]:  # noqa: ARG002
+        """Give the best targets and how many there are."""
+        level = percent(self.confidence_level)
+        return {
+            f"May be the strongest ({level})": listed(self.best),
+            "Targets": f"{len(self.targets):,}",
+            "Measure": MEASURE_NAMES[self.measure],
+        }
+
+    def table_caption(self, alpha: float = 0.05) -> str:  # noqa: ARG002
+        """Say what the table shows."""
+        level = percent(self.confidence_level)
+        return (
+            f"Estimates with standard errors and {level} intervals that hold for all targets at "
+            "once. The ranges of ranks hold together too. A target that is not among the possibly "
+            "best has a range that starts at 2 or above: comparing each target with the best is a "
+            "sharper test than comparing all pairs."
+        )
+
+    def settings(self) -> dict[str, str]:
+        """Give the choices behind the answer, with the adjustment."""
+        return super().settings() | {"Adjustment of p-values": self.adjust}
+
+    def references(self) -> tuple[str, ...]:
+        """Name the sources that a report lists."""
+        return (*super().references(), "ranking")
+
+    def pictures(self) -> tuple[Picture, ...]:
+        """Draw the targets with their intervals, and which of them differ."""
+        return (
+            Picture(
+                "ranking",
+                f"Dependence of {self.source} on each target with its interval, the strongest on "
+                f"top; possibly the strongest: {listed(self.best)}.",
+                "Targets from the strongest to the weakest. Intervals and the ranks at the right "
+                f"hold for all targets at once at {percent(self.confidence_level)}; diamonds may "
+                "be the strongest.",
+            ),
+            Picture(
+                "pairwise",
+                f"Matrix of the differences between all {len(self.targets)} targets.",
+                "Which targets differ: each cell compares the stronger target, its row, with the "
+                "weaker, its column. Coloured cells differ beyond chance, all pairs considered at "
+                "once.",
+            ),
+        )
 
     def _strongest_first(self) -> IntArray:
         return np.asarray(np.lexsort((-self.estimates, self.ranks)))
@@ -187,9 +269,10 @@ class Ranking(Answer):
             return self.confidence_level
         return check_level("confidence_level", confidence_level)
 
-    def _footnotes(self) -> list[str]:
+    def footnotes(self) -> list[str]:
+        """Say below the table how the numbers were computed."""
         kernels = list(dict.fromkeys(k["kernel"] for k in self.provenance.kernels.values()))
-        first, *rest = super()._footnotes()
+        first, *rest = super().footnotes()
         # One kernel per target would bury the answer where there are hundreds.
         return [
             f"Intervals, ranks and the set of the best hold for all targets at once; "

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.data.checks import check_level
 from reldep.results.base import Answer
-from reldep.words import MEASURE_NAMES
-from reldep.stats import normal
+from reldep.results.contrast import Comparison
+from reldep.results.description import Picture, Section
+from reldep.results.ranking import Intervals
+from reldep.stats import testing
+from reldep.words import MEASURE_NAMES, interval_text, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
 
 # A sign counts as shown where it is significant one-sided at 5 %.
-SHOWN = normal.critical_value(0.05, "greater")
+SHOWN = testing.critical_value(0.05, "greater")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,26 +29,57 @@ class Sensitivity(Answer):
 
     Attributes
     ----------
-    source, first, second : str
     factors : ndarray, shape (g,)
         By what the bandwidth of every variable is multiplied, rising.
-    estimates, standard_errors, statistics, pvalues : ndarray, shape (g,)
-        The comparison at each factor; `estimates` are differences first minus second.
-    alternative : {"greater", "less", "two-sided"}
+    comparisons : tuple of Comparison
+        The comparison at each factor.
     bandwidths : mapping of str to float
         The bandwidth of every variable at factor 1.
     """
 
-    source: str
-    first: str
-    second: str
     factors: FloatArray
-    estimates: FloatArray
-    standard_errors: FloatArray
-    statistics: FloatArray
-    pvalues: FloatArray
-    alternative: str
+    comparisons: tuple[Comparison, ...]
     bandwidths: Mapping[str, float]
+
+    @property
+    def source(self) -> str:
+        """The name of the source."""
+        return self.comparisons[0].source
+
+    @property
+    def first(self) -> str:
+        """The name of the first target."""
+        return self.comparisons[0].first
+
+    @property
+    def second(self) -> str:
+        """The name of the second target."""
+        return self.comparisons[0].second
+
+    @property
+    def alternative(self) -> str:
+        """The alternative of every comparison."""
+        return self.comparisons[0].alternative
+
+    @property
+    def estimates(self) -> FloatArray:
+        """The difference, first minus second, at each factor."""
+        return np.array([comparison.estimate for comparison in self.comparisons])
+
+    @property
+    def standard_errors(self) -> FloatArray:
+        """The standard error of the difference at each factor."""
+        return np.array([comparison.standard_error for comparison in self.comparisons])
+
+    @property
+    def statistics(self) -> FloatArray:
+        """The test statistic at each factor."""
+        return np.array([comparison.statistic for comparison in self.comparisons])
+
+    @property
+    def pvalues(self) -> FloatArray:
+        """The p-value at each factor, on its own."""
+        return np.array([comparison.pvalue for comparison in self.comparisons])
 
     @property
     def sign_changes(self) -> tuple[tuple[float, float], ...]:
@@ -62,30 +95,46 @@ class Sensitivity(Answer):
         """Whether both signs are shown beyond chance (one-sided 5 %) somewhere in the grid."""
         return bool(self.statistics.max() > SHOWN and self.statistics.min() < -SHOWN)
 
-    def confidence_interval(self, confidence_level: float = 0.95) -> tuple[FloatArray, FloatArray]:
+    def confidence_interval(self, confidence_level: float = 0.95) -> Intervals:
         """Give the interval of the difference at each factor, each on its own.
 
         Returns
         -------
         low, high : ndarray, shape (g,)
+            A named tuple.
         """
-        level = check_level("confidence_level", confidence_level)
-        margin = normal.critical_value(1.0 - level, "two-sided") * self.standard_errors
-        return self.estimates - margin, self.estimates + margin
+        limits = [one.confidence_interval(confidence_level) for one in self.comparisons]
+        return Intervals(*np.array(limits).T)
 
-    def table(self) -> dict[str, list[Any]]:
+    def table(self, alpha: float = 0.05) -> dict[str, list[Any]]:
         """Give one row per factor."""
-        low, high = self.confidence_interval()
+        low, high = self.confidence_interval(1 - alpha)
         columns = {
             "factor": self.factors,
             "difference": self.estimates,
-            "std_error": self.standard_errors,
-            "low_95": low,
-            "high_95": high,
+            "standard_error": self.standard_errors,
+            "low": low,
+            "high": high,
             "statistic": self.statistics,
             "pvalue": self.pvalues,
         }
         return {key: column.tolist() for key, column in columns.items()}
+
+    def headings(self) -> dict[str, str]:
+        """Give a heading for every column."""
+        return super().headings() | {"statistic": self.comparisons[0].headings()["statistic"]}
+
+    def table_caption(self, alpha: float = 0.05) -> str:  # noqa: ARG002
+        """Say what the table shows."""
+        return "The comparison at every multiple of the bandwidths."
+
+    def key_numbers(self, alpha: float = 0.05) -> dict[str, str]:  # noqa: ARG002
+        """Give the range of the statistic."""
+        low, high = float(self.statistics.min()), float(self.statistics.max())
+        return {
+            "z over all bandwidths": interval_text(low, high),
+            "Measure": MEASURE_NAMES[self.measure],
+        }
 
     def question(self) -> str:
         """Ask whether the bandwidth decides the comparison."""
@@ -118,11 +167,31 @@ class Sensitivity(Answer):
             f"{len(self.factors)} bandwidths."
         )
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw z over the factors and return the Axes."""
-        from reldep import plotting
+    def pictures(self) -> tuple[Picture, ...]:
+        """Draw the statistic over the factors."""
+        low, high = (number(float(z)) for z in (self.statistics.min(), self.statistics.max()))
+        return (
+            Picture(
+                "sensitivity",
+                f"Curve of z over multiples of the bandwidths: from {low} to {high}.",
+                "z over multiples of the bandwidths used; in the grey band the difference is not "
+                "beyond chance. The bandwidth sets the scale at which dependence is looked for, so "
+                "a change of sign means that the question has different answers at different "
+                "scales.",
+            ),
+        )
 
-        return plotting.sensitivity(self, ax=ax)
+    def as_section(self, alpha: float = 0.05) -> Section:
+        """Give the part of a report that shows this beside another answer."""
+        return Section(
+            "Does the answer depend on the bandwidth?",
+            "bandwidths",
+            self,
+            paragraphs=(self.sentence(alpha),),
+            table=self.table(alpha),
+            caption=self.table_caption(alpha),
+            pictures=self.pictures(),
+        )
 
     def __repr__(self) -> str:
         return (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +15,46 @@ LARGEST_AUTOCORRELATION = 0.97
 
 # A variance of a difference is itself a difference of numbers with sixteen digits.
 ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class RowDependence:
+    """Which rows may depend on each other.
+
+    Attributes
+    ----------
+    clusters : ndarray of int or None
+        The number of each row's cluster.
+    max_lag : int, "auto" or None
+        How many steps apart rows in time order may depend on each other.
+    """
+
+    clusters: IntArray | None = None
+    max_lag: int | str | None = None
+
+    @property
+    def any(self) -> bool:
+        """Whether rows are said to depend on each other at all."""
+        return self.clusters is not None or bool(self.max_lag)
+
+    def settled(self, psi: FloatArray) -> RowDependence:
+        """Choose the lag from influence values in time order, where it was left open."""
+        if self.max_lag != "auto":
+            return self
+        return RowDependence(self.clusters, automatic_lag(psi))
+
+    def covariance(self, psi: FloatArray) -> FloatArray:
+        """Estimate the covariance of estimates whose influence values are the rows of `psi`."""
+        lag = None if self.max_lag is None else int(self.max_lag)
+        return covariance(psi, clusters=self.clusters, max_lag=lag)
+
+    @property
+    def n_clusters(self) -> int | None:
+        """The number of clusters."""
+        return None if self.clusters is None else len(np.unique(self.clusters))
+
+
+INDEPENDENT_ROWS = RowDependence()
 
 
 def covariance(

@@ -13,7 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reldep.exceptions import InputError
-from reldep.stats.covariance import automatic_lag, covariance, is_negligible
+from reldep.stats.covariance import (
+    INDEPENDENT_ROWS,
+    RowDependence,
+    is_negligible,
+)
 from reldep.stats.measures import FOLLOWS_BANDWIDTHS, SECOND_ORDER, computed, measure_gradient
 from reldep.stats.second_order import agreeing_with, second_order_covariance
 from reldep.stats.testing import Interval, Test
@@ -21,38 +25,9 @@ from reldep.stats.testing import Interval, Test
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reldep.data.variables import FloatArray, IntArray
+    from reldep.data.variables import FloatArray
     from reldep.engine.influence import Influence
     from reldep.engine.terms import Pair
-
-
-@dataclass(frozen=True, eq=False)
-class RowDependence:
-    """Which rows may depend on each other.
-
-    Attributes
-    ----------
-    clusters : ndarray of int or None
-        The number of each row's cluster.
-    max_lag : int, "auto" or None
-        How many steps apart rows in time order may depend on each other.
-    """
-
-    clusters: IntArray | None = None
-    max_lag: int | str | None = None
-
-    @property
-    def any(self) -> bool:
-        """Whether rows are said to depend on each other at all."""
-        return self.clusters is not None or bool(self.max_lag)
-
-    @property
-    def n_clusters(self) -> int | None:
-        """The number of clusters."""
-        return None if self.clusters is None else len(np.unique(self.clusters))
-
-
-INDEPENDENT_ROWS = RowDependence()
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,9 +134,8 @@ def estimate_dependences(
     second = None
     if variance in SECOND_ORDER:
         second = gradient @ computed(influence.second_component, variance) @ gradient.T
-    lag = automatic_lag(psi) if rows.max_lag == "auto" else rows.max_lag
-    chosen = RowDependence(rows.clusters, None if lag is None else int(lag))
-    plug_in = covariance(psi, clusters=chosen.clusters, max_lag=chosen.max_lag)
+    chosen = rows.settled(psi)
+    plug_in = chosen.covariance(psi)
     return Dependences(tuple(pairs), measure, variance, values, psi, plug_in, second, chosen)
 
 

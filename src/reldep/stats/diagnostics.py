@@ -7,29 +7,49 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reldep.stats.covariance import covariance
-
 if TYPE_CHECKING:
+    from reldep.data.rows import Rows
     from reldep.data.variables import FloatArray, IntArray
+    from reldep.stats.covariance import RowDependence
+    from reldep.stats.testing import Test
 
 
 @dataclass(frozen=True, eq=False)
 class WithoutTop:
-    """An estimate and its test without the most influential observations, to first order.
+    """An estimate and its test without the most influential observations.
 
     Attributes
     ----------
-    rows : ndarray of int
-        The position in the input of the observations left out.
-    estimate, standard_error, statistic, pvalue : float
+    rows : Rows
+        The observations left out.
+    tested : Test
         What is left.
+    alternative : {"greater", "less", "two-sided"}
     """
 
-    rows: IntArray
-    estimate: float
-    standard_error: float
-    statistic: float
-    pvalue: float
+    rows: Rows
+    tested: Test
+    alternative: str
+
+    @property
+    def estimate(self) -> float:
+        """The estimate without them."""
+        return self.tested.estimate
+
+    @property
+    def standard_error(self) -> float:
+        """The standard error without them."""
+        return self.tested.standard_error
+
+    @property
+    def statistic(self) -> float:
+        """The test statistic without them."""
+        return self.tested.statistic
+
+    @property
+    def pvalue(self) -> float:
+        """The p-value without them."""
+        return self.tested.pvalue(self.alternative)
 
 
 def variance_shares(psi: FloatArray) -> FloatArray:
@@ -47,9 +67,7 @@ def most_influential(psi: FloatArray, k: int) -> IntArray:
 def leave_out(
     psi: FloatArray,
     left_out: IntArray,
-    *,
-    clusters: IntArray | None = None,
-    max_lag: int | None = None,
+    dependence: RowDependence,
 ) -> tuple[float, float]:
     """Follow an estimate, to first order, when some observations are taken away.
 
@@ -70,8 +88,5 @@ def leave_out(
     # time and in their clusters.
     rest = psi - change
     rest[left_out] = 0.0
-    before, after = (
-        float(covariance(values[None, :], clusters=clusters, max_lag=max_lag)[0, 0])
-        for values in (psi, rest)
-    )
+    before, after = (float(dependence.covariance(values[None, :])[0, 0]) for values in (psi, rest))
     return change, after / before * (m / (m - k)) ** 2

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import chdtrc, chdtri, ndtr
+from scipy.special import chdtri, ndtr
 
 from reldep.exceptions import InputError
+from reldep.stats.testing import log10_tail, tail
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
@@ -18,19 +20,51 @@ if TYPE_CHECKING:
 ROUNDING = 1e-10
 
 
-def independence_test(correlation: float, n: int) -> tuple[float, float]:
+@dataclass(frozen=True)
+class IndependenceTest:
+    """A test of independence.
+
+    Attributes
+    ----------
+    statistic, pvalue, log10_pvalue : float
+    test : {"chi-square", "permutation"}
+    n_permutations : int or None
+        How often the rows were shuffled.
+    """
+
+    statistic: float
+    pvalue: float
+    log10_pvalue: float
+    test: str = "chi-square"
+    n_permutations: int | None = None
+
+    @property
+    def statistic_name(self) -> str:
+        """What the statistic is: n times the unbiased correlation, plus 1."""
+        return "chi-square"
+
+    def in_words(self) -> str:
+        """Say how the p-value was found."""
+        if self.n_permutations is None:
+            return self.test
+        return f"{self.test}, {self.n_permutations:,} random orders"
+
+
+def independence_test(correlation: float, n: int) -> IndependenceTest:
     """Test independence by the chi-square approximation.
 
     For independent variables ``n·C + 1``, with C the unbiased correlation (CKA or squared
     distance correlation), is close to a chi-square variable of one degree of freedom or to the
     left of it, which makes the p-value conservative (Shen, Panda and Vogelstein, 2022).
-
-    Returns
-    -------
-    statistic, pvalue : float
     """
     statistic = n * correlation + 1.0
-    return statistic, float(chdtrc(1.0, max(statistic, 0.0)))
+    root = math.sqrt(max(statistic, 0.0))
+    # A chi-square variable of one degree of freedom is a squared normal one.
+    return IndependenceTest(
+        statistic,
+        tail(root, math.inf, "two-sided"),
+        log10_tail(root, math.inf, "two-sided"),
+    )
 
 
 def independence_power(correlation: float, deviation: float, n: float, alpha: float) -> float:

@@ -63,10 +63,14 @@ def _energy_row(influence: Influence, hsics: FloatArray, name: str) -> int:
 
 
 def computed(part: FloatArray | None, variance: str) -> FloatArray:
+    """Give a part of A that a variance needs, or say that it was not computed."""
     if part is None:
         raise InputError(
-            ["the conditional means were computed without what ", Option("variance", variance),
-             " needs"],
+            [
+                "the conditional means were computed without what ",
+                Option("variance", variance),
+                " needs",
+            ],
             ["compute them with ", Option("variance", variance), "."],
         )
     return part

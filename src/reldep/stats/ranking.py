@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtr
-from scipy.stats import false_discovery_control
 
 from reldep.stats.simultaneous import (
     JointNormal,
@@ -118,6 +117,8 @@ def adjusted_pvalues(
     smaller still it is taken, since it holds for every law.
     """
     if method == "bh":
+        from scipy.stats import false_discovery_control
+
         return np.asarray(false_discovery_control(found.pvalue, method="bh"))
     if method == "holm":
         return holm(found.pvalue)

@@ -57,7 +57,7 @@ def independence_pvalues(influence: Influence, pairs: Sequence[Pair], n: int) ->
             found[x, y] = _normal_screen(influence, (x, y))
             continue
         correlation = influence.hsic((x, y)) / np.sqrt(energy) if energy > 0 else 0.0
-        found[x, y] = independence_test(float(correlation), n)[1]
+        found[x, y] = independence_test(float(correlation), n).pvalue
     return found
 
 

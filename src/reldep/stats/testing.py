@@ -160,7 +160,10 @@ def sample_size(
     towards = {"greater": effect > 0, "less": effect < 0, "two-sided": effect != 0}[alternative]
     if not towards:
         raise InputError(
-            [f"the estimate {effect:.4g} does not point towards ", Option("alternative", alternative)],
+            [
+                f"the estimate {effect:.4g} does not point towards ",
+                Option("alternative", alternative),
+            ],
             f"no number of observations gives it a power of {target:g}.",
         )
     bar = critical_value(alpha, alternative)

@@ -1,0 +1,295 @@
+"""Answers that come down to one estimate with a test."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reldep.data.checks import MINIMUM_OBSERVATIONS, check_count, check_level
+from reldep.data.frames import make_frame
+from reldep.results.base import Answer
+from reldep.results.description import Picture, Section
+from reldep.stats import testing
+from reldep.stats.diagnostics import WithoutTop, leave_out, most_influential, variance_shares
+from reldep.words import MEASURE_NAMES, interval_text, number, percent, pvalue_text
+
+if TYPE_CHECKING:
+    from reldep.data.variables import FloatArray
+    from reldep.engine.influence import Influence
+    from reldep.engine.terms import Pair
+    from reldep.stats.dependences import Dependences
+
+# How many of the most influential rows a report shows, and leaves out to see what remains.
+TOP = 5
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Result(Answer):
+    """An estimate with its standard error and the test of a hypothesis about it.
+
+    Attributes
+    ----------
+    dependences : Dependences
+        The dependence of every pair involved, with all that inference needs.
+    weights : ndarray, shape (p,)
+        The weight of every pair in the estimate.
+    tested : Test
+        The estimate with its variance and the law of its statistic.
+    alternative : {"greater", "less", "two-sided"}
+    influence : Influence
+        The conditional means from which everything was computed.
+    """
+
+    dependences: Dependences
+    weights: FloatArray
+    tested: testing.Test
+    alternative: str
+    influence: Influence
+
+    @property
+    def estimate(self) -> float:
+        """What was asked for: a difference, a contrast or a dependence."""
+        return self.tested.estimate
+
+    @property
+    def standard_error(self) -> float:
+        """The standard error of `estimate`."""
+        return self.tested.standard_error
+
+    @property
+    def statistic(self) -> float:
+        """The test statistic."""
+        return self.tested.statistic
+
+    @property
+    def df(self) -> float:
+        """Degrees of freedom of the statistic's law; infinity for the normal law."""
+        return self.tested.df
+
+    @property
+    def pvalue(self) -> float:
+        """The p-value of the test."""
+        return self.tested.pvalue(self.alternative)
+
+    @property
+    def log10_pvalue(self) -> float:
+        """The decimal logarithm of the p-value, which cannot underflow."""
+        return self.tested.log10_pvalue(self.alternative)
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """Which estimate belongs to which pair."""
+        return self.dependences.pairs
+
+    @property
+    def estimates(self) -> FloatArray:
+        """The dependence of every pair involved."""
+        return self.dependences.values
+
+    @property
+    def covariance(self) -> FloatArray:
+        """Their covariance; with the weights w, ``w' covariance w`` is `standard_error` squared."""
+        return self.dependences.covariance_with(self.weights, self.tested.variance)
+
+    def confidence_interval(self, confidence_level: float = 0.95) -> testing.Interval:
+        """Give the two-sided interval of the estimate, whatever the alternative.
+
+        Parameters
+        ----------
+        confidence_level : float, default 0.95
+
+        Returns
+        -------
+        low, high : float
+            A named tuple.
+        """
+        level = check_level("confidence_level", confidence_level)
+        return self.tested.interval(level)
+
+    def power(self, n: int, *, alpha: float = 0.05) -> float:
+        """Give the probability that a test with `n` new observations rejects at level `alpha`.
+
+        The effect and the variance are taken to be as estimated here, as from a pilot study.
+        """
+        check_level("alpha", alpha)
+        check_count("n", n, at_least=MINIMUM_OBSERVATIONS)
+        return testing.power(self.estimate, self._deviation(), n, alpha, self.alternative)
+
+    def sample_size(self, power: float = 0.8, *, alpha: float = 0.05) -> int:
+        """Find how many observations give the test this `power` at level `alpha`."""
+        check_level("power", power)
+        check_level("alpha", alpha)
+        return testing.sample_size(self.estimate, self._deviation(), power, alpha, self.alternative)
+
+    def _deviation(self) -> float:
+        """Give the standard error times √n: the deviation due to one observation."""
+        return self.standard_error * math.sqrt(self.n_observations)
+
+    def influence_values(self) -> FloatArray:
+        """Give what every observation adds to the estimate, times their number.
+
+        Returns
+        -------
+        ndarray, shape (n_observations,)
+            They sum to 0; independent rows have the variance ``Σ psi² / n²``.
+        """
+        return np.asarray(self.weights @ self.dependences.psi)
+
+    def influential(self, k: int = 10) -> Any:
+        """Give a data frame of the observations that drive the estimate most.
+
+        The first column names the observation: its row in the input, its line in a file or its
+        identifier. ``psi`` is what the observation adds, times the number of observations, and
+        ``share`` its part in the variance; the largest first.
+        """
+        check_count("k", k, at_least=1, at_most=self.n_observations)
+        return make_frame(self._influential(k), self.provenance.library)
+
+    def _influential(self, k: int) -> dict[str, list[Any]]:
+        psi = self.influence_values()
+        top = most_influential(psi, k)
+        rows = self.provenance.rows
+        return {
+            rows.noun: rows.take(top).values(),
+            "psi": psi[top].tolist(),
+            "share": variance_shares(psi)[top].tolist(),
+        }
+
+    def without_top(self, k: int = 1) -> WithoutTop:
+        """Tell what is left without the `k` most influential observations.
+
+        This needs no second look at the data: their influence values are taken out of the
+        estimate and of its variance, to first order. Bandwidths stay as they are. The p-value
+        is that of the normal test, for a dependence too.
+        """
+        most = self.n_observations - MINIMUM_OBSERVATIONS
+        check_count("k", k, at_least=1, at_most=most)
+        psi = self.influence_values()
+        top = most_influential(psi, k)
+        dependence = self.provenance.dependence
+        change, ratio = leave_out(psi, top, dependence)
+        rest = testing.Test(self.estimate + change, self.tested.variance * ratio)
+        return WithoutTop(self.provenance.rows.take(top), rest, self.alternative)
+
+    def statistic_name(self) -> str:
+        """Name the statistic, as before its value: "z" or "t(41)"."""
+        return "z" if math.isinf(self.df) else f"t({self.df:.0f})"
+
+    def evidence(self, alpha: float) -> str:
+        """Write estimate, interval, statistic and p-value as one puts them in brackets."""
+        low, high = self.confidence_interval(1 - alpha)
+        return (
+            f"{number(self.estimate)}, {percent(1 - alpha)} interval {interval_text(low, high)}, "
+            f"{self.statistic_name()} = {self.statistic:.2f}, {self.pvalue_text()}"
+        )
+
+    def pvalue_text(self) -> str:
+        """Write the p-value."""
+        return pvalue_text(self.pvalue, self.log10_pvalue)
+
+    def key_numbers(self, alpha: float = 0.05) -> dict[str, str]:
+        """Give estimate, interval, statistic and p-value."""
+        low, high = self.confidence_interval(1 - alpha)
+        return {
+            f"{self.estimate_name().capitalize()} ({MEASURE_NAMES[self.measure]})": number(
+                self.estimate
+            ),
+            f"{percent(1 - alpha)} interval": interval_text(low, high),
+            self.statistic_name(): f"{self.statistic:.2f}",
+            f"p-value ({self.alternative})": self.pvalue_text().removeprefix("p = "),
+        }
+
+    def estimate_name(self) -> str:
+        """Say what the estimate is."""
+        return "estimate"
+
+    def headings(self) -> dict[str, str]:
+        """Give a heading for every column; the statistic bears the name of its law."""
+        law = "z" if math.isinf(self.df) else "t"
+        return super().headings() | {"statistic": law}
+
+    def table_caption(self, alpha: float = 0.05) -> str:
+        """Say what the table shows."""
+        return f"Estimates with standard errors and {percent(1 - alpha)} intervals."
+
+    def values(self, alpha: float = 0.05) -> dict[str, Any]:
+        """Give the fields of a tested estimate."""
+        return {
+            "estimate": self.estimate,
+            "standard_error": self.standard_error,
+            "statistic": self.statistic,
+            "df": self.df,
+            "pvalue": self.pvalue,
+            "log10_pvalue": self.log10_pvalue,
+            "alternative": self.alternative,
+            "confidence_level": 1 - alpha,
+            "confidence_interval": list(self.confidence_interval(1 - alpha)),
+        }
+
+    def settings(self) -> dict[str, str]:
+        """Give the choices behind the answer, with the alternative."""
+        return {"Alternative": self.alternative, **super().settings()}
+
+    def pictures(self) -> tuple[Picture, ...]:
+        """Draw every dependence with its interval."""
+        return (
+            Picture(
+                "forest",
+                f"Every dependence with its 95% interval; the {self.estimate_name()} is "
+                f"{number(self.estimate)}.",
+                "Every dependence with its 95% interval.",
+            ),
+        )
+
+    def sections(self) -> tuple[Section, ...]:
+        """Show which observations drive the estimate, and what is left without them."""
+        k = min(TOP, self.n_observations)
+        columns = self._influential(k)
+        noun, rows = self.provenance.rows.noun, self.provenance.rows
+        names = ", ".join(map(str, columns[noun]))
+        shares = [f"{share:.1%}" for share in columns["share"]]
+        return (
+            Section(
+                "Most influential observations",
+                "influential",
+                self,
+                paragraphs=self._what_remains(),
+                table={
+                    noun: columns[noun],
+                    "influence": columns["psi"],
+                    "share of variance": shares,
+                },
+                caption=f"The {k} observations with the largest influence.",
+                pictures=(
+                    Picture(
+                        "influence",
+                        f"Influence of each of {self.n_observations} observations on the "
+                        f"estimate; the largest: {rows.noun} {names}.",
+                        "What each observation adds to the estimate. A few dots far from all "
+                        "others carry the answer: check them.",
+                        {"top": k},
+                    ),
+                ),
+            ),
+        )
+
+    def _what_remains(self) -> tuple[str, ...]:
+        left_out = min(TOP, self.n_observations - MINIMUM_OBSERVATIONS)
+        if left_out < 1:
+            return ()
+        rest = self.without_top(left_out)
+        return (
+            f"Without the {left_out} most influential observations the estimate would be about "
+            f"{number(rest.estimate)} instead of {number(self.estimate)} "
+            f"(z = {rest.statistic:.2f}, {pvalue_text(rest.pvalue)}).",
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(estimate={self.estimate:.6g}, "
+            f"standard_error={self.standard_error:.6g}, statistic={self.statistic:.6g}, "
+            f"pvalue={self.pvalue:.6g}, n_observations={self.n_observations})"
+        )
