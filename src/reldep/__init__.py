@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from reldep import datasets, engine, exceptions, kernels, plotting
     from reldep.engine import DaskEngine, Dense, Features, Influence, Tiled
     from reldep.exceptions import ReldepWarning
-    from reldep.questions.compare import compare
+    from reldep.questions.compare import compare, paper_test
     from reldep.questions.contrast import contrast
     from reldep.questions.dependence import (
         cka,
@@ -44,6 +44,7 @@ _HOMES = {
     "finite_sample_bound": "reldep.stats.paper",
     "hsic": "reldep.questions.dependence",
     "influence": "reldep.questions.dependence",
+    "paper_test": "reldep.questions.compare",
     "rank": "reldep.questions.rank",
     "rotation": "reldep.stats.contrasts",
     "sensitivity": "reldep.questions.sensitivity",
@@ -70,6 +71,7 @@ __all__ = [
     "hsic",
     "influence",
     "kernels",
+    "paper_test",
     "plotting",
     "rank",
     "rotation",

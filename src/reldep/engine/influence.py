@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.data.frames import make_frame
+from reldep.data.rows import Rows
 from reldep.engine.bandwidths import bandwidth_psi
 from reldep.engine.job import make_job
 from reldep.engine.second_component import second_component
@@ -18,7 +19,7 @@ from reldep.engine.terms import Pair, canonical, conditional_means, hsic
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reldep.data.variables import FloatArray, IntArray
+    from reldep.data.variables import FloatArray
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel
 
@@ -48,8 +49,8 @@ class Influence:
         HSICs of further pairs, of which no conditional means were needed.
     kernels : mapping of str to dict
         The fitted kernel of every variable, with its parameters.
-    rows : ndarray of int or None
-        The position in the input of every observation; None if all were used.
+    rows : Rows or None
+        The position in the input and the name of every observation; None if all were used.
     library : str or None
         The data frame library in which `to_frame` answers.
     """
@@ -64,7 +65,7 @@ class Influence:
     second_component: FloatArray | None = None
     means: Mapping[Pair, float] = field(default_factory=dict)
     kernels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    rows: IntArray | None = None
+    rows: Rows | None = None
     library: str | None = None
 
     @property
@@ -91,20 +92,21 @@ class Influence:
             return self.means[canonical(pair)]
         return float(self.values[self.row(pair)].mean())
 
-    def positions(self) -> IntArray:
-        """Give the position in the input of every observation."""
-        return np.arange(self.n_observations) if self.rows is None else self.rows
+    def observations(self) -> Rows:
+        """Give the position in the input and the name of every observation."""
+        return Rows.of(self.n_observations) if self.rows is None else self.rows
 
     def to_frame(self) -> Any:
         """Give a data frame of the influence values.
 
-        One row an observation, with its position in the input as ``row``, and one column
+        One row an observation, named by its row in the input, its line or its identifier, and one column
         ``x ~ y`` a pair.
         """
         columns = {
             f"{x} ~ {y}": values for (x, y), values in zip(self.pairs, self.psi, strict=True)
         }
-        return make_frame({"row": self.positions().tolist(), **columns}, self.library)
+        rows = self.observations()
+        return make_frame({rows.noun: rows.values(), **columns}, self.library)
 
 
 def compute_influence(

@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reldep.data.checks import small_sample_cautions
+from reldep.data.dataset import SMALL_SAMPLE
 from reldep.data.variables import Numeric
 from reldep.exceptions import (
     DegenerateWarning,
     IndependenceWarning,
     InfluentialObservationWarning,
+    Option,
     ReldepWarning,
+    SmallSampleWarning,
     TiesWarning,
 )
 from reldep.kernels.radial import FittedRadial
-from reldep.words import listed, percent, pvalue_text
 from reldep.stats.diagnostics import variance_shares
-from reldep.stats.measures import SECOND_ORDER, estimate
+from reldep.stats.measures import SECOND_ORDER
 from reldep.stats.screening import independence_pvalues, second_order_share
+from reldep.words import listed, percent, pvalue_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from reldep.data.checks import Dataset
-    from reldep.data.variables import FloatArray, IntArray
+    from reldep.data.dataset import Dataset
+    from reldep.data.rows import Rows
+    from reldep.data.variables import FloatArray
     from reldep.engine import Influence, Pair
     from reldep.kernels import FittedKernel
+    from reldep.questions.study import Computed
+    from reldep.stats.testing import Test
 
 # A pair is taken to be dependent where the screen rejects independence at this level.
 SCREEN_LEVEL = 0.05
@@ -50,7 +55,7 @@ SOME_DEPENDENCE = "A comparison with such a pair compares a dependence with none
 NO_DEPENDENCE = "A difference between dependences that may all be 0 means little."
 
 
-def cautions_of(
+def cautions_of_data(
     dataset: Dataset,
     fitted: Mapping[str, FittedKernel],
     influence: Influence,
@@ -72,51 +77,57 @@ def cautions_of(
     return tuple(found)
 
 
+def small_sample_cautions(n: int) -> tuple[ReldepWarning, ...]:
+    """Caution a reader of p-values and intervals when there are few observations."""
+    if n >= SMALL_SAMPLE:
+        return ()
+    return (
+        SmallSampleWarning(
+            f"only {n} observations: p-values and intervals rest on an approximation that is "
+            f"rough below {SMALL_SAMPLE}."
+        ),
+    )
+
+
 def cautions_about_contrast(
-    fields: Mapping[str, Any], *, halves: bool = False
+    computed: Computed, weights: FloatArray, test: Test, *, halves: bool = False
 ) -> tuple[ReldepWarning, ...]:
     """Screen a tested contrast.
 
     Parameters
     ----------
-    fields : mapping
-        The fields of the result, as :meth:`Inference.test` gives them.
+    computed : Computed
+    weights : ndarray
+        Of the pairs.
+    test : Test
+        Of the contrast.
     halves : bool, default False
         Whether each pair was computed on half of the rows.
     """
-    influence, pairs = fields["influence"], fields["pairs"]
+    influence, found = computed.influence, computed.dependences
     n = influence.n_observations // 2 if halves else influence.n_observations
-    second_order = () if halves else _degenerate(fields)
+    second_order = () if halves else _degenerate(computed, weights, test)
     return (
-        *_independence(influence, pairs, n),
+        *_independence(influence, found.pairs, n),
         *second_order,
-        *_influential(influence.positions(), {"the estimate": _psi_of(fields)}),
+        *_influential(computed.provenance.rows, {"the estimate": weights @ found.psi}),
     )
 
 
-def cautions_about_dependence(fields: Mapping[str, Any]) -> tuple[ReldepWarning, ...]:
+def cautions_about_dependence(computed: Computed) -> tuple[ReldepWarning, ...]:
     """Screen a single dependence; whether there is any is what its own p-value says."""
-    rows = fields["influence"].positions()
-    return tuple(_influential(rows, {"the estimate": _psi_of(fields)}))
+    rows, psi = computed.provenance.rows, computed.dependences.psi[0]
+    return tuple(_influential(rows, {"the estimate": psi}))
 
 
-def cautions_about_targets(
-    influence: Influence, pairs: Sequence[Pair], measure: str, variance: str
-) -> tuple[ReldepWarning, ...]:
+def cautions_about_targets(computed: Computed) -> tuple[ReldepWarning, ...]:
     """Screen the dependences of a ranking."""
-    psi = estimate(influence, pairs, measure, variance).psi
-    named = {f"{x} ~ {y}": row for (x, y), row in zip(pairs, psi, strict=True)}
+    found = computed.dependences
+    named = {f"{x} ~ {y}": row for (x, y), row in zip(found.pairs, found.psi, strict=True)}
     return (
-        *_independence(influence, pairs, influence.n_observations),
-        *_influential(influence.positions(), named),
+        *_independence(computed.influence, found.pairs, found.n_observations),
+        *_influential(computed.provenance.rows, named),
     )
-
-
-def _psi_of(fields: Mapping[str, Any]) -> FloatArray:
-    estimates = estimate(
-        fields["influence"], fields["pairs"], fields["measure"], fields["variance"]
-    )
-    return np.asarray(fields["weights"] @ estimates.psi)
 
 
 def _independence(
@@ -131,28 +142,27 @@ def _independence(
         yield IndependenceWarning(f"no evidence that these depend: {listed(words, 5)}. {meaning}")
 
 
-def _degenerate(fields: Mapping[str, Any]) -> Iterable[DegenerateWarning]:
-    rows_depend = fields["max_lag"] or fields["n_clusters"]
-    if fields["variance"] in SECOND_ORDER or rows_depend:
+def _degenerate(
+    computed: Computed, weights: FloatArray, test: Test
+) -> Iterable[DegenerateWarning]:
+    found = computed.dependences
+    if found.variance in SECOND_ORDER or found.rows.any:
         return
     share = second_order_share(
-        fields["influence"],
-        fields["pairs"],
-        fields["weights"],
-        fields["measure"],
-        fields["standard_error"] ** 2,
+        computed.influence, found.pairs, weights, found.measure, test.variance
     )
     if share is not None and share > SECOND_ORDER_SHARE:
         amount = "half or more" if share >= 0.5 else percent(round(share, 2))
         yield DegenerateWarning(
-            f"{amount} of the estimated variance is of second order and is "
-            "counted twice, so the p-value is too large and the interval too wide (weak "
-            'dependence or few observations). variance="second-order" corrects this.'
+            f"{amount} of the estimated variance is of second order and is counted twice, so the "
+            "p-value is too large and the interval too wide (weak dependence or few "
+            "observations).",
+            [Option("variance", "second-order"), " corrects this."],
         )
 
 
 def _influential(
-    rows: IntArray, psi: Mapping[str, FloatArray]
+    rows: Rows, psi: Mapping[str, FloatArray]
 ) -> Iterable[InfluentialObservationWarning]:
     bar = max(INFLUENTIAL_SHARE, INFLUENTIAL_TIMES_AVERAGE / len(rows))
     words = []
@@ -161,11 +171,10 @@ def _influential(
         top = int(np.argmax(shares))
         if shares[top] > bar:
             share = percent(round(float(shares[top]), 2))
-            words.append(f"row {rows[top]} carries {share} of the variance of {name}")
+            words.append(f"{rows.name(top)} carries {share} of the variance of {name}")
     if words:
         yield InfluentialObservationWarning(
-            f"{listed(words, 5)} (rows are counted from 0); look at it, and at the answer without "
-            "it."
+            listed(words, 5), "look at it, and at the answer without it."
         )
 
 
@@ -175,8 +184,8 @@ def _ties(name: str, values: FloatArray) -> Iterable[TiesWarning]:
     if share > TIED_PAIRS and n_distinct > 2:
         yield TiesWarning(
             f"{name}: {percent(round(share, 2))} of all pairs of observations have equal values "
-            f"({n_distinct} different ones). If the numbers are codes of categories pass "
-            'kernel="delta" for it.'
+            f"({n_distinct} different ones).",
+            ["If the numbers are codes of categories pass ", Option("kernel", "delta"), " for it."],
         )
 
 

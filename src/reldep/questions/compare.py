@@ -6,20 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.data.checks import METHODS, MINIMUM_OBSERVATIONS, check_choice
+from reldep.data.checks import ALTERNATIVES, METHODS, MINIMUM_OBSERVATIONS, check_choice
 from reldep.engine import Influence
-from reldep.questions._inference import Inference
-from reldep.questions.cautions import cautions_about_contrast, cautions_of
-from reldep.questions.computed import Computed, from_study
+from reldep.exceptions import InputError, Option
+from reldep.questions.cautions import cautions_about_contrast
 from reldep.questions.repetition import repeatable
+from reldep.questions.settings import Settings
 from reldep.questions.study import (
+    Computed,
     Study,
-    as_generator,
     display_names,
-    half,
-    prepare,
-    provenance_of,
     raise_cautions,
+    read_study,
 )
 from reldep.results.contrast import Comparison
 from reldep.stats.measures import pairs_needed
@@ -27,12 +25,11 @@ from reldep.stats.measures import pairs_needed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reldep.data.checks import Dataset
     from reldep.data.variables import FloatArray, IntArray
     from reldep.engine import Pair
-    from reldep.kernels import FittedKernel
 
 ROLES = ("source", "first", "second")
+WEIGHTS = np.array([1.0, -1.0])
 
 
 @repeatable
@@ -52,6 +49,7 @@ def compare(
     engine: Any = "auto",
     rng: Any = None,
     names: Sequence[str] | None = None,
+    ids: Any = None,
 ) -> Comparison:
     """Test whether `source` depends more on `first` than on `second`.
 
@@ -74,8 +72,8 @@ def compare(
     alternative : {"greater", "less", "two-sided"}, default "greater"
         "greater": `source` depends more on `first`.
     method : {"joint", "split"}, default "joint"
-        "split" gives the first half of the rows to `first` and the rest to `second`: the
-        baseline that the joint test beats. With `rng` the rows are shuffled before.
+        "split" gives a random half of the rows to `first` and the rest to `second`: the
+        baseline that the joint test beats.
     variance : {"fixed-kernel", "bandwidth-aware", "second-order", "full"}
         How the variance is estimated. "fixed-kernel" is the paper's; "bandwidth-aware" lets
         median bandwidths vary with the sample; "second-order" corrects the paper's for weak
@@ -91,9 +89,12 @@ def compare(
     engine : str or engine, default "auto"
         How the kernels are summed.
     rng : None, int or numpy.random.Generator, optional
-        Seed for anything random; None is a fixed seed.
+        Random seed; None is a fixed one, so that answers repeat.
     names : sequence of three str, optional
         Names for the result; by default those of the series, or the argument names.
+    ids : array_like, optional
+        A name for every row, by which cautions and tables call it; by default the index of a
+        pandas frame, or the position, counted from 0.
 
     Returns
     -------
@@ -112,34 +113,125 @@ def compare(
     True
     """
     check_choice("method", method, METHODS)
-    inference = Inference(measure, alternative, variance, max_lag, clusters)
-    blocks = (source, first, second)
-    labels = display_names(ROLES, blocks, names)
-    study = prepare(
-        dict(zip(labels, blocks, strict=True)),
-        kernel=kernel,
+    check_choice("alternative", alternative, ALTERNATIVES)
+    settings = Settings(
         measure=measure,
-        missing=missing,
+        kernel=kernel,
+        variance=variance,
         clusters=clusters,
+        max_lag=max_lag,
+        missing=missing,
         engine=engine,
         rng=rng,
-        roles=ROLES,
+        ids=ids,
     )
+    study, labels = read_three((source, first, second), names, settings)
     if method == "joint":
-        pairs: tuple[Pair, ...] = ((labels[0], labels[1]), (labels[0], labels[2]))
-        computed = from_study(study, pairs, inference)
+        computed = study.compute(pairs_of(labels))
     else:
-        pairs, computed = _split(study, labels, inference, rng)
-    fields = inference.test(computed.influence, pairs, np.array([1.0, -1.0]), computed.clusters)
-    cautions = (
-        *computed.cautions,
-        *cautions_about_contrast(fields, halves=method == "split"),
+        order = settings.generator().permutation(len(study.dataset))
+        computed = compute_halves(study, labels, order)
+    answer = compared(computed, labels, alternative, method)
+    raise_cautions(answer.warnings)
+    return answer
+
+
+@repeatable
+def paper_test(
+    source: Any,
+    first: Any,
+    second: Any,
+    *,
+    kernel: Any = "gaussian",
+    alternative: str = "greater",
+    method: str = "joint",
+    missing: str = "raise",
+    engine: Any = "auto",
+    names: Sequence[str] | None = None,
+    ids: Any = None,
+) -> Comparison:
+    """Test whether `source` depends more on `first` than on `second`, exactly as published.
+
+    The test of Bounliphone, Gretton, Tenenhaus and Blaschko (ICML 2015) without anything that
+    this package adds: raw HSIC, the plug-in variance with the kernel held fixed, and the normal
+    law. Use it to reproduce the paper or to compare with it; :func:`compare` is the better
+    default for data, because raw HSIC also counts a target's own kernel energy.
+
+    Parameters
+    ----------
+    source, first, second, missing, engine, names, ids
+        As for :func:`compare`.
+    kernel : str, Kernel, callable, tuple of three or mapping, default "gaussian"
+        The paper's is the Gaussian kernel with the median of the pairwise distances as its
+        bandwidth. Labels get Delta, unless a kernel is given for them.
+    alternative : {"greater", "less", "two-sided"}, default "greater"
+    method : {"joint", "split"}, default "joint"
+        "split" is the paper's independent test: the first half of the rows for the one
+        dependence, the second half for the other, in the order given.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import reldep
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=200)
+    >>> y, z = x + 0.5 * rng.normal(size=200), x + 2 * rng.normal(size=200)
+    >>> reldep.paper_test(x, y, z).pvalue < 0.001
+    True
+    """
+    check_choice("method", method, METHODS)
+    check_choice("alternative", alternative, ALTERNATIVES)
+    settings = Settings(
+        measure="hsic",
+        kernel=kernel,
+        variance="fixed-kernel",
+        missing=missing,
+        engine=engine,
+        ids=ids,
     )
-    raise_cautions(cautions)
+    study, labels = read_three((source, first, second), names, settings)
+    if method == "joint":
+        computed = study.compute(pairs_of(labels))
+    else:
+        computed = compute_halves(study, labels, np.arange(len(study.dataset)))
+    answer = compared(computed, labels, alternative, method)
+    raise_cautions(answer.warnings)
+    return answer
+
+
+def read_three(
+    blocks: tuple[Any, Any, Any], names: Sequence[str] | None, settings: Settings
+) -> tuple[Study, list[str]]:
+    """Read source, first and second, and choose their names for the result."""
+    labels = display_names(ROLES, blocks, names)
+    study = read_study(dict(zip(labels, blocks, strict=True)), settings, roles=ROLES)
+    return study, labels
+
+
+def pairs_of(labels: Sequence[str]) -> tuple[Pair, Pair]:
+    """Give the two dependences that are compared."""
+    source, first, second = labels
+    return (source, first), (source, second)
+
+
+def compared(
+    computed: Computed, labels: Sequence[str], alternative: str, method: str = "joint"
+) -> Comparison:
+    """Test the difference of the two dependences and answer."""
+    test = computed.dependences.test(WEIGHTS)
+    about = cautions_about_contrast(computed, WEIGHTS, test, halves=method == "split")
     return Comparison(
-        **fields,
         provenance=computed.provenance,
-        warnings=cautions,
+        warnings=(*computed.cautions, *about),
+        dependences=computed.dependences,
+        weights=WEIGHTS,
+        tested=test,
+        alternative=alternative,
+        influence=computed.influence,
         source=labels[0],
         first=labels[1],
         second=labels[2],
@@ -147,48 +239,44 @@ def compare(
     )
 
 
-def _split(
-    study: Study, labels: Sequence[str], inference: Inference, rng: Any
-) -> tuple[tuple[Pair, ...], Computed]:
+def compute_halves(study: Study, labels: Sequence[str], order: IntArray) -> Computed:
     """Compute one dependence on each half of the rows, kernels fitted on each.
 
     The result is an A of all rows: an observation has influence on the dependence of its own
     half only, so the covariance of the two comes out as 0.
+
+    Parameters
+    ----------
+    order : ndarray of int
+        The rows; the first half of them is for the first target.
     """
     n = len(study.dataset)
     if n < 2 * MINIMUM_OBSERVATIONS:
-        raise ValueError(
-            f'method="split" needs at least {2 * MINIMUM_OBSERVATIONS} observations, {n} given; '
-            'use method="joint".'
+        raise InputError(
+            f"needs at least {2 * MINIMUM_OBSERVATIONS} observations, {n} given",
+            ["use ", Option("method", "joint"), "."],
+            argument="method",
+            value="split",
         )
-    inference.check_lag(n)
-    rows = np.arange(n) if rng is None else as_generator(rng).permutation(n)
+    halves = (np.sort(order[: n // 2]), np.sort(order[n // 2 :]))
     parts: list[Influence] = []
-    fitted: dict[str, FittedKernel] = {}
     pairs: list[Pair] = []
-    halves = (np.sort(rows[: n // 2]), np.sort(rows[n // 2 :]))
+    fitted = {}
     for chosen, target, word in zip(halves, labels[1:], ("first", "second"), strict=True):
         own_source = f"{labels[0]} ({word} half)"
-        pair = (own_source, target)
-        part = half(study, chosen, {labels[0]: own_source, target: target})
-        needed = pairs_needed([pair], inference.measure)
-        parts.append(part.influence(needed, inference.variance))
-        pairs.append(pair)
+        part = study.part(chosen, {labels[0]: own_source, target: target})
+        pairs.append((own_source, target))
+        parts.append(part.influence(pairs_needed(pairs[-1:], study.settings.measure)))
         fitted |= part.fitted
-    influence = _spread_over_all_rows(parts, halves, study.dataset)
-    return tuple(pairs), Computed(
-        influence,
-        study.dataset.clusters,
-        provenance_of(study.dataset, fitted, influence),
-        cautions_of(study.dataset, fitted, influence),
-    )
+    whole = Study(study.dataset, study.kernels, study.settings, fitted)
+    return whole.finish(_spread_over_all_rows(parts, halves, study), pairs)
 
 
 def _spread_over_all_rows(
-    parts: Sequence[Influence], rows: Sequence[IntArray], dataset: Dataset
+    parts: Sequence[Influence], rows: Sequence[IntArray], study: Study
 ) -> Influence:
     """Join the A of disjoint sets of rows into one, keeping every estimate and variance."""
-    n = len(dataset)
+    n = len(study.dataset)
     values = [
         part.estimates[:, None] + _spread(part.values - part.estimates[:, None], chosen, n)
         for part, chosen in zip(parts, rows, strict=True)
@@ -210,8 +298,8 @@ def _spread_over_all_rows(
         _block_diagonal(components) if components else None,
         means={pair: value for part in parts for pair, value in part.means.items()},
         kernels={name: kernel for part in parts for name, kernel in part.kernels.items()},
-        rows=dataset.rows,
-        library=dataset.library,
+        rows=study.dataset.row_names,
+        library=study.dataset.library,
     )
 
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.data.checks import check_names_known
+from reldep.data.checks import ALTERNATIVES, check_choice, check_names_known
 from reldep.engine import Influence
 from reldep.engine.terms import canonical
-from reldep.questions._inference import Inference
+from reldep.exceptions import InputTypeError
 from reldep.questions.cautions import cautions_about_contrast
-from reldep.questions.computed import from_influence, from_study
 from reldep.questions.repetition import repeatable
-from reldep.questions.study import prepare, raise_cautions
+from reldep.questions.settings import Settings
+from reldep.questions.study import raise_cautions, read_study, reuse_influence
 from reldep.results.contrast import Contrast
 from reldep.stats.contrasts import check_weights
 
@@ -39,6 +40,7 @@ def contrast(
     missing: str = "raise",
     engine: Any = "auto",
     rng: Any = None,
+    ids: Any = None,
 ) -> Contrast:
     """Test whether a weighted sum of dependences is positive.
 
@@ -51,7 +53,7 @@ def contrast(
         them, so that many questions cost no more than one.
     weights : mapping of (str, str) to float
         The weight of every pair. ``{("x", "y"): 1, ("x", "z"): -1}`` is :func:`compare`.
-    measure, kernel, alternative, variance, clusters, max_lag, missing, engine, rng
+    measure, kernel, alternative, variance, clusters, max_lag, missing, engine, rng, ids
         As for :func:`compare`; a tuple of kernels follows the order of `variables`.
 
     Returns
@@ -81,43 +83,58 @@ def contrast(
     >>> bool(a_or_b.estimate < a_or_c.estimate)
     True
     """
-    inference = Inference(measure, alternative, variance, max_lag, clusters)
+    check_choice("alternative", alternative, ALTERNATIVES)
+    settings = Settings(
+        measure=measure,
+        kernel=kernel,
+        variance=variance,
+        clusters=clusters,
+        max_lag=max_lag,
+        missing=missing,
+        engine=engine,
+        rng=rng,
+        ids=ids,
+    )
     if isinstance(variables, Influence):
         pairs, vector = read_weights(weights, variables.names)
-        options = {"kernel": kernel, "missing": missing, "engine": engine}
-        computed = from_influence(variables, pairs, inference, **options)
+        computed = reuse_influence(variables, pairs, settings)
     else:
         pairs, vector = read_weights(weights, variables)
         used = dict.fromkeys(name for pair in pairs for name in pair)
-        study = prepare(
-            {name: variables[name] for name in used},
-            kernel=_kernels_of_used(kernel, list(variables), list(used)),
-            measure=measure,
-            missing=missing,
-            clusters=clusters,
-            engine=engine,
-            rng=rng,
+        chosen = _kernels_of_used(kernel, list(variables), list(used))
+        study = read_study(
+            {name: variables[name] for name in used}, replace(settings, kernel=chosen)
         )
-        computed = from_study(study, pairs, inference)
-    fields = inference.test(computed.influence, pairs, vector, computed.clusters)
-    cautions = (*computed.cautions, *cautions_about_contrast(fields))
+        computed = study.compute(pairs)
+    test = computed.dependences.test(vector)
+    cautions = (*computed.cautions, *cautions_about_contrast(computed, vector, test))
     raise_cautions(cautions)
-    return Contrast(**fields, provenance=computed.provenance, warnings=cautions)
+    return Contrast(
+        provenance=computed.provenance,
+        warnings=cautions,
+        dependences=computed.dependences,
+        weights=vector,
+        tested=test,
+        alternative=alternative,
+        influence=computed.influence,
+    )
 
 
 def read_weights(weights: Any, names: Iterable[str]) -> tuple[tuple[Pair, ...], FloatArray]:
     """Check weights by pair; the same pair in both orders is added up."""
     if not isinstance(weights, Mapping) or not weights:
-        raise TypeError(
-            "weights must be a mapping such as {('x', 'y'): 1, ('x', 'z'): -1}, not "
-            f"{type(weights).__name__}."
+        raise InputTypeError(
+            f"weights is {'empty' if weights == {} else f'of type {type(weights).__name__}'}",
+            "pass a mapping such as {('x', 'y'): 1, ('x', 'z'): -1}.",
         )
     known = list(names)
     total: dict[Pair, float] = {}
     original: dict[Pair, Pair] = {}
     for pair, weight in weights.items():
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise TypeError(f"weights has the key {pair!r}; keys are pairs of names, ('x', 'y').")
+            raise InputTypeError(
+                f"weights has the key {pair!r}", "keys are pairs of names, ('x', 'y')."
+            )
         check_names_known("weights", pair, known)
         key = canonical(pair)
         original.setdefault(key, pair)

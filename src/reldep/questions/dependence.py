@@ -6,24 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.data.checks import VARIANCES, check_choice, check_names_known
-from reldep.questions._inference import Inference
-from reldep.questions.cautions import cautions_about_dependence, cautions_of
+from reldep.data.checks import check_choice, check_count, check_names_known
+from reldep.exceptions import InputError, Option
+from reldep.questions.cautions import cautions_about_dependence, cautions_of_data
 from reldep.questions.repetition import repeatable
-from reldep.questions.study import (
-    display_names,
-    prepare,
-    provenance_of,
-    raise_cautions,
-)
+from reldep.questions.settings import Settings
+from reldep.questions.study import display_names, raise_cautions, read_study
 from reldep.results.dependence import Dependence
-from reldep.stats.independence import independence_test, permutation_pvalue
-from reldep.stats.measures import estimate, pairs_needed
+from reldep.stats.dependences import estimate_dependences
+from reldep.stats.independence import IndependenceTest, independence_test, permutation_test
+from reldep.stats.measures import pairs_needed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from reldep.engine import Influence, Pair
+    from reldep.questions.study import Computed, Study
 
 ROLES = ("x", "y")
 TESTS = ("chi-square", "permutation")
@@ -43,6 +41,7 @@ def dependence(
     engine: Any = "auto",
     rng: Any = None,
     names: Sequence[str] | None = None,
+    ids: Any = None,
     test: str = "chi-square",
     n_permutations: int = 999,
 ) -> Dependence:
@@ -51,7 +50,7 @@ def dependence(
     Parameters
     ----------
     x, y : array_like, series, frame, sparse matrix or Precomputed
-    measure, kernel, variance, clusters, max_lag, missing, engine, rng, names
+    measure, kernel, variance, clusters, max_lag, missing, engine, rng, names, ids
         As for :func:`compare`.
     test : {"chi-square", "permutation"}, default "chi-square"
         How independence is tested: by the chi-square approximation to the law of the unbiased
@@ -75,53 +74,70 @@ def dependence(
     True
     """
     check_choice("test", test, TESTS)
-    if test == "permutation":
-        _check_permutations(n_permutations, clusters, max_lag)
-    inference = Inference(measure, "greater", variance, max_lag, clusters)
-    labels = display_names(ROLES, (x, y), names)
-    study = prepare(
-        dict(zip(labels, (x, y), strict=True)),
-        kernel=kernel,
+    settings = Settings(
         measure=measure,
-        missing=missing,
+        kernel=kernel,
+        variance=variance,
         clusters=clusters,
+        max_lag=max_lag,
+        missing=missing,
         engine=engine,
         rng=rng,
-        roles=ROLES,
+        ids=ids,
     )
-    pair = (labels[0], labels[1])
-    conditional_means = inference.influence(study, pairs_needed([pair], "cka"))
-    fields = inference.test(conditional_means, [pair], np.ones(1), study.dataset.clusters)
-    correlation = float(estimate(conditional_means, [pair], "cka").values[0])
-    fields["statistic"], fields["pvalue"] = independence_test(correlation, len(study.dataset))
     if test == "permutation":
-        permuted = study.shuffled_hsics(pair, n_permutations)
-        fields["pvalue"] = permutation_pvalue(conditional_means.hsic(pair), permuted)
-    cautions = (
-        *cautions_of(study.dataset, study.fitted, fields["influence"]),
-        *cautions_about_dependence(fields),
-    )
+        _check_permutations(n_permutations, clusters, max_lag)
+    labels = display_names(ROLES, (x, y), names)
+    study = read_study(dict(zip(labels, (x, y), strict=True)), settings, roles=ROLES)
+    pair = (labels[0], labels[1])
+    computed = study.compute([pair], needed=pairs_needed([pair], "cka"))
+    weights = np.ones(1)
+    cautions = (*computed.cautions, *cautions_about_dependence(computed))
     raise_cautions(cautions)
-    del fields["weights"]
     return Dependence(
-        **fields,
-        provenance=provenance_of(study.dataset, study.fitted, conditional_means),
+        provenance=computed.provenance,
         warnings=cautions,
+        dependences=computed.dependences,
+        weights=weights,
+        tested=computed.dependences.test(weights),
+        alternative="greater",
+        influence=computed.influence,
         x=labels[0],
         y=labels[1],
-        test=test,
-        n_permutations=n_permutations if test == "permutation" else None,
+        independence=_independence(
+            study, computed, pair, n_permutations if test == "permutation" else None
+        ),
     )
+
+
+def _independence(
+    study: Study, computed: Computed, pair: Pair, n_permutations: int | None
+) -> IndependenceTest:
+    """Test independence by the unbiased correlation, or by shuffling the rows."""
+    correlation = estimate_dependences(computed.influence, [pair], "cka").values[0]
+    by_law = independence_test(float(correlation), len(study.dataset))
+    if n_permutations is None:
+        return by_law
+    permuted = study.shuffled_hsics(pair, n_permutations)
+    return permutation_test(by_law.statistic, computed.influence.hsic(pair), permuted)
 
 
 def _check_permutations(n_permutations: Any, clusters: Any, max_lag: Any) -> None:
-    whole = isinstance(n_permutations, (int, np.integer)) and not isinstance(n_permutations, bool)
-    if not whole or n_permutations < 1:
-        raise ValueError(f"n_permutations={n_permutations!r}; pass a whole number, at least 1.")
+    check_count("n_permutations", n_permutations, at_least=1)
     if clusters is not None or max_lag:
-        raise ValueError(
-            'test="permutation" shuffles single rows, which clusters or max_lag say depend on each '
-            'other; use test="chi-square", or leave clusters and max_lag out.'
+        raise InputError(
+            "shuffles single rows, which clusters or max_lag say depend on each other",
+            [
+                "use ",
+                Option("test", "chi-square"),
+                ", or leave ",
+                Option("clusters"),
+                " and ",
+                Option("max_lag"),
+                " out.",
+            ],
+            argument="test",
+            value="permutation",
         )
 
 
@@ -134,6 +150,7 @@ def influence(
     missing: str = "raise",
     engine: Any = "auto",
     rng: Any = None,
+    ids: Any = None,
 ) -> Influence:
     """Compute A, the conditional means of the HSIC of every pair, once for many questions.
 
@@ -142,7 +159,7 @@ def influence(
     variables : mapping of str to data
     pairs : iterable of (str, str)
         Self-pairs ``("x", "x")`` are allowed; normalised measures need them.
-    kernel, missing, engine, rng
+    kernel, missing, engine, rng, ids
         As for :func:`compare`.
     variance : {"fixed-kernel", "bandwidth-aware", "second-order", "full"}
         The most that will be asked of the result: "full" computes what all four need.
@@ -162,15 +179,17 @@ def influence(
     >>> A.values.shape
     (2, 50)
     """
-    check_choice("variance", variance, VARIANCES)
+    settings = Settings(
+        kernel=kernel, variance=variance, missing=missing, engine=engine, rng=rng, ids=ids
+    )
     wanted = [(str(first), str(second)) for first, second in pairs]
     if not wanted:
-        raise ValueError("pairs is empty; pass at least one pair of names, ('x', 'y').")
+        raise InputError("pairs is empty", "pass at least one pair of names, ('x', 'y').")
     for pair in wanted:
         check_names_known("pairs", pair, variables)
-    study = prepare(variables, kernel=kernel, missing=missing, engine=engine, rng=rng)
-    result = study.influence(wanted, variance)
-    raise_cautions(cautions_of(study.dataset, study.fitted, result, tested=False))
+    study = read_study(variables, settings)
+    result = study.influence(wanted)
+    raise_cautions(cautions_of_data(study.dataset, study.fitted, result, tested=False))
     return result
 
 
@@ -243,11 +262,16 @@ def distance_correlation(
 
 
 def _plain(x: Any, y: Any, measure: str, kernel: Any, missing: str, engine: Any) -> float:
-    study = prepare(
-        {"x": x, "y": y}, kernel=kernel, measure=measure, missing=missing, engine=engine
+    settings = Settings(
+        measure=measure,
+        variance="fixed-kernel",
+        kernel=kernel,
+        missing=missing,
+        engine=engine,
     )
+    study = read_study({"x": x, "y": y}, settings)
     pair = ("x", "y")
     computed = study.influence(pairs_needed([pair], measure), screened=False)
-    value = estimate(computed, [pair], measure).values[0]
-    raise_cautions(cautions_of(study.dataset, study.fitted, computed, tested=False))
+    value = estimate_dependences(computed, [pair], measure).values[0]
+    raise_cautions(cautions_of_data(study.dataset, study.fitted, computed, tested=False))
     return float(value)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reldep.data.checks import VARIANCES, check_choice
-from reldep.questions.study import display_names, prepare
-from reldep.stats.measures import pairs_needed
+from reldep.exceptions import InputError
+from reldep.questions.settings import Settings
+from reldep.questions.study import display_names, read_study
 
 if TYPE_CHECKING:
     from reldep.engine import Plan
@@ -49,20 +49,18 @@ def explain_plan(
     >>> reldep.explain_plan(x, x**2, x**3).engine.name
     'dense'
     """
-    check_choice("variance", variance, VARIANCES)
-    if not targets:
-        raise ValueError("targets is empty; pass the source and at least one target.")
-    blocks = (source, *targets)
-    roles = ["source", *(f"target {i}" for i in range(1, len(blocks)))]
-    names = display_names(roles, blocks, None)
-    study = prepare(
-        dict(zip(names, blocks, strict=True)),
-        kernel=kernel,
+    settings = Settings(
         measure=measure,
+        kernel=kernel,
+        variance=variance,
         missing=missing,
         engine=engine,
         rng=rng,
-        roles=roles,
     )
-    pairs = [(names[0], target) for target in names[1:]]
-    return study.plan(pairs_needed(pairs, measure), variance)
+    if not targets:
+        raise InputError("targets is empty", "pass the source and at least one target.")
+    blocks = (source, *targets)
+    roles = ["source", *(f"target {i}" for i in range(1, len(blocks)))]
+    names = display_names(roles, blocks, None)
+    study = read_study(dict(zip(names, blocks, strict=True)), settings, roles=roles)
+    return study.plan([(names[0], target) for target in names[1:]])

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.data.checks import ADJUSTMENTS, check_choice, check_level
+from reldep.data.checks import ADJUSTMENTS, check_choice, check_count, check_level
 from reldep.engine import Influence
-from reldep.questions._inference import Inference
 from reldep.questions.cautions import cautions_about_targets
-from reldep.questions.computed import from_influence, from_study
 from reldep.questions.repetition import repeatable
-from reldep.questions.study import as_generator, prepare, raise_cautions
+from reldep.questions.settings import Settings
+from reldep.questions.study import Computed, raise_cautions, read_study, reuse_influence
 from reldep.questions.targets import (
     assign_to_targets,
     check_source_apart,
@@ -22,12 +22,10 @@ from reldep.questions.targets import (
 )
 from reldep.results.ranking import Ranking
 from reldep.stats.ranking import adjusted_pvalues, differences, order_of
-from reldep.stats.simultaneous import JointNormal, difference_variances
+from reldep.stats.simultaneous import JointNormal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from reldep.data.variables import FloatArray
 
 
 @repeatable
@@ -47,6 +45,7 @@ def rank(
     adjust: str = "single-step",
     n_simulations: int = 10_000,
     names: Sequence[str] | None = None,
+    ids: Any = None,
 ) -> Ranking:
     """Rank targets by how strongly `source` depends on them, with confidence.
 
@@ -64,13 +63,13 @@ def rank(
         At least two. Every column of a frame or array is a target of its own; in a mapping a
         target may have several columns. Of an :class:`Influence` all pairs with `source` are
         ranked.
-    measure, variance, clusters, max_lag, missing, engine
+    measure, variance, clusters, max_lag, missing, engine, ids
         As for :func:`compare`.
     kernel : str, Kernel, callable, tuple of two or mapping, default "auto"
         One for all, a tuple (source, every target), or a mapping by name, in which "source"
         and "targets" stand for the source and for all targets not named.
     rng : None, int or numpy.random.Generator, optional
-        Seed of the simulation; None is a fixed seed.
+        Random seed; None is a fixed one, so that answers repeat.
     confidence_level : float, default 0.95
         Of the intervals, the set of the best and the ranks.
     adjust : {"single-step", "step-down", "holm", "bh"}, default "single-step"
@@ -103,85 +102,58 @@ def rank(
     """
     check_choice("adjust", adjust, ADJUSTMENTS)
     level = check_level("confidence_level", confidence_level)
-    _check_simulations(n_simulations, level)
-    inference = Inference(measure, "two-sided", variance, max_lag, clusters)
-    if isinstance(targets, Influence):
-        source_name, target_names = names_in_influence(source, targets, names)
-        pairs = [(source_name, name) for name in target_names]
-        options = {"kernel": kernel, "missing": missing, "engine": engine}
-        computed = from_influence(targets, pairs, inference, **options)
-    else:
-        blocks = read_targets(targets)
-        source_name, target_names = name_all(source, blocks, names)
-        pairs = [(source_name, name) for name in target_names]
-        study = prepare(
-            {source_name: source, **dict(zip(target_names, blocks.values(), strict=True))},
-            kernel=assign_to_targets(kernel, source_name, target_names),
-            measure=measure,
-            missing=missing,
-            clusters=clusters,
-            engine=engine,
-            rng=rng,
-        )
-        check_source_apart(study.dataset, source_name, target_names)
-        computed = from_study(study, pairs, inference)
-    influence = computed.influence
-    fields = inference.joint(influence, pairs, computed.clusters)
-    cautions = (*computed.cautions, *cautions_about_targets(influence, pairs, measure, variance))
-    raise_cautions(cautions)
-    return Ranking(
-        **fields,
-        **_ordered(
-            fields["estimates"],
-            fields["covariance"],
-            level,
-            adjust,
-            n_simulations,
-            as_generator(rng),
-        ),
-        n_observations=influence.n_observations,
+    # Twenty draws beyond the critical value are the least that pins it down.
+    check_count("n_simulations", n_simulations, at_least=int(np.ceil(20 / (1.0 - level))))
+    settings = Settings(
         measure=measure,
+        kernel=kernel,
         variance=variance,
+        clusters=clusters,
+        max_lag=max_lag,
+        missing=missing,
+        engine=engine,
+        rng=rng,
+        ids=ids,
+    )
+    source_name, target_names, computed = _compute(source, targets, names, settings)
+    cautions = (*computed.cautions, *cautions_about_targets(computed))
+    raise_cautions(cautions)
+    found = computed.dependences
+    law = JointNormal.simulate(found.covariance, n_simulations, settings.generator())
+    variances = found.difference_variances()
+    gaps = differences(found.values, variances)
+    order, maxima = order_of(found.values, variances, law, level)
+    return Ranking(
         provenance=computed.provenance,
         warnings=cautions,
         source=source_name,
         targets=tuple(target_names),
-        confidence_level=level,
+        dependences=found,
+        differences=gaps,
+        adjusted_pvalues=adjusted_pvalues(gaps, adjust, law, maxima),
+        order=order,
+        target_maxima=law.target_maxima(),
+        pair_maxima=maxima,
         adjust=adjust,
-        pairs=tuple(pairs),
-        influence=influence,
+        confidence_level=level,
+        influence=computed.influence,
     )
 
 
-def _ordered(
-    estimates: FloatArray,
-    spread: FloatArray,
-    level: float,
-    adjust: str,
-    n_simulations: int,
-    rng: np.random.Generator,
-) -> dict[str, Any]:
-    """Draw from the joint law and order the estimates; gives fields of a ranking by name."""
-    law = JointNormal.simulate(spread, n_simulations, rng)
-    variances = difference_variances(spread)
-    found = differences(estimates, variances)
-    order, maxima = order_of(estimates, variances, law, level)
-    return {
-        "standard_errors": np.sqrt(np.diag(spread)),
-        "differences": found,
-        "adjusted_pvalues": adjusted_pvalues(found, adjust, law, maxima),
-        "order": order,
-        "target_maxima": law.target_maxima(),
-        "pair_maxima": maxima,
-    }
-
-
-def _check_simulations(n_simulations: Any, level: float) -> None:
-    whole = isinstance(n_simulations, (int, np.integer)) and not isinstance(n_simulations, bool)
-    # Twenty draws beyond the critical value are the least that pins it down.
-    least = int(np.ceil(20 / (1.0 - level)))
-    if not whole or n_simulations < least:
-        raise ValueError(
-            f"n_simulations={n_simulations!r}; pass a whole number, at least {least} for "
-            f"confidence_level={level:g}."
-        )
+def _compute(
+    source: Any, targets: Any, names: Sequence[str] | None, settings: Settings
+) -> tuple[str, list[str], Computed]:
+    """Estimate the dependence of the source on every target."""
+    if isinstance(targets, Influence):
+        source_name, target_names = names_in_influence(source, targets, names)
+        pairs = [(source_name, name) for name in target_names]
+        return source_name, target_names, reuse_influence(targets, pairs, settings)
+    blocks = read_targets(targets)
+    source_name, target_names = name_all(source, blocks, names)
+    study = read_study(
+        {source_name: source, **dict(zip(target_names, blocks.values(), strict=True))},
+        replace(settings, kernel=assign_to_targets(settings.kernel, source_name, target_names)),
+    )
+    check_source_apart(study.dataset, source_name, target_names)
+    pairs = [(source_name, name) for name in target_names]
+    return source_name, target_names, study.compute(pairs)

@@ -7,16 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.exceptions import SignFlipWarning
-from reldep.questions._inference import Inference
-from reldep.questions.cautions import cautions_of
+from reldep.data.checks import ALTERNATIVES, check_choice
+from reldep.exceptions import InputError, SignFlipWarning
+from reldep.questions.compare import compared, pairs_of, read_three
 from reldep.questions.repetition import repeatable
-from reldep.questions.study import (
-    display_names,
-    prepare,
-    provenance_of,
-    raise_cautions,
-)
+from reldep.questions.settings import Settings
+from reldep.questions.study import Study, descriptions, raise_cautions
 from reldep.results.sensitivity import Sensitivity
 from reldep.stats.measures import pairs_needed
 
@@ -24,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reldep.data.variables import FloatArray
+    from reldep.engine import Influence, Pair
     from reldep.kernels import FittedKernel
-
-ROLES = ("source", "first", "second")
+    from reldep.results.contrast import Comparison
 
 # From an eighth to eight times the bandwidth, two steps for each doubling.
 FACTORS = tuple(2.0 ** (step / 2) for step in range(-6, 7))
@@ -49,6 +45,7 @@ def sensitivity(
     engine: Any = "auto",
     rng: Any = None,
     names: Sequence[str] | None = None,
+    ids: Any = None,
 ) -> Sensitivity:
     """Compare two dependences over a grid of bandwidths.
 
@@ -64,7 +61,7 @@ def sensitivity(
         By what the bandwidths of all variables are multiplied together. By default from 1/8 to
         8. Each bandwidth is chosen once; variables without one (categories, linear kernels)
         stay as they are.
-    measure, kernel, alternative, variance, clusters, max_lag, missing, engine, rng, names
+    measure, kernel, alternative, variance, clusters, max_lag, missing, engine, rng, names, ids
         As for :func:`compare`.
 
     Returns
@@ -83,67 +80,115 @@ def sensitivity(
     >>> reldep.sensitivity(x, y, z, factors=[0.5, 1, 2]).sign_flips
     False
     """
+    check_choice("alternative", alternative, ALTERNATIVES)
     grid = _read_factors(factors)
-    inference = Inference(measure, alternative, variance, max_lag, clusters)
-    blocks = (source, first, second)
-    labels = display_names(ROLES, blocks, names)
-    study = prepare(
-        dict(zip(labels, blocks, strict=True)),
-        kernel=kernel,
+    settings = Settings(
         measure=measure,
-        missing=missing,
+        kernel=kernel,
+        variance=variance,
         clusters=clusters,
+        max_lag=max_lag,
+        missing=missing,
         engine=engine,
         rng=rng,
-        roles=ROLES,
+        ids=ids,
     )
-    _check_any_bandwidth(study.fitted)
-    pairs = ((labels[0], labels[1]), (labels[0], labels[2]))
-    tests = []
-    for factor in grid:
-        scaled = study.scaled(float(factor))
-        influence = inference.influence(scaled, pairs_needed(pairs, measure))
-        weights = np.array([1.0, -1.0])
-        tests.append(inference.test(influence, pairs, weights, study.dataset.clusters))
-    answer = Sensitivity(
-        n_observations=len(study.dataset),
-        measure=measure,
-        variance=variance,
-        provenance=provenance_of(study.dataset, study.fitted, influence),
-        warnings=cautions_of(study.dataset, study.fitted, influence),
-        source=labels[0],
-        first=labels[1],
-        second=labels[2],
-        factors=grid,
-        estimates=np.array([test["estimate"] for test in tests]),
-        standard_errors=np.array([test["standard_error"] for test in tests]),
-        statistics=np.array([test["statistic"] for test in tests]),
-        pvalues=np.array([test["pvalue"] for test in tests]),
-        alternative=alternative,
-        bandwidths=_bandwidths(study.fitted),
-    )
-    answer = _with_caution(answer)
+    study, labels = read_three((source, first, second), names, settings)
+    check_any_bandwidth(study.fitted)
+    answer = over_bandwidths(study, labels, grid, alternative)
     raise_cautions(answer.warnings)
     return answer
+
+
+def over_bandwidths(
+    study: Study, labels: Sequence[str], grid: FloatArray, alternative: str
+) -> Sensitivity:
+    """Compare at every factor, in one job.
+
+    The scaled kernels of a variable stand on the same points, so that an engine evaluates the
+    distances once for all of them.
+    """
+    pairs = pairs_of(labels)
+    needed = pairs_needed(pairs, study.settings.measure)
+    fits = {
+        _at(name, i): kernel.scaled(float(factor))
+        for name, kernel in study.fitted.items()
+        for i, factor in enumerate(grid)
+    }
+    job = replace(study, fits=fits)
+    wanted = [(_at(x, i), _at(y, i)) for i in range(len(grid)) for x, y in needed]
+    everything = job.influence(wanted)
+    comparisons = []
+    for i, factor in enumerate(grid):
+        scaled = {name: kernel.scaled(float(factor)) for name, kernel in study.fitted.items()}
+        influence = _those_at(everything, i, needed, scaled)
+        one = replace(study, fits=scaled).finish(influence, pairs)
+        comparisons.append(compared(one, labels, alternative))
+    nearest = int(np.argmin(np.abs(np.log(grid))))
+    return _with_caution(
+        Sensitivity(
+            provenance=replace(
+                comparisons[nearest].provenance, kernels=descriptions(study.fitted)
+            ),
+            warnings=comparisons[nearest].warnings,
+            factors=grid,
+            comparisons=tuple(comparisons),
+            bandwidths=_bandwidths(study.fitted),
+        )
+    )
+
+
+def _at(name: str, step: int) -> str:
+    """Name a variable's kernel at a step of the grid; the NUL keeps it apart from all names."""
+    return f"{name}\0at {step}"
+
+
+def _those_at(
+    everything: Influence, step: int, pairs: Sequence[Pair], fitted: Mapping[str, FittedKernel]
+) -> Influence:
+    """Take from the A of all factors what belongs to one of them, under the plain names."""
+    ending = f"\0at {step}"
+    rows = [everything.row((_at(x, step), _at(y, step))) for x, y in pairs]
+    moves, second = everything.bandwidth_psi, everything.second_component
+    return replace(
+        everything,
+        values=everything.values[rows],
+        pairs=tuple(pairs),
+        names=tuple(fitted),
+        bandwidth_psi=None if moves is None else moves[rows],
+        second_component=None if second is None else second[np.ix_(rows, rows)],
+        means={
+            (x.removesuffix(ending), y.removesuffix(ending)): value
+            for (x, y), value in everything.means.items()
+            if x.endswith(ending) and y.endswith(ending)
+        },
+        kernels=descriptions(fitted),
+    )
 
 
 def _read_factors(factors: Any) -> FloatArray:
     grid = np.asarray(factors, dtype=np.float64)
     if grid.ndim != 1 or len(grid) < 2 or not (np.isfinite(grid) & (grid > 0)).all():
-        raise ValueError(
-            f"factors={factors!r}; pass at least two positive numbers, such as (0.5, 1, 2)."
+        raise InputError(
+            "is not a grid",
+            "pass at least two positive numbers, such as (0.5, 1, 2).",
+            argument="factors",
+            value=factors,
         )
     if len(np.unique(grid)) != len(grid):
-        raise ValueError(f"factors={factors!r} has repeated values; pass each once.")
+        raise InputError(
+            "has repeated values", "pass each once.", argument="factors", value=factors
+        )
     return np.sort(grid)
 
 
-def _check_any_bandwidth(fitted: Mapping[str, FittedKernel]) -> None:
+def check_any_bandwidth(fitted: Mapping[str, FittedKernel]) -> None:
+    """Refuse kernels none of which has a bandwidth."""
     if all(kernel.scaled(2.0) is kernel for kernel in fitted.values()):
         listed = "; ".join(f"{name}: {kernel.label}" for name, kernel in fitted.items())
-        raise ValueError(
-            f"none of the kernels has a bandwidth ({listed}), so there is nothing to vary; use "
-            "Gaussian or Laplace kernels, or compare() with each kernel of interest."
+        raise InputError(
+            f"none of the kernels has a bandwidth ({listed}), so there is nothing to vary",
+            "use Gaussian or Laplace kernels, or compare() with each kernel of interest.",
         )
 
 
@@ -162,6 +207,7 @@ def _with_caution(answer: Sensitivity) -> Sensitivity:
     places = " and ".join(f"{low:.3g} and {high:.3g}" for low, high in answer.sign_changes)
     caution = SignFlipWarning(
         f"the difference changes its sign between {places} times the bandwidths, with evidence on "
-        "both sides; say at which scale the question is asked, or report the whole curve."
+        "both sides",
+        "say at which scale the question is asked, or report the whole curve.",
     )
     return replace(answer, warnings=(*answer.warnings, caution))

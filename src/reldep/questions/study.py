@@ -1,4 +1,4 @@
-"""The steps every question shares: read the data, fit the kernels, compute A, answer."""
+"""The preamble of every question: read the data, give each variable its kernel, compute A."""
 
 from __future__ import annotations
 
@@ -10,15 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.data.checks import MEASURES, Dataset, check_choice, read_dataset
+from reldep.data.dataset import Dataset, read_clusters, read_dataset
+from reldep.data.objects import native_name
 from reldep.engine import Influence, Pair, Plan, compute_influence, plan
 from reldep.engine.job import make_job
 from reldep.engine.permuted import shuffled_hsics
+from reldep.exceptions import InputError, Option
 from reldep.kernels.given import Precomputed
 from reldep.kernels.radial import Distance
 from reldep.kernels.resolve import as_kernel, assign_kernels
+from reldep.questions.cautions import cautions_of_data, small_sample_cautions
 from reldep.results.provenance import Provenance
-from reldep.stats.measures import FOLLOWS_BANDWIDTHS, SECOND_ORDER
+from reldep.stats.covariance import RowDependence
+from reldep.stats.dependences import Dependences, estimate_dependences
+from reldep.stats.measures import FOLLOWS_BANDWIDTHS, SECOND_ORDER, pairs_needed
 from reldep.stats.screening import pairs_to_screen
 
 if TYPE_CHECKING:
@@ -27,11 +32,30 @@ if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel, Kernel
+    from reldep.questions.settings import Settings
+
+# What has no effect any more once A is computed, with the default that says "not given".
+DECIDED = {"kernel": "auto", "missing": "raise", "engine": "auto", "ids": None}
 
 
-def as_generator(rng: Any) -> np.random.Generator:
-    """Turn `rng` into a generator; None gives a fixed seed, so that answers repeat."""
-    return np.random.default_rng(0 if rng is None else rng)
+@dataclass(frozen=True, eq=False)
+class Computed:
+    """A and the dependences estimated from it, where they come from and what to beware of.
+
+    Attributes
+    ----------
+    influence : Influence
+    dependences : Dependences
+        Of the pairs asked about, estimated once.
+    provenance : Provenance
+    cautions : tuple of ReldepWarning
+        About the data, the fits and the computation.
+    """
+
+    influence: Influence
+    dependences: Dependences
+    provenance: Provenance
+    cautions: tuple[ReldepWarning, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +64,7 @@ class Study:
 
     dataset: Dataset
     kernels: Mapping[str, Kernel]
-    engine: Any = "auto"
-    seed: Any = None
+    settings: Settings
     fits: Mapping[str, FittedKernel] | None = None
 
     @cached_property
@@ -49,29 +72,66 @@ class Study:
         """The kernels with their data; fitted when first needed, then kept."""
         if self.fits is not None:
             return self.fits
-        rng = as_generator(self.seed)
+        rng = self.settings.generator()
         return {
             name: kernel.fit(self.dataset.variables[name], rng=rng)
             for name, kernel in self.kernels.items()
         }
 
-    def influence(
-        self, pairs: Sequence[Pair], variance: str = "fixed-kernel", *, screened: bool = True
-    ) -> Influence:
-        """Compute A for these pairs, with all that this variance and the screens need."""
-        needs = _needs(pairs, variance, len(self.dataset), screened=screened)
-        computed = compute_influence(self.fitted, pairs, self.engine, **needs)
+    @property
+    def rows(self) -> RowDependence:
+        """Which rows may depend on each other."""
+        return RowDependence(self.dataset.clusters, self.settings.max_lag)
+
+    def influence(self, pairs: Sequence[Pair], *, screened: bool = True) -> Influence:
+        """Compute A for these pairs, with all that the variance and the screens need."""
+        self.settings.check_lag(len(self.dataset))
+        computed = compute_influence(
+            self.fitted, pairs, self.settings.engine, **self._needs(pairs, screened=screened)
+        )
         return replace(
             computed,
-            kernels={name: kernel.describe() for name, kernel in self.fitted.items()},
-            rows=self.dataset.rows,
+            kernels=descriptions(self.fitted),
+            rows=self.dataset.row_names,
             library=self.dataset.library,
         )
 
-    def plan(self, pairs: Sequence[Pair], variance: str) -> Plan:
+    def compute(self, pairs: Sequence[Pair], *, needed: Sequence[Pair] | None = None) -> Computed:
+        """Compute A and estimate the dependences of these pairs.
+
+        Parameters
+        ----------
+        pairs : sequence of Pair
+        needed : sequence of Pair, optional
+            The pairs of which A is computed; by default those that the measure needs.
+        """
+        measure = self.settings.measure
+        influence = self.influence(pairs_needed(pairs, measure) if needed is None else needed)
+        return self.finish(influence, pairs)
+
+    def finish(self, influence: Influence, pairs: Sequence[Pair]) -> Computed:
+        """Estimate the dependences of these pairs from A."""
+        measure, variance = self.settings.measure, self.settings.variance
+        dependences = estimate_dependences(influence, pairs, measure, variance, self.rows)
+        provenance = Provenance(
+            measure=measure,
+            variance=variance,
+            kernels=influence.kernels,
+            engine=influence.engine,
+            rows=self.dataset.row_names,
+            dependence=dependences.rows,
+            n_dropped=self.dataset.n_dropped,
+            library=self.dataset.library,
+            unit_kernels=all(kernel.in_unit_interval for kernel in self.fitted.values()),
+        )
+        cautions = cautions_of_data(self.dataset, self.fitted, influence)
+        return Computed(influence, dependences, provenance, cautions)
+
+    def plan(self, pairs: Sequence[Pair]) -> Plan:
         """Say how A would be computed, without computing it."""
-        job = make_job(self.fitted, pairs, **_needs(pairs, variance, len(self.dataset)))
-        return plan(job.kernels, job.wanted, self.engine)
+        needed = pairs_needed(pairs, self.settings.measure)
+        job = make_job(self.fitted, needed, **self._needs(needed))
+        return plan(job.kernels, job.wanted, self.settings.engine)
 
     def shuffled_hsics(self, pair: Pair, n_permutations: int) -> FloatArray:
         """Compute the HSIC of a pair after random permutations of its second variable."""
@@ -80,54 +140,41 @@ class Study:
         variable = self.dataset.variables[pair[1]]
 
         def shuffle(order: IntArray) -> FittedKernel:
-            return kernel.take(order).fit(variable.take(order), rng=as_generator(self.seed))
+            return kernel.take(order).fit(variable.take(order), rng=self.settings.generator())
 
-        rng = as_generator(self.seed)
+        rng = self.settings.generator()
         orders = (rng.permutation(len(variable)) for _ in range(n_permutations))
-        return shuffled_hsics(first, second, shuffle, orders, self.engine)
+        return shuffled_hsics(first, second, shuffle, orders, self.settings.engine)
 
-    def scaled(self, factor: float) -> Study:
-        """Multiply all bandwidths; none is chosen anew."""
-        fits = {name: kernel.scaled(factor) for name, kernel in self.fitted.items()}
-        return replace(self, fits=fits)
+    def part(self, rows: IntArray, names: Mapping[str, str]) -> Study:
+        """Keep some rows and variables under new names; the kernels are fitted again."""
+        dataset = self.dataset
+        variables = {new: dataset.variables[old].take(rows) for old, new in names.items()}
+        kernels = {new: self.kernels[old].take(rows) for old, new in names.items()}
+        return Study(
+            replace(
+                dataset,
+                variables=variables,
+                rows=dataset.rows[rows],
+                row_names=dataset.row_names.take(rows),
+                clusters=None if dataset.clusters is None else dataset.clusters[rows],
+            ),
+            kernels,
+            self.settings,
+        )
 
-
-def _needs(
-    pairs: Sequence[Pair], variance: str, n: int, *, screened: bool = True
-) -> dict[str, Any]:
-    """List what is needed beside the conditional means of the pairs."""
-    return {
-        "bandwidths": variance in FOLLOWS_BANDWIDTHS,
-        "second_order": variance in SECOND_ORDER,
-        "means": pairs_to_screen(pairs, n) if screened else (),
-    }
-
-
-def provenance_of(
-    dataset: Dataset, fitted: Mapping[str, FittedKernel], influence: Influence
-) -> Provenance:
-    """Write down how a result is computed."""
-    return Provenance(
-        kernels={name: kernel.describe() for name, kernel in fitted.items()},
-        engine=influence.engine,
-        rows=dataset.rows,
-        n_dropped=dataset.n_dropped,
-        library=dataset.library,
-        unit_kernels=all(kernel.in_unit_interval for kernel in fitted.values()),
-        clusters=dataset.clusters,
-    )
+    def _needs(self, pairs: Sequence[Pair], *, screened: bool = True) -> dict[str, Any]:
+        """List what is needed beside the conditional means of the pairs."""
+        variance = self.settings.variance
+        return {
+            "bandwidths": variance in FOLLOWS_BANDWIDTHS,
+            "second_order": variance in SECOND_ORDER,
+            "means": pairs_to_screen(pairs, len(self.dataset)) if screened else (),
+        }
 
 
-def prepare(
-    blocks: Mapping[str, Any],
-    *,
-    kernel: Any = "auto",
-    measure: str = "hsic",
-    missing: str = "raise",
-    clusters: Any = None,
-    engine: Any = "auto",
-    rng: Any = None,
-    roles: Sequence[str] | None = None,
+def read_study(
+    blocks: Mapping[str, Any], settings: Settings, *, roles: Sequence[str] | None = None
 ) -> Study:
     """Read the blocks and give every variable its kernel.
 
@@ -135,23 +182,28 @@ def prepare(
     ----------
     blocks : mapping of str to data
         By the name they have in the results.
+    settings : Settings
     roles : sequence of str, optional
         The argument names of the blocks, which a mapping of kernels may use as well.
     """
-    check_choice("measure", measure, MEASURES)
     names = list(blocks)
-    specs = assign_kernels(_by_name(kernel, roles, names), names)
+    specs = assign_kernels(_by_name(settings.kernel, roles, names), names)
     given = {name: data for name, data in blocks.items() if isinstance(data, Precomputed)}
     specs |= given
     rows_of = {name: np.arange(len(matrix)) for name, matrix in given.items()}
-    dataset = read_dataset({**blocks, **rows_of}, missing=missing, clusters=clusters)
+    dataset = read_dataset(
+        {**blocks, **rows_of},
+        missing=settings.missing,
+        clusters=settings.clusters,
+        ids=settings.ids,
+    )
     kernels = {
-        name: _measured(as_kernel(specs[name], variable), specs[name], measure)
+        name: _measured(as_kernel(specs[name], variable), specs[name], settings.measure)
         for name, variable in dataset.variables.items()
     }
     if dataset.n_dropped:
         kernels = {name: kernel.take(dataset.rows) for name, kernel in kernels.items()}
-    return Study(dataset, kernels, engine, rng)
+    return Study(dataset, kernels, settings)
 
 
 def _by_name(kernel: Any, roles: Sequence[str] | None, names: Sequence[str]) -> Any:
@@ -170,32 +222,86 @@ def _measured(kernel: Kernel, spec: Any, measure: str) -> Kernel:
         return Distance()
     if isinstance(kernel, (Distance, Precomputed)):
         return kernel
-    raise ValueError(
-        f'measure="dcor" is defined by distances, not by kernel={spec!r}; leave kernel out, pass '
-        'Distance(exponent) or a precomputed negative distance, or use measure="cka".'
+    raise InputError(
+        [Option("measure", "dcor"), f" is defined by distances, not by the kernel {spec!r}"],
+        [
+            "leave the kernel out, pass Distance(exponent) or a precomputed negative distance, or "
+            "use ",
+            Option("measure", "cka"),
+            ".",
+        ],
     )
 
 
-def half(study: Study, rows: IntArray, names: Mapping[str, str]) -> Study:
-    """Keep some rows and variables under new names; the kernels are fitted again."""
-    dataset = study.dataset
-    variables = {new: dataset.variables[old].take(rows) for old, new in names.items()}
-    part = Dataset(variables, dataset.rows[rows])
-    kernels = {new: study.kernels[old].take(rows) for old, new in names.items()}
-    return Study(part, kernels, study.engine, study.seed)
+def reuse_influence(
+    influence: Influence, pairs: Sequence[Pair], settings: Settings
+) -> Computed:
+    """Take an A that is there already, after checking that it has what is asked for."""
+    for name, default in DECIDED.items():
+        value = getattr(settings, name)
+        if value is not default and value != default:
+            raise InputError(
+                "was decided when the Influence was computed",
+                "pass it to reldep.influence(), or pass data in place of the Influence.",
+                argument=name,
+                value=value,
+            )
+    _check_pairs_known(influence, pairs_needed(pairs, settings.measure))
+    n = influence.n_observations
+    settings.check_lag(n)
+    clusters = None if settings.clusters is None else read_clusters(settings.clusters, n)
+    dependences = estimate_dependences(
+        influence,
+        pairs,
+        settings.measure,
+        settings.variance,
+        RowDependence(clusters, settings.max_lag),
+    )
+    provenance = Provenance(
+        measure=settings.measure,
+        variance=settings.variance,
+        kernels=influence.kernels,
+        engine=influence.engine,
+        rows=influence.observations(),
+        dependence=dependences.rows,
+        library=influence.library,
+    )
+    cautions = (*small_sample_cautions(n), *influence.notes)
+    return Computed(influence, dependences, provenance, cautions)
+
+
+def _check_pairs_known(influence: Influence, pairs: Sequence[Pair]) -> None:
+    absent = []
+    for pair in pairs:
+        try:
+            influence.row(pair)
+        except KeyError:
+            absent.append(pair)
+    if absent:
+        raise InputError(
+            f"the Influence has no conditional means of {', '.join(map(repr, absent))}",
+            "add them to the pairs of reldep.influence() (normalised measures need the self-pairs "
+            "too).",
+        )
+
+
+def descriptions(fitted: Mapping[str, FittedKernel]) -> dict[str, dict[str, Any]]:
+    """Describe the fitted kernel of every variable."""
+    return {name: kernel.describe() for name, kernel in fitted.items()}
 
 
 def display_names(
     roles: Sequence[str], blocks: Sequence[Any], names: Sequence[str] | None
 ) -> list[str]:
     """Choose the names for a result: those given, else those the data carry, else the roles."""
-    from reldep.data.objects import native_name
-
     if names is not None:
         chosen = [str(name) for name in names]
         if len(chosen) != len(roles) or len(set(chosen)) != len(chosen):
-            raise ValueError(
-                f"names={names!r}; pass {len(roles)} different names, for {', '.join(roles)}."
+            raise InputError(
+                "does not name the variables",
+                f"pass {len(roles)} different names, for {', '.join(roles)}.",
+                argument="names",
+                value=names,
             )
         return chosen
     carried = [native_name(block) or role for role, block in zip(roles, blocks, strict=True)]

@@ -10,11 +10,12 @@ import numpy as np
 from reldep.data.checks import check_names_known
 from reldep.data.objects import frame_library, native_name
 from reldep.data.variables import Labels, Numeric
+from reldep.exceptions import InputError, InputTypeError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reldep.data.checks import Dataset
+    from reldep.data.dataset import Dataset
     from reldep.data.variables import Variable
     from reldep.engine import Influence
 
@@ -28,20 +29,20 @@ def read_targets(targets: Any) -> dict[str, Any]:
     elif isinstance(targets, np.ndarray) and targets.ndim == 2:
         blocks = [(f"target {i}", column) for i, column in enumerate(targets.T)]
     else:
-        raise TypeError(
+        raise InputTypeError(
             f"targets is of type {type(targets).__name__}; pass a mapping of names to data, a "
             "data frame or a two-dimensional array, whose columns are the targets."
         )
     names = [str(name) for name, _ in blocks]
     repeated = [name for name in dict.fromkeys(names) if names.count(name) > 1]
     if repeated:
-        raise ValueError(
+        raise InputError(
             f"targets has {names.count(repeated[0])} columns of the name {repeated[0]!r}; rename "
             "them, so that the answer can tell them apart."
         )
     if len(names) < 2:
         only = f": {names[0]!r}" if names else ""
-        raise ValueError(
+        raise InputError(
             f"targets has {len(names)} of at least 2 targets{only}. For one target ask "
             "reldep.dependence; several columns that belong together are one target as "
             "{'name': frame}."
@@ -57,7 +58,7 @@ def _columns_of_frame(frame: Any) -> list[tuple[Any, Any]]:
 
     native = nw.from_native(frame, allow_series=True)
     if not isinstance(native, nw.DataFrame):
-        raise TypeError(
+        raise InputTypeError(
             f"targets is a {type(frame).__name__}; pass a data frame with one column per target, "
             "or a mapping of names to data."
         )
@@ -71,7 +72,7 @@ def name_all(
     if names is not None:
         chosen = [str(name) for name in names]
         if len(chosen) != len(targets) + 1 or len(set(chosen)) != len(chosen):
-            raise ValueError(
+            raise InputError(
                 f"names has {len(chosen)} entries, {len(set(chosen))} of them different; pass "
                 f"{len(targets) + 1} different names, for the source and {len(targets)} targets."
             )
@@ -80,7 +81,7 @@ def name_all(
     if own is None or own in targets:
         own = "source"
     if own in targets:
-        raise ValueError(
+        raise InputError(
             "targets has a target of the name 'source', which is also what the source is called; "
             "pass names=(source, *targets)."
         )
@@ -92,19 +93,19 @@ def names_in_influence(
 ) -> tuple[str, list[str]]:
     """Find the targets of a source among the pairs that are computed already."""
     if not isinstance(source, str):
-        raise TypeError(
+        raise InputTypeError(
             f"source is of type {type(source).__name__}; with an Influence in place of targets "
             "pass the name of the source."
         )
     if names is not None:
-        raise ValueError("names are those of the Influence; leave names out.")
+        raise InputError("names are those of the Influence; leave names out.")
     check_names_known("source", [source], influence.names)
     others = [
         pair[1] if pair[0] == source else pair[0] for pair in influence.pairs if source in pair
     ]
     targets = [name for name in dict.fromkeys(others) if name != source]
     if len(targets) < 2:
-        raise ValueError(
+        raise InputError(
             f"the Influence has {len(targets)} pairs of {source!r} with another variable; a "
             "ranking needs at least 2. Add them to the pairs of reldep.influence()."
         )
@@ -115,7 +116,7 @@ def assign_to_targets(kernel: Any, source: str, targets: Sequence[str]) -> Any:
     """Let a tuple mean (source, every target), and a mapping use the argument names."""
     if isinstance(kernel, (tuple, list)):
         if len(kernel) != 2:
-            raise ValueError(
+            raise InputError(
                 f"kernel is a tuple of {len(kernel)}; pass (source kernel, target kernel), a "
                 "mapping by name, or a single one for all."
             )
@@ -133,7 +134,7 @@ def check_source_apart(dataset: Dataset, source: str, targets: Sequence[str]) ->
     """Refuse a target that is the source itself: it would always be the best."""
     for name in targets:
         if _same(dataset.variables[source], dataset.variables[name]):
-            raise ValueError(
+            raise InputError(
                 f"the target {name!r} is the source itself, on which it depends most by "
                 "construction; leave it out of targets."
             )

@@ -98,11 +98,15 @@ def independence_sample_size(
     )
 
 
-def permutation_pvalue(observed: float, permuted: FloatArray) -> float:
-    """Give the p-value of a permutation test, ``(1 + count) / (1 + B)``, which is never 0.
+def permutation_test(
+    statistic: float, observed: float, permuted: FloatArray
+) -> IndependenceTest:
+    """Test independence by permutations: p is ``(1 + count) / (1 + B)``, which is never 0.
 
     Parameters
     ----------
+    statistic : float
+        What is reported as the statistic.
     observed : float
         The HSIC of the data.
     permuted : ndarray, shape (B,)
@@ -110,4 +114,7 @@ def permutation_pvalue(observed: float, permuted: FloatArray) -> float:
     """
     tolerance = ROUNDING * float(np.abs(permuted).max(initial=abs(observed)))
     count = int((permuted >= observed - tolerance).sum())
-    return (1.0 + count) / (1.0 + len(permuted))
+    pvalue = (1.0 + count) / (1.0 + len(permuted))
+    return IndependenceTest(
+        statistic, pvalue, math.log10(pvalue), "permutation", len(permuted)
+    )

@@ -1,0 +1,74 @@
+"""The options that all questions share, checked once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from reldep.data.checks import MEASURES, MISSING, VARIANCES, check_choice
+from reldep.exceptions import InputError, Option
+from reldep.stats.measures import SECOND_ORDER
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Settings:
+    """What a question says besides its data.
+
+    Attributes
+    ----------
+    measure, kernel, variance, clusters, max_lag, missing, engine, rng, ids
+        As for :func:`reldep.compare`.
+    """
+
+    measure: str = "hsic"
+    kernel: Any = "auto"
+    variance: str = "fixed-kernel"
+    clusters: Any = None
+    max_lag: int | str | None = None
+    missing: str = "raise"
+    engine: Any = "auto"
+    rng: Any = None
+    ids: Any = None
+
+    def __post_init__(self) -> None:
+        check_choice("measure", self.measure, MEASURES)
+        check_choice("variance", self.variance, VARIANCES)
+        check_choice("missing", self.missing, MISSING)
+        if self.clusters is not None and self.max_lag is not None:
+            raise InputError(
+                [Option("clusters"), " and ", Option("max_lag"), " are both given"],
+                "rows depend on each other within clusters or over time: leave one of them out.",
+            )
+        given = "clusters" if self.clusters is not None else "max_lag"
+        if self.variance in SECOND_ORDER and getattr(self, given) is not None:
+            raise InputError(
+                ["takes the rows to be independent and cannot be combined with ", Option(given)],
+                [
+                    "use ",
+                    Option("variance", "fixed-kernel"),
+                    " or ",
+                    Option("variance", "bandwidth-aware"),
+                    ".",
+                ],
+                argument="variance",
+                value=self.variance,
+            )
+
+    def generator(self) -> np.random.Generator:
+        """Make the generator of all random steps; None is a fixed seed, so that answers repeat."""
+        return np.random.default_rng(0 if self.rng is None else self.rng)
+
+    def check_lag(self, n: int) -> None:
+        """Refuse a lag that is no whole number below the number of observations."""
+        lag = self.max_lag
+        if lag is None or (isinstance(lag, str) and lag == "auto"):
+            return
+        if isinstance(lag, bool) or not isinstance(lag, (int, np.integer)) or not 0 <= lag < n:
+            raise InputError(
+                f"does not fit {n} observations",
+                f'pass a whole number from 0 to {n - 1}, or "auto".',
+                argument="max_lag",
+                value=lag,
+            )
