@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 ALTERNATIVES = ("greater", "less", "two-sided")
 MEASURES = ("hsic", "cka", "dcor")
 METHODS = ("joint", "split")
-VARIANCES = ("fixed-kernel", "bandwidth-aware", "second-order", "full")
+VARIANCES = ("jackknife", "fixed-kernel", "bandwidth-aware", "second-order", "full")
 ADJUSTMENTS = ("single-step", "step-down", "holm", "bh")
 MISSING = ("raise", "drop")
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from reldep.engine import Influence, Pair
     from reldep.kernels import FittedKernel
     from reldep.questions.study import Computed
-    from reldep.stats.testing import Test
+    from reldep.stats.differences import TTest
 
 # A pair is taken to be dependent where the screen rejects independence at this level.
 SCREEN_LEVEL = 0.05
@@ -90,7 +90,7 @@ def small_sample_cautions(n: int) -> tuple[ReldepWarning, ...]:
 
 
 def cautions_about_contrast(
-    computed: Computed, weights: FloatArray, test: Test, *, halves: bool = False
+    computed: Computed, weights: FloatArray, test: TTest, *, halves: bool = False
 ) -> tuple[ReldepWarning, ...]:
     """Screen a tested contrast.
 
@@ -99,7 +99,7 @@ def cautions_about_contrast(
     computed : Computed
     weights : ndarray
         Of the pairs.
-    test : Test
+    test : TTest
         Of the contrast.
     halves : bool, default False
         Whether each pair was computed on half of the rows.
@@ -143,13 +143,13 @@ def _independence(
 
 
 def _degenerate(
-    computed: Computed, weights: FloatArray, test: Test
+    computed: Computed, weights: FloatArray, test: TTest
 ) -> Iterable[DegenerateWarning]:
     found = computed.dependences
-    if found.variance in SECOND_ORDER or found.rows.any:
+    if found.variance in (*SECOND_ORDER, "jackknife") or found.rows.any:
         return
     share = second_order_share(
-        computed.influence, found.pairs, weights, found.measure, test.variance
+        computed.influence, found.pairs, weights, found.measure, test.standard_error**2
     )
     if share is not None and share > SECOND_ORDER_SHARE:
         amount = "half or more" if share >= 0.5 else percent(round(share, 2))

@@ -20,7 +20,7 @@ from reldep.questions.study import (
     read_study,
 )
 from reldep.results.contrast import Comparison
-from reldep.stats.measures import pairs_needed
+from reldep.stats.dependences import join_halves
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -259,17 +259,17 @@ def compute_halves(study: Study, labels: Sequence[str], order: IntArray) -> Comp
             value="split",
         )
     halves = (np.sort(order[: n // 2]), np.sort(order[n // 2 :]))
-    parts: list[Influence] = []
-    pairs: list[Pair] = []
+    parts = []
     fitted = {}
     for chosen, target, word in zip(halves, labels[1:], ("first", "second"), strict=True):
         own_source = f"{labels[0]} ({word} half)"
         part = study.part(chosen, {labels[0]: own_source, target: target})
-        pairs.append((own_source, target))
-        parts.append(part.influence(pairs_needed(pairs[-1:], study.settings.measure)))
+        parts.append(part.compute([(own_source, target)]))
         fitted |= part.fitted
+    influence = _spread_over_all_rows([part.influence for part in parts], halves, study)
+    dependences = join_halves([part.dependences for part in parts], halves, study.rows)
     whole = Study(study.dataset, study.kernels, study.settings, fitted)
-    return whole.finish(_spread_over_all_rows(parts, halves, study), pairs)
+    return whole.describe(influence, dependences)
 
 
 def _spread_over_all_rows(
@@ -286,7 +286,6 @@ def _spread_over_all_rows(
         for part, chosen in zip(parts, rows, strict=True)
         if part.bandwidth_psi is not None
     ]
-    components = [p.second_component for p in parts if p.second_component is not None]
     return Influence(
         np.concatenate(values),
         tuple(pair for part in parts for pair in part.pairs),
@@ -295,7 +294,6 @@ def _spread_over_all_rows(
         parts[0].engine,
         tuple(note for part in parts for note in part.notes),
         np.concatenate(moves) if moves else None,
-        _block_diagonal(components) if components else None,
         means={pair: value for part in parts for pair, value in part.means.items()},
         kernels={name: kernel for part in parts for name, kernel in part.kernels.items()},
         rows=study.dataset.row_names,
@@ -308,9 +306,3 @@ def _spread(values: FloatArray, rows: IntArray, n: int) -> FloatArray:
     whole = np.zeros((len(values), n))
     whole[:, rows] = values * (n / len(rows))
     return whole
-
-
-def _block_diagonal(matrices: Sequence[FloatArray]) -> FloatArray:
-    from scipy.linalg import block_diag
-
-    return np.asarray(block_diag(*matrices))

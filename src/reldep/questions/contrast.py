@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -101,10 +100,8 @@ def contrast(
     else:
         pairs, vector = read_weights(weights, variables)
         used = dict.fromkeys(name for pair in pairs for name in pair)
-        chosen = _kernels_of_used(kernel, list(variables), list(used))
-        study = read_study(
-            {name: variables[name] for name in used}, replace(settings, kernel=chosen)
-        )
+        blocks = {name: variables[name] for name in used}
+        study = read_study(blocks, settings, among=list(variables))
         computed = study.compute(pairs)
     test = computed.dependences.test(vector)
     cautions = (*computed.cautions, *cautions_about_contrast(computed, vector, test))
@@ -141,14 +138,3 @@ def read_weights(weights: Any, names: Iterable[str]) -> tuple[tuple[Pair, ...], 
         total[key] = total.get(key, 0.0) + float(weight)
     vector = check_weights(np.array(list(total.values())))
     return tuple(original.values()), vector
-
-
-def _kernels_of_used(kernel: Any, names: list[str], used: list[str]) -> Any:
-    """Keep the kernels of the variables that carry a weight."""
-    if isinstance(kernel, Mapping):
-        check_names_known("kernel", kernel, names)
-        return {name: spec for name, spec in kernel.items() if name in used}
-    if isinstance(kernel, (tuple, list)) and len(kernel) == len(names):
-        by_name = dict(zip(names, kernel, strict=True))
-        return tuple(by_name[name] for name in used)
-    return kernel

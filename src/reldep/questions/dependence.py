@@ -271,7 +271,7 @@ def _plain(x: Any, y: Any, measure: str, kernel: Any, missing: str, engine: Any)
     )
     study = read_study({"x": x, "y": y}, settings)
     pair = ("x", "y")
-    computed = study.influence(pairs_needed([pair], measure), screened=False)
+    computed = study.influence(pairs_needed([pair], measure), means=())
     value = estimate_dependences(computed, [pair], measure).values[0]
     raise_cautions(cautions_of_data(study.dataset, study.fitted, computed, tested=False))
     return float(value)

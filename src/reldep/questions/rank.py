@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from reldep.questions.repetition import repeatable
 from reldep.questions.settings import Settings
 from reldep.questions.study import Computed, raise_cautions, read_study, reuse_influence
 from reldep.questions.targets import (
-    assign_to_targets,
     check_source_apart,
     name_all,
     names_in_influence,
@@ -152,7 +150,8 @@ def _compute(
     source_name, target_names = name_all(source, blocks, names)
     study = read_study(
         {source_name: source, **dict(zip(target_names, blocks.values(), strict=True))},
-        replace(settings, kernel=assign_to_targets(settings.kernel, source_name, target_names)),
+        settings,
+        roles=["source", *["targets"] * len(target_names)],
     )
     check_source_apart(study.dataset, source_name, target_names)
     pairs = [(source_name, name) for name in target_names]

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
     from reldep.engine import Influence, Pair
     from reldep.kernels import FittedKernel
-    from reldep.results.contrast import Comparison
 
 # From an eighth to eight times the bandwidth, two steps for each doubling.
 FACTORS = tuple(2.0 ** (step / 2) for step in range(-6, 7))
@@ -115,9 +114,10 @@ def over_bandwidths(
         for name, kernel in study.fitted.items()
         for i, factor in enumerate(grid)
     }
-    job = replace(study, fits=fits)
-    wanted = [(_at(x, i), _at(y, i)) for i in range(len(grid)) for x, y in needed]
-    everything = job.influence(wanted)
+    steps = range(len(grid))
+    wanted = [(_at(x, i), _at(y, i)) for i in steps for x, y in needed]
+    means = [(_at(x, i), _at(y, i)) for i in steps for x, y in study.means_beside(needed)]
+    everything = replace(study, fits=fits).influence(wanted, means=means)
     comparisons = []
     for i, factor in enumerate(grid):
         scaled = {name: kernel.scaled(float(factor)) for name, kernel in study.fitted.items()}
@@ -127,9 +127,7 @@ def over_bandwidths(
     nearest = int(np.argmin(np.abs(np.log(grid))))
     return _with_caution(
         Sensitivity(
-            provenance=replace(
-                comparisons[nearest].provenance, kernels=descriptions(study.fitted)
-            ),
+            provenance=replace(comparisons[nearest].provenance, kernels=descriptions(study.fitted)),
             warnings=comparisons[nearest].warnings,
             factors=grid,
             comparisons=tuple(comparisons),
@@ -149,14 +147,13 @@ def _those_at(
     """Take from the A of all factors what belongs to one of them, under the plain names."""
     ending = f"\0at {step}"
     rows = [everything.row((_at(x, step), _at(y, step))) for x, y in pairs]
-    moves, second = everything.bandwidth_psi, everything.second_component
+    moves = everything.bandwidth_psi
     return replace(
         everything,
         values=everything.values[rows],
         pairs=tuple(pairs),
         names=tuple(fitted),
         bandwidth_psi=None if moves is None else moves[rows],
-        second_component=None if second is None else second[np.ix_(rows, rows)],
         means={
             (x.removesuffix(ending), y.removesuffix(ending)): value
             for (x, y), value in everything.means.items()

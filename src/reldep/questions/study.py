@@ -15,16 +15,16 @@ from reldep.data.objects import native_name
 from reldep.engine import Influence, Pair, Plan, compute_influence, plan
 from reldep.engine.job import make_job
 from reldep.engine.permuted import shuffled_hsics
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import InputError
 from reldep.kernels.given import Precomputed
-from reldep.kernels.radial import Distance
-from reldep.kernels.resolve import as_kernel, assign_kernels
+from reldep.kernels.resolve import as_kernel, assign
 from reldep.questions.cautions import cautions_of_data, small_sample_cautions
 from reldep.results.provenance import Provenance
 from reldep.stats.covariance import RowDependence
 from reldep.stats.dependences import Dependences, estimate_dependences
-from reldep.stats.measures import FOLLOWS_BANDWIDTHS, SECOND_ORDER, pairs_needed
+from reldep.stats.measures import FOLLOWS_BANDWIDTHS, TAKES_SECOND_OFF, pairs_needed
 from reldep.stats.screening import pairs_to_screen
+from reldep.stats.second_order import pairs_of_second_component
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -83,11 +83,23 @@ class Study:
         """Which rows may depend on each other."""
         return RowDependence(self.dataset.clusters, self.settings.max_lag)
 
-    def influence(self, pairs: Sequence[Pair], *, screened: bool = True) -> Influence:
-        """Compute A for these pairs, with all that the variance and the screens need."""
+    def influence(self, pairs: Sequence[Pair], *, means: Sequence[Pair] | None = None) -> Influence:
+        """Compute A for these pairs.
+
+        Parameters
+        ----------
+        pairs : sequence of Pair
+        means : sequence of Pair, optional
+            Further pairs of which the HSIC alone is needed; by default those for the variance
+            and the screens.
+        """
         self.settings.check_lag(len(self.dataset))
         computed = compute_influence(
-            self.fitted, pairs, self.settings.engine, **self._needs(pairs, screened=screened)
+            self.fitted,
+            pairs,
+            self.settings.engine,
+            bandwidths=self.settings.variance in FOLLOWS_BANDWIDTHS,
+            means=self.means_beside(pairs) if means is None else means,
         )
         return replace(
             computed,
@@ -111,11 +123,17 @@ class Study:
 
     def finish(self, influence: Influence, pairs: Sequence[Pair]) -> Computed:
         """Estimate the dependences of these pairs from A."""
-        measure, variance = self.settings.measure, self.settings.variance
-        dependences = estimate_dependences(influence, pairs, measure, variance, self.rows)
+        settings = self.settings
+        dependences = estimate_dependences(
+            influence, pairs, settings.measure, settings.variance, self.rows
+        )
+        return self.describe(influence, dependences)
+
+    def describe(self, influence: Influence, dependences: Dependences) -> Computed:
+        """Note where the dependences come from and what to beware of."""
         provenance = Provenance(
-            measure=measure,
-            variance=variance,
+            measure=self.settings.measure,
+            variance=self.settings.variance,
             kernels=influence.kernels,
             engine=influence.engine,
             rows=self.dataset.row_names,
@@ -130,7 +148,12 @@ class Study:
     def plan(self, pairs: Sequence[Pair]) -> Plan:
         """Say how A would be computed, without computing it."""
         needed = pairs_needed(pairs, self.settings.measure)
-        job = make_job(self.fitted, needed, **self._needs(needed))
+        job = make_job(
+            self.fitted,
+            needed,
+            bandwidths=self.settings.variance in FOLLOWS_BANDWIDTHS,
+            means=self.means_beside(needed),
+        )
         return plan(job.kernels, job.wanted, self.settings.engine)
 
     def shuffled_hsics(self, pair: Pair, n_permutations: int) -> FloatArray:
@@ -163,18 +186,20 @@ class Study:
             self.settings,
         )
 
-    def _needs(self, pairs: Sequence[Pair], *, screened: bool = True) -> dict[str, Any]:
-        """List what is needed beside the conditional means of the pairs."""
-        variance = self.settings.variance
-        return {
-            "bandwidths": variance in FOLLOWS_BANDWIDTHS,
-            "second_order": variance in SECOND_ORDER,
-            "means": pairs_to_screen(pairs, len(self.dataset)) if screened else (),
-        }
+    def means_beside(self, pairs: Sequence[Pair]) -> tuple[Pair, ...]:
+        """List the pairs whose HSIC the variance and the screens need beside A."""
+        screens = pairs_to_screen(pairs, len(self.dataset))
+        if self.settings.variance not in TAKES_SECOND_OFF:
+            return screens
+        return tuple(dict.fromkeys((*screens, *pairs_of_second_component(pairs))))
 
 
 def read_study(
-    blocks: Mapping[str, Any], settings: Settings, *, roles: Sequence[str] | None = None
+    blocks: Mapping[str, Any],
+    settings: Settings,
+    *,
+    roles: Sequence[str] | None = None,
+    among: Sequence[str] | None = None,
 ) -> Study:
     """Read the blocks and give every variable its kernel.
 
@@ -184,10 +209,12 @@ def read_study(
         By the name they have in the results.
     settings : Settings
     roles : sequence of str, optional
-        The argument names of the blocks, which a mapping of kernels may use as well.
+        The argument that each block was passed as, which a mapping of kernels may use as well.
+    among : sequence of str, optional
+        All variables that the user passed, where the blocks are only some of them.
     """
     names = list(blocks)
-    specs = assign_kernels(_by_name(settings.kernel, roles, names), names)
+    specs = assign(settings.kernel, names, roles=roles, among=among, measure=settings.measure)
     given = {name: data for name, data in blocks.items() if isinstance(data, Precomputed)}
     specs |= given
     rows_of = {name: np.arange(len(matrix)) for name, matrix in given.items()}
@@ -198,44 +225,14 @@ def read_study(
         ids=settings.ids,
     )
     kernels = {
-        name: _measured(as_kernel(specs[name], variable), specs[name], settings.measure)
-        for name, variable in dataset.variables.items()
+        name: as_kernel(specs[name], variable) for name, variable in dataset.variables.items()
     }
     if dataset.n_dropped:
         kernels = {name: kernel.take(dataset.rows) for name, kernel in kernels.items()}
     return Study(dataset, kernels, settings)
 
 
-def _by_name(kernel: Any, roles: Sequence[str] | None, names: Sequence[str]) -> Any:
-    """Let a mapping of kernels use argument names in place of the variables' own."""
-    if roles is None or not hasattr(kernel, "items"):
-        return kernel
-    own = dict(zip(roles, names, strict=True))
-    return {own.get(key, key): value for key, value in kernel.items()}
-
-
-def _measured(kernel: Kernel, spec: Any, measure: str) -> Kernel:
-    """Distance correlation is defined by distances: it brings its own kernel."""
-    if measure != "dcor":
-        return kernel
-    if isinstance(spec, str) and spec.lower() in {"auto", "distance"}:
-        return Distance()
-    if isinstance(kernel, (Distance, Precomputed)):
-        return kernel
-    raise InputError(
-        [Option("measure", "dcor"), f" is defined by distances, not by the kernel {spec!r}"],
-        [
-            "leave the kernel out, pass Distance(exponent) or a precomputed negative distance, or "
-            "use ",
-            Option("measure", "cka"),
-            ".",
-        ],
-    )
-
-
-def reuse_influence(
-    influence: Influence, pairs: Sequence[Pair], settings: Settings
-) -> Computed:
+def reuse_influence(influence: Influence, pairs: Sequence[Pair], settings: Settings) -> Computed:
     """Take an A that is there already, after checking that it has what is asked for."""
     for name, default in DECIDED.items():
         value = getattr(settings, name)

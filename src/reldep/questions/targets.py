@@ -112,24 +112,6 @@ def names_in_influence(
     return source, targets
 
 
-def assign_to_targets(kernel: Any, source: str, targets: Sequence[str]) -> Any:
-    """Let a tuple mean (source, every target), and a mapping use the argument names."""
-    if isinstance(kernel, (tuple, list)):
-        if len(kernel) != 2:
-            raise InputError(
-                f"kernel is a tuple of {len(kernel)}; pass (source kernel, target kernel), a "
-                "mapping by name, or a single one for all."
-            )
-        return {source: kernel[0]} | dict.fromkeys(targets, kernel[1])
-    if not isinstance(kernel, Mapping):
-        return kernel
-    check_names_known("kernel", kernel, dict.fromkeys([source, *targets, "source", "targets"]))
-    named = {name: spec for name, spec in kernel.items() if name in {source, *targets}}
-    shared = dict.fromkeys(targets, kernel["targets"]) if "targets" in kernel else {}
-    own = {source: kernel["source"]} if "source" in kernel else {}
-    return {**shared, **own, **named}
-
-
 def check_source_apart(dataset: Dataset, source: str, targets: Sequence[str]) -> None:
     """Refuse a target that is the source itself: it would always be the best."""
     for name in targets:

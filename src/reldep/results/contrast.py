@@ -178,7 +178,7 @@ class Comparison(Contrast):
                 "the efficiency of joint over split needs their covariance",
                 ["use ", Option("method", "joint"), "."],
             )
-        return paper.relative_efficiency(self.dependences.plug_in)
+        return paper.relative_efficiency(self.dependences.covariance)
 
     def power(self, n: int, *, alpha: float = 0.05, method: str | None = None) -> float:
         """Give the probability that a test with `n` new observations rejects at level `alpha`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reldep.data.checks import MINIMUM_OBSERVATIONS, check_count, check_level
 from reldep.results.tested import Result
@@ -14,8 +14,10 @@ from reldep.stats.independence import (
     independence_power,
     independence_sample_size,
 )
-from reldep.stats.testing import Interval
 from reldep.words import MEASURE_NAMES, interval_text, number, percent
+
+if TYPE_CHECKING:
+    from reldep.stats.testing import Interval
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from reldep.data.frames import make_frame
 from reldep.results.base import Answer
 from reldep.results.description import Picture
 from reldep.stats.simultaneous import quantile, root_scale_interval
+from reldep.stats.testing import Intervals
 from reldep.words import MEASURE_NAMES, interval_text, listed, number, percent
 
 if TYPE_CHECKING:
@@ -20,13 +21,6 @@ if TYPE_CHECKING:
     from reldep.engine.terms import Pair
     from reldep.stats.dependences import Dependences
     from reldep.stats.ranking import Differences, Order
-
-
-class Intervals(NamedTuple):
-    """The limits of several confidence intervals."""
-
-    low: FloatArray
-    high: FloatArray
 
 
 @dataclass(frozen=True, eq=False, repr=False)

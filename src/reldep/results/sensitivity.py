@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.results.base import Answer
-from reldep.results.contrast import Comparison
 from reldep.results.description import Picture, Section
-from reldep.results.ranking import Intervals
 from reldep.stats import testing
+from reldep.stats.testing import Intervals
 from reldep.words import MEASURE_NAMES, interval_text, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reldep.data.variables import FloatArray
+    from reldep.results.contrast import Comparison
 
 # A sign counts as shown where it is significant one-sided at 5 %.
 SHOWN = testing.critical_value(0.05, "greater")

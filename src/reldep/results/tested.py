@@ -14,6 +14,7 @@ from reldep.results.base import Answer
 from reldep.results.description import Picture, Section
 from reldep.stats import testing
 from reldep.stats.diagnostics import WithoutTop, leave_out, most_influential, variance_shares
+from reldep.stats.differences import TTest
 from reldep.words import MEASURE_NAMES, interval_text, number, percent, pvalue_text
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Result(Answer):
         The dependence of every pair involved, with all that inference needs.
     weights : ndarray, shape (p,)
         The weight of every pair in the estimate.
-    tested : Test
+    tested : TTest
         The estimate with its variance and the law of its statistic.
     alternative : {"greater", "less", "two-sided"}
     influence : Influence
@@ -45,7 +46,7 @@ class Result(Answer):
 
     dependences: Dependences
     weights: FloatArray
-    tested: testing.Test
+    tested: TTest
     alternative: str
     influence: Influence
 
@@ -92,7 +93,7 @@ class Result(Answer):
     @property
     def covariance(self) -> FloatArray:
         """Their covariance; with the weights w, ``w' covariance w`` is `standard_error` squared."""
-        return self.dependences.covariance_with(self.weights, self.tested.variance)
+        return self.dependences.covariance_with(self.weights, self.standard_error**2)
 
     def confidence_interval(self, confidence_level: float = 0.95) -> testing.Interval:
         """Give the two-sided interval of the estimate, whatever the alternative.
@@ -107,7 +108,7 @@ class Result(Answer):
             A named tuple.
         """
         level = check_level("confidence_level", confidence_level)
-        return self.tested.interval(level)
+        return testing.Interval(*self.tested.interval(level))
 
     def power(self, n: int, *, alpha: float = 0.05) -> float:
         """Give the probability that a test with `n` new observations rejects at level `alpha`.
@@ -171,7 +172,8 @@ class Result(Answer):
         top = most_influential(psi, k)
         dependence = self.provenance.dependence
         change, ratio = leave_out(psi, top, dependence)
-        rest = testing.Test(self.estimate + change, self.tested.variance * ratio)
+        error = self.tested.standard_error * math.sqrt(ratio)
+        rest = TTest(self.estimate + change, error, self.df, error)
         return WithoutTop(self.provenance.rows.take(top), rest, self.alternative)
 
     def statistic_name(self) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reldep.stats.covariance import ROUNDING
 from reldep.stats.differences import (
     TTest,
     degrees_of_freedom,
@@ -14,7 +15,6 @@ from reldep.stats.differences import (
     inside,
     scale_slopes,
 )
-from reldep.stats.normal import ROUNDING
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray

@@ -7,31 +7,39 @@ numbers give the same answer.
 
 from __future__ import annotations
 
+import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from reldep.exceptions import InputError
-from reldep.stats.covariance import (
-    INDEPENDENT_ROWS,
-    RowDependence,
-    is_negligible,
+from reldep.stats.contrast_tests import contrast_test, split_test
+from reldep.stats.covariance import INDEPENDENT_ROWS, RowDependence, is_negligible
+from reldep.stats.differences import TTest, compare_pairs
+from reldep.stats.jackknife import Jackknife, jackknife
+from reldep.stats.measures import (
+    FOLLOWS_BANDWIDTHS,
+    SECOND_ORDER,
+    computed,
+    measure_gradient,
+    not_computed,
 )
-from reldep.stats.measures import FOLLOWS_BANDWIDTHS, SECOND_ORDER, computed, measure_gradient
-from reldep.stats.second_order import agreeing_with, second_order_covariance
-from reldep.stats.testing import Interval, Test
+from reldep.stats.score_intervals import single_interval
+from reldep.stats.second_order import agreeing_with, second_component, second_order_covariance
+from reldep.stats.testing import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reldep.data.variables import FloatArray
+    from reldep.data.variables import FloatArray, IntArray
     from reldep.engine.influence import Influence
     from reldep.engine.terms import Pair
 
 
 @dataclass(frozen=True, eq=False)
-class Dependences:
+class Dependences(ABC):
     """Estimates of several dependences with all that tests and intervals need.
 
     Attributes
@@ -40,11 +48,8 @@ class Dependences:
     measure, variance : str
     values : ndarray, shape (p,)
     psi : ndarray, shape (p, m)
-        The influence of every observation on every value; rows sum to 0.
-    plug_in : ndarray, shape (p, p)
-        The covariance of the values to first order.
-    second : ndarray, shape (p, p), or None
-        The covariance of the second Hoeffding component, for variances that take it off.
+        The influence of every observation on every value; rows sum to 0, and ``psi psi' / m²``
+        is the covariance of the values to first order.
     rows : RowDependence
         With the lag that was chosen, where that was left open.
     """
@@ -54,8 +59,6 @@ class Dependences:
     variance: str
     values: FloatArray
     psi: FloatArray
-    plug_in: FloatArray
-    second: FloatArray | None
     rows: RowDependence
 
     @property
@@ -64,30 +67,20 @@ class Dependences:
         return int(self.psi.shape[1])
 
     @property
+    @abstractmethod
     def covariance(self) -> FloatArray:
         """The covariance of the values, positive semi-definite."""
-        if self.second is None:
-            return self.plug_in
-        return second_order_covariance(self.plug_in, self.second)
 
     @property
     def standard_errors(self) -> FloatArray:
         """The standard error of every value."""
         return np.sqrt(np.diag(self.covariance))
 
-    def covariance_with(self, weights: FloatArray, variance: float) -> FloatArray:
-        """Give the covariance in which a contrast has exactly this variance."""
-        return agreeing_with(self.covariance, weights, variance)
+    @abstractmethod
+    def interval(self, i: int, confidence_level: float) -> Interval:
+        """Give the interval of one dependence."""
 
-    def test(self, weights: FloatArray) -> Test:
-        """Test whether a weighted sum of the dependences is 0."""
-        plug_in = float(weights @ self.plug_in @ weights)
-        scale = float(weights**2 @ np.diag(self.plug_in))
-        if scale == 0 or is_negligible(plug_in, scale):
-            raise InputError(*_zero_variance(self.pairs))
-        second = 0.0 if self.second is None else float(weights @ self.second @ weights)
-        return Test(float(weights @ self.values), float(corrected_variance(plug_in, second)))
-
+    @abstractmethod
     def difference_variances(self) -> FloatArray:
         """Give the variance of every difference of two dependences; exactly 0 for ties.
 
@@ -95,16 +88,152 @@ class Dependences:
         do. The rule is that of :meth:`test`, so that a ranking of two targets and their
         comparison agree.
         """
+
+    @abstractmethod
+    def _test(self, weights: FloatArray) -> TTest:
+        """Test whether a weighted sum of the dependences is 0; a standard error of 0 is a tie."""
+
+    def test(self, weights: FloatArray) -> TTest:
+        """Test whether a weighted sum of the dependences is 0."""
+        test = self._test(weights)
+        if not test.standard_error > 0:
+            listed = ", ".join(f"{x} ~ {y}" for x, y in self.pairs)
+            raise InputError(
+                f"the estimated variance of the contrast of {listed} is 0: the dependences are "
+                "the same for every observation, as when two variables are identical or copies "
+                "of each other.",
+                "There is nothing to test; compare different variables.",
+            )
+        return test
+
+    def covariance_with(self, weights: FloatArray, variance: float) -> FloatArray:
+        """Give the covariance in which a contrast has exactly this variance."""
+        return agreeing_with(self.covariance, weights, variance)
+
+
+@dataclass(frozen=True, eq=False)
+class PlugIn(Dependences):
+    """Dependences with a variance from their influence values, and the normal law.
+
+    Attributes
+    ----------
+    plug_in : ndarray, shape (p, p)
+        The covariance of the values to first order.
+    second : ndarray, shape (p, p), or None
+        The covariance of the second Hoeffding component, for variances that take it off.
+    """
+
+    plug_in: FloatArray
+    second: FloatArray | None
+
+    @property
+    def covariance(self) -> FloatArray:
+        """The covariance of the values."""
+        if self.second is None:
+            return self.plug_in
+        return second_order_covariance(self.plug_in, self.second)
+
+    @property
+    def df(self) -> float:
+        """The degrees of freedom: one less than there are clusters, infinite without them."""
+        n_clusters = self.rows.n_clusters
+        # With the published variance the published law is kept.
+        if n_clusters is None or self.variance in ("fixed-kernel", "bandwidth-aware"):
+            return math.inf
+        return n_clusters - 1.0
+
+    def interval(self, i: int, confidence_level: float) -> Interval:
+        """Give the interval of one dependence."""
+        error = float(self.standard_errors[i])
+        test = TTest(float(self.values[i]), error, self.df, error)
+        return Interval(*test.interval(confidence_level))
+
+    def difference_variances(self) -> FloatArray:
+        """Give the variance of every difference of two dependences."""
         plug_in, scale = differences_of(self.plug_in)
         variances = plug_in
         if self.second is not None:
             variances = corrected_variance(plug_in, differences_of(self.second)[0])
         return np.where(is_negligible(plug_in, scale), 0.0, variances)
 
+    def _test(self, weights: FloatArray) -> TTest:
+        plug_in = float(weights @ self.plug_in @ weights)
+        scale = float(weights**2 @ np.diag(self.plug_in))
+        variance = 0.0
+        if scale > 0 and not is_negligible(plug_in, scale):
+            second = 0.0 if self.second is None else float(weights @ self.second @ weights)
+            variance = float(corrected_variance(plug_in, second))
+        error = math.sqrt(variance)
+        return TTest(float(weights @ self.values), error, self.df, error)
+
+
+@dataclass(frozen=True, eq=False)
+class Jackknifed(Dependences):
+    """Dependences with jackknife-t tests and intervals.
+
+    Attributes
+    ----------
+    jackknife : Jackknife
+    """
+
+    jackknife: Jackknife
+
+    @property
+    def covariance(self) -> FloatArray:
+        """The jackknife covariance less what it counts too often of the second component."""
+        whole, second = self.jackknife.covariance(), self.jackknife.second_matrix()
+        excess = self.jackknife.excess
+        return second_order_covariance(whole - (excess - 1.0) * second, second)
+
     def interval(self, i: int, confidence_level: float) -> Interval:
-        """Give the interval of one dependence."""
-        variance = float(self.covariance[i, i])
-        return Test(float(self.values[i]), variance).interval(confidence_level)
+        """Give the score interval of one dependence."""
+        return Interval(*single_interval(self.jackknife, i, confidence_level))
+
+    def difference_variances(self) -> FloatArray:
+        """Give the variance of every difference of two dependences, if they are equal."""
+        p = len(self.values)
+        first, second = np.triu_indices(p, k=1)
+        matrix = np.zeros((p, p))
+        matrix[first, second] = compare_pairs(self.jackknife, first, second).null_variance
+        return matrix + matrix.T
+
+    def _test(self, weights: FloatArray) -> TTest:
+        return contrast_test(self.jackknife, weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Halves(Dependences):
+    """Two dependences, each from a jackknife of its own half of the rows.
+
+    Attributes
+    ----------
+    sides : tuple of two Jackknifed
+    """
+
+    sides: tuple[Jackknifed, Jackknifed]
+
+    @property
+    def covariance(self) -> FloatArray:
+        """The covariance of the two values, which is 0 between them."""
+        return np.diag([float(side.covariance[0, 0]) for side in self.sides])
+
+    def interval(self, i: int, confidence_level: float) -> Interval:
+        """Give the interval of one of the two dependences."""
+        return self.sides[i].interval(0, confidence_level)
+
+    def difference_variances(self) -> FloatArray:
+        """Give the variance of the difference."""
+        variance = self._test(np.array([1.0, -1.0])).standard_error ** 2
+        return np.array([[0.0, variance], [variance, 0.0]])
+
+    def _test(self, weights: FloatArray) -> TTest:
+        first, second = (side.jackknife for side in self.sides)
+        test = split_test(first, second)
+        size = abs(float(weights[0]))
+        sign = math.copysign(size, float(weights[0]))
+        return TTest(
+            sign * test.estimate, size * test.standard_error, test.df, size * test.error_here
+        )
 
 
 def estimate_dependences(
@@ -126,6 +255,8 @@ def estimate_dependences(
     rows : RowDependence
         Where the lag is "auto" it is chosen for all these dependences together.
     """
+    if variance == "jackknife" and not rows.any:
+        return _jackknifed(influence, pairs, measure)
     gradient, values = measure_gradient(influence, pairs, measure)
     psi = influence.psi
     if variance in FOLLOWS_BANDWIDTHS:
@@ -133,10 +264,71 @@ def estimate_dependences(
     psi = gradient @ psi
     second = None
     if variance in SECOND_ORDER:
-        second = gradient @ computed(influence.second_component, variance) @ gradient.T
+        second = gradient @ _component(influence, variance) @ gradient.T
     chosen = rows.settled(psi)
-    plug_in = chosen.covariance(psi)
-    return Dependences(tuple(pairs), measure, variance, values, psi, plug_in, second, chosen)
+    return PlugIn(
+        tuple(pairs), measure, variance, values, psi, chosen, chosen.covariance(psi), second
+    )
+
+
+def _component(influence: Influence, variance: str) -> FloatArray:
+    try:
+        return second_component(influence.hsic, influence.pairs, influence.n_observations)
+    except KeyError as error:
+        raise not_computed(variance) from error
+
+
+def _jackknifed(influence: Influence, pairs: Sequence[Pair], measure: str) -> Jackknifed:
+    left_out = jackknife(
+        influence.values,
+        influence.pairs,
+        pairs,
+        measure,
+        bandwidth_psi=computed(influence.bandwidth_psi, "jackknife"),
+        further=influence.means,
+    )
+    m = left_out.n
+    # On the scale of influence values, so that psi psi'/m² is the jackknife covariance.
+    psi = -math.sqrt(m * (m - 1)) * left_out.deviations
+    return Jackknifed(
+        tuple(pairs), measure, "jackknife", left_out.values, psi, INDEPENDENT_ROWS, left_out
+    )
+
+
+def join_halves(
+    parts: Sequence[Dependences], rows: Sequence[IntArray], dependence: RowDependence
+) -> Dependences:
+    """Put two dependences side by side that come from disjoint sets of rows.
+
+    An observation has influence on the dependence of its own half only, so that the covariance
+    of the two comes out as 0.
+
+    Parameters
+    ----------
+    parts : sequence of two Dependences
+        Each with one pair.
+    rows : sequence of two ndarrays of int
+        The rows of each.
+    dependence : RowDependence
+        Of all rows.
+    """
+    n = sum(map(len, rows))
+    psi = np.zeros((len(parts), n))
+    for row, part, chosen in zip(psi, parts, rows, strict=True):
+        # Such that Σ psi² / n² stays the variance.
+        row[chosen] = part.psi[0] * (n / len(chosen))
+    pairs = tuple(pair for part in parts for pair in part.pairs)
+    values = np.concatenate([part.values for part in parts])
+    measure, variance = parts[0].measure, parts[0].variance
+    first, second = parts
+    if isinstance(first, Jackknifed) and isinstance(second, Jackknifed):
+        return Halves(pairs, measure, variance, values, psi, INDEPENDENT_ROWS, (first, second))
+    component = None
+    if isinstance(first, PlugIn) and first.second is not None:
+        component = np.diag([float(part.second[0, 0]) for part in parts])  # type: ignore[attr-defined]
+    chosen_rows = dependence.settled(psi)
+    plug_in = chosen_rows.covariance(psi)
+    return PlugIn(pairs, measure, variance, values, psi, chosen_rows, plug_in, component)
 
 
 def corrected_variance(plug_in: FloatArray | float, second: FloatArray | float) -> FloatArray:
@@ -153,12 +345,3 @@ def differences_of(covariance_matrix: FloatArray) -> tuple[FloatArray, FloatArra
     own = np.diag(covariance_matrix)
     scale = own[:, None] + own[None, :]
     return np.asarray(scale - 2.0 * covariance_matrix), scale
-
-
-def _zero_variance(pairs: Sequence[Pair]) -> tuple[str, str]:
-    listed = ", ".join(f"{x} ~ {y}" for x, y in pairs)
-    return (
-        f"the estimated variance of the contrast of {listed} is 0: the dependences are the same "
-        "for every observation, as when two variables are identical or copies of each other.",
-        "There is nothing to test; compare different variables.",
-    )

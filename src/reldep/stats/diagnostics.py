@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from reldep.data.rows import Rows
     from reldep.data.variables import FloatArray, IntArray
     from reldep.stats.covariance import RowDependence
-    from reldep.stats.testing import Test
+    from reldep.stats.differences import TTest
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,13 +22,13 @@ class WithoutTop:
     ----------
     rows : Rows
         The observations left out.
-    tested : Test
+    tested : TTest
         What is left.
     alternative : {"greater", "less", "two-sided"}
     """
 
     rows: Rows
-    tested: Test
+    tested: TTest
     alternative: str
 
     @property

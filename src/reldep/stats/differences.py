@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from reldep.stats import student
-from reldep.stats.normal import ROUNDING
+from reldep.stats.covariance import ROUNDING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

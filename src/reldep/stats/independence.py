@@ -98,9 +98,7 @@ def independence_sample_size(
     )
 
 
-def permutation_test(
-    statistic: float, observed: float, permuted: FloatArray
-) -> IndependenceTest:
+def permutation_test(statistic: float, observed: float, permuted: FloatArray) -> IndependenceTest:
     """Test independence by permutations: p is ``(1 + count) / (1 + B)``, which is never 0.
 
     Parameters
@@ -115,6 +113,4 @@ def permutation_test(
     tolerance = ROUNDING * float(np.abs(permuted).max(initial=abs(observed)))
     count = int((permuted >= observed - tolerance).sum())
     pvalue = (1.0 + count) / (1.0 + len(permuted))
-    return IndependenceTest(
-        statistic, pvalue, math.log10(pvalue), "permutation", len(permuted)
-    )
+    return IndependenceTest(statistic, pvalue, math.log10(pvalue), "permutation", len(permuted))

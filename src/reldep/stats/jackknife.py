@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from reldep.exceptions import InputError, Option
-from reldep.stats.normal import ROUNDING
+from reldep.stats.covariance import ROUNDING
+from reldep.stats.measures import NORMALISED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray
     from reldep.engine.terms import Pair
 
-NORMALISED = ("cka", "dcor")
 # An HSIC is a mean over 4-tuples of rows.
 ORDER = 4
 # With 5 rows a leave-one-out HSIC is one single 4-tuple.

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from reldep.engine.terms import Pair
 
 NORMALISED = ("cka", "dcor")
-FOLLOWS_BANDWIDTHS = ("bandwidth-aware", "full")
+FOLLOWS_BANDWIDTHS = ("bandwidth-aware", "full", "jackknife")
 SECOND_ORDER = ("second-order", "full")
+TAKES_SECOND_OFF = (*SECOND_ORDER, "jackknife")
 
 
 def pairs_needed(pairs: Sequence[Pair], measure: str) -> tuple[Pair, ...]:
@@ -65,15 +66,20 @@ def _energy_row(influence: Influence, hsics: FloatArray, name: str) -> int:
 def computed(part: FloatArray | None, variance: str) -> FloatArray:
     """Give a part of A that a variance needs, or say that it was not computed."""
     if part is None:
-        raise InputError(
-            [
-                "the conditional means were computed without what ",
-                Option("variance", variance),
-                " needs",
-            ],
-            ["compute them with ", Option("variance", variance), "."],
-        )
+        raise not_computed(variance)
     return part
+
+
+def not_computed(variance: str) -> InputError:
+    """Say that A was computed without what a variance needs."""
+    return InputError(
+        [
+            "the conditional means were computed without what ",
+            Option("variance", variance),
+            " needs",
+        ],
+        ["compute them with ", Option("variance", variance), "."],
+    )
 
 
 def _check_energy(name: str, energy: float) -> None:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtr
 
-from reldep.engine.second_component import second_component
 from reldep.stats.independence import independence_test
 from reldep.stats.measures import NORMALISED
+from reldep.stats.second_order import second_component
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import betaln, log_ndtr, ndtr, ndtri_exp, stdtr, stdtrit
+from scipy.special import betaln, log_ndtr, ndtr, ndtri, ndtri_exp, stdtr, stdtrit
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
@@ -94,12 +94,14 @@ def _continued_fraction(a: FloatArray, b: float, x: FloatArray) -> FloatArray:
 
 def quantile(level: float, df: FloatArray) -> FloatArray:
     """Give the t that Student's law exceeds with probability ``1 - level``."""
-    return np.asarray(-stdtrit(df, 1.0 - level))
+    return quantile_at(float(-ndtri(1.0 - level)), df)
 
 
 def quantile_at(critical: float, df: FloatArray) -> FloatArray:
     """Give the t quantiles at the level of one normal critical value."""
-    return np.asarray(-stdtrit(df, ndtr(-critical)))
+    degrees = np.asarray(df, dtype=np.float64)
+    student = -stdtrit(np.minimum(degrees, NORMAL_DF), ndtr(-critical))
+    return np.where(degrees < NORMAL_DF, student, critical)
 
 
 def normal_scores(statistic: FloatArray, df: FloatArray) -> FloatArray:
