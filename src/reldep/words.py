@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 MEASURE_NAMES = {"hsic": "HSIC", "cka": "CKA", "dcor": "squared distance correlation"}
 
@@ -54,18 +53,6 @@ def listed(words: Sequence[str], limit: int = 8) -> str:
     """List a few words and say how many more there are."""
     shown = ", ".join(words[:limit])
     return shown + (f" and {len(words) - limit} more" if len(words) > limit else "")
-
-
-def quoted(words: Iterable[object], limit: int = 12) -> str:
-    """List values as a program writes them."""
-    return listed([repr(word) for word in words], limit)
-
-
-def nearest(word: object, known: Iterable[str]) -> str:
-    """Propose the nearest known word, as a clause to put into a message."""
-    by_lower = {name.lower(): name for name in map(str, known)}
-    matches = difflib.get_close_matches(str(word).lower(), by_lower, n=1)
-    return f" (did you mean {by_lower[matches[0]]!r}?)" if matches else ""
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -55,12 +55,14 @@ def check_level(argument: str, value: object) -> float:
     return float(value)
 
 
-def check_count(argument: str, value: object, *, at_least: int) -> None:
-    """Refuse what is not a whole number of at least `at_least`."""
+def check_count(argument: str, value: object, *, at_least: int, at_most: int | None = None) -> None:
+    """Refuse what is not a whole number from `at_least` to `at_most`."""
     way_out = f"pass a whole number, at least {at_least}."
+    if at_most is not None:
+        way_out = f"pass a whole number from {at_least} to {at_most}."
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise _refused(InputTypeError, argument, value, way_out)
-    if value < at_least:
+    if value < at_least or (at_most is not None and value > at_most):
         raise _refused(InputError, argument, value, way_out)
 
 

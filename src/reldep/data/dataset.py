@@ -33,8 +33,8 @@ class Dataset:
     ----------
     variables : dict of str to Variable
         By the name they have in the results.
-    rows : ndarray of int
-        The position in the input of each observation that is kept.
+    rows : Rows
+        The observations that are kept, by place and name.
     n_dropped : int
         How many incomplete observations were left out.
     clusters : ndarray of int or None
@@ -43,17 +43,14 @@ class Dataset:
         The data frame library the data came from; results answer in kind.
     cautions : tuple of ReldepWarning
         What the reader of a result should know about the data.
-    row_names : Rows
-        The observations that are kept, by place and name.
     """
 
     variables: Mapping[str, Variable]
-    rows: IntArray
+    rows: Rows
     n_dropped: int = 0
     clusters: IntArray | None = None
     library: str | None = None
     cautions: tuple[ReldepWarning, ...] = ()
-    row_names: Rows | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -95,7 +92,7 @@ def read_dataset(
         check_varies(variable)
     library = next((lib for lib in map(frame_library, blocks.values()) if lib), None)
     cautions = _dropped_in_words(n_dropped, len(complete))
-    return Dataset(variables, complete, n_dropped, groups, library, cautions, rows)
+    return Dataset(variables, rows, n_dropped, groups, library, cautions)
 
 
 def read_rows(blocks: Mapping[str, Any], n: int, ids: Any = None) -> Rows:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from reldep.data.variables import FloatArray, IntArray
     from reldep.engine import Pair
+    from reldep.kernels import FittedKernel
 
 ROLES = ("source", "first", "second")
 WEIGHTS = np.array([1.0, -1.0])
@@ -38,11 +39,11 @@ def compare(
     first: Any,
     second: Any,
     *,
-    measure: str = "hsic",
+    measure: str = "cka",
     kernel: Any = "auto",
     alternative: str = "greater",
     method: str = "joint",
-    variance: str = "fixed-kernel",
+    variance: str = "jackknife",
     clusters: Any = None,
     max_lag: int | str | None = None,
     missing: str = "raise",
@@ -53,31 +54,32 @@ def compare(
 ) -> Comparison:
     """Test whether `source` depends more on `first` than on `second`.
 
-    The relative dependence test of Bounliphone, Gretton, Tenenhaus and Blaschko (ICML 2015).
-    Both dependences are estimated by the unbiased HSIC on the same observations; their
-    covariance enters the variance of the difference, which makes the joint test far more
-    powerful than one that splits the data.
+    The relative dependence test of Bounliphone, Gretton, Tenenhaus and Blaschko (ICML 2015),
+    normalised and made right for small samples. Both dependences are estimated without bias on
+    the same observations; their covariance enters the variance of the difference, which makes
+    the joint test far more powerful than one that splits the data. The test as it was published
+    is :func:`paper_test`.
 
     Parameters
     ----------
     source, first, second : array_like, series, frame, sparse matrix or Precomputed
         The same observations in the same order. Numbers, categories, or anything a kernel is
         made for; several columns are one block.
-    measure : {"hsic", "cka", "dcor"}, default "hsic"
-        HSIC as in the paper, or normalised: centred kernel alignment or squared distance
-        correlation. Normalise when the two targets have different scales or marginals.
+    measure : {"cka", "hsic", "dcor"}, default "cka"
+        Centred kernel alignment, raw HSIC or squared distance correlation. Raw HSIC also counts
+        a target's own kernel energy, so it compares unlike targets only with care.
     kernel : str, Kernel, callable, tuple of three or mapping, default "auto"
-        One for all, a tuple (source, first, second) or a mapping by name. "auto" takes the
-        Gaussian kernel with the median bandwidth for numbers and Delta for categories.
+        One for all, a tuple (source, first, second) or a mapping by name. "auto" chooses by the
+        kind of data: see :mod:`reldep.kernels`.
     alternative : {"greater", "less", "two-sided"}, default "greater"
         "greater": `source` depends more on `first`.
     method : {"joint", "split"}, default "joint"
         "split" gives a random half of the rows to `first` and the rest to `second`: the
         baseline that the joint test beats.
-    variance : {"fixed-kernel", "bandwidth-aware", "second-order", "full"}
-        How the variance is estimated. "fixed-kernel" is the paper's; "bandwidth-aware" lets
-        median bandwidths vary with the sample; "second-order" corrects the paper's for weak
-        dependence, where it is too large; "full" does both.
+    variance : {"jackknife", "fixed-kernel", "bandwidth-aware", "second-order", "full"}
+        How errors are assessed. "jackknife" leaves out every row in turn and uses Student's t:
+        right from about 30 rows on. The others are the published variance and earlier
+        corrections of it, with the normal law.
     clusters : array_like, optional
         A label per observation; those with the same label may depend on each other.
     max_lag : int or "auto", optional
@@ -260,7 +262,7 @@ def compute_halves(study: Study, labels: Sequence[str], order: IntArray) -> Comp
         )
     halves = (np.sort(order[: n // 2]), np.sort(order[n // 2 :]))
     parts = []
-    fitted = {}
+    fitted: dict[str, FittedKernel] = {}
     for chosen, target, word in zip(halves, labels[1:], ("first", "second"), strict=True):
         own_source = f"{labels[0]} ({word} half)"
         part = study.part(chosen, {labels[0]: own_source, target: target})
@@ -296,7 +298,7 @@ def _spread_over_all_rows(
         np.concatenate(moves) if moves else None,
         means={pair: value for part in parts for pair, value in part.means.items()},
         kernels={name: kernel for part in parts for name, kernel in part.kernels.items()},
-        rows=study.dataset.row_names,
+        rows=study.dataset.rows,
         library=study.dataset.library,
     )
 

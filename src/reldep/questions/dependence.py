@@ -32,9 +32,9 @@ def dependence(
     x: Any,
     y: Any,
     *,
-    measure: str = "hsic",
+    measure: str = "cka",
     kernel: Any = "auto",
-    variance: str = "fixed-kernel",
+    variance: str = "jackknife",
     clusters: Any = None,
     max_lag: int | str | None = None,
     missing: str = "raise",
@@ -63,7 +63,7 @@ def dependence(
     -------
     Dependence
         `statistic` and `pvalue` belong to the test of independence; `confidence_interval()` is
-        normal, for dependent variables.
+        that of the estimate.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def influence(
     pairs: Iterable[Pair],
     *,
     kernel: Any = "auto",
-    variance: str = "fixed-kernel",
+    variance: str = "jackknife",
     missing: str = "raise",
     engine: Any = "auto",
     rng: Any = None,
@@ -161,8 +161,9 @@ def influence(
         Self-pairs ``("x", "x")`` are allowed; normalised measures need them.
     kernel, missing, engine, rng, ids
         As for :func:`compare`.
-    variance : {"fixed-kernel", "bandwidth-aware", "second-order", "full"}
-        The most that will be asked of the result: "full" computes what all four need.
+    variance : {"jackknife", "fixed-kernel", "bandwidth-aware", "second-order", "full"}
+        The most that will be asked of the result: "jackknife" and "full" compute what all of
+        them need.
 
     Returns
     -------

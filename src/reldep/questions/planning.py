@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 def explain_plan(
     source: Any,
     *targets: Any,
-    measure: str = "hsic",
+    measure: str = "cka",
     kernel: Any = "auto",
-    variance: str = "fixed-kernel",
+    variance: str = "jackknife",
     missing: str = "raise",
     engine: Any = "auto",
     rng: Any = None,

@@ -22,9 +22,9 @@ class Settings:
         As for :func:`reldep.compare`.
     """
 
-    measure: str = "hsic"
+    measure: str = "cka"
     kernel: Any = "auto"
-    variance: str = "fixed-kernel"
+    variance: str = "jackknife"
     clusters: Any = None
     max_lag: int | str | None = None
     missing: str = "raise"

@@ -104,7 +104,7 @@ class Study:
         return replace(
             computed,
             kernels=descriptions(self.fitted),
-            rows=self.dataset.row_names,
+            rows=self.dataset.rows,
             library=self.dataset.library,
         )
 
@@ -136,7 +136,7 @@ class Study:
             variance=self.settings.variance,
             kernels=influence.kernels,
             engine=influence.engine,
-            rows=self.dataset.row_names,
+            rows=self.dataset.rows,
             dependence=dependences.rows,
             n_dropped=self.dataset.n_dropped,
             library=self.dataset.library,
@@ -178,8 +178,7 @@ class Study:
             replace(
                 dataset,
                 variables=variables,
-                rows=dataset.rows[rows],
-                row_names=dataset.row_names.take(rows),
+                rows=dataset.rows.take(rows),
                 clusters=None if dataset.clusters is None else dataset.clusters[rows],
             ),
             kernels,
@@ -228,7 +227,7 @@ def read_study(
         name: as_kernel(specs[name], variable) for name, variable in dataset.variables.items()
     }
     if dataset.n_dropped:
-        kernels = {name: kernel.take(dataset.rows) for name, kernel in kernels.items()}
+        kernels = {name: kernel.take(dataset.rows.positions) for name, kernel in kernels.items()}
     return Study(dataset, kernels, settings)
 
 

@@ -129,7 +129,7 @@ class Answer(ABC):
         from reldep import __version__
 
         how, columns = self.provenance, self.table(alpha)
-        return plain(
+        fields: dict[str, Any] = plain(
             {
                 "schema": SCHEMA,
                 "version": __version__,
@@ -156,6 +156,7 @@ class Answer(ABC):
                 "call": how.call,
             }
         )
+        return fields
 
     def to_json(self, alpha: float = 0.05) -> str:
         """Give the answer as JSON, numbers unrounded."""

@@ -137,8 +137,8 @@ class Ranking(Answer):
         """Give a data frame with one row per pair of targets, in the order given.
 
         The columns are ``first``, ``second``, ``difference`` (first minus second),
-        ``standard_error``, ``statistic``, ``pvalue``, ``adjusted_pvalue`` and the limits ``low`` and
-        ``high`` of intervals that cover all differences at once. Targets that are copies of
+        ``standard_error``, ``statistic``, ``pvalue``, ``adjusted_pvalue`` and the limits ``low``
+        and ``high`` of intervals that cover all differences at once. Targets that are copies of
         each other have a difference and a standard error of 0 and p-values of 1.
         """
         return make_frame(self._pairwise(confidence_level), self.provenance.library)

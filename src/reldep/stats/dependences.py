@@ -323,9 +323,10 @@ def join_halves(
     first, second = parts
     if isinstance(first, Jackknifed) and isinstance(second, Jackknifed):
         return Halves(pairs, measure, variance, values, psi, INDEPENDENT_ROWS, (first, second))
-    component = None
-    if isinstance(first, PlugIn) and first.second is not None:
-        component = np.diag([float(part.second[0, 0]) for part in parts])  # type: ignore[attr-defined]
+    own = [
+        part.second[0, 0] for part in parts if isinstance(part, PlugIn) and part.second is not None
+    ]
+    component = np.diag(np.array(own)) if own else None
     chosen_rows = dependence.settled(psi)
     plug_in = chosen_rows.covariance(psi)
     return PlugIn(pairs, measure, variance, values, psi, chosen_rows, plug_in, component)

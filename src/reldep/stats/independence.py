@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import chdtri, ndtr
 
 from reldep.exceptions import InputError
-from reldep.stats.testing import log10_tail, tail
+from reldep.stats import student
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
@@ -62,8 +62,8 @@ def independence_test(correlation: float, n: int) -> IndependenceTest:
     # A chi-square variable of one degree of freedom is a squared normal one.
     return IndependenceTest(
         statistic,
-        tail(root, math.inf, "two-sided"),
-        log10_tail(root, math.inf, "two-sided"),
+        student.pvalue(root, math.inf, "two-sided"),
+        student.log10_pvalue(root, math.inf, "two-sided"),
     )
 
 
