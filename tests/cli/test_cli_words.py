@@ -8,7 +8,7 @@ import pytest
 
 import reldep
 from reldep.cli import questions
-from reldep.cli.kernels import parse_kernel, parse_kernels
+from reldep.questions.kernel_words import parse_kernel, parse_kernels
 from reldep.cli.wording import ARGUMENTS, as_options
 from reldep.data import checks
 from reldep.kernels import Distance, Gaussian, Laplace, Polynomial, Spectrum

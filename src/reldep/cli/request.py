@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_type_h
 
 import typer
 
-from reldep.cli.kernels import parse_kernels
+from reldep.questions.kernel_words import parse_kernels
 from reldep.cli.output import check_outputs
 
 if TYPE_CHECKING:

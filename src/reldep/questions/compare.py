@@ -9,6 +9,7 @@ import numpy as np
 from reldep.data.checks import ALTERNATIVES, METHODS, MINIMUM_OBSERVATIONS, check_choice
 from reldep.engine import Influence
 from reldep.exceptions import InputError, Option
+from reldep.questions.asking import Choice, Question, Slot
 from reldep.questions.cautions import cautions_about_contrast
 from reldep.questions.repetition import repeatable
 from reldep.questions.settings import Settings
@@ -308,3 +309,28 @@ def _spread(values: FloatArray, rows: IntArray, n: int) -> FloatArray:
     whole = np.zeros((len(values), n))
     whole[:, rows] = values * (n / len(rows))
     return whole
+
+
+QUESTIONS = (
+    Question(
+        "compare",
+        compare,
+        "Does {source} depend more on {first} than on {second}?",
+        slots=(
+            Slot("source", "What depends."),
+            Slot("first", "On this more …"),
+            Slot("second", "… than on this?"),
+        ),
+        choices=(
+            Choice(
+                "alternative",
+                "What is to be shown: more on FIRST, less, or either.",
+                "greater",
+                ALTERNATIVES,
+            ),
+            Choice("method", "On the same rows, or on halves of them.", "joint", METHODS),
+        ),
+        example="reldep compare mice.csv --source diet --first 'lipids=C*' --second 'genes=gene_*'",
+        has_bandwidths=True,
+    ),
+)

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.data.checks import ALTERNATIVES, check_choice, check_names_known
+from reldep.data.columns import parse_weight
 from reldep.engine import Influence
 from reldep.engine.terms import canonical
-from reldep.exceptions import InputTypeError
+from reldep.exceptions import InputError, InputTypeError
+from reldep.questions.asking import Choice, Question, Selector, Slot
 from reldep.questions.cautions import cautions_about_contrast
 from reldep.questions.repetition import repeatable
 from reldep.questions.settings import Settings
@@ -138,3 +140,67 @@ def read_weights(weights: Any, names: Iterable[str]) -> tuple[tuple[Pair, ...], 
         total[key] = total.get(key, 0.0) + float(weight)
     vector = check_weights(np.array(list(total.values())))
     return tuple(original.values()), vector
+
+
+class _ContrastQuestion(Question):
+    """Weights of pairs, whose names are columns or blocks."""
+
+    def blocks(self, filled: Mapping[str, Any], columns: Selector) -> dict[str, list[str]]:
+        found = super().blocks(filled, columns)
+        known = [*found, *columns.table.columns]
+        for name in dict.fromkeys(name for pair in _parse_weights(filled) for name in pair):
+            if name not in found:
+                check_names_known("weight", [name], known, "variable or column")
+                found[name] = [name]
+        return found
+
+    def arguments(
+        self, filled: Mapping[str, Any], data: Mapping[str, Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        return [dict(data), _parse_weights(filled)], {}
+
+
+def _parse_weights(filled: Mapping[str, Any]) -> dict[Pair, float]:
+    """Read ``A~B=W`` for every pair."""
+    weights: dict[Pair, float] = {}
+    for word in filled["weight"]:
+        pair, weight = parse_weight(word)
+        if pair in weights:
+            raise InputError(
+                "repeats a pair that has a weight", "give it one.", argument="weight", value=word
+            )
+        weights[pair] = weight
+    return weights
+
+
+QUESTIONS = (
+    _ContrastQuestion(
+        "contrast",
+        contrast,
+        "Is {weight} positive?",
+        slots=(
+            Slot(
+                "weight",
+                "The weight of a pair, as in 'x~y=1'; repeat it.",
+                "words",
+                metavar="A~B=W",
+            ),
+            Slot(
+                "variable",
+                "A block of columns to be used in --weight.",
+                "blocks",
+                required=False,
+                metavar="NAME=COLS",
+            ),
+        ),
+        choices=(
+            Choice(
+                "alternative",
+                "What is to be shown: above 0, below, or either.",
+                "greater",
+                ALTERNATIVES,
+            ),
+        ),
+        example="reldep contrast t.csv --weight 'x~y=1' --weight 'x~z=1' --weight 'x~v=-2'",
+    ),
+)

@@ -8,6 +8,7 @@ import numpy as np
 
 from reldep.data.checks import check_choice, check_count, check_names_known
 from reldep.exceptions import InputError, Option
+from reldep.questions.asking import Choice, Question, Slot
 from reldep.questions.cautions import cautions_about_dependence, cautions_of_data
 from reldep.questions.repetition import repeatable
 from reldep.questions.settings import Settings
@@ -276,3 +277,18 @@ def _plain(x: Any, y: Any, measure: str, kernel: Any, missing: str, engine: Any)
     value = estimate_dependences(computed, [pair], measure).values[0]
     raise_cautions(cautions_of_data(study.dataset, study.fitted, computed, tested=False))
     return float(value)
+
+
+QUESTIONS = (
+    Question(
+        "dependence",
+        dependence,
+        "How strong is the dependence of {x} and {y}, and is there any?",
+        slots=(Slot("x", "One variable."), Slot("y", "The other.")),
+        choices=(
+            Choice("test", "The test of independence.", "chi-square", TESTS),
+            Choice("n_permutations", "How often rows are shuffled.", 999, kind="whole"),
+        ),
+        example="reldep dependence mice.csv --x diet --y 'lipids=C*'",
+    ),
+)

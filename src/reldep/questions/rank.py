@@ -8,6 +8,8 @@ import numpy as np
 
 from reldep.data.checks import ADJUSTMENTS, check_choice, check_count, check_level
 from reldep.engine import Influence
+from reldep.exceptions import InputError, Option
+from reldep.questions.asking import Choice, Question, Slot
 from reldep.questions.cautions import cautions_about_targets
 from reldep.questions.repetition import repeatable
 from reldep.questions.settings import Settings
@@ -23,7 +25,7 @@ from reldep.stats.ranking import adjusted_pvalues, differences, order_of
 from reldep.stats.simultaneous import JointNormal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 
 @repeatable
@@ -156,3 +158,55 @@ def _compute(
     check_source_apart(study.dataset, source_name, target_names)
     pairs = [(source_name, name) for name in target_names]
     return source_name, target_names, study.compute(pairs)
+
+
+class _RankQuestion(Question):
+    """A source, and targets of one column each or of blocks."""
+
+    def arguments(
+        self,
+        filled: Mapping[str, Any],  # noqa: ARG002
+        data: Mapping[str, Any],
+    ) -> tuple[list[Any], dict[str, Any]]:
+        source, *others = data
+        if len(others) < 2:
+            raise InputError(
+                f"{len(others)} of at least 2 targets",
+                ["name them by ", Option("target"), " or ", Option("targets"), "."],
+            )
+        targets = {name: data[name] for name in others}
+        return [data[source], targets], {"names": [source, *others]}
+
+
+QUESTIONS = (
+    _RankQuestion(
+        "rank",
+        rank,
+        "On which of {targets} does {source} depend most?",
+        slots=(
+            Slot("source", "What depends."),
+            Slot(
+                "target",
+                "A target, one column or a block; repeat it.",
+                "blocks",
+                required=False,
+                metavar="NAME=COLS",
+            ),
+            Slot(
+                "targets",
+                "Each of these columns is a target, except the source's own.",
+                "each",
+                required=False,
+            ),
+        ),
+        choices=(
+            Choice(
+                "adjust",
+                "How the p-values of many pairs are adjusted.",
+                "single-step",
+                ADJUSTMENTS,
+            ),
+        ),
+        example="reldep rank mice.csv --source diet --targets 'C*'",
+    ),
+)

@@ -9,6 +9,7 @@ import numpy as np
 
 from reldep.data.checks import ALTERNATIVES, check_choice
 from reldep.exceptions import InputError, SignFlipWarning
+from reldep.questions.asking import Choice, Question, Slot
 from reldep.questions.compare import compared, pairs_of, read_three
 from reldep.questions.repetition import repeatable
 from reldep.questions.settings import Settings
@@ -124,16 +125,16 @@ def over_bandwidths(
         influence = _those_at(everything, i, needed, scaled)
         one = replace(study, fits=scaled).finish(influence, pairs)
         comparisons.append(compared(one, labels, alternative))
-    nearest = int(np.argmin(np.abs(np.log(grid))))
-    return _with_caution(
-        Sensitivity(
-            provenance=replace(comparisons[nearest].provenance, kernels=descriptions(study.fitted)),
-            warnings=comparisons[nearest].warnings,
-            factors=grid,
-            comparisons=tuple(comparisons),
-            bandwidths=_bandwidths(study.fitted),
-        )
+    answer = Sensitivity(
+        provenance=comparisons[0].provenance,
+        warnings=(),
+        factors=grid,
+        comparisons=tuple(comparisons),
+        bandwidths=_bandwidths(study.fitted),
     )
+    central = answer.central
+    how = replace(central.provenance, kernels=descriptions(study.fitted))
+    return _with_caution(replace(answer, provenance=how, warnings=central.warnings))
 
 
 def _at(name: str, step: int) -> str:
@@ -208,3 +209,28 @@ def _with_caution(answer: Sensitivity) -> Sensitivity:
         "say at which scale the question is asked, or report the whole curve.",
     )
     return replace(answer, warnings=(*answer.warnings, caution))
+
+
+QUESTIONS = (
+    Question(
+        "sensitivity",
+        sensitivity,
+        "Does it depend on the bandwidth whether {source} depends more on {first} than on "
+        "{second}?",
+        slots=(
+            Slot("source", "What depends."),
+            Slot("first", "On this more …"),
+            Slot("second", "… than on this?"),
+        ),
+        choices=(
+            Choice(
+                "alternative",
+                "What is to be shown: more on FIRST, less, or either.",
+                "greater",
+                ALTERNATIVES,
+            ),
+        ),
+        example="reldep sensitivity mice.csv --source diet --first 'lipids=C*' "
+        "--second 'genes=gene_*'",
+    ),
+)

@@ -42,6 +42,11 @@ class Sensitivity(Answer):
     bandwidths: Mapping[str, float]
 
     @property
+    def central(self) -> Comparison:
+        """The comparison at the bandwidths as they were chosen, or nearest to them."""
+        return self.comparisons[int(np.argmin(np.abs(np.log(self.factors))))]
+
+    @property
     def source(self) -> str:
         """The name of the source."""
         return self.comparisons[0].source
