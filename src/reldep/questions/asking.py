@@ -400,7 +400,7 @@ def catalogue() -> tuple[Question, ...]:
     """Find every question that is declared, in the order of their places in the room."""
     import reldep.questions as room
 
-    found = []
+    found: list[Question] = []
     for module in pkgutil.iter_modules(room.__path__):
         declared = getattr(
             importlib.import_module(f"{room.__name__}.{module.name}"), "QUESTIONS", ()
