@@ -1,13 +1,15 @@
-"""Pictures of results. Every function returns the matplotlib Axes it drew on.
+"""Pictures of answers. Every function returns the matplotlib Axes it drew on.
 
-Nothing here shows a window, closes a figure or changes matplotlib's settings.
+Nothing here shows a window, closes a figure or changes matplotlib's settings. A function reads
+what an answer offers and asks no answer for its class.
 """
 
 from reldep.plotting.curves import power, sensitivity
+from reldep.plotting.dendrogram import tree
 from reldep.plotting.ellipse import ellipses
 from reldep.plotting.intervals import forest, ranking
 from reldep.plotting.matrices import heatmap, pairwise
-from reldep.plotting.observations import influence
+from reldep.plotting.scatter import influence, volcano
 
 __all__ = [
     "ellipses",
@@ -18,4 +20,6 @@ __all__ = [
     "power",
     "ranking",
     "sensitivity",
+    "tree",
+    "volcano",
 ]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.data.checks import METHODS, MINIMUM_OBSERVATIONS, check_level
+from reldep.data.checks import MINIMUM_OBSERVATIONS, check_level
+from reldep.exceptions import InputError
 from reldep.plotting.style import (
     BLUE,
     GREY,
@@ -17,21 +18,24 @@ from reldep.plotting.style import (
     axes,
     label,
     legend_above,
+    readable,
     series,
     without_frame,
 )
-from reldep.stats import normal
+from reldep.stats.testing import critical_value
+from reldep.words import percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from reldep.data.variables import IntArray
-    from reldep.results.base import Result
     from reldep.results.sensitivity import Sensitivity
+    from reldep.results.tested import Result
 
 TARGET_POWER = 0.8
 
 
+@readable
 def power(
     results: Result | Mapping[str, Result],
     ax: Any = None,
@@ -49,7 +53,7 @@ def power(
         A pilot result, or several under their labels.
     ax : matplotlib.axes.Axes or an empty matplotlib.figure.Figure, optional
     n : sequence of int, optional
-        Numbers of observations; by default as far as the first curve needs for 80 %.
+        Numbers of observations; by default as far as the first curve needs for 80%.
     alpha : float, default 0.05
 
     Returns
@@ -65,7 +69,7 @@ def power(
     >>> pilot = reldep.compare(x, x + rng.normal(size=80), x + 2 * rng.normal(size=80))
     >>> ax = reldep.plotting.power(pilot)
     >>> ax.get_ylabel()
-    'power at the 5 % level'
+    'power at the 5% level'
     """
     check_level("alpha", alpha)
     curves = _power_curves(results, alpha)
@@ -77,20 +81,21 @@ def power(
         heights = [curve(size) for size in sizes]
         ax.plot(sizes, heights, color=look.colour, linestyle=look.line, label=label(name))
     ax.axhline(TARGET_POWER, color=GREY, linewidth=1, linestyle=":")
-    ax.annotate("80 %", (1.0, TARGET_POWER), xycoords=("axes fraction", "data"), **_beside)
+    ax.annotate("80%", (1.0, TARGET_POWER), xycoords=("axes fraction", "data"), **_beside)
     ax.axvline(pilot.n_observations, color=GREY, linewidth=0.8)
     ax.annotate(
         "pilot", (pilot.n_observations, 0.0), xytext=(3, 3), textcoords="offset points", **_small
     )
-    ax.set(xlabel="observations", ylabel=f"power at the {100 * alpha:g} % level", ylim=(0, 1.02))
+    ax.set(xlabel="observations", ylabel=f"power at the {percent(alpha)} level", ylim=(0, 1.02))
     ax.set_xlim(0, float(sizes.max()))
     legend_above(ax, columns=2)
     without_frame(ax)
     return ax
 
 
+@readable
 def sensitivity(result: Sensitivity, ax: Any = None, *, alpha: float = 0.05) -> Any:
-    """Draw z over multiples of the bandwidth, with the lines beyond which it is significant.
+    """Draw the statistic over multiples of the bandwidth, with the lines of significance.
 
     Parameters
     ----------
@@ -103,20 +108,27 @@ def sensitivity(result: Sensitivity, ax: Any = None, *, alpha: float = 0.05) -> 
     -------
     matplotlib.axes.Axes
     """
-    bar = normal.critical_value(check_level("alpha", alpha), result.alternative)
+    check_level("alpha", alpha)
+    bars = np.array(
+        [critical_value(alpha, result.alternative, one.df) for one in result.comparisons]
+    )
+    name = result.headings()["statistic"]
     ax = axes(ax, size=(5.6, 3.8))
-    ax.axhspan(-bar, bar, color=PALE, alpha=0.6, linewidth=0)
+    ax.fill_between(result.factors, -bars, bars, color=PALE, alpha=0.6, linewidth=0)
     ax.axhline(0.0, color=GREY, linewidth=1, linestyle=":")
-    for line in (-bar, bar):
-        ax.axhline(line, color=GREY, linewidth=1, linestyle="--")
+    for line in (-bars, bars):
+        ax.plot(result.factors, line, color=GREY, linewidth=1, linestyle="--")
     ax.plot(result.factors, result.statistics, "o-", color=BLUE, markersize=4)
     ax.set_xscale("log", base=2)
     ax.xaxis.get_major_locator().set_params(numticks=6)
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    ax.margins(x=0.0)
     _mark_sign_changes(ax, result)
-    ax.annotate(f"z = ±{bar:.2f}", (1.0, bar), xycoords=("axes fraction", "data"), **_beside)
+    ax.annotate(
+        f"{name} = ±{bars[-1]:.2f}", (1.0, bars[-1]), xycoords=("axes fraction", "data"), **_beside
+    )
     ax.set_xlabel("bandwidth, as a multiple of the one used")
-    ax.set_ylabel(f"z, positive: more on {label(result.first, 20)}")
+    ax.set_ylabel(f"{name}, positive: more on {label(result.first, 20)}")
     without_frame(ax)
     return ax
 
@@ -143,20 +155,20 @@ _beside = {"xytext": (3, 0), "textcoords": "offset points", "va": "center", **_s
 def _power_curves(
     results: Result | Mapping[str, Result], alpha: float
 ) -> dict[str, Callable[[int], float]]:
-    from reldep.results import Comparison
-
     if isinstance(results, Mapping):
         if not results:
-            raise ValueError("results is empty; pass at least one result.")
+            raise InputError("results is empty", "pass at least one result.")
         return {name: partial(result.power, alpha=alpha) for name, result in results.items()}
-    if isinstance(results, Comparison):
-        methods = METHODS if results.method == "joint" else ("split",)
-        return {name: partial(results.power, alpha=alpha, method=name) for name in methods}
-    return {"test": partial(results.power, alpha=alpha)}
+    # A comparison can tell the power of more than the method it used.
+    methods = getattr(results, "plannable_methods", None)
+    if methods is None:
+        return {"test": partial(results.power, alpha=alpha)}
+    plan: Any = results.power
+    return {name: partial(plan, alpha=alpha, method=name) for name in methods()}
 
 
 def _sizes(pilot: Result, alpha: float) -> IntArray:
-    """Choose numbers of observations that show where the pilot's curve reaches 80 %."""
+    """Choose numbers of observations that show where the pilot's curve reaches 80%."""
     try:
         needed = pilot.sample_size(TARGET_POWER, alpha=alpha)
     except ValueError:

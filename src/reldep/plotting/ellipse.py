@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reldep.exceptions import InputError
 from reldep.plotting.style import (
     GREY,
     Series,
@@ -14,18 +15,20 @@ from reldep.plotting.style import (
     label,
     legend_above,
     measure_of,
+    readable,
     series,
     without_frame,
 )
-from reldep.words import MEASURE_NAMES, pvalue_text
+from reldep.words import MEASURE_NAMES
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
-    from reldep.results import Comparison
+    from reldep.results.contrast import Comparison
 
 SIGMAS = 2.0
 
 
+@readable
 def ellipses(
     results: Comparison | Mapping[str, Comparison],
     ax: Any = None,
@@ -64,7 +67,7 @@ def ellipses(
     """
     named = results if isinstance(results, Mapping) else {results.method: results}
     if not named:
-        raise ValueError("results is empty; pass at least one comparison.")
+        raise InputError("results is empty", "pass at least one comparison.")
     clouds = _clouds(draws, list(named))
     ax = axes(ax, size=(4.8, 5.0))
     drawn = []
@@ -96,13 +99,13 @@ def _clouds(draws: Any, labels: list[str]) -> dict[str, FloatArray]:
     named = draws if isinstance(draws, Mapping) else {labels[0]: draws}
     unknown = [name for name in named if name not in labels]
     if unknown:
-        raise ValueError(f"draws has {unknown[0]!r}, which results has not: {labels}.")
+        raise InputError(f"draws has {unknown[0]!r}, which results has not: {labels}.")
     clouds = {name: np.asarray(cloud, dtype=np.float64) for name, cloud in named.items()}
     for name, cloud in clouds.items():
         if cloud.ndim != 2 or cloud.shape[1] != 2 or not np.isfinite(cloud).all():
-            raise ValueError(
-                f"draws of {name!r} has shape {cloud.shape}; pass finite pairs of estimates, one "
-                "row a draw and two columns."
+            raise InputError(
+                f"draws of {name!r} has shape {cloud.shape}",
+                "pass finite pairs of estimates, one row per draw and two columns.",
             )
     return clouds
 
@@ -119,7 +122,8 @@ def _draw(
         dots = {"color": look.colour, "alpha": 0.55, "markersize": 3, "linestyle": "none"}
         ax.plot(*cloud.T, marker=look.marker, markeredgewidth=0, gid="draws", **dots)
     ax.fill(*outline, color=look.colour, alpha=0.12, linewidth=0)
-    text = f"{label(name)}: z = {result.statistic:.2f}, {pvalue_text(result.pvalue)}"
+    statistic = f"{result.statistic_name()} = {result.statistic:.2f}"
+    text = f"{label(name)}: {statistic}, {result.pvalue_text()}"
     ax.plot(*outline, color=look.colour, linestyle=look.line, linewidth=1.6, label=text)
     ax.plot(*result.estimates, look.marker, color=look.colour, markeredgecolor="white")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from reldep.exceptions import InputError
 from reldep.plotting.style import (
     BLUE,
     GREY,
@@ -12,27 +13,35 @@ from reldep.plotting.style import (
     label,
     labels,
     legend_above,
+    readable,
     row_height,
     without_frame,
 )
-from reldep.results.ranking import Ranking
 from reldep.words import MEASURE_NAMES, percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reldep.results.base import Result
+    from reldep.results.base import Answer
+    from reldep.results.ranking import Ranking
 
 
-def forest(result: Result | Ranking, ax: Any = None) -> Any:
-    """Draw every dependence of a result as a point with its interval.
+# What tables call their estimates, where that is not the name of the measure.
+ESTIMATES = ("estimate", "difference")
 
-    The difference or the contrast, where the result has one, stands apart at the bottom. The
-    intervals of a ranking hold for all targets at once, at its own level; others are 95 % each.
+
+@readable
+def forest(result: Answer, ax: Any = None) -> Any:
+    """Draw every dependence of an answer as a point with its interval.
+
+    The difference or the contrast, where the answer has one, stands apart at the bottom. The
+    intervals of a ranking hold for all targets at once, at its own level; others are 95% each.
 
     Parameters
     ----------
-    result : Comparison, Contrast, Dependence or Ranking
+    result : Answer
+        Its table names a dependence in the first column and has the columns ``low`` and
+        ``high`` beside the estimate.
     ax : matplotlib.axes.Axes or an empty matplotlib.figure.Figure, optional
 
     Returns
@@ -49,25 +58,32 @@ def forest(result: Result | Ranking, ax: Any = None) -> Any:
     ['source ~ first', 'source ~ second', 'difference']
     """
     table = result.table()
-    if isinstance(result, Ranking):
-        names = [f"{result.source} ~ {target}" for target in table["target"]]
-        values, low, high = table["estimate"], table["low"], table["high"]
-        kind = f"simultaneous {percent(result.confidence_level)} intervals"
-    else:
-        names = table["dependence"]
-        values, low, high = table[result.measure], table["low_95"], table["high_95"]
-        kind = "95 % interval"
+    first, *others = table
+    source = getattr(result, "source", None)
+    names = [
+        str(name) if first != "target" or source is None else f"{source} ~ {name}"
+        for name in table[first]
+    ]
+    values = table[next(name for name in (result.measure, *ESTIMATES) if name in others)]
     ax = axes(ax, size=_tall(len(names)))
-    apart = len(names) - len(result.estimates)
+    # What has no estimate of its own among the dependences is made of them.
+    apart = len(names) - len(getattr(result, "estimates", names))
     looks = [(BLUE, "o")] * (len(names) - apart) + [(ORANGE, "D")] * apart
-    _intervals(ax, values, low, high, looks)
+    _intervals(ax, values, table["low"], table["high"], looks)
     if apart:
         ax.axhline(apart - 0.5, color=GREY, linewidth=0.6)
     ax.set_yticks(_heights(len(names)), labels(names, 40))
-    ax.set_xlabel(f"{MEASURE_NAMES[result.measure]} with {kind}")
+    ax.set_xlabel(f"{MEASURE_NAMES[result.measure]} with {_kind_of_interval(result)}")
     return ax
 
 
+def _kind_of_interval(result: Any) -> str:
+    """Name the intervals; an answer that has a level of its own made them to hold together."""
+    level = getattr(result, "confidence_level", None)
+    return "95% interval" if level is None else f"simultaneous {percent(level)} intervals"
+
+
+@readable
 def ranking(result: Ranking, ax: Any = None, *, top: int = 60) -> Any:
     """Draw the targets from the strongest to the weakest, with intervals and ranks.
 
@@ -86,7 +102,7 @@ def ranking(result: Ranking, ax: Any = None, *, top: int = 60) -> Any:
     matplotlib.axes.Axes
     """
     if top < 1:
-        raise ValueError(f"top={top!r}; draw at least one target.")
+        raise InputError("draws no target", "draw at least one.", argument="top", value=top)
     table = {name: column[:top] for name, column in result.table().items()}
     names, best = table["target"], table["may_be_best"]
     ax = axes(ax, size=_tall(len(names) + 1))

@@ -8,14 +8,16 @@ import numpy as np
 
 from reldep.data.checks import check_level
 from reldep.engine.influence import Influence
-from reldep.plotting.style import PALE, axes, thinned
+from reldep.exceptions import InputError, Option
+from reldep.plotting.dendrogram import branches, leaf_order
+from reldep.plotting.style import GREY, PALE, axes, readable, thinned
+from reldep.stats.measures import measure_gradient
 from reldep.words import MEASURE_NAMES
-from reldep.stats.measures import estimate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reldep.data.variables import FloatArray
+    from reldep.data.variables import BoolArray, FloatArray
     from reldep.results.ranking import Ranking
 
 # More cells than this on a side leave no room for a number in each.
@@ -26,12 +28,17 @@ MOST_WRITTEN = 14
 COLOURS, PALEST = "Blues", 0.12
 
 
+@readable
 def heatmap(
     matrix: Any,
     names: Sequence[str] | None = None,
     ax: Any = None,
     *,
+    columns: Sequence[str] | None = None,
     measure: str = "cka",
+    links: Any = None,
+    pvalues: Any = None,
+    alpha: float = 0.05,
 ) -> Any:
     """Draw the dependence of all pairs of many variables.
 
@@ -40,13 +47,21 @@ def heatmap(
 
     Parameters
     ----------
-    matrix : array_like, shape (p, p), or Influence
+    matrix : array_like, shape (p, p) or (p, q), or Influence
         Dependences of all pairs, or the conditional means from which they follow.
     names : sequence of str, optional
         Of the p variables; an Influence brings its own.
     ax : matplotlib.axes.Axes or an empty matplotlib.figure.Figure, optional
+    columns : sequence of str, optional
+        Of the q variables along the other side, where they are not the same.
     measure : {"hsic", "cka", "dcor"}, default "cka"
         What the numbers are; for an Influence, what is computed from it.
+    links : array_like, shape (p - 1, 4), optional
+        A tree of the variables, as :func:`scipy.cluster.hierarchy.linkage` gives it: it is drawn
+        above the cells and puts like variables beside each other.
+    pvalues : array_like, of the matrix's shape, optional
+        Cells whose p-value is not below `alpha` are grey.
+    alpha : float, default 0.05
 
     Returns
     -------
@@ -59,16 +74,72 @@ def heatmap(
     >>> [tick.get_text() for tick in ax.get_yticklabels()]
     ['height', 'weight']
     """
-    values, labels = _all_pairs(matrix, names, measure)
-    shown = np.ma.masked_array(values, mask=np.eye(len(values), dtype=bool))
-    ax = axes(ax, size=_square(len(labels)))
-    image = _cells(ax, shown, labels, empty=PALE)
-    if len(labels) <= MOST_WRITTEN:
-        _write(ax, image, shown, _written(shown.filled(0.0)))
+    values, rows, across = _all_pairs(matrix, names, columns, measure)
+    grey = _not_significant(pvalues, values.shape, alpha)
+    if links is not None:
+        order = _order(links, len(rows), square=columns is None)
+        values, grey = (part[np.ix_(order, order)] for part in (values, grey))
+        rows = across = [rows[i] for i in order]
+    own = np.eye(len(rows), dtype=bool) if columns is None else np.zeros(values.shape, dtype=bool)
+    shown = np.ma.masked_array(np.where(grey, -np.inf, values), mask=own)
+    ax = axes(ax, size=_size(*values.shape))
+    image = _cells(ax, shown, rows, across, empty=PALE if pvalues is None else "white")
+    _scale(image, np.ma.masked_array(values, mask=own | grey).compressed())
+    if max(values.shape) <= MOST_WRITTEN:
+        _write(ax, image, shown, _written(np.where(own, 0.0, values)))
     _colour_bar(ax, image, MEASURE_NAMES[measure])
+    if links is not None:
+        _tree_above(ax, np.asarray(links, dtype=np.float64), len(rows))
+    if pvalues is not None:
+        _explain_grey(ax, f"grey: p-value of {alpha:.3g} or more", below=links is not None)
     return ax
 
 
+def _order(links: Any, n: int, *, square: bool) -> list[int]:
+    joined = np.asarray(links, dtype=np.float64)
+    if not square or joined.shape != (n - 1, 4):
+        raise InputError(
+            f"links has shape {joined.shape}",
+            f"pass the linkage of the {n} variables of a square matrix.",
+        )
+    return leaf_order(joined)
+
+
+def _not_significant(pvalues: Any, shape: tuple[int, ...], alpha: float) -> BoolArray:
+    check_level("alpha", alpha)
+    if pvalues is None:
+        return np.zeros(shape, dtype=bool)
+    given = np.asarray(pvalues, dtype=np.float64)
+    if given.shape != shape:
+        raise InputError(f"pvalues has shape {given.shape} for a matrix of shape {shape}.")
+    return np.asarray(~(given < alpha))
+
+
+def _scale(image: Any, coloured: FloatArray) -> None:
+    """Let the colours run over the cells that have one."""
+    if coloured.size:
+        low, high = float(coloured.min()), float(coloured.max())
+        image.set_clim(low, high if high > low else low + 1.0)
+    else:
+        image.set_clim(0.0, 1.0)
+
+
+def _tree_above(ax: Any, links: FloatArray, n: int) -> None:
+    above = ax.inset_axes((0.0, 1.01, 1.0, 0.16))
+    place = np.argsort(leaf_order(links)).astype(np.float64)
+    for heights, places in branches(links, place):
+        above.plot(places, heights, color=GREY, linewidth=1)
+    above.set(xlim=(-0.5, n - 0.5), ylim=(0.0, None))
+    above.axis("off")
+
+
+def _explain_grey(ax: Any, text: str, *, below: bool = False) -> None:
+    # Above the cells there may be a tree.
+    height = 1.18 if below else 1.0
+    ax.set_title(text, fontsize="small", loc="right", y=height)
+
+
+@readable
 def pairwise(result: Ranking, ax: Any = None, *, alpha: float | None = None) -> Any:
     """Draw which targets differ: colours where the adjusted p-value is below alpha.
 
@@ -93,14 +164,14 @@ def pairwise(result: Ranking, ax: Any = None, *, alpha: float | None = None) -> 
     compared = np.triu(np.ones(difference.shape, dtype=bool), 1)
     # Below the scale stands for "may be equal", which has a colour of its own.
     shown = np.ma.masked_array(np.where(adjusted < level, difference, -1.0), mask=~compared)
-    ax = axes(ax, size=_square(len(names)))
-    image = _cells(ax, shown, names, empty="white")
+    ax = axes(ax, size=_size(len(names), len(names)))
+    image = _cells(ax, shown, names, names, empty="white")
     image.set_clim(0.0, float(difference.max()) or 1.0)
     if len(names) <= MOST_WRITTEN:
         _write(ax, image, shown, [[_pvalue(p) for p in row] for row in adjusted])
     _colour_bar(ax, image, f"difference of {MEASURE_NAMES[result.measure]}")
     ax.set(xlabel="weaker", ylabel="stronger")
-    ax.set_title(f"grey: adjusted p-value of {level:.3g} or more", fontsize="small", loc="right")
+    _explain_grey(ax, f"grey: adjusted p-value of {level:.3g} or more")
     return ax
 
 
@@ -126,65 +197,81 @@ def _pvalue(value: float) -> str:
 
 
 def _all_pairs(
-    matrix: Any, names: Sequence[str] | None, measure: str
-) -> tuple[FloatArray, list[str]]:
-    """Give the square of dependences and the names along it."""
+    matrix: Any, names: Sequence[str] | None, columns: Sequence[str] | None, measure: str
+) -> tuple[FloatArray, list[str], list[str]]:
+    """Give the dependences and the names along both sides."""
     if isinstance(matrix, Influence):
-        labels = list(matrix.names) if names is None else [str(name) for name in names]
-        return _from_influence(matrix, labels, measure), labels
+        own = [str(name) for name in (matrix.names if names is None else names)]
+        return _from_influence(matrix, own, measure), own, own
     values = np.asarray(matrix, dtype=np.float64)
-    if values.ndim != 2 or values.shape[0] != values.shape[1] or len(values) < 2:
-        raise ValueError(f"matrix has shape {values.shape}; pass a square with 2 rows or more.")
-    if not np.isfinite(values[~np.eye(len(values), dtype=bool)]).all():
-        raise ValueError("matrix has NaN or infinite values; pass the dependence of every pair.")
-    labels = [str(i) for i in range(len(values))] if names is None else [str(n) for n in names]
-    if len(labels) != len(values):
-        raise ValueError(
-            f"names has {len(labels)} entries for a matrix of {len(values)} variables; "
-            "pass one name a row."
+    if values.ndim != 2 or min(values.shape) < (2 if columns is None else 1):
+        raise InputError(f"matrix has shape {values.shape}", "pass a square with 2 rows or more.")
+    if columns is None and values.shape[0] != values.shape[1]:
+        raise InputError(
+            f"matrix has shape {values.shape}",
+            ["pass a square, or name the variables of the other side by ", Option("columns"), "."],
         )
-    return values, labels
+    skipped = np.eye(*values.shape, dtype=bool) if columns is None else False
+    if not (np.isfinite(values) | skipped).all():
+        raise InputError("matrix has NaN or infinite values", "pass the dependence of every pair.")
+    rows = _side("names", names, len(values))
+    across = rows if columns is None else _side("columns", columns, values.shape[1])
+    return values, rows, across
+
+
+def _side(argument: str, names: Sequence[str] | None, n: int) -> list[str]:
+    """Give the names along one side of a matrix."""
+    written = [str(i) for i in range(n)] if names is None else [str(name) for name in names]
+    if len(written) != n:
+        raise InputError(
+            f"{argument} has {len(written)} entries for a matrix of {n} variables",
+            "pass one name each.",
+        )
+    return written
 
 
 def _from_influence(influence: Influence, names: list[str], measure: str) -> FloatArray:
     pairs = [(x, y) for i, x in enumerate(names) for y in names[:i]]
     try:
-        found = estimate(influence, pairs, measure).values
+        _, found = measure_gradient(influence, pairs, measure)
     except KeyError as missing:
-        raise ValueError(
-            f"matrix lacks the pair {missing.args[0]!r}; compute the influence of all pairs, and "
-            'of every variable with itself for measure="cka" or "dcor".'
+        raise InputError(
+            f"matrix lacks the pair {missing.args[0]!r}",
+            [
+                "compute the influence of all pairs, and of every variable with itself for ",
+                Option("measure", "cka"),
+                " or 'dcor'.",
+            ],
         ) from None
     values = np.ones((len(names), len(names)))
     values[np.tril_indices(len(names), -1)] = found
     return np.tril(values) + np.tril(values, -1).T
 
 
-def _square(cells: int) -> tuple[float, float]:
-    side = 2.2 + min(0.52 * cells, 8.0)
-    return side + 0.6, side
+def _size(rows: int, columns: int) -> tuple[float, float]:
+    return 2.8 + min(0.52 * columns, 8.0), 2.2 + min(0.52 * rows, 8.0)
 
 
-def _cells(ax: Any, values: Any, names: Sequence[str], *, empty: str) -> Any:
-    """Colour the cells of a square; masked ones are empty, those below the scale pale."""
+def _cells(ax: Any, values: Any, rows: Sequence[str], columns: Sequence[str], *, empty: str) -> Any:
+    """Colour the cells of a matrix; masked ones are empty, those below the scale pale."""
     import matplotlib as mpl
     from matplotlib.colors import ListedColormap
 
     scale = ListedColormap(mpl.colormaps[COLOURS](np.linspace(PALEST, 1.0, 256)))
     colours = scale.with_extremes(bad=empty, under=PALE)
     image = ax.imshow(values, cmap=colours, interpolation="nearest")
-    positions, written = thinned(names)
-    size = "small" if len(written) <= 30 else "xx-small"
-    ax.set_xticks(positions, written, rotation=45, ha="right", rotation_mode="anchor")
-    ax.set_yticks(positions, written)
-    ax.tick_params(length=0, labelsize=size)
+    across, down = thinned(columns), thinned(rows)
+    ax.set_xticks(*across, rotation=45, ha="right", rotation_mode="anchor")
+    ax.set_yticks(*down)
+    most = max(len(across[1]), len(down[1]))
+    ax.tick_params(length=0, labelsize="small" if most <= 30 else "xx-small")
     ax.spines[:].set_visible(False)
     return image
 
 
 def _write(ax: Any, image: Any, values: Any, texts: Sequence[Sequence[str]]) -> None:
     """Write a text into every coloured cell, in black or white, whichever reads better."""
-    size = 9 if len(values) <= 8 else 7
+    size = 9 if max(values.shape) <= 8 else 7
     for row, column in zip(*np.nonzero(~np.ma.getmaskarray(values)), strict=True):
         colour = image.cmap(image.norm(values[row, column]))
         ink = "black" if _luminance(colour) > 0.18 else "white"

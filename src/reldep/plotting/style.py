@@ -1,14 +1,17 @@
-"""Colours, labels and axes shared by all pictures."""
+"""Colours, labels, fonts and axes shared by all pictures."""
 
 from __future__ import annotations
 
+import functools
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec
 
 from reldep.words import MEASURE_NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+P = ParamSpec("P")
 
 # Okabe and Ito's palette: told apart by colour-blind readers, and dark enough for grey print.
 BLUE, ORANGE, GREEN, PURPLE, BLACK = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000"
@@ -54,6 +57,56 @@ def axes(ax: Any, *, size: tuple[float, float] = (5.0, 4.0)) -> Any:
         ax.set_size_inches(*size)
         return ax.add_subplot()
     return ax
+
+
+def readable(draw: Callable[P, Any]) -> Callable[P, Any]:
+    """Write what a picture says in fonts that have its signs, where the computer has any."""
+
+    @functools.wraps(draw)
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> Any:
+        ax = draw(*args, **kwargs)
+        _choose_fonts(ax)
+        return ax
+
+    return drawn
+
+
+def _choose_fonts(ax: Any) -> None:
+    from matplotlib.font_manager import fontManager, get_font
+    from matplotlib.text import Text
+
+    for text in ax.findobj(Text):
+        if text.get_text().isascii():
+            continue
+        has = get_font(fontManager.findfont(text.get_fontproperties())).get_charmap()
+        lacking = frozenset(sign for sign in text.get_text() if ord(sign) not in has)
+        if lacking:
+            text.set_fontfamily([*text.get_fontfamily(), *_fonts_with(lacking)])
+
+
+# Parts of the names of fonts made for many scripts: they are looked into first, because
+# opening every font of a computer can take seconds.
+WIDE_FONTS = ("Unicode", "CJK", "Noto", "Gothic", "Malgun", "PingFang", "Hiragino", "WenQuanYi")
+
+
+@functools.lru_cache(maxsize=64)
+def _fonts_with(signs: frozenset[str]) -> tuple[str, ...]:
+    """Find installed fonts that together have as many of the signs as can be."""
+    from matplotlib.font_manager import fontManager, get_font
+
+    upright = [font for font in fontManager.ttflist if font.style == "normal"]
+    upright.sort(key=lambda font: not any(part in font.name for part in WIDE_FONTS))
+    found: list[str] = []
+    lacking = set(signs)
+    for font in upright:
+        if not lacking:
+            break
+        has = get_font(font.fname).get_charmap()
+        known = {sign for sign in lacking if ord(sign) in has}
+        if known:
+            found.append(font.name)
+            lacking -= known
+    return tuple(found)
 
 
 def without_frame(ax: Any) -> None:

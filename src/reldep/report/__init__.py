@@ -1,7 +1,6 @@
-"""A result as a document: an HTML report, a notebook's fragment, a LaTeX table."""
+"""An answer as a document: an HTML report, a notebook's fragment, tables to paste."""
 
-from reldep.report.latex import latex_table
-from reldep.report.opening import fragment
-from reldep.report.page import page
+from reldep.report.page import fragment, page
+from reldep.report.tabular import latex_table, markdown_table
 
-__all__ = ["fragment", "latex_table", "page"]
+__all__ = ["fragment", "latex_table", "markdown_table", "page"]

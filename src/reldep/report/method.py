@@ -1,20 +1,32 @@
-"""How a result was computed, so that it can be understood and repeated; what to read."""
+"""How an answer was computed, so that it can be understood and repeated; what to read."""
 
 from __future__ import annotations
 
-import importlib
 import platform
 from typing import TYPE_CHECKING, Any
 
-from reldep.report.cells import html_table
 from reldep.report.markup import Markup, element, facts, joined, section
-from reldep.results import Ranking
-from reldep.words import MEASURE_NAMES, number
+from reldep.report.tabular import html_table
+from reldep.words import number
 
 if TYPE_CHECKING:
     from reldep.results.base import Answer
 
-PACKAGES = ("reldep", "numpy", "scipy")
+MEASURES_IN_WORDS = {
+    "hsic": (
+        "HSIC (the Hilbert-Schmidt independence criterion) is 0 for independent variables and "
+        "grows with any kind of dependence, straight or curved. It has the scale of its kernels, "
+        "so compare it only between targets measured alike."
+    ),
+    "cka": (
+        "CKA (centred kernel alignment) is HSIC on a scale from 0, independent, to 1, the same up "
+        "to what the kernels see; targets of different kinds can be compared."
+    ),
+    "dcor": (
+        "The squared distance correlation is 0 for independent variables and 1 for a straight "
+        "line; targets of different kinds can be compared."
+    ),
+}
 
 # Most variables are a ranking's targets; beyond this the kernels are counted, not listed.
 MOST_KERNELS = 40
@@ -50,46 +62,39 @@ REFERENCES = {
 }
 
 
-def computed(result: Answer, command: str | None) -> Markup:
-    """Write kernels, engine, versions and the call that repeats the result."""
+def computed(answer: Answer, command: str | None) -> Markup:
+    """Write the choices, kernels, versions and the call that repeats the answer."""
+    chosen = {name: value for name, value in answer.settings().items() if value}
     return section(
         "How it was computed",
-        facts({**_settings(result), **versions()}),
-        _kernels(result),
-        _repetition(command or result.provenance.call),
+        facts({**chosen, **versions()}),
+        _kernels(answer),
+        _repetition(command or answer.provenance.call),
         name="computed",
     )
-
-
-def _settings(result: Any) -> dict[str, str]:
-    provenance = result.provenance
-    dropped = f" ({provenance.n_dropped:,} incomplete dropped)" if provenance.n_dropped else ""
-    chosen = {
-        "Measure": MEASURE_NAMES[result.measure],
-        "Method": getattr(result, "method", None),
-        "Alternative": getattr(result, "alternative", None),
-        "Test of independence": getattr(result, "test", None),
-        "Adjustment of p-values": getattr(result, "adjust", None),
-        "Variance": result.variance,
-        "Observations": f"{result.n_observations:,}{dropped}",
-        "Engine": provenance.engine,
-        "Random seed": provenance.seed,
-    }
-    return {name: str(value) for name, value in chosen.items() if value not in (None, "")}
 
 
 def versions() -> dict[str, str]:
     """Give the versions of Python and of the packages that compute.
 
-    The modules say them; the record of installed packages has none for a source tree.
+    They come from the packages themselves: a source tree that is not installed has no metadata.
     """
-    found = {"Python": platform.python_version()}
-    return found | {name: importlib.import_module(name).__version__ for name in PACKAGES}
+    import numpy
+    import scipy
+
+    import reldep
+
+    return {
+        "Python": platform.python_version(),
+        "reldep": reldep.__version__,
+        "numpy": numpy.__version__,
+        "scipy": scipy.__version__,
+    }
 
 
-def _kernels(result: Answer) -> Markup:
+def _kernels(answer: Answer) -> Markup:
     """List the fitted kernel of every variable with its parameters."""
-    fitted = list(result.provenance.kernels.items())
+    fitted = list(answer.provenance.kernels.items())
     columns = {
         "variable": [name for name, _ in fitted[:MOST_KERNELS]],
         "kernel": [kernel["kernel"] for _, kernel in fitted[:MOST_KERNELS]],
@@ -97,7 +102,8 @@ def _kernels(result: Answer) -> Markup:
     }
     more = len(fitted) - MOST_KERNELS
     left_out = f" The first {MOST_KERNELS} of {len(fitted)} variables." if more > 0 else ""
-    return html_table(columns, f"The kernel of every variable, as fitted.{left_out}")
+    headings = {name: name for name in columns}
+    return html_table(columns, headings, f"The kernel of every variable, as fitted.{left_out}")
 
 
 def _parameters(kernel: Any) -> str:
@@ -118,13 +124,8 @@ def _repetition(command: str) -> Markup:
     )
 
 
-def references(result: Answer) -> Markup:
-    """List what to read and to cite."""
-    wanted = ["test", "hsic"]
-    wanted += [result.measure] if result.measure != "hsic" else []
-    wanted += ["ranking"] if isinstance(result, Ranking) else []
-    items = [
-        element("li", text, " ", element("a", url, href=url))
-        for text, url in (REFERENCES[name] for name in wanted)
-    ]
+def references(answer: Answer) -> Markup:
+    """List what to read and to cite: the answer names its sources by key or gives them whole."""
+    named = [REFERENCES[key] if isinstance(key, str) else key for key in answer.references()]
+    items = [element("li", text, " ", element("a", url, href=url)) for text, url in named]
     return section("References", element("ul", *items), name="references")

@@ -1,76 +1,182 @@
-"""The whole report as one file that needs nothing else."""
+"""The whole report as one file that needs nothing else, and the short form for notebooks."""
 
 from __future__ import annotations
 
+import base64
 import importlib.resources
-from typing import TYPE_CHECKING
+import inspect
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from reldep.data.checks import check_level
-from reldep.report.checks import bandwidths, cautions, influential_rows
-from reldep.report.markup import Markup, element, joined
-from reldep.report.method import computed, references, versions
-from reldep.report.opening import opening, picture, table
+from reldep.report.markup import Markup, element, facts, joined, section
+from reldep.report.method import MEASURES_IN_WORDS, computed, references, versions
+from reldep.report.tabular import html_table
+from reldep.results.description import HEADINGS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from reldep.exceptions import Option, ReldepWarning
     from reldep.results.base import Answer
-    from reldep.results.sensitivity import Sensitivity
+    from reldep.results.description import Columns, Picture, Section
 
 # Nothing is loaded and nothing runs, whatever a name in the data may contain.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
 def page(
-    result: Answer,
+    answer: Answer,
     *,
     alpha: float = 0.05,
-    sensitivity: Sensitivity | None = None,
+    sensitivity: Any = None,
     command: str | None = None,
+    spell: Callable[[Option], str] = str,
 ) -> str:
-    """Write a report about a result as an HTML document.
+    """Write a report about an answer as an HTML document.
 
     Parameters
     ----------
-    result : Comparison, Contrast, Dependence or Ranking
+    answer : Answer
     alpha : float, default 0.05
         The level of the answer.
-    sensitivity : Sensitivity, optional
+    sensitivity : Answer, optional
         Adds a section about the bandwidth.
     command : str, optional
         What to type to repeat the result; by default the Python call.
+    spell : callable, default str
+        How cautions write an argument; by default as in Python.
 
     Returns
     -------
     str
     """
     check_level("alpha", alpha)
+    beside = () if sensitivity is None else (sensitivity.as_section(alpha),)
+    given = [*answer.warnings, *(sensitivity.warnings if sensitivity is not None else ())]
     body = element(
         "main",
-        opening(result, alpha),
-        picture(result),
-        table(result),
-        cautions(result, sensitivity),
-        bandwidths(sensitivity, alpha),
-        influential_rows(result),
-        computed(result, command),
-        references(result),
+        _opening(answer, alpha),
+        section("Picture", *_figures(answer, answer.pictures()), name="picture"),
+        _table(answer, alpha),
+        _cautions(given, spell),
+        *(_section(part) for part in (*beside, *answer.sections())),
+        computed(answer, command),
+        references(answer),
     )
     return "<!DOCTYPE html>\n" + element(
-        "html", _head(result), element("body", body, _foot()), lang="en"
+        "html", _head(answer), element("body", body, _foot()), lang="en"
     )
 
 
-def _head(result: Answer) -> Markup:
+def fragment(answer: Answer) -> Markup:
+    """Write the answer and the table only, as a notebook shows it."""
+    cautions = [
+        element("p", element("strong", "Caution: "), caution) for caution in answer.warnings
+    ]
+    caption = f"{answer.n_observations} observations; variance: {answer.variance}."
+    return element(
+        "div",
+        element("p", element("strong", answer.sentence())),
+        html_table(answer.table(), answer.headings(), caption, most=30),
+        *cautions,
+    )
+
+
+def _head(answer: Answer) -> Markup:
     css = importlib.resources.files("reldep.report").joinpath("style.css").read_text("utf-8")
     return element(
         "head",
         element("meta", charset="utf-8"),
         element("meta", http_equiv="Content-Security-Policy", content=POLICY),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("title", result.question()),
+        element("title", answer.question()),
         element("style", Markup(css)),
     )
 
 
+def _opening(answer: Answer, alpha: float) -> Markup:
+    """Write the question as the title and the answer below it."""
+    observations = {"Observations": f"{answer.n_observations:,}"}
+    return joined(
+        element("h1", answer.question()),
+        element("p", answer.sentence(alpha), class_="answer"),
+        facts({**answer.key_numbers(alpha), **observations}),
+    )
+
+
+def _figures(answer: Answer, pictures: Iterable[Picture]) -> list[Markup]:
+    # Matplotlib takes a while to import, and a notebook's fragment has no pictures.
+    from reldep.report.vector import svg
+
+    return [_figure(svg(partial(picture.draw, answer)), picture) for picture in pictures]
+
+
+def _figure(drawn: str, picture: Picture) -> Markup:
+    data = base64.b64encode(drawn.encode("utf-8")).decode("ascii")
+    return element(
+        "figure",
+        element("img", src=f"data:image/svg+xml;base64,{data}", alt=picture.alt),
+        element("figcaption", picture.caption),
+    )
+
+
+def _table(answer: Answer, alpha: float) -> Markup:
+    """Write the table of the answer and what its measure means."""
+    return section(
+        "Table",
+        html_table(answer.table(alpha), answer.headings(), answer.table_caption(alpha)),
+        element("p", MEASURES_IN_WORDS[answer.measure]),
+        name="table",
+    )
+
+
+def _cautions(given: Iterable[ReldepWarning], spell: Callable[[Option], str]) -> Markup:
+    """Write every caution once, with what its kind means."""
+    kinds = {caution.worded(spell): type(caution) for caution in given}
+    if not kinds:
+        return section("Cautions", element("p", "None: no check found a problem."), name="cautions")
+    return section("Cautions", *(_caution(*pair) for pair in kinds.items()), name="cautions")
+
+
+def _caution(text: str, kind: type[ReldepWarning]) -> Markup:
+    # The first line of the class's documentation is the meaning of the kind.
+    meaning = (inspect.getdoc(kind) or "").split("\n")[0].replace("``", "")
+    return element(
+        "div",
+        element("strong", f"{_spaced(kind.__name__.removesuffix('Warning'))}: "),
+        text,
+        element("p", f"What it means: {meaning}") if meaning else "",
+        class_="caution",
+    )
+
+
+def _spaced(name: str) -> str:
+    """Write a class name as words: SmallSample as "Small sample"."""
+    words = "".join(f" {c.lower()}" if c.isupper() else c for c in name).strip()
+    return words.capitalize()
+
+
+def _section(part: Section) -> Markup:
+    """Write a further part of the report: words, a table, pictures."""
+    table = Markup()
+    if part.table is not None:
+        table = html_table(part.table, _headings(part.table, part.answer.headings()), part.caption)
+    return section(
+        part.title,
+        *(element("p", paragraph) for paragraph in part.paragraphs),
+        *_figures(part.answer, part.pictures),
+        table,
+        name=part.name,
+    )
+
+
+def _headings(columns: Columns, known: dict[str, str]) -> dict[str, str]:
+    first, *others = columns
+    # The first column may bear a name from the data, which is nobody's to translate.
+    plain = {name: HEADINGS.get(name, name.replace("_", " ")) for name in others}
+    return {first: first, **plain} | {name: known[name] for name in columns if name in known}
+
+
 def _foot() -> Markup:
-    made = f"Made with reldep {versions()['reldep']}."
-    return joined("\n", element("footer", made))
+    return joined("\n", element("footer", f"Made with reldep {versions()['reldep']}."))

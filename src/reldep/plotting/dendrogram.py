@@ -1,0 +1,113 @@
+"""A tree of what is alike, with how sure each of its groups is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reldep.exceptions import InputError
+from reldep.plotting.style import BLUE, GREY, axes, labels, readable, row_height, without_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from reldep.data.variables import FloatArray
+
+
+@readable
+def tree(
+    links: Any,
+    names: Sequence[str],
+    ax: Any = None,
+    *,
+    confidences: Any = None,
+    xlabel: str = "1 − CKA",
+) -> Any:
+    """Draw a tree from left to right, every group with its confidence.
+
+    Parameters
+    ----------
+    links : array_like, shape (p - 1, 4)
+        As :func:`scipy.cluster.hierarchy.linkage` gives them.
+    names : sequence of str, length p
+    ax : matplotlib.axes.Axes or an empty matplotlib.figure.Figure, optional
+    confidences : array_like, shape (p - 1,), optional
+        Between 0 and 1, one for each row of `links`; that of the whole tree is not written.
+    xlabel : str, default "1 − CKA"
+        What the heights of the links are.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import reldep
+    >>> links = [[0, 1, 0.2, 2], [2, 3, 0.7, 3]]
+    >>> ax = reldep.plotting.tree(links, ["Danish", "Swedish", "Finnish"], confidences=[0.98, 1])
+    >>> [text.get_text() for text in ax.texts]
+    ['98%']
+    """
+    joined, sure = _checked(links, names, confidences)
+    ax = axes(ax, size=(5.6, 1.2 + row_height(len(names)) * len(names)))
+    place = _leaf_places(joined)
+    for i, corners in enumerate(branches(joined, place)):
+        ax.plot(*corners, color=BLUE, linewidth=1.4, solid_joinstyle="miter")
+        if sure is not None and i + 1 < len(joined):
+            spot = (corners[0][1], float(np.mean(corners[1][1:3])))
+            offset = {"xytext": (4, 0), "textcoords": "offset points", "va": "center"}
+            ax.annotate(f"{100 * sure[i]:.0f}%", spot, fontsize="small", color=GREY, **offset)
+    ax.set_yticks(place, labels(list(names), 30))
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.set_xlim(left=0.0)
+    ax.set_xlabel(xlabel)
+    ax.tick_params(axis="y", length=0)
+    without_frame(ax)
+    ax.spines["left"].set_visible(False)
+    return ax
+
+
+def branches(links: FloatArray, place: FloatArray) -> Iterator[tuple[list[float], list[float]]]:
+    """Give the four corners of every link, as heights and places, in the order of `links`."""
+    places = [float(value) for value in place]
+    heights = [0.0] * len(places)
+    for left, right, height, _ in links:
+        a, b = int(left), int(right)
+        yield (
+            [heights[a], float(height), float(height), heights[b]],
+            [places[a], places[a], places[b], places[b]],
+        )
+        places.append((places[a] + places[b]) / 2.0)
+        heights.append(float(height))
+
+
+def leaf_order(links: FloatArray) -> list[int]:
+    """Order the leaves so that no two branches cross."""
+    from scipy.cluster.hierarchy import leaves_list
+
+    return [int(leaf) for leaf in leaves_list(links)]
+
+
+def _leaf_places(links: FloatArray) -> FloatArray:
+    return np.argsort(leaf_order(links)).astype(np.float64)
+
+
+def _checked(
+    links: Any, names: Sequence[str], confidences: Any
+) -> tuple[FloatArray, FloatArray | None]:
+    joined = np.asarray(links, dtype=np.float64)
+    if joined.shape != (len(names) - 1, 4) or len(names) < 2:
+        raise InputError(
+            f"links has shape {joined.shape} for {len(names)} names",
+            "pass the linkage of at least two, as scipy.cluster.hierarchy.linkage gives it.",
+        )
+    if confidences is None:
+        return joined, None
+    sure = np.asarray(confidences, dtype=np.float64)
+    if sure.shape != (len(joined),) or not ((sure >= 0) & (sure <= 1)).all():
+        raise InputError(
+            f"confidences has shape {sure.shape}",
+            f"pass {len(joined)} numbers between 0 and 1, one for each link.",
+        )
+    return joined, sure

@@ -1,0 +1,98 @@
+"""Pictures as SVG, the same bytes in every process and thread.
+
+Matplotlib keeps its settings in one place for the whole process. A report must neither change
+them, even for a moment, since another thread may be drawing, nor depend on them, so what matters
+is fixed here instead.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.backend_bases import FigureCanvasBase
+from matplotlib.backends.backend_mixed import MixedModeRenderer
+from matplotlib.backends.backend_svg import RendererSVG
+from matplotlib.figure import Figure
+from matplotlib.font_manager import fontManager, get_font
+from matplotlib.text import Text
+
+# Of parts that can only be drawn as an image.
+DPI = 150
+POINTS_PER_INCH = 72
+
+
+class _Renderer(RendererSVG):  # type: ignore[misc, unused-ignore]
+    """Text stays text, so that the reader's fonts show every script; names do not vary."""
+
+    def _make_id(self, type: str, content: Any) -> str:  # noqa: A002
+        return f"{type}{hashlib.sha256(str(content).encode()).hexdigest()[:10]}"
+
+    def draw_text(
+        self,
+        gc: Any,
+        x: float,
+        y: float,
+        s: str,
+        prop: Any,
+        angle: float,
+        ismath: Any = False,
+        mtext: Any = None,
+    ) -> None:
+        self._draw_text_as_text(gc, x, y, s, prop, angle, ismath, mtext)
+
+    def get_text_width_height_descent(self, s: str, prop: Any, ismath: Any) -> Any:
+        # Matplotlib measures with its own font and warns of signs that it lacks; the reader's
+        # fonts will have them, and an M is about as wide.
+        known = get_font(fontManager.findfont(prop)).get_charmap()
+        measured = "".join(sign if ord(sign) in known else "M" for sign in s)
+        return super().get_text_width_height_descent(measured, prop, ismath)
+
+
+class _Canvas(FigureCanvasBase):
+    """A canvas that measures as it draws."""
+
+    def get_renderer(self) -> _Renderer:
+        width, height = self.figure.get_size_inches() * POINTS_PER_INCH
+        return _Renderer(width, height, io.StringIO(), image_dpi=DPI)
+
+
+def svg(draw: Any) -> str:
+    """Draw a picture as SVG.
+
+    Parameters
+    ----------
+    draw : callable
+        Takes an empty matplotlib Figure and draws on it.
+    """
+    figure = Figure(dpi=POINTS_PER_INCH, layout="constrained", facecolor="white")
+    _Canvas(figure)
+    draw(figure)
+    _as_on_paper(figure)
+    return _written(figure)
+
+
+def _written(figure: Figure) -> str:
+    width, height = figure.get_size_inches()
+    file = io.StringIO()
+    points = (width * POINTS_PER_INCH, height * POINTS_PER_INCH)
+    vector = _Renderer(*points, file, image_dpi=DPI, metadata={"Date": None})
+    renderer = MixedModeRenderer(figure, width, height, DPI, vector)
+    figure.draw(renderer)
+    renderer.finalize()
+    return file.getvalue()
+
+
+def _as_on_paper(figure: Figure) -> None:
+    """Draw in black on white where the reader's settings would have chosen other colours."""
+    chosen = {mpl.rcParams[name] for name in ("text.color", "axes.labelcolor", "axes.titlecolor")}
+    for text in figure.findobj(Text):
+        if text.get_color() in chosen:
+            text.set_color("black")
+    for ax in figure.axes:
+        ax.set_facecolor("white")
+        ax.grid(visible=False)
+        ax.tick_params(colors="black")
+        ax.spines[:].set_color("black")
