@@ -22,7 +22,7 @@ from reldep.plotting.style import (
     series,
     without_frame,
 )
-from reldep.stats.testing import critical_value
+from reldep.stats.student import quantile
 from reldep.words import percent
 
 if TYPE_CHECKING:
@@ -109,9 +109,8 @@ def sensitivity(result: Sensitivity, ax: Any = None, *, alpha: float = 0.05) -> 
     matplotlib.axes.Axes
     """
     check_level("alpha", alpha)
-    bars = np.array(
-        [critical_value(alpha, result.alternative, one.df) for one in result.comparisons]
-    )
+    tail = alpha / 2 if result.alternative == "two-sided" else alpha
+    bars = quantile(1.0 - tail, np.array([one.df for one in result.comparisons]))
     name = result.headings()["statistic"]
     ax = axes(ax, size=(5.6, 3.8))
     ax.fill_between(result.factors, -bars, bars, color=PALE, alpha=0.6, linewidth=0)

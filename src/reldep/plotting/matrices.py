@@ -78,7 +78,7 @@ def heatmap(
     grey = _not_significant(pvalues, values.shape, alpha)
     if links is not None:
         order = _order(links, len(rows), square=columns is None)
-        values, grey = (part[np.ix_(order, order)] for part in (values, grey))
+        values, grey = values[order][:, order], grey[order][:, order]
         rows = across = [rows[i] for i in order]
     own = np.eye(len(rows), dtype=bool) if columns is None else np.zeros(values.shape, dtype=bool)
     shown = np.ma.masked_array(np.where(grey, -np.inf, values), mask=own)
@@ -211,8 +211,8 @@ def _all_pairs(
             f"matrix has shape {values.shape}",
             ["pass a square, or name the variables of the other side by ", Option("columns"), "."],
         )
-    skipped = np.eye(*values.shape, dtype=bool) if columns is None else False
-    if not (np.isfinite(values) | skipped).all():
+    used = values if columns is not None else values[~np.eye(len(values), dtype=bool)]
+    if not np.isfinite(used).all():
         raise InputError("matrix has NaN or infinite values", "pass the dependence of every pair.")
     rows = _side("names", names, len(values))
     across = rows if columns is None else _side("columns", columns, values.shape[1])

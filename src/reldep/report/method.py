@@ -126,6 +126,7 @@ def _repetition(command: str) -> Markup:
 
 def references(answer: Answer) -> Markup:
     """List what to read and to cite: the answer names its sources by key or gives them whole."""
-    named = [REFERENCES[key] if isinstance(key, str) else key for key in answer.references()]
+    sources: tuple[str | tuple[str, str], ...] = answer.references()
+    named = [REFERENCES[source] if isinstance(source, str) else source for source in sources]
     items = [element("li", text, " ", element("a", url, href=url)) for text, url in named]
     return section("References", element("ul", *items), name="references")

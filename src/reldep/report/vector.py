@@ -13,8 +13,7 @@ from typing import Any
 
 import matplotlib as mpl
 from matplotlib.backend_bases import FigureCanvasBase
-from matplotlib.backends.backend_mixed import MixedModeRenderer
-from matplotlib.backends.backend_svg import RendererSVG
+from matplotlib.backends import backend_mixed, backend_svg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager, get_font
 from matplotlib.text import Text
@@ -24,7 +23,7 @@ DPI = 150
 POINTS_PER_INCH = 72
 
 
-class _Renderer(RendererSVG):  # type: ignore[misc, unused-ignore]
+class _Renderer(backend_svg.RendererSVG):
     """Text stays text, so that the reader's fonts show every script; names do not vary."""
 
     def _make_id(self, type: str, content: Any) -> str:  # noqa: A002
@@ -41,22 +40,30 @@ class _Renderer(RendererSVG):  # type: ignore[misc, unused-ignore]
         ismath: Any = False,
         mtext: Any = None,
     ) -> None:
-        self._draw_text_as_text(gc, x, y, s, prop, angle, ismath, mtext)
+        write: Any = self._draw_text_as_text
+        write(gc, x, y, s, prop, angle, ismath, mtext)
 
     def get_text_width_height_descent(self, s: str, prop: Any, ismath: Any) -> Any:
         # Matplotlib measures with its own font and warns of signs that it lacks; the reader's
         # fonts will have them, and an M is about as wide.
         known = get_font(fontManager.findfont(prop)).get_charmap()
         measured = "".join(sign if ord(sign) in known else "M" for sign in s)
-        return super().get_text_width_height_descent(measured, prop, ismath)
+        measure: Any = super().get_text_width_height_descent
+        return measure(measured, prop, ismath)
 
 
 class _Canvas(FigureCanvasBase):
     """A canvas that measures as it draws."""
 
     def get_renderer(self) -> _Renderer:
-        width, height = self.figure.get_size_inches() * POINTS_PER_INCH
-        return _Renderer(width, height, io.StringIO(), image_dpi=DPI)
+        return _renderer(self.figure, io.StringIO())
+
+
+def _renderer(figure: Any, file: io.StringIO) -> _Renderer:
+    width, height = figure.get_size_inches() * POINTS_PER_INCH
+    kind: Any = _Renderer
+    drawing: _Renderer = kind(width, height, file, image_dpi=DPI, metadata={"Date": None})
+    return drawing
 
 
 def svg(draw: Any) -> str:
@@ -75,11 +82,9 @@ def svg(draw: Any) -> str:
 
 
 def _written(figure: Figure) -> str:
-    width, height = figure.get_size_inches()
     file = io.StringIO()
-    points = (width * POINTS_PER_INCH, height * POINTS_PER_INCH)
-    vector = _Renderer(*points, file, image_dpi=DPI, metadata={"Date": None})
-    renderer = MixedModeRenderer(figure, width, height, DPI, vector)
+    mixed: Any = backend_mixed.MixedModeRenderer
+    renderer = mixed(figure, *figure.get_size_inches(), DPI, _renderer(figure, file))
     figure.draw(renderer)
     renderer.finalize()
     return file.getvalue()
