@@ -158,6 +158,10 @@ class TiesWarning(ReldepWarning):
     """A numeric variable takes few values or one of them very often."""
 
 
+class DependentRowsWarning(ReldepWarning):
+    """Rows may depend on each other, which makes p-values too small."""
+
+
 class SignFlipWarning(ReldepWarning):
     """The answer changes sign with the bandwidth of the kernels."""
 

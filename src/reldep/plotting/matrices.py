@@ -177,14 +177,14 @@ def pairwise(result: Ranking, ax: Any = None, *, alpha: float | None = None) -> 
 
 def _by_strength(result: Ranking, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
     """Give differences, row minus column, and adjusted p-values, the strongest target first."""
-    found = result.differences
+    found = result.comparisons.differences
     place = np.array([names.index(target) for target in result.targets])
     rows, columns = place[found.first], place[found.second]
     sign = np.where(rows < columns, 1.0, -1.0)
     low, high = np.minimum(rows, columns), np.maximum(rows, columns)
     difference = np.zeros((len(names), len(names)))
     adjusted = np.ones_like(difference)
-    difference[low, high] = sign * found.difference
+    difference[low, high] = sign * found.estimate
     adjusted[low, high] = result.adjusted_pvalues
     return difference, adjusted
 
