@@ -99,8 +99,8 @@ class Influence:
     def to_frame(self) -> Any:
         """Give a data frame of the influence values.
 
-        One row an observation, named by its row in the input, its line or its identifier, and one column
-        ``x ~ y`` a pair.
+        One row an observation, named by its row in the input, its line or its identifier, and
+        one column ``x ~ y`` a pair.
         """
         columns = {
             f"{x} ~ {y}": values for (x, y), values in zip(self.pairs, self.psi, strict=True)

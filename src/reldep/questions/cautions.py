@@ -293,7 +293,7 @@ def _copies(dataset: Dataset) -> Iterable[DependentRowsWarning]:
 
 
 def _codes(variable: Variable) -> IntArray | None:
-    """Number the different values of a variable; None for objects, which cannot be compared."""
+    """Give numbers to the different values of a variable; None for objects."""
     if isinstance(variable, Labels):
         return variable.codes
     if isinstance(variable, Numeric):
