@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from reldep.data.frames import make_frame
 from reldep.data.rows import Rows
 from reldep.engine.bandwidths import bandwidth_psi
 from reldep.engine.job import make_job
-from reldep.engine.second_component import second_component
 from reldep.engine.select import select_engine
 from reldep.engine.terms import Pair, canonical, conditional_means, hsic
 
@@ -43,8 +41,6 @@ class Influence:
         What the reader of a result should know about the computation: approximations.
     bandwidth_psi : ndarray, shape (n_pairs, n_observations), or None
         What is added to `psi` where bandwidths chosen by the data move too, if asked for.
-    second_component : ndarray, shape (n_pairs, n_pairs), or None
-        The covariance of the second Hoeffding component, if asked for.
     means : mapping of (str, str) to float
         HSICs of further pairs, of which no conditional means were needed.
     kernels : mapping of str to dict
@@ -62,7 +58,6 @@ class Influence:
     engine: str = ""
     notes: tuple[ReldepWarning, ...] = ()
     bandwidth_psi: FloatArray | None = None
-    second_component: FloatArray | None = None
     means: Mapping[Pair, float] = field(default_factory=dict)
     kernels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     rows: Rows | None = None
@@ -115,7 +110,6 @@ def compute_influence(
     engine: Any = "auto",
     *,
     bandwidths: bool = False,
-    second_order: bool = False,
     means: Sequence[Pair] = (),
 ) -> Influence:
     """Run an engine and finish the conditional means of every pair.
@@ -128,12 +122,10 @@ def compute_influence(
         As for :func:`reldep.compare`.
     bandwidths : bool, default False
         Whether to follow the bandwidths that the data chose.
-    second_order : bool, default False
-        Whether to estimate the second Hoeffding component.
     means : sequence of Pair
         Further pairs of which the HSIC alone is needed.
     """
-    job = make_job(kernels, pairs, bandwidths=bandwidths, second_order=second_order, means=means)
+    job = make_job(kernels, pairs, bandwidths=bandwidths, means=means)
     chosen = select_engine(engine, job.kernels, job.wanted)
     terms = chosen.terms(job.kernels, job.wanted)
     return Influence(
@@ -144,6 +136,5 @@ def compute_influence(
         chosen.name,
         terms.notes,
         bandwidth_psi(terms, job.probes, pairs) if bandwidths else None,
-        second_component(partial(hsic, terms), pairs, terms.n) if second_order else None,
         means={canonical(pair): hsic(terms, pair) for pair in means},
     )

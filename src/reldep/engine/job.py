@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reldep.engine.bandwidths import NamedProbe, named_probes
-from reldep.engine.second_component import pairs_of_second_component
 from reldep.engine.terms import Pair, Wanted
 
 if TYPE_CHECKING:
@@ -38,7 +37,6 @@ def make_job(
     pairs: Sequence[Pair],
     *,
     bandwidths: bool = False,
-    second_order: bool = False,
     means: Sequence[Pair] = (),
 ) -> Job:
     """List what an engine must produce.
@@ -50,15 +48,11 @@ def make_job(
         Pairs whose conditional means are needed.
     bandwidths : bool, default False
         Whether to follow the bandwidths that the data chose.
-    second_order : bool, default False
-        Whether the second Hoeffding component will be estimated.
     means : sequence of Pair
         Further pairs of which the HSIC alone is needed.
     """
     probes = tuple(named_probes(kernels, pairs)) if bandwidths else ()
     all_means = [*means, *(pair for probe in probes for pair in probe.slope_pairs(pairs))]
-    if second_order:
-        all_means += pairs_of_second_component(pairs)
     companions = {name: kernel for probe in probes for name, kernel in probe.kernels().items()}
     wanted = Wanted(tuple(pairs), tuple(all_means), tuple(probe.side for probe in probes))
     return Job({**kernels, **companions}, wanted, probes)
