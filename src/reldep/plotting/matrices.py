@@ -81,7 +81,8 @@ def heatmap(
         values, grey = values[order][:, order], grey[order][:, order]
         rows = across = [rows[i] for i in order]
     own = np.eye(len(rows), dtype=bool) if columns is None else np.zeros(values.shape, dtype=bool)
-    shown = np.ma.masked_array(np.where(grey, -np.inf, values), mask=own)
+    # Below the scale stands for "not significant", which has a colour of its own.
+    shown = np.ma.masked_array(np.where(grey, float(values.min()) - 1.0, values), mask=own)
     ax = axes(ax, size=_size(*values.shape))
     image = _cells(ax, shown, rows, across, empty=PALE if pvalues is None else "white")
     _scale(image, np.ma.masked_array(values, mask=own | grey).compressed())
