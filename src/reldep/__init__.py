@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         hsic,
         influence,
     )
+    from reldep.questions.matrix import matrix
     from reldep.questions.planning import explain_plan
     from reldep.questions.rank import rank
     from reldep.questions.sensitivity import sensitivity
@@ -44,6 +45,7 @@ _HOMES = {
     "finite_sample_bound": "reldep.stats.paper",
     "hsic": "reldep.questions.dependence",
     "influence": "reldep.questions.dependence",
+    "matrix": "reldep.questions.matrix",
     "paper_test": "reldep.questions.compare",
     "rank": "reldep.questions.rank",
     "rotation": "reldep.stats.contrasts",
@@ -71,6 +73,7 @@ __all__ = [
     "hsic",
     "influence",
     "kernels",
+    "matrix",
     "paper_test",
     "plotting",
     "rank",

@@ -164,29 +164,38 @@ class Question:
         """All options: those of this question, then the shared ones."""
         return (*self.choices, *(choice for choice in SHARED if choice.name in self.shared))
 
-    def blocks(self, filled: Mapping[str, Any], columns: Selector) -> dict[str, list[str]]:
-        """Name the variables and find their columns."""
-        found: dict[str, list[str]] = {}
+    def blocks(
+        self, filled: Mapping[str, Any], columns: Selector
+    ) -> dict[str, dict[str, list[str]]]:
+        """Name the variables in every slot and find their columns."""
+        found: dict[str, dict[str, list[str]]] = {}
         for slot in self.slots:
             value = filled.get(slot.name)
             if value is None or slot.takes == "words":
                 continue
-            for name, chosen in columns.variables(slot, value, found).items():
-                if name in found:
-                    raise InputError(
-                        f"two variables are named {name!r}",
-                        "give them names of their own, as in NAME=COLS.",
-                    )
-                found[name] = chosen
+            taken = {name: own for block in found.values() for name, own in block.items()}
+            found[slot.name] = columns.variables(slot, value, taken)
+            twice = next((name for name in found[slot.name] if name in taken), None)
+            if twice is not None:
+                raise InputError(
+                    f"two variables are named {twice!r}",
+                    "give them names of their own, as in NAME=COLS.",
+                )
         return found
 
     def arguments(
         self,
         filled: Mapping[str, Any],  # noqa: ARG002 (some questions have words in their slots)
-        data: Mapping[str, Any],
+        data: Mapping[str, Mapping[str, Any]],
     ) -> tuple[list[Any], dict[str, Any]]:
         """Give the arguments of the function: here one variable for each slot, with names."""
-        return list(data.values()), {"names": list(data)}
+        named = merged(data)
+        return list(named.values()), {"names": list(named)}
+
+
+def merged(data: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Put the variables of all slots together."""
+    return {name: block for blocks in data.values() for name, block in blocks.items()}
 
 
 @dataclass(frozen=True)
@@ -305,9 +314,12 @@ class Request:
             for choice in asked.options
             if choice.kind == "column" and self.options.get(choice.name) is not None
         }
-        columns = [column for block in blocks.values() for column in block]
+        columns = [column for block in merged(blocks).values() for column in block]
         frame = self.table.read([*columns, *column_options.values()], self.where)
-        data = {name: _data_of(frame, block) for name, block in blocks.items()}
+        data = {
+            slot: {name: _data_of(frame, block) for name, block in named.items()}
+            for slot, named in blocks.items()
+        }
         given, named = asked.arguments(self.slots, data)
         named |= {name: frame[column] for name, column in column_options.items()}
         return given, named | self._plain_options(column_options)

@@ -145,19 +145,21 @@ def read_weights(weights: Any, names: Iterable[str]) -> tuple[tuple[Pair, ...], 
 class _ContrastQuestion(Question):
     """Weights of pairs, whose names are columns or blocks."""
 
-    def blocks(self, filled: Mapping[str, Any], columns: Selector) -> dict[str, list[str]]:
-        found = super().blocks(filled, columns)
-        known = [*found, *columns.table.columns]
+    def blocks(
+        self, filled: Mapping[str, Any], columns: Selector
+    ) -> dict[str, dict[str, list[str]]]:
+        found = {"variable": super().blocks(filled, columns).get("variable", {})}
+        known = [*found["variable"], *columns.table.columns]
         for name in dict.fromkeys(name for pair in _parse_weights(filled) for name in pair):
-            if name not in found:
+            if name not in found["variable"]:
                 check_names_known("weight", [name], known, "variable or column")
-                found[name] = [name]
+                found["variable"][name] = [name]
         return found
 
     def arguments(
-        self, filled: Mapping[str, Any], data: Mapping[str, Any]
+        self, filled: Mapping[str, Any], data: Mapping[str, Mapping[str, Any]]
     ) -> tuple[list[Any], dict[str, Any]]:
-        return [dict(data), _parse_weights(filled)], {}
+        return [dict(data["variable"]), _parse_weights(filled)], {}
 
 
 def _parse_weights(filled: Mapping[str, Any]) -> dict[Pair, float]:

@@ -9,7 +9,7 @@ import numpy as np
 from reldep.data.checks import ADJUSTMENTS, check_choice, check_count, check_level
 from reldep.engine import Influence
 from reldep.exceptions import InputError, Option
-from reldep.questions.asking import Choice, Question, Slot
+from reldep.questions.asking import Choice, Question, Slot, merged
 from reldep.questions.cautions import cautions_about_targets
 from reldep.questions.repetition import repeatable
 from reldep.questions.settings import Settings
@@ -164,16 +164,17 @@ class _RankQuestion(Question):
     def arguments(
         self,
         filled: Mapping[str, Any],  # noqa: ARG002
-        data: Mapping[str, Any],
+        data: Mapping[str, Mapping[str, Any]],
     ) -> tuple[list[Any], dict[str, Any]]:
-        source, *others = data
+        named = merged(data)
+        source, *others = named
         if len(others) < 2:
             raise InputError(
                 f"{len(others)} of at least 2 targets",
                 ["name them by ", Option("target"), " or ", Option("targets"), "."],
             )
-        targets = {name: data[name] for name in others}
-        return [data[source], targets], {"names": [source, *others]}
+        targets = {name: named[name] for name in others}
+        return [named[source], targets], {"names": [source, *others]}
 
 
 QUESTIONS = (

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -139,14 +140,23 @@ class PlugIn(Dependences):
 
     Attributes
     ----------
-    plug_in : ndarray, shape (p, p)
-        The covariance of the values to first order.
     second : ndarray, shape (p, p), or None
         The covariance of the second Hoeffding component, for variances that take it off.
     """
 
-    plug_in: FloatArray
     second: FloatArray | None
+
+    @cached_property
+    def plug_in(self) -> FloatArray:
+        """The covariance of the values to first order; made only when it is asked for."""
+        return self.rows.covariance(self.psi)
+
+    @property
+    def standard_errors(self) -> FloatArray:
+        """The standard error of every value, without the whole covariance if that will do."""
+        if self.second is not None:
+            return super().standard_errors
+        return np.sqrt(self.rows.variances(self.psi))
 
     @property
     def covariance(self) -> FloatArray:
@@ -214,6 +224,13 @@ class Jackknifed(Dependences):
     """
 
     jackknife: Jackknife
+
+    @property
+    def standard_errors(self) -> FloatArray:
+        """The standard error of every value."""
+        second = self.jackknife.second_own()
+        whole = self.jackknife.variances() - (self.jackknife.excess - 1.0) * second
+        return np.sqrt(corrected_variance(whole, second))
 
     @property
     def covariance(self) -> FloatArray:
@@ -317,10 +334,7 @@ def estimate_dependences(
     second = None
     if variance in SECOND_ORDER:
         second = gradient @ _component(influence, variance) @ gradient.T
-    chosen = rows.settled(psi)
-    return PlugIn(
-        tuple(pairs), measure, variance, values, psi, chosen, chosen.covariance(psi), second
-    )
+    return PlugIn(tuple(pairs), measure, variance, values, psi, rows.settled(psi), second)
 
 
 def _component(influence: Influence, variance: str) -> FloatArray:
@@ -379,9 +393,7 @@ def join_halves(
         part.second[0, 0] for part in parts if isinstance(part, PlugIn) and part.second is not None
     ]
     component = np.diag(np.array(own)) if own else None
-    chosen_rows = dependence.settled(psi)
-    plug_in = chosen_rows.covariance(psi)
-    return PlugIn(pairs, measure, variance, values, psi, chosen_rows, plug_in, component)
+    return PlugIn(pairs, measure, variance, values, psi, dependence.settled(psi), component)
 
 
 def corrected_variance(plug_in: FloatArray | float, second: FloatArray | float) -> FloatArray:
