@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         hsic,
         influence,
     )
+    from reldep.questions.groups import groups
     from reldep.questions.matrix import matrix
     from reldep.questions.planning import explain_plan
     from reldep.questions.rank import rank
@@ -43,6 +44,7 @@ _HOMES = {
     "distance_correlation": "reldep.questions.dependence",
     "explain_plan": "reldep.questions.planning",
     "finite_sample_bound": "reldep.stats.paper",
+    "groups": "reldep.questions.groups",
     "hsic": "reldep.questions.dependence",
     "influence": "reldep.questions.dependence",
     "matrix": "reldep.questions.matrix",
@@ -70,6 +72,7 @@ __all__ = [
     "exceptions",
     "explain_plan",
     "finite_sample_bound",
+    "groups",
     "hsic",
     "influence",
     "kernels",

@@ -2,6 +2,7 @@
 
 from reldep.results.contrast import Comparison, Contrast
 from reldep.results.dependence import Dependence
+from reldep.results.groups import GroupComparison
 from reldep.results.matrix import Matrix, Tree
 from reldep.results.provenance import Provenance
 from reldep.results.ranking import Ranking
@@ -11,6 +12,7 @@ __all__ = [
     "Comparison",
     "Contrast",
     "Dependence",
+    "GroupComparison",
     "Matrix",
     "Provenance",
     "Ranking",
