@@ -68,7 +68,8 @@ class Worded(Exception):
         """Write the message with every argument spelled by `spell`."""
         start: tuple[str | Option, ...] = ()
         if self.argument is not None:
-            start = (Option(self.argument, self.value), " ")
+            space = (" ",) if self.problem != ("",) else ()
+            start = (Option(self.argument, self.value), *space)
         text = _text((*start, *self.problem), spell)
         if not self.way_out:
             return text

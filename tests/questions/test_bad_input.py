@@ -39,7 +39,7 @@ def holed(*rows):
         (
             lambda: reldep.compare(holed(2, 7), Y, Z),
             ValueError,
-            r'source has missing values: 2 NaN in rows 2, 7.*pass missing="drop"',
+            r"source has missing values: 2 NaN in rows 2, 7.*pass missing='drop'",
         ),
         (
             lambda: reldep.compare(X, Y, np.where(np.arange(M) == 5, np.inf, Z)),

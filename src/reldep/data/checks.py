@@ -1,23 +1,28 @@
-"""The only input checks: options by name, blocks of data into one aligned data set."""
+"""Checks of options, and the words that messages are made of.
+
+Counts, levels and names are checked here and nowhere else, so that every argument is refused in
+the same words.
+"""
 
 from __future__ import annotations
 
-import difflib
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import unicodedata
+from collections import Counter
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
 
-from reldep.data.objects import frame_library, labels_of, read_variable
-from reldep.exceptions import DroppedRowsWarning, ReldepWarning, SmallSampleWarning
+from reldep.exceptions import InputError, InputTypeError, Worded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
-    from reldep.data.variables import IntArray, Variable
-
-MINIMUM_OBSERVATIONS = 4
-SMALL_SAMPLE = 20
+    from reldep.data.dataset import Dataset as Dataset
+    from reldep.data.dataset import read_clusters as read_clusters
+    from reldep.data.dataset import read_dataset as read_dataset
+    from reldep.data.dataset import small_sample_cautions as small_sample_cautions
+    from reldep.data.variables import Variable
 
 ALTERNATIVES = ("greater", "less", "two-sided")
 MEASURES = ("hsic", "cka", "dcor")
@@ -26,86 +31,27 @@ VARIANCES = ("fixed-kernel", "bandwidth-aware", "second-order", "full")
 ADJUSTMENTS = ("single-step", "step-down", "holm", "bh")
 MISSING = ("raise", "drop")
 
-
-@dataclass(frozen=True, eq=False)
-class Dataset:
-    """Variables with the same observations, checked and aligned.
-
-    Attributes
-    ----------
-    variables : dict of str to Variable
-        By the name they have in the results.
-    rows : ndarray of int
-        The position in the input of each observation that is kept.
-    n_dropped : int
-        How many incomplete observations were left out.
-    clusters : ndarray of int or None
-        The number of each observation's cluster.
-    library : str or None
-        The data frame library the data came from; results answer in kind.
-    cautions : tuple of ReldepWarning
-        What the reader of a result should know about the data.
-    """
-
-    variables: Mapping[str, Variable]
-    rows: IntArray
-    n_dropped: int = 0
-    clusters: IntArray | None = None
-    library: str | None = None
-    cautions: tuple[ReldepWarning, ...] = ()
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-
-def read_dataset(
-    blocks: Mapping[str, Any], *, missing: str = "raise", clusters: Any = None
-) -> Dataset:
-    """Read named blocks into one data set with complete, aligned observations."""
-    check_choice("missing", missing, MISSING)
-    variables = {name: read_variable(data, name) for name, data in blocks.items()}
-    n = _common_length(variables)
-    groups = None if clusters is None else read_clusters(clusters, n)
-    complete = _complete_rows(variables, n, missing)
-    n_dropped = n - len(complete)
-    if n_dropped:
-        variables = {name: variable.take(complete) for name, variable in variables.items()}
-        groups = None if groups is None else groups[complete]
-    _check_size(len(complete), n_dropped)
-    for variable in variables.values():
-        check_varies(variable)
-    library = next((lib for lib in map(frame_library, blocks.values()) if lib), None)
-    cautions = _dropped_in_words(n_dropped, len(complete))
-    return Dataset(variables, complete, n_dropped, groups, library, cautions)
-
-
-def check_varies(variable: Variable) -> None:
-    """Refuse a constant: its HSIC with anything is 0 by construction."""
-    if variable.is_constant():
-        raise ValueError(
-            f"{variable.name} is constant: all {len(variable)} observations are the same, so "
-            "nothing can depend on it (its HSIC is 0 by construction). Leave it out."
-        )
+MINIMUM_OBSERVATIONS = 4
+_SHOWN = 6
+_LONGEST_CELL = 40
 
 
 def check_choice(argument: str, value: object, choices: Iterable[str]) -> None:
     """Refuse a word that is not among the choices, and name the nearest one."""
     known = list(choices)
+    way_out = f"pass one of {quoted(known)}."
     if not isinstance(value, str):
-        raise TypeError(
-            f"{argument} is of type {type(value).__name__}; pass one of {_quoted(known)}."
-        )
+        raise InputTypeError(f"{argument} is of type {type(value).__name__}", way_out)
     if value not in known:
-        raise ValueError(
-            f"{argument}={value!r} is not known{nearest(value, known)}; pass one of "
-            f"{_quoted(known)}."
+        raise InputError(
+            f"is not known{nearest(value, known)}", way_out, argument=argument, value=value
         )
 
 
 def check_level(argument: str, value: object) -> float:
     """Refuse what is not strictly between 0 and 1."""
-    if not isinstance(value, (int, float, np.number)) or not 0 < float(value) < 1:
-        raise ValueError(f"{argument}={value!r}; pass a number strictly between 0 and 1.")
+    if not _is_real(value) or not 0 < float(value) < 1:
+        raise _refused(InputError, argument, value, "pass a number strictly between 0 and 1.")
     return float(value)
 
 
@@ -113,15 +59,25 @@ def check_count(argument: str, value: object, *, at_least: int) -> None:
     """Refuse what is not a whole number of at least `at_least`."""
     way_out = f"pass a whole number, at least {at_least}."
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{argument}={value!r}; {way_out}")
+        raise _refused(InputTypeError, argument, value, way_out)
     if value < at_least:
-        raise ValueError(f"{argument}={value!r}; {way_out}")
+        raise _refused(InputError, argument, value, way_out)
 
 
 def check_positive(argument: str, value: object) -> None:
     """Refuse what is not a positive, finite number."""
-    if not isinstance(value, (int, float, np.number)) or not 0 < float(value) < np.inf:
-        raise ValueError(f"{argument}={value!r}; pass a positive number.")
+    if not _is_real(value) or not 0 < float(value) < np.inf:
+        raise _refused(InputError, argument, value, "pass a positive number.")
+
+
+def _refused(kind: type[Worded], argument: str, value: object, way_out: str) -> Worded:
+    if value is None:  # an option without a value is one that was not given
+        return kind(f"{argument}=None", way_out)
+    return kind("", way_out, argument=argument, value=value)
+
+
+def _is_real(value: object) -> TypeGuard[float]:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
 def check_names_known(
@@ -131,90 +87,136 @@ def check_names_known(
     names = list(known)
     for name in used:
         if name not in names:
-            raise ValueError(
-                f"{argument} names {name!r}, which is not a {noun}{nearest(name, names)}; the "
-                f"{noun}s are {_quoted(names)}."
+            raise InputError(
+                f"{argument} names {name!r}, which is not a {noun}{nearest(name, names)}",
+                f"the {noun}s are {listing(names)}.",
             )
+
+
+def check_varies(variable: Variable) -> None:
+    """Refuse a constant: its HSIC with anything is 0 by construction."""
+    if variable.is_constant():
+        raise InputError(
+            f"{variable.name} is constant: all {len(variable)} observations are the same, so "
+            "nothing can depend on it (its HSIC is 0 by construction).",
+            "Leave it out.",
+        )
 
 
 def nearest(word: object, known: Iterable[str]) -> str:
-    """Propose the nearest known word, as a clause to put into a message."""
-    matches = difflib.get_close_matches(str(word).lower(), [k.lower() for k in known], n=1)
-    if not matches:
-        return ""
-    original = next(k for k in known if k.lower() == matches[0])
-    return f" (did you mean {original!r}?)"
+    """Propose the nearest known word, as a clause to put into a message.
+
+    Examples
+    --------
+    >>> nearest("gausian", ["gaussian", "linear"])
+    " (did you mean 'gaussian'?)"
+    """
+    close = nearest_names(str(word), known, limit=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
 
 
-def _quoted(words: Iterable[str]) -> str:
+def nearest_names(name: str, known: Iterable[str], *, limit: int = 3) -> list[str]:
+    """Return the known names most like `name`, the closest first.
+
+    Upper and lower case count as the same letter: ``age`` typed for ``Age``
+    is the commonest slip of all. If no name is like it, those that contain it
+    are near, such as ``lipids_C14`` for ``C14``.
+
+    Examples
+    --------
+    >>> nearest_names("Wieght", ["weight", "height", "age"])
+    ['weight', 'height']
+    """
+    spellings: dict[str, list[str]] = {}
+    for candidate in known:
+        spellings.setdefault(str(candidate).lower(), []).append(candidate)
+    typed = name.lower()
+    close = get_close_matches(typed, spellings, n=limit)
+    if not close and typed:
+        close = [spelling for spelling in spellings if typed in spelling]
+    return [spelling for match in close for spelling in spellings[match]][:limit]
+
+
+def hint(name: str, known: Iterable[str], *, kind: str) -> str:
+    """Write the nearest known names, or all of them when none is near.
+
+    Examples
+    --------
+    >>> hint("agee", ["age", "sex"], kind="columns")
+    "nearest: 'age'"
+    >>> hint("zzz", ["age", "sex"], kind="columns")
+    "columns: 'age', 'sex'"
+    """
+    known = list(known)
+    close = nearest_names(name, known)
+    return f"nearest: {listing(close)}" if close else f"{kind}: {listing(known)}"
+
+
+def quoted(words: Iterable[object]) -> str:
+    """Write all words in quotes, separated by commas."""
     return ", ".join(repr(word) for word in words)
 
 
-def _common_length(variables: Mapping[str, Variable]) -> int:
-    lengths = {name: len(variable) for name, variable in variables.items()}
-    if len(set(lengths.values())) > 1:
-        listed = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise ValueError(
-            f"the variables have different numbers of observations: {listed}. Row i of each "
-            "must be the same observation; join or cut them first."
-        )
-    return next(iter(lengths.values()))
+def listing(names: Iterable[object]) -> str:
+    """Write names for a message, quoted, and cut when there are many.
+
+    Examples
+    --------
+    >>> listing(["a", "b"])
+    "'a', 'b'"
+    """
+    shown = list(names)
+    if len(shown) <= _SHOWN:
+        return quoted(shown)
+    return f"{quoted(shown[:_SHOWN])}, … ({len(shown)} in all)"
 
 
-def _complete_rows(variables: Mapping[str, Variable], n: int, missing: str) -> IntArray:
-    incomplete = np.zeros(n, dtype=bool)
-    for name, variable in variables.items():
-        rows = variable.missing()
-        if rows.any() and missing == "raise":
-            raise ValueError(
-                f"{name} has missing values: {variable.describe_missing()}. Fill them in, or "
-                'pass missing="drop" to leave those observations out.'
-            )
-        incomplete |= rows
-    return np.flatnonzero(~incomplete).astype(np.int64)
+def repeated(names: Iterable[str]) -> list[str]:
+    """Return the names that come more than once.
+
+    Examples
+    --------
+    >>> repeated(["a", "b", "a"])
+    ['a']
+    """
+    return [name for name, times in Counter(names).items() if times > 1]
 
 
-def _check_size(n: int, n_dropped: int) -> None:
-    if n < MINIMUM_OBSERVATIONS:
-        left = f" are left after dropping {n_dropped} incomplete ones" if n_dropped else ""
-        raise ValueError(
-            f"only {n} observations{left}; the unbiased HSIC needs at least "
-            f"{MINIMUM_OBSERVATIONS}, and a test is rough below {SMALL_SAMPLE}."
-        )
+def printable(text: object) -> str:
+    r"""Write a text from a file so that a terminal shows it and does not obey it.
 
+    Control characters, and those that change the direction of writing, are escaped.
 
-def small_sample_cautions(n: int) -> tuple[ReldepWarning, ...]:
-    """Caution a reader of p-values and intervals when there are few observations."""
-    if n >= SMALL_SAMPLE:
-        return ()
-    return (
-        SmallSampleWarning(
-            f"only {n} observations: p-values and intervals rest on a normal approximation "
-            f"that is rough below {SMALL_SAMPLE}."
-        ),
+    Examples
+    --------
+    >>> printable("a\x1b[31m\tb")
+    'a\\x1b[31m\\tb'
+    """
+    return "".join(
+        character
+        if unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Zl", "Zp")
+        else character.encode("unicode_escape", "surrogatepass").decode("ascii")
+        for character in str(text)
     )
 
 
-def _dropped_in_words(n_dropped: int, n_left: int) -> tuple[ReldepWarning, ...]:
-    if not n_dropped:
-        return ()
-    text = f"{n_dropped} incomplete observations were dropped; {n_left} are used."
-    return (DroppedRowsWarning(text),)
+def cell(value: object) -> str:
+    """Write a cell of a file for a message: quoted, without controls, and not too long.
+
+    Examples
+    --------
+    >>> cell("oops"), len(cell("x" * 1000))
+    ("'oops'", 43)
+    """
+    text = str(value)
+    cut = text if len(text) <= _LONGEST_CELL else f"{text[:_LONGEST_CELL]}…"
+    return repr(cut)
 
 
-def read_clusters(clusters: Any, n: int) -> IntArray:
-    """Give the number of each observation's cluster."""
-    values = clusters.to_list() if hasattr(clusters, "to_list") else list(clusters)
-    if len(values) != n:
-        raise ValueError(
-            f"clusters has {len(values)} entries for {n} observations; pass one label per row."
-        )
-    labels = labels_of(values, "clusters")
-    if labels.missing().any():
-        raise ValueError(f"clusters has {labels.describe_missing()}; give every row a cluster.")
-    if len(labels.categories) < 2:
-        raise ValueError(
-            "clusters has a single cluster; a variance between clusters needs at least 2, and "
-            "is rough below 20. Leave clusters out if the rows are independent."
-        )
-    return labels.codes
+def __getattr__(name: str) -> object:
+    """Find what moved to :mod:`reldep.data.dataset`."""
+    if name in ("Dataset", "read_clusters", "read_dataset", "small_sample_cautions"):
+        from reldep.data import dataset
+
+        return getattr(dataset, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from reldep.data.rows import Rows
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -55,9 +57,11 @@ class Variable(ABC):
     def is_constant(self) -> bool:
         """Tell whether all observations are the same."""
 
-    def describe_missing(self) -> str:
-        """Say how many values are missing and where."""
-        return rows_in_words(np.flatnonzero(self.missing()), "missing value")
+    def describe_missing(self, rows: Rows | None = None) -> str:
+        """Say how many values are missing and in which of the `rows`."""
+        gaps = np.flatnonzero(self.missing())
+        noun = "missing value" if len(gaps) == 1 else "missing values"
+        return f"{len(gaps)} {noun} in {_names(gaps, rows)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,13 +83,13 @@ class Numeric(Variable):
     def is_constant(self) -> bool:
         return bool((self.values == self.values[0]).all())
 
-    def describe_missing(self) -> str:
+    def describe_missing(self, rows: Rows | None = None) -> str:
         bad = ~np.isfinite(self.values)
         n_nan, n_infinite = int(np.isnan(self.values).sum()), int(np.isinf(self.values).sum())
         kinds = " and ".join(
             f"{n} {kind}" for n, kind in ((n_nan, "NaN"), (n_infinite, "infinite")) if n
         )
-        places = rows_in_words(np.flatnonzero(bad.any(axis=1)), "row")
+        places = _names(np.flatnonzero(bad.any(axis=1)), rows)
         names = [
             name
             for name, hit in zip(self.columns, np.any(bad, axis=0).tolist(), strict=False)
@@ -159,9 +163,9 @@ class Mixed(Variable):
     def is_constant(self) -> bool:
         return all(part.is_constant() for part in self.parts)
 
-    def describe_missing(self) -> str:
+    def describe_missing(self, rows: Rows | None = None) -> str:
         return "; ".join(
-            f"{part.name!r}: {part.describe_missing()}"
+            f"{part.name!r}: {part.describe_missing(rows)}"
             for part in self.parts
             if part.missing().any()
         )
@@ -240,9 +244,10 @@ def _listed(values: Sequence[Any], limit: int = 5) -> str:
     return shown + (f" and {len(values) - limit} more" if len(values) > limit else "")
 
 
-def rows_in_words(rows: IntArray, noun: str = "row") -> str:
-    """Name the first few rows; with another noun, say how many of these there are and where."""
-    plural = "" if len(rows) == 1 else "s"
-    if noun == "row":
-        return f"row{plural} {_listed(rows.tolist())}"
-    return f"{len(rows)} {noun}{plural} in row{plural} {_listed(rows.tolist())}"
+def rows_in_words(positions: IntArray) -> str:
+    """Name the first few rows by position."""
+    return _names(positions, None)
+
+
+def _names(positions: IntArray, rows: Rows | None) -> str:
+    return (rows or Rows(positions=np.arange(positions[-1] + 1))).names(positions)

@@ -1,0 +1,207 @@
+"""Blocks of data into one aligned data set: the same complete observations in every variable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reldep.data.checks import MINIMUM_OBSERVATIONS, MISSING, check_choice, check_varies
+from reldep.data.objects import frame_library, labels_of, read_variable
+from reldep.data.rows import Rows
+from reldep.exceptions import (
+    DroppedRowsWarning,
+    InputError,
+    Option,
+    ReldepWarning,
+    SmallSampleWarning,
+)
+
+if TYPE_CHECKING:
+    from reldep.data.variables import IntArray, Variable
+
+SMALL_SAMPLE = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Variables with the same observations, checked and aligned.
+
+    Attributes
+    ----------
+    variables : dict of str to Variable
+        By the name they have in the results.
+    rows : ndarray of int
+        The position in the input of each observation that is kept.
+    n_dropped : int
+        How many incomplete observations were left out.
+    clusters : ndarray of int or None
+        The number of each observation's cluster.
+    library : str or None
+        The data frame library the data came from; results answer in kind.
+    cautions : tuple of ReldepWarning
+        What the reader of a result should know about the data.
+    row_names : Rows
+        The observations that are kept, by place and name.
+    """
+
+    variables: Mapping[str, Variable]
+    rows: IntArray
+    n_dropped: int = 0
+    clusters: IntArray | None = None
+    library: str | None = None
+    cautions: tuple[ReldepWarning, ...] = ()
+    row_names: Rows | None = None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def read_dataset(
+    blocks: Mapping[str, Any],
+    *,
+    missing: str = "raise",
+    clusters: Any = None,
+    ids: Any = None,
+) -> Dataset:
+    """Read named blocks into one data set with complete, aligned observations.
+
+    Parameters
+    ----------
+    blocks : mapping of str to data
+        By the name they have in the results.
+    missing : {"raise", "drop"}
+        What to do with observations that are incomplete in some block.
+    clusters : sequence, optional
+        One label for each observation.
+    ids : Rows or sequence, optional
+        What to call the observations; without it by the index of a frame, or by position.
+    """
+    check_choice("missing", missing, MISSING)
+    variables = {name: read_variable(data, name) for name, data in blocks.items()}
+    n = _common_length(variables)
+    rows = read_rows(blocks, n, ids)
+    groups = None if clusters is None else read_clusters(clusters, n, rows)
+    complete = _complete_rows(variables, rows, missing)
+    n_dropped = n - len(complete)
+    if n_dropped:
+        variables = {name: variable.take(complete) for name, variable in variables.items()}
+        groups = None if groups is None else groups[complete]
+        rows = rows.take(complete)
+    _check_size(len(complete), n_dropped)
+    for variable in variables.values():
+        check_varies(variable)
+    library = next((lib for lib in map(frame_library, blocks.values()) if lib), None)
+    cautions = _dropped_in_words(n_dropped, len(complete))
+    return Dataset(variables, complete, n_dropped, groups, library, cautions, rows)
+
+
+def read_rows(blocks: Mapping[str, Any], n: int, ids: Any = None) -> Rows:
+    """Name the observations: by `ids`, by the index of a frame, or by position."""
+    if isinstance(ids, Rows):
+        names = ids
+    elif ids is not None:
+        values = ids.to_list() if hasattr(ids, "to_list") else list(ids)
+        names = Rows.labelled(values, str(getattr(ids, "name", None) or "id"))
+    else:
+        indexes = (own_index(block) for block in blocks.values())
+        return next((index for index in indexes if index is not None), Rows.of(n))
+    if len(names) != n:
+        raise InputError(
+            f"ids has {len(names)} entries for {n} observations", "pass one for each row."
+        )
+    return names
+
+
+def own_index(data: Any) -> Rows | None:
+    """Give the index of a pandas object, unless it only counts the rows."""
+    index = getattr(data, "index", None)
+    if frame_library(data) != "pandas" or index is None or callable(index):
+        return None
+    if type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1):
+        return None
+    name = index.name if isinstance(index.name, str) and index.name else "row"
+    return Rows.labelled(index.to_numpy(), name)
+
+
+def small_sample_cautions(n: int) -> tuple[ReldepWarning, ...]:
+    """Caution a reader of p-values and intervals when there are few observations."""
+    if n >= SMALL_SAMPLE:
+        return ()
+    return (
+        SmallSampleWarning(
+            f"only {n} observations: p-values and intervals rest on a normal approximation "
+            f"that is rough below {SMALL_SAMPLE}."
+        ),
+    )
+
+
+def read_clusters(clusters: Any, n: int, rows: Rows | None = None) -> IntArray:
+    """Give the number of each observation's cluster."""
+    values = clusters.to_list() if hasattr(clusters, "to_list") else list(clusters)
+    rows = Rows.of(n) if rows is None else rows
+    if len(values) != n:
+        raise InputError(
+            f"clusters has {len(values)} entries for {n} observations",
+            "pass one label per row.",
+        )
+    labels = labels_of(values, "clusters")
+    if labels.missing().any():
+        raise InputError(
+            f"clusters has {labels.describe_missing(rows)}",
+            "give every row a cluster.",
+        )
+    if len(labels.categories) < 2:
+        raise InputError(
+            "clusters has a single cluster; a variance between clusters needs at least 2, and "
+            "is rough below 20.",
+            ["Leave ", Option("clusters"), " out if the rows are independent."],
+        )
+    return labels.codes
+
+
+def _common_length(variables: Mapping[str, Variable]) -> int:
+    lengths = {name: len(variable) for name, variable in variables.items()}
+    if len(set(lengths.values())) > 1:
+        listed = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise InputError(
+            f"the variables have different numbers of observations: {listed}. Row i of each "
+            "must be the same observation.",
+            "Join or cut them first.",
+        )
+    return next(iter(lengths.values()))
+
+
+def _complete_rows(variables: Mapping[str, Variable], rows: Rows, missing: str) -> IntArray:
+    incomplete = np.zeros(len(rows), dtype=bool)
+    for name, variable in variables.items():
+        gaps = variable.missing()
+        if gaps.any() and missing == "raise":
+            raise InputError(
+                f"{name} has missing values: {variable.describe_missing(rows)}.",
+                [
+                    "Fill them in, or pass ",
+                    Option("missing", "drop"),
+                    " to leave those observations out.",
+                ],
+            )
+        incomplete |= gaps
+    return np.flatnonzero(~incomplete).astype(np.int64)
+
+
+def _check_size(n: int, n_dropped: int) -> None:
+    if n < MINIMUM_OBSERVATIONS:
+        left = f" are left after dropping {n_dropped} incomplete ones" if n_dropped else ""
+        raise InputError(
+            f"only {n} observations{left}; the unbiased HSIC needs at least "
+            f"{MINIMUM_OBSERVATIONS}, and a test is rough below {SMALL_SAMPLE}."
+        )
+
+
+def _dropped_in_words(n_dropped: int, n_left: int) -> tuple[ReldepWarning, ...]:
+    if not n_dropped:
+        return ()
+    text = f"{n_dropped} incomplete observations were dropped; {n_left} are used."
+    return (DroppedRowsWarning(text),)
