@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 import reldep
-from reldep.exceptions import BandwidthWarning, ReldepWarning, SmallSampleWarning
+from reldep.exceptions import (
+    BandwidthWarning,
+    InputError,
+    InputTypeError,
+    ReldepWarning,
+    SmallSampleWarning,
+)
 from reldep.kernels import Delta, Distance, Gaussian, Linear, Polynomial, Precomputed, Product
 
 M = 40
@@ -160,7 +166,7 @@ def holed(*rows):
         (
             lambda: reldep.compare(X, Y, Z, measure="dcor", kernel="gaussian"),
             ValueError,
-            'measure="dcor" is defined by distances',
+            "measure='dcor' is defined by distances",
         ),
         (
             lambda: reldep.compare(X, Y, Z, names=("a", "b")),
@@ -168,7 +174,7 @@ def holed(*rows):
             "pass 3 different names",
         ),
         (lambda: reldep.compare(X, Y, Z, names=("a", "b", "b")), ValueError, "different names"),
-        (lambda: reldep.compare(X, Y, Z, max_lag=40), ValueError, "max_lag=40 for 40 observ"),
+        (lambda: reldep.compare(X, Y, Z, max_lag=40), ValueError, "max_lag=40 does not fit 40 observations"),
         (lambda: reldep.compare(X, Y, Z, max_lag=-1), ValueError, "from 0 to 39"),
         (lambda: reldep.compare(X, Y, Z, max_lag=1.5), ValueError, "whole number"),
         (lambda: reldep.compare(X, Y, Z, clusters=[1, 2]), ValueError, "2 entries for 40"),
@@ -181,7 +187,7 @@ def holed(*rows):
         (
             lambda: reldep.compare(X[:7], Y[:7], Z[:7], method="split"),
             ValueError,
-            'method="split" needs at least 8 observations, 7 given',
+            "method='split' needs at least 8 observations, 7 given",
         ),
         (
             lambda: reldep.contrast({"x": X, "y": Y}, {("x", "q"): 1}),
@@ -198,8 +204,12 @@ def holed(*rows):
             ValueError,
             "weights are all 0",
         ),
-        (lambda: reldep.contrast({"x": X}, [1, 2]), TypeError, "weights must be a mapping"),
-        (lambda: reldep.contrast({"x": X}, {}), TypeError, "weights must be a mapping"),
+        (
+            lambda: reldep.contrast({"x": X}, [1, 2]),
+            TypeError,
+            "weights is of type list; pass a mapping",
+        ),
+        (lambda: reldep.contrast({"x": X}, {}), TypeError, "weights is empty; pass a mapping"),
         (lambda: reldep.contrast({"x": X}, {"xx": 1}), TypeError, "keys are pairs of names"),
         (
             lambda: reldep.contrast({"x": X, "y": Y}, {("x", "y"): np.inf}),
@@ -265,9 +275,13 @@ def test_levels_outside_the_unit_interval_are_refused(method):
         getattr(result, method)(**arguments)
 
 
-def test_power_needs_four_observations():
-    with pytest.raises(ValueError, match="n=3"):
-        reldep.compare(X, Y, Z).power(3)
+def test_power_needs_a_number_of_observations():
+    result = reldep.compare(X, Y, Z)
+    with pytest.raises(InputError, match="n=3; pass a whole number, at least 4"):
+        result.power(3)
+    for wrong in ("many", None, [50], True):
+        with pytest.raises(InputTypeError, match="n=.*; pass a whole number, at least 4"):
+            result.power(wrong)
 
 
 def test_a_variable_without_energy_has_no_normalised_measure():

@@ -7,10 +7,13 @@ import dataclasses
 import numpy as np
 import pytest
 from scipy.stats import norm
+from scipy.stats import t as student
 
 import reldep
 from reldep.kernels import Gaussian, Precomputed
 from synthetic import spirals
+
+VARIANCES = ("jackknife", "fixed-kernel", "bandwidth-aware", "second-order", "full")
 
 
 @pytest.fixture
@@ -25,12 +28,19 @@ def test_less_of_first_and_second_is_greater_of_second_and_first(data):
     )
 
 
-def test_the_three_alternatives_agree_with_the_normal_law(data):
-    results = {a: reldep.compare(*data, alternative=a) for a in ("greater", "less", "two-sided")}
-    z = results["greater"].statistic
-    assert results["greater"].pvalue == pytest.approx(norm.sf(z))
-    assert results["less"].pvalue == pytest.approx(norm.cdf(z))
-    assert results["two-sided"].pvalue == pytest.approx(2 * norm.sf(abs(z)))
+@pytest.mark.parametrize("variance", VARIANCES)
+def test_the_three_alternatives_agree_with_the_law_of_the_statistic(data, variance):
+    results = {
+        a: reldep.compare(*data, alternative=a, variance=variance)
+        for a in ("greater", "less", "two-sided")
+    }
+    z, df = results["greater"].statistic, results["greater"].df
+    law = student(df) if variance == "jackknife" else norm
+    assert np.isfinite(df) == (variance == "jackknife")
+    assert results["greater"].pvalue == pytest.approx(law.sf(z))
+    assert results["less"].pvalue == pytest.approx(law.cdf(z))
+    assert results["two-sided"].pvalue == pytest.approx(2 * law.sf(abs(z)))
+    assert results["greater"].log10_pvalue == pytest.approx(np.log10(law.sf(z)))
 
 
 def test_compare_is_the_contrast_one_minus_one(data):
@@ -40,22 +50,57 @@ def test_compare_is_the_contrast_one_minus_one(data):
     assert contrast.statistic == pytest.approx(comparison.statistic, rel=1e-12)
 
 
+def halves(n, seed=0):
+    """The rows of each half of a split: shuffled, then in the order of the data."""
+    order = np.random.default_rng(seed).permutation(n)
+    return np.sort(order[: n // 2]), np.sort(order[n // 2 :])
+
+
 @pytest.mark.parametrize("measure", ["hsic", "cka", "dcor"])
 def test_split_computes_each_half_by_itself(data, measure):
     x, y, z = data
-    split = reldep.compare(x, y, z, method="split", measure=measure)
-    upper = reldep.dependence(x[:40], y[:40], measure=measure)
-    lower = reldep.dependence(x[40:], z[40:], measure=measure)
+    options = {"measure": measure, "variance": "fixed-kernel"}
+    split = reldep.compare(x, y, z, method="split", **options)
+    one, other = halves(80)
+    upper = reldep.dependence(x[one], y[one], **options)
+    lower = reldep.dependence(x[other], z[other], **options)
     np.testing.assert_allclose(split.estimates, [upper.estimate, lower.estimate], rtol=1e-10)
     expected = np.diag([upper.standard_error**2, lower.standard_error**2])
     np.testing.assert_allclose(split.covariance, expected, rtol=1e-9, atol=1e-20)
 
 
+def test_the_published_split_takes_the_halves_in_the_order_given(data):
+    x, y, z = data
+    split = reldep.paper_test(x, y, z, method="split")
+    options = {"measure": "hsic", "variance": "fixed-kernel", "kernel": "gaussian"}
+    upper = reldep.dependence(x[:40], y[:40], **options)
+    lower = reldep.dependence(x[40:], z[40:], **options)
+    np.testing.assert_allclose(split.estimates, [upper.estimate, lower.estimate], rtol=1e-10)
+    expected = np.diag([upper.standard_error**2, lower.standard_error**2])
+    np.testing.assert_allclose(split.covariance, expected, rtol=1e-9, atol=1e-20)
+
+
+def test_the_published_test_is_compare_with_the_published_options(data):
+    published = reldep.paper_test(*data, alternative="two-sided")
+    options = {"measure": "hsic", "variance": "fixed-kernel", "kernel": "gaussian"}
+    spelled_out = reldep.compare(*data, alternative="two-sided", **options)
+    assert published.statistic == spelled_out.statistic
+    assert published.pvalue == spelled_out.pvalue == pytest.approx(
+        2 * norm.sf(abs(published.statistic))
+    )
+    assert published.provenance.call.startswith("reldep.paper_test(source, first, second")
+
+
 def test_split_with_a_seed_shuffles_the_rows(data):
-    plain = reldep.compare(*data, method="split")
-    shuffled = [reldep.compare(*data, method="split", rng=seed) for seed in (1, 1, 2)]
-    assert shuffled[0].statistic == shuffled[1].statistic
-    assert len({plain.statistic, shuffled[0].statistic, shuffled[2].statistic}) == 3
+    in_order = reldep.paper_test(*data, method="split")
+    shuffled = {
+        seed: reldep.compare(
+            *data, method="split", rng=seed, measure="hsic", variance="fixed-kernel"
+        ).statistic
+        for seed in (None, 0, 1, 2)
+    }
+    assert shuffled[None] == shuffled[0]
+    assert len({in_order.statistic, shuffled[0], shuffled[1], shuffled[2]}) == 4
 
 
 def test_bandwidths_are_chosen_on_each_half(data):
@@ -105,7 +150,8 @@ def test_dropping_incomplete_rows_is_the_same_as_passing_the_complete_ones(data)
     expected = reldep.compare(x[keep], y[keep], z[keep])
     assert result.statistic == expected.statistic
     assert result.provenance.n_dropped == 2
-    np.testing.assert_array_equal(result.provenance.rows, keep)
+    np.testing.assert_array_equal(result.provenance.rows.positions, keep)
+    assert result.provenance.rows.name(3) == "row 4"
 
 
 def test_dropped_rows_are_taken_out_of_a_precomputed_matrix_too(data):
@@ -121,9 +167,28 @@ def test_dropped_rows_are_taken_out_of_a_precomputed_matrix_too(data):
 
 
 def test_the_interval_is_two_sided_and_matches_the_normal_law(data):
-    result = reldep.compare(*data)
-    low, high = result.confidence_interval(0.9)
-    assert (low, high) == pytest.approx(norm.interval(0.9, result.estimate, result.standard_error))
+    result = reldep.paper_test(*data)
+    interval = result.confidence_interval(0.9)
+    expected = norm.interval(0.9, result.estimate, result.standard_error)
+    assert (interval.low, interval.high) == pytest.approx(expected)
+    assert interval == (interval.low, interval.high)
+
+
+@pytest.mark.parametrize("variance", VARIANCES)
+@pytest.mark.parametrize("measure", ["hsic", "cka", "dcor"])
+@pytest.mark.parametrize("method", ["joint", "split"])
+def test_the_interval_excludes_zero_where_the_two_sided_test_rejects(
+    data, measure, variance, method
+):
+    result = reldep.compare(
+        *data, alternative="two-sided", measure=measure, variance=variance, method=method
+    )
+    p = result.pvalue
+    assert 1e-6 < p < 0.9
+    # Just above and below the level at which the test begins to reject.
+    inside, outside = (result.confidence_interval(1 - p * factor) for factor in (0.999, 1.001))
+    assert inside.low < 0 < inside.high
+    assert not outside.low <= 0 <= outside.high
 
 
 def test_power_inverts_to_a_sample_size(data):
@@ -177,11 +242,19 @@ def test_the_summary_says_the_answer_first():
 @pytest.mark.parametrize(
     ("alternative", "flip", "words"),
     [
-        ("greater", True, "No evidence at the 5 % level that x depends more on y than on z"),
+        (
+            "greater",
+            True,
+            "No, it points the other way: x does not depend more on y, it depends more on z than",
+        ),
         ("less", True, "x depends significantly less on y than on z"),
         ("two-sided", True, "x depends significantly more on z than on y"),
         ("two-sided", False, "x depends significantly more on y than on z"),
-        ("less", False, "No evidence at the 5 % level that x depends less on y than on z"),
+        (
+            "less",
+            False,
+            "No, it points the other way: x does not depend less on y, it depends more on y than",
+        ),
     ],
 )
 def test_the_sentence_follows_the_alternative(alternative, flip, words):
@@ -192,33 +265,57 @@ def test_the_sentence_follows_the_alternative(alternative, flip, words):
     assert result.sentence().startswith(words)
 
 
+def test_what_the_data_leave_open_is_called_undecided():
+    source, first, second = spirals(150, 0.3, 5)
+    result = reldep.compare(source, first, second, names=("x", "y", "z"))
+    assert 0.05 < result.pvalue < 0.95
+    assert result.sentence().startswith(
+        "Undecided at the 5% level whether x depends more on y than on z: CKA 0."
+    )
+    ratio = max(result.estimates) / min(result.estimates)
+    assert f", {ratio:.2g} times as strong (" in result.sentence()
+
+
+def test_a_one_sided_claim_beside_an_interval_with_zero_is_explained():
+    for seed in range(100):
+        result = reldep.compare(*spirals(60, 0.45, seed))
+        if 0.03 < result.pvalue < 0.045:
+            break
+    interval = result.confidence_interval(0.95)
+    assert interval.low < 0 < interval.high
+    assert "The test is one-sided at 5%; the interval is two-sided, at 2.5%" in result.sentence()
+    assert "one-sided" not in result.sentence(alpha=0.1)
+
+
 def test_efficiency_and_bound_say_when_they_do_not_apply(data):
     split = reldep.compare(*data, method="split")
-    with pytest.raises(ValueError, match='use method="joint"'):
+    with pytest.raises(ValueError, match="use method='joint'"):
         split.relative_efficiency()
     with pytest.raises(ValueError, match=r"values in \[0, 1\]"):
-        reldep.compare(*data, kernel="linear").finite_sample_bound()
+        reldep.paper_test(*data, kernel="linear").finite_sample_bound()
     with pytest.raises(ValueError, match="difference of two HSICs"):
         reldep.compare(*data, measure="cka").finite_sample_bound()
-    assert reldep.compare(*data).finite_sample_bound(0.1) == pytest.approx(
+    assert reldep.paper_test(*data).finite_sample_bound(0.1) == pytest.approx(
         2 * np.sqrt(np.log(60) / (0.24 * 80))
     )
 
 
 def test_a_constant_shift_in_time_order_is_handled_by_max_lag(data):
-    plain = reldep.compare(*data)
-    lagged = reldep.compare(*data, max_lag=3)
+    plain, lagged, zero = (
+        reldep.compare(*data, max_lag=lag, variance="bandwidth-aware") for lag in (None, 3, 0)
+    )
     assert lagged.estimate == plain.estimate
     assert lagged.standard_error != plain.standard_error
-    assert reldep.compare(*data, max_lag=0).standard_error == plain.standard_error
+    assert zero.standard_error == plain.standard_error
+    assert reldep.compare(*data, max_lag=0).pvalue == reldep.compare(*data).pvalue
 
 
 def test_clusters_of_one_are_no_clusters(data):
-    plain = reldep.compare(*data)
-    assert reldep.compare(*data, clusters=np.arange(80)).standard_error == pytest.approx(
-        plain.standard_error
-    )
-    paired = reldep.compare(*data, clusters=np.repeat(np.arange(40), 2))
+    options = {"variance": "bandwidth-aware"}
+    plain = reldep.compare(*data, **options)
+    single = reldep.compare(*data, clusters=np.arange(80), **options)
+    assert single.standard_error == pytest.approx(plain.standard_error)
+    paired = reldep.compare(*data, clusters=np.repeat(np.arange(40), 2), **options)
     assert paired.standard_error != plain.standard_error
 
 

@@ -10,8 +10,9 @@ import pytest
 
 import reldep
 from reldep.engine import Dense, permuted
+from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels import Gaussian, Laplace, Linear, Precomputed
-from reldep.stats.independence import permutation_pvalue
+from reldep.stats.independence import permutation_test
 
 
 @dataclass(frozen=True)
@@ -66,13 +67,13 @@ def test_streaming_gives_the_numbers_of_whole_matrices(kernel, monkeypatch):
     values = {}
 
     def kept(name):
-        def keep(observed, shuffled):
+        def keep(statistic, observed, shuffled):
             values[name] = shuffled
-            return permutation_pvalue(observed, shuffled)
+            return permutation_test(statistic, observed, shuffled)
 
         return keep
 
-    target = "reldep.questions.dependence.permutation_pvalue"
+    target = "reldep.questions.dependence.permutation_test"
     monkeypatch.setattr(target, kept("whole"))
     asked(x, y, **options)
     monkeypatch.setattr(permuted, "IN_MEMORY", 0)
@@ -121,7 +122,9 @@ def test_shuffles_that_change_nothing_count_as_ties():
     # Of 8!/(3! 5!) = 56 ways to place the labels, 1 is as dependent as the data.
     assert result.pvalue == pytest.approx(1 / 56, abs=0.018)
     assert result.pvalue > 2 / 501
-    assert permutation_pvalue(1.0, np.array([1.0 - 1e-13, 0.5, 1.0])) == 0.75
+    test = permutation_test(9.0, 1.0, np.array([1.0 - 1e-13, 0.5, 1.0]))
+    assert (test.statistic, test.pvalue, test.n_permutations) == (9.0, 0.75, 3)
+    assert test.log10_pvalue == pytest.approx(np.log10(0.75))
 
 
 def test_a_p_value_is_never_zero():
@@ -140,5 +143,5 @@ def test_a_p_value_is_never_zero():
     ],
 )
 def test_bad_input_says_what_and_how_to_go_on(options, words):
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises((InputError, InputTypeError), match=words):
         reldep.dependence(*pair(), **{"test": "permutation", **options})

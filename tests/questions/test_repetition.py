@@ -18,10 +18,10 @@ def test_a_plain_call_is_written_with_the_names_of_its_arguments():
 
 def test_options_that_differ_from_the_default_are_written():
     result = reldep.compare(
-        X, Y, Z, measure="cka", kernel="gaussian", alternative="two-sided", variance="fixed-kernel"
+        X, Y, Z, measure="hsic", kernel="gaussian", alternative="two-sided", variance="jackknife"
     )
     assert result.provenance.call == (
-        "reldep.compare(source, first, second, measure='cka', kernel='gaussian', "
+        "reldep.compare(source, first, second, measure='hsic', kernel='gaussian', "
         "alternative='two-sided')"
     )
 

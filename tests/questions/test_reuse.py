@@ -21,7 +21,9 @@ SELVES = [(name, name) for name in ("da", "sv", "en", "fr")]
 
 
 @pytest.mark.parametrize("measure", ["hsic", "cka"])
-@pytest.mark.parametrize("variance", ["fixed-kernel", "bandwidth-aware", "second-order"])
+@pytest.mark.parametrize(
+    "variance", ["jackknife", "fixed-kernel", "bandwidth-aware", "second-order", "full"]
+)
 def test_contrasts_of_an_influence_are_those_of_the_data(measure, variance):
     computed = reldep.influence(data(), [*PAIRS, *SELVES], variance=variance)
     for weights in (
@@ -52,7 +54,7 @@ def test_a_group_average_against_one_is_the_papers_weighted_test():
 
 
 def test_asking_again_evaluates_no_kernel(monkeypatch):
-    computed = reldep.influence(data(), PAIRS)
+    computed = reldep.influence(data(), [*PAIRS, *SELVES])
     monkeypatch.setattr(Dense, "terms", None)
     for target in ("en", "fr"):
         result = reldep.contrast(computed, {("da", "sv"): 1, ("da", target): -1})
@@ -61,7 +63,7 @@ def test_asking_again_evaluates_no_kernel(monkeypatch):
 
 
 def test_clusters_and_lags_may_be_chosen_when_asking():
-    computed = reldep.influence(data(), PAIRS)
+    computed = reldep.influence(data(), [*PAIRS, *SELVES])
     weights = {("da", "sv"): 1, ("da", "fr"): -1}
     groups = np.repeat(np.arange(30), 3)
     for options in ({"clusters": groups}, {"max_lag": 3}):
@@ -86,7 +88,8 @@ def test_an_influence_gives_hsics_and_a_frame_with_names():
 
 def test_positions_are_counted_where_none_are_given():
     bare = reldep.Influence(np.zeros((1, 5)), (("x", "y"),), ("x", "y"), 5)
-    assert bare.positions().tolist() == [0, 1, 2, 3, 4]
+    assert bare.observations().positions.tolist() == [0, 1, 2, 3, 4]
+    assert bare.observations().name(3) == "row 3"
 
 
 @pytest.mark.parametrize(
@@ -94,7 +97,7 @@ def test_positions_are_counted_where_none_are_given():
     [
         (
             {("sv", "fr"): 1},
-            {},
+            {"measure": "hsic"},
             r"no conditional means of \('sv', 'fr'\); add them to the pairs of reldep.influence",
         ),
         (
@@ -107,15 +110,25 @@ def test_positions_are_counted_where_none_are_given():
         ({("da", "sv"): 1}, {"missing": "drop"}, r"missing='drop' was decided when"),
         ({("da", "sv"): 1}, {"engine": Dense()}, r"engine=Dense\(\) was decided when"),
         ({("da", "sv"): 1}, {"measure": "hsci"}, r"measure='hsci' is not known"),
-        ({("da", "sv"): 1}, {"clusters": [1, 2]}, r"clusters has 2 entries for 90"),
+        ({("da", "sv"): 1}, {"measure": "hsic", "clusters": [1, 2]}, r"clusters has 2 entries for 90"),
         (
             {("da", "sv"): 1},
-            {"variance": "second-order"},
-            r"without what variance='second-order' needs",
+            {"measure": "hsic", "variance": "jackknife"},
+            r"without what variance='jackknife' needs; compute them with variance='jackknife'",
+        ),
+        (
+            {("da", "sv"): 1, ("da", "en"): -1},
+            {"measure": "hsic", "variance": "bandwidth-aware"},
+            r"without what variance='bandwidth-aware' needs",
+        ),
+        (
+            {("da", "sv"): 1},
+            {"measure": "hsic", "variance": "full"},
+            r"without what variance='full' needs",
         ),
     ],
 )
 def test_what_the_influence_cannot_answer_is_said(weights, options, words):
-    computed = reldep.influence(data(), PAIRS)
+    computed = reldep.influence(data(), PAIRS, variance="fixed-kernel")
     with pytest.raises(ValueError, match=words):
         reldep.contrast(computed, weights, **options)

@@ -62,10 +62,10 @@ def test_the_default_grid_runs_from_an_eighth_to_eight_and_keeps_its_sign():
     assert curve.factors[6] == 1.0
     assert not curve.sign_flips
     assert curve.sign_changes == ()
-    assert "x's HSIC with y minus that with z keeps its sign" in curve.sentence()
+    assert "x's CKA with y minus that with z keeps its sign" in curve.sentence()
     assert set(curve.bandwidths) == {"x", "y", "z"}
     table = curve.to_frame()
-    assert table.columns[:3] == ["factor", "difference", "std_error"]
+    assert table.columns[:3] == ["factor", "difference", "standard_error"]
     assert len(table) == 13
 
 
@@ -112,14 +112,14 @@ def test_products_are_scaled_in_their_factors():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"factors": [1.0]}, r"factors=\[1.0\]; pass at least two positive numbers"),
-        ({"factors": [0.0, 1.0]}, r"factors=\[0.0, 1.0\]; pass at least two positive"),
+        ({"factors": [1.0]}, r"factors=\[1.0\] is not a grid; pass at least two positive numbers"),
+        ({"factors": [0.0, 1.0]}, r"factors=\[0.0, 1.0\] is not a grid; pass at least two positive"),
         ({"factors": [1.0, np.nan]}, r"pass at least two positive numbers"),
         ({"factors": [1.0, 1.0]}, r"has repeated values"),
         ({"kernel": "linear"}, r"none of the kernels has a bandwidth \(source: Linear\(\);"),
         ({"kernel": Linear() + Linear()}, r"none of the kernels has a bandwidth"),
         ({"measure": "dcor"}, r"none of the kernels has a bandwidth"),
-        ({"max_lag": 60}, r"max_lag=60 for 60 observations"),
+        ({"max_lag": 60}, r"max_lag=60 does not fit 60 observations"),
     ],
 )
 def test_bad_input_says_what_and_how_to_go_on(options, words):

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reldep.stats.covariance import ROUNDING
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
@@ -84,6 +86,9 @@ def agreeing_with(covariance: FloatArray, weights: FloatArray, variance: float) 
     """
     direction = covariance @ weights
     present = float(weights @ direction)
+    # One that agrees already keeps its last digits, and zeros stay exactly 0.
+    if abs(variance - present) <= ROUNDING * variance:
+        return covariance
     change = (variance - present) / present**2
     return np.asarray(covariance + change * np.outer(direction, direction))
 
