@@ -23,7 +23,7 @@ from reldep.data.checks import (
     check_level,
     check_names_known,
 )
-from reldep.data.columns import parse_named
+from reldep.data.selectors import parse_named
 from reldep.exceptions import InputError, Option
 from reldep.questions.kernel_words import parse_kernels
 
@@ -124,6 +124,26 @@ SHARED = (
     ),
     Choice("engine", "The engine: auto, dense, tiled, features, lowrank.", "auto", kind="text"),
     Choice("rng", "The random seed.", kind="whole", option="seed"),
+)
+
+
+# How a file is read: the fields of ReadingOptions.
+READING = (
+    Choice("categories", "Columns of codes that are labels, not numbers.", kind="columns"),
+    Choice("na", "Values that stand for missing ones, besides NA.", (), kind="texts"),
+    Choice("decimal", "The decimal mark of numbers.", None, (".", ",")),
+    Choice("thousands", "The mark between groups of three digits.", kind="text"),
+    Choice("delimiter", "What stands between two fields of a text file.", kind="text"),
+    Choice("encoding", "The encoding of a text file, such as latin1.", kind="text"),
+    Choice("header", "Whether the first line names the columns.", True, kind="flag"),
+    Choice("skip_rows", "Lines before the header.", 0, kind="whole"),
+    Choice("sheet", "The sheet of a workbook, by name or number.", kind="text"),
+    Choice(
+        "dates",
+        "What dates become: days since the first one, or a place in a cycle.",
+        "elapsed",
+        ("elapsed", "hour", "weekday", "month"),
+    ),
 )
 
 
@@ -251,8 +271,10 @@ class Request:
     options : mapping of str to object
         Options that differ from their defaults, by the names of the Python arguments. Columns
         are given by name.
-    join, where, categories : str, optional
-        How several files are joined, which rows are used, which columns are labels.
+    join, where : str, optional
+        The column several files are joined on, and a condition on the rows.
+    reading : mapping of str to object
+        How the files are read: the fields of :class:`~reldep.data.ReadingOptions`.
     alpha : float
     """
 
@@ -262,7 +284,7 @@ class Request:
     options: Mapping[str, Any] = field(default_factory=dict)
     join: str | None = None
     where: str | None = None
-    categories: str | None = None
+    reading: Mapping[str, Any] = field(default_factory=dict)
     alpha: float = 0.05
 
     def __post_init__(self) -> None:
@@ -282,9 +304,9 @@ class Request:
     @cached_property
     def table(self) -> Table:
         """The file or files, opened."""
-        from reldep.data import open_table
+        from reldep.data import ReadingOptions, open_table
 
-        return open_table(list(self.files), join=self.join, categories=self.categories)
+        return open_table(list(self.files), join=self.join, options=ReadingOptions(**self.reading))
 
     def answer(self) -> Answer:
         """Read the columns used and answer the question."""
@@ -315,16 +337,19 @@ class Request:
             if choice.kind == "column" and self.options.get(choice.name) is not None
         }
         columns = [column for block in merged(blocks).values() for column in block]
-        frame = self.table.read([*columns, *column_options.values()], self.where)
+        id_column = column_options.pop("ids", None)
+        used = [*columns, *column_options.values()]
+        frame, rows = self.table.read_rows(used, self.where, id_column=id_column)
         data = {
             slot: {name: _data_of(frame, block) for name, block in named.items()}
             for slot, named in blocks.items()
         }
         given, named = asked.arguments(self.slots, data)
         named |= {name: frame[column] for name, column in column_options.items()}
-        return given, named | self._plain_options(column_options)
+        return given, named | self._plain_options() | {"ids": rows}
 
-    def _plain_options(self, columns: Mapping[str, str]) -> dict[str, Any]:
+    def _plain_options(self) -> dict[str, Any]:
+        columns = {choice.name for choice in self.asked.options if choice.kind == "column"}
         chosen = {
             name: value
             for name, value in self.options.items()
@@ -337,8 +362,18 @@ class Request:
         return chosen
 
     def _noted(self, answer: Answer) -> Answer:
-        """Note in the answer the Python call that repeats it from the file."""
-        return replace(answer, provenance=replace(answer.provenance, call=self.python()))
+        """Note in the answer how it is repeated, and what was understood about the file."""
+        selector = Selector(self.table)
+        columns = [
+            column
+            for block in merged(self.asked.blocks(self.slots, selector)).values()
+            for column in block
+        ]
+        return replace(
+            answer,
+            provenance=replace(answer.provenance, call=self.python()),
+            warnings=(*self.table.cautions(columns), *answer.warnings),
+        )
 
     def command(self) -> str:
         """Write the command line that asks this."""
@@ -355,9 +390,13 @@ class Request:
                 continue
             for one in _many(value):
                 words += [choice.flag, str(one)]
-        for name in ("join", "where", "categories"):
+        for name in ("join", "where"):
             if getattr(self, name) is not None:
                 words += [f"--{name}", getattr(self, name)]
+        for choice in READING:
+            value = self.reading.get(choice.name, choice.default)
+            if value != choice.default:
+                words += [choice.flag, ",".join(map(str, _many(value)))]
         if self.alpha != 0.05:
             words += ["--alpha", f"{self.alpha:g}"]
         return shlex.join(words)
@@ -373,6 +412,7 @@ class Request:
             "files": list(self.files),
             "slots": dict(self.slots),
             "options": dict(self.options),
+            "reading": dict(self.reading),
         }
 
     @classmethod

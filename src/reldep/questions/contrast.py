@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.data.checks import ALTERNATIVES, check_choice, check_names_known
-from reldep.data.columns import parse_weight
+from reldep.data.selectors import parse_weight
 from reldep.engine import Influence
 from reldep.engine.terms import canonical
 from reldep.exceptions import InputError, InputTypeError

@@ -165,7 +165,7 @@ def _grouped(study: Study, by: Any, missing: str) -> tuple[Study, IntArray, list
 
 
 def _ordered(codes: IntArray, categories: Sequence[Any]) -> tuple[IntArray, list[str]]:
-    """Number the groups in the order of their labels, and refuse those that are too small."""
+    """Give numbers to the groups in the order of their labels, and refuse those that are too small."""
     used = np.unique(codes)
     levels = sorted((categories[code] for code in used), key=_sortable)
     number = {level: i for i, level in enumerate(levels)}
