@@ -10,7 +10,6 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import shlex
-from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,8 @@ from reldep.questions.declaring import READING, Question, Selector, many, merged
 from reldep.questions.kernel_words import parse_kernels
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import polars as pl
 
     from reldep.data.table import Table
