@@ -155,7 +155,7 @@ def test_edit_distance_is_not_positive_semi_definite_on_every_set_of_strings():
         ),
         (lambda: matrix(EditDistance(), ["a", "a"]), ValueError, "v is constant"),
         (lambda: matrix(Spectrum(2), ["aba", "aba"]), ValueError, "all 2 observations of v look"),
-        (lambda: matrix(Spectrum(), np.arange(5.0)), TypeError, "takes labels, items"),
+        (lambda: matrix(Spectrum(), np.arange(5.0)), TypeError, "holds numbers; it takes labels"),
         (lambda: Spectrum(0), ValueError, "k=0; pass a whole number, at least 1"),
         (lambda: Spectrum(1.5), TypeError, "k=1.5; pass a whole number"),
         (lambda: Spectrum(True), TypeError, "k=True"),

@@ -108,7 +108,11 @@ def test_tfidf_equals_scikit_learn_and_leaves_the_counts_alone():
             TypeError,
             "observation 1 of v is of type NoneType; kernel Text takes strings only",
         ),
-        (lambda: matrix(Text(), np.arange(4.0)), TypeError, "for v, which is numeric data"),
+        (
+            lambda: matrix(Text(), np.arange(4.0)),
+            TypeError,
+            "v, which holds numbers; it takes",
+        ),
         (
             lambda: matrix(Text("sv"), ["samma ord"] * 3 + ["ord"]),
             ValueError,
