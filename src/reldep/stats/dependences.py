@@ -90,12 +90,12 @@ class Dependences(ABC):
         """
 
     @abstractmethod
-    def _test(self, weights: FloatArray) -> TTest:
-        """Test whether a weighted sum of the dependences is 0; a standard error of 0 is a tie."""
+    def estimate(self, weights: FloatArray) -> TTest:
+        """Estimate a weighted sum of the dependences; a standard error of 0 is a tie."""
 
     def test(self, weights: FloatArray) -> TTest:
         """Test whether a weighted sum of the dependences is 0."""
-        test = self._test(weights)
+        test = self.estimate(weights)
         if not test.standard_error > 0:
             listed = ", ".join(f"{x} ~ {y}" for x, y in self.pairs)
             raise InputError(
@@ -144,7 +144,8 @@ class PlugIn(Dependences):
 
     def interval(self, i: int, confidence_level: float) -> Interval:
         """Give the interval of one dependence."""
-        error = float(self.standard_errors[i])
+        # A variable and its copy have no variance, whatever the second component is.
+        error = float(self.standard_errors[i]) if self.plug_in[i, i] > 0 else 0.0
         test = TTest(float(self.values[i]), error, self.df, error)
         return Interval(*test.interval(confidence_level))
 
@@ -156,7 +157,8 @@ class PlugIn(Dependences):
             variances = corrected_variance(plug_in, differences_of(self.second)[0])
         return np.where(is_negligible(plug_in, scale), 0.0, variances)
 
-    def _test(self, weights: FloatArray) -> TTest:
+    def estimate(self, weights: FloatArray) -> TTest:
+        """Estimate a weighted sum of the dependences."""
         plug_in = float(weights @ self.plug_in @ weights)
         scale = float(weights**2 @ np.diag(self.plug_in))
         variance = 0.0
@@ -197,7 +199,8 @@ class Jackknifed(Dependences):
         matrix[first, second] = compare_pairs(self.jackknife, first, second).null_variance
         return matrix + matrix.T
 
-    def _test(self, weights: FloatArray) -> TTest:
+    def estimate(self, weights: FloatArray) -> TTest:
+        """Estimate a weighted sum of the dependences."""
         return contrast_test(self.jackknife, weights)
 
 
@@ -223,10 +226,11 @@ class Halves(Dependences):
 
     def difference_variances(self) -> FloatArray:
         """Give the variance of the difference."""
-        variance = self._test(np.array([1.0, -1.0])).standard_error ** 2
+        variance = self.estimate(np.array([1.0, -1.0])).standard_error ** 2
         return np.array([[0.0, variance], [variance, 0.0]])
 
-    def _test(self, weights: FloatArray) -> TTest:
+    def estimate(self, weights: FloatArray) -> TTest:
+        """Estimate a weighted sum of the dependences."""
         first, second = (side.jackknife for side in self.sides)
         test = split_test(first, second)
         size = abs(float(weights[0]))
