@@ -101,7 +101,7 @@ def dependence(
         warnings=cautions,
         dependences=computed.dependences,
         weights=weights,
-        tested=computed.dependences.test(weights),
+        tested=computed.dependences.estimate(weights),
         alternative="greater",
         influence=computed.influence,
         x=labels[0],

@@ -95,7 +95,6 @@ class Study:
             Further pairs of which the HSIC alone is needed; by default those for the variance
             and the screens.
         """
-        self.settings.check_lag(len(self.dataset))
         computed = compute_influence(
             self.fitted,
             pairs,
@@ -231,6 +230,7 @@ def read_study(
         clusters=settings.clusters,
         ids=settings.ids,
     )
+    settings.check_lag(len(dataset))
     kernels = {
         name: as_kernel(specs[name], variable) for name, variable in dataset.variables.items()
     }

@@ -118,12 +118,12 @@ class Dependences(ABC):
         """
 
     @abstractmethod
-    def _test(self, weights: FloatArray) -> TTest:
-        """Test whether a weighted sum of the dependences is 0; a standard error of 0 is a tie."""
+    def estimate(self, weights: FloatArray) -> TTest:
+        """Estimate a weighted sum of the dependences; a standard error of 0 is a tie."""
 
     def test(self, weights: FloatArray) -> TTest:
         """Test whether a weighted sum of the dependences is 0."""
-        test = self._test(weights)
+        test = self.estimate(weights)
         if not test.standard_error > 0:
             listed = ", ".join(f"{x} ~ {y}" for x, y in self.pairs)
             raise InputError(
@@ -185,7 +185,8 @@ class PlugIn(Dependences):
 
     def interval(self, i: int, confidence_level: float) -> Interval:
         """Give the interval of one dependence."""
-        error = float(self.standard_errors[i])
+        # A variable and its copy have no variance, whatever the second component is.
+        error = float(self.standard_errors[i]) if self.plug_in[i, i] > 0 else 0.0
         test = TTest(float(self.values[i]), error, self.df, error)
         return Interval(*test.interval(confidence_level))
 
@@ -210,7 +211,8 @@ class PlugIn(Dependences):
             variances = corrected_variance(plug_in, differences_of(self.second)[0])
         return np.where(is_negligible(plug_in, scale), 0.0, variances)
 
-    def _test(self, weights: FloatArray) -> TTest:
+    def estimate(self, weights: FloatArray) -> TTest:
+        """Estimate a weighted sum of the dependences."""
         plug_in = float(weights @ self.plug_in @ weights)
         scale = float(weights**2 @ np.diag(self.plug_in))
         variance = 0.0
@@ -263,7 +265,8 @@ class Jackknifed(Dependences):
         """Give score intervals of all dependences that hold at once."""
         return Intervals(*simultaneous_intervals(self.jackknife, maxima, confidence_level))
 
-    def _test(self, weights: FloatArray) -> TTest:
+    def estimate(self, weights: FloatArray) -> TTest:
+        """Estimate a weighted sum of the dependences."""
         return contrast_test(self.jackknife, weights)
 
 
@@ -289,7 +292,7 @@ class Halves(Dependences):
 
     def compare_all(self) -> Comparisons:
         """Compare the two dependences."""
-        variance = self._test(np.array([1.0, -1.0])).standard_error ** 2
+        variance = self.estimate(np.array([1.0, -1.0])).standard_error ** 2
         spread = np.array([[0.0, variance], [variance, 0.0]])
         return compare_normally(self.values, spread, self.n_observations)
 
@@ -302,7 +305,8 @@ class Halves(Dependences):
         critical = critical_value(maxima, confidence_level)
         return root_scale_intervals(self.values, self.standard_errors, critical)
 
-    def _test(self, weights: FloatArray) -> TTest:
+    def estimate(self, weights: FloatArray) -> TTest:
+        """Estimate a weighted sum of the dependences."""
         first, second = (side.jackknife for side in self.sides)
         test = split_test(first, second)
         size = abs(float(weights[0]))
@@ -343,7 +347,7 @@ class Crossed(Dependences):
         """Give the interval of one dependence."""
         weights = np.zeros(len(self.values))
         weights[i] = 1.0
-        return Interval(*self._test(weights).interval(confidence_level))
+        return Interval(*self.estimate(weights).interval(confidence_level))
 
     def compare_all(self) -> Comparisons:
         """Compare all pairs of dependences at once."""
@@ -360,7 +364,8 @@ class Crossed(Dependences):
         critical = critical_value(maxima, confidence_level)
         return root_scale_intervals(self.values, self.standard_errors, critical)
 
-    def _test(self, weights: FloatArray) -> TTest:
+    def estimate(self, weights: FloatArray) -> TTest:
+        """Estimate a weighted sum of the dependences."""
         tests = [contrast_test(side, weights) for side in self.sides]
         null = _crossed([test.standard_error for test in tests])
         here = _crossed([test.error_here for test in tests])

@@ -73,6 +73,9 @@ def independence_power(correlation: float, deviation: float, n: float, alpha: fl
     normal around the correlation with standard deviation ``deviation/√n``.
     """
     bar = (float(chdtri(1.0, alpha)) - 1.0) / n
+    # A variable and its copy have the same correlation in every sample.
+    if not deviation > 0:
+        return float(correlation > bar)
     return float(ndtr(math.sqrt(n) * (correlation - bar) / deviation))
 
 
