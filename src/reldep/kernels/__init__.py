@@ -19,6 +19,7 @@ from reldep.kernels.radial import Distance, Gaussian, Laplace
 from reldep.kernels.series import TimeSeries
 from reldep.kernels.sphere import Angles, Haversine, Periodic
 from reldep.kernels.strings import EditDistance, Spectrum
+from reldep.kernels.survival import LogRank, Survival
 
 __all__ = [
     "Angles",
@@ -37,6 +38,7 @@ __all__ = [
     "KernelReport",
     "Laplace",
     "Linear",
+    "LogRank",
     "MinMax",
     "Periodic",
     "Polynomial",
@@ -45,6 +47,7 @@ __all__ = [
     "Spectrum",
     "Standardized",
     "Sum",
+    "Survival",
     "Text",
     "TimeSeries",
     "WeisfeilerLehman",
