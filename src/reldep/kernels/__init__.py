@@ -4,8 +4,10 @@ Packages that only some kernels need (scikit-learn, rapidfuzz, tslearn, ...) are
 when such a kernel is fitted, never here.
 """
 
+from reldep.kernels.bags import Bags
 from reldep.kernels.base import FittedKernel, Kernel
 from reldep.kernels.categorical import Delta
+from reldep.kernels.columnwise import Composition, Genotypes, Ordered
 from reldep.kernels.composite import Columns, Product, Sum
 from reldep.kernels.documents import Text
 from reldep.kernels.dot import Linear, Polynomial
@@ -23,7 +25,9 @@ from reldep.kernels.survival import LogRank, Survival
 
 __all__ = [
     "Angles",
+    "Bags",
     "Columns",
+    "Composition",
     "Delta",
     "Distance",
     "EditDistance",
@@ -31,6 +35,7 @@ __all__ = [
     "FittedKernel",
     "FunctionKernel",
     "Gaussian",
+    "Genotypes",
     "Haversine",
     "Images",
     "Jaccard",
@@ -40,6 +45,7 @@ __all__ = [
     "Linear",
     "LogRank",
     "MinMax",
+    "Ordered",
     "Periodic",
     "Polynomial",
     "Precomputed",

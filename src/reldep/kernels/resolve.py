@@ -16,8 +16,10 @@ from reldep.data.checks import check_choice, check_names_known
 from reldep.data.objects import WAY_OUT_OBJECTS
 from reldep.data.variables import Items, Labels, Mixed, Variable
 from reldep.exceptions import InputError, Option
+from reldep.kernels.bags import Bags
 from reldep.kernels.base import Kernel
 from reldep.kernels.categorical import Delta
+from reldep.kernels.columnwise import Composition, Genotypes, Ordered
 from reldep.kernels.composite import Product
 from reldep.kernels.documents import Text
 from reldep.kernels.dot import Linear, Polynomial
@@ -56,6 +58,10 @@ NAMED: dict[str, Callable[[], Kernel]] = {
     "time-series": TimeSeries,
     "haversine": Haversine,
     "log-rank": LogRank,
+    "bags": Bags,
+    "composition": Composition,
+    "genotypes": Genotypes,
+    "ordered": Ordered,
 }
 
 # Strings whose median length is above this, and most of which differ, are texts, not labels.
