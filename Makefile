@@ -57,7 +57,7 @@ benchmarks: $(VENV)/.bench  ## speed and memory beside other programs; writes do
 	$(BIN)/python benchmarks/accuracy.py
 
 calibration: $(VENV)/.bench  ## level, coverage and power by simulation; writes docs/calibration.md
-	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/calibration.py --publish
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/calibration.py
 
 check: test lint types imports  ## everything that must be green
 
