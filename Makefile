@@ -5,7 +5,8 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types imports check docs benchmarks calibration clean
+.PHONY: help demo test lint types imports check docs benchmarks calibration clean \
+        loops attack repository dist installed sdist lowest container release-check
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -56,9 +57,74 @@ benchmarks: $(VENV)/.bench  ## speed and memory beside other programs; writes do
 	$(BIN)/python benchmarks/accuracy.py
 
 calibration: $(VENV)/.bench  ## level, coverage and power by simulation; writes docs/calibration.md
-	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/calibration.py --publish
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/calibration.py
 
 check: test lint types imports  ## everything that must be green
+
+# Tests small enough for loops that are not compiled.
+LOOPS := tests/engine/test_fills.py tests/engine/test_all_engines_agree.py \
+         tests/kernels/test_median.py tests/kernels/test_products.py
+
+loops: $(VENV)/.dev  ## the compiled loops as plain Python, line by line, for the coverage
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n auto $(LOOPS) \
+	    -k 'not single_precision' --cov --cov-config=tools/loops.coveragerc --cov-fail-under=90
+
+attack: $(VENV)/.dev  ## hostile calls, files, commands, disks, threads; writes docs/reliability.md
+	$(BIN)/python tools/attack.py --publish
+
+# --- release ---
+$(VENV)/.release: pyproject.toml | $(BIN)/python
+	$(PYTHON) -m venv $(VENV)/release
+	$(VENV)/release/bin/python -m pip install --quiet --disable-pip-version-check \
+	    $$($(PYTHON) tools/extra.py release)
+	@touch $@
+
+SCHEMA := $(VENV)/release/bin/check-jsonschema --builtin-schema
+
+repository: $(VENV)/.release  ## workflows, forms and metadata against their schemas and habits
+	$(SCHEMA) vendor.github-workflows .github/workflows/*.yml
+	$(SCHEMA) vendor.github-issue-forms .github/ISSUE_TEMPLATE/bug.yml .github/ISSUE_TEMPLATE/question.yml
+	$(SCHEMA) vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
+	$(SCHEMA) vendor.dependabot .github/dependabot.yml
+	$(SCHEMA) vendor.readthedocs .readthedocs.yaml
+	$(SCHEMA) vendor.citation-file-format CITATION.cff
+	$(VENV)/release/bin/validate-pyproject pyproject.toml
+	$(VENV)/release/bin/zizmor --quiet --offline .github
+	$(VENV)/release/bin/repo-review --show err .
+
+dist: $(VENV)/.release  ## the sdist, and the wheel made from it
+	rm -rf dist
+	$(VENV)/release/bin/python -m build --quiet
+	$(VENV)/release/bin/twine check --strict dist/*
+
+installed: dist  ## the wheel in an empty environment passes the tests it carries
+	rm -rf build/installed && $(PYTHON) -m venv build/installed
+	build/installed/bin/python -m pip install --quiet --disable-pip-version-check pytest dist/*.whl
+	cd build && installed/bin/python -m pytest -q -p no:cacheprovider --pyargs reldep.tests
+
+sdist: dist $(VENV)/.dev  ## the unpacked sdist passes the whole suite by itself
+	rm -rf build/sdist && mkdir -p build/sdist && tar xzf dist/*.tar.gz -C build/sdist --strip-components 1
+	cd build/sdist && PYTHONPATH=src ../../$(BIN)/python -m pytest -q -n auto --dist loadgroup
+
+LOWEST := tests/test_package.py tests/test_files.py tests/kernels tests/engine tests/stats \
+          tests/questions tests/results tests/data
+
+lowest:  ## the core of the suite with the oldest versions that are admitted
+	rm -rf build/lowest && $(PYTHON) -m venv build/lowest
+	build/lowest/bin/python -m pip install --quiet --disable-pip-version-check \
+	    -e '.[test]' -c constraints-lowest.txt
+	build/lowest/bin/python -m pytest -q -n auto --dist loadgroup -p no:cacheprovider \
+	    -W ignore::DeprecationWarning -W ignore::FutureWarning $(LOWEST)
+
+container:  ## build the container and ask it a question (needs docker)
+	docker build --tag reldep .
+	rm -rf build/container && mkdir -p -m 777 build/container
+	docker run --rm -v "$$PWD/build/container:/data" reldep demo --files .
+	docker run --rm --read-only --tmpfs /tmp -v "$$PWD/build/container:/data" reldep \
+	    compare mice.csv --source diet --first 'C*' --second 'gene_*'
+
+release-check: check docs loops repository installed sdist lowest  ## all that must hold before a tag
+	@docker info >/dev/null 2>&1 && $(MAKE) container || echo "no docker here: the container was not built"
 
 clean:  ## remove what the targets made
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis htmlcov .coverage build dist

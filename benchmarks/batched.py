@@ -60,17 +60,26 @@ def distances(x: Array) -> Array:
 
 def median_scale(D: Array) -> tuple[Array, Array]:
     """Give the median distance of every sample, and the influence of every row on it."""
-    B, m, _ = D.shape
+    m = D.shape[1]
     upper = D[:, *np.triu_indices(m, 1)]
     scale = np.median(upper, axis=1)
-    moves = np.zeros((B, m))
-    for b in range(B):
-        if scale[b] <= 0:  # more than half of the distances are 0
-            scale[b] = np.median(upper[b][upper[b] > 0])
-        density = _density(upper[b], scale[b], m)
-        share = ((D[b] <= scale[b]).sum(axis=1) - 1.0) / (m - 1)
-        moves[b] = -2.0 * (share - share.mean()) / density
-    return scale, moves
+    for b in np.flatnonzero(scale <= 0):  # more than half of the distances are 0
+        scale[b] = np.median(upper[b][upper[b] > 0])
+    if (upper > 0).all():
+        density = _densities(upper, scale, m)
+    else:
+        density = np.array([_density(row, at, m) for row, at in zip(upper, scale, strict=True)])
+    share = ((scale[:, None, None] >= D).sum(axis=2) - 1.0) / (m - 1)
+    return scale, -2.0 * (share - share.mean(axis=1, keepdims=True)) / density[:, None]
+
+
+def _densities(upper: Array, medians: Array, m: int) -> Array:
+    """Estimate the densities of distances without ties at their medians."""
+    low, high = np.percentile(upper, [25, 75], axis=1)
+    width = 0.9 * np.minimum(upper.std(axis=1), (high - low) / 1.34)
+    width *= (m * (m - 1) / 2) ** -0.2
+    away = (upper - medians[:, None]) / width[:, None]
+    return np.exp(-0.5 * away**2).mean(axis=1) / (width * np.sqrt(2.0 * np.pi))
 
 
 def _density(upper: Array, median: float, m: int) -> float:

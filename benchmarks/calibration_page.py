@@ -1,182 +1,366 @@
-"""The page that publishes the calibration: tables of rates in Markdown."""
+"""The page that publishes the calibration: tables in Markdown, written from the stored counts."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sampling_models import ALTERNATIVE, BANDWIDTH_NULLS, EIGHT_NULLS, MODELS, SMALL_SAMPLE_NULLS
+from calibration_rows import DRAWS, LARGE_DRAWS, SETTINGS
+from calibration_words import (
+    BOOTSTRAP,
+    CLASSICS,
+    CLUSTERS,
+    COVERAGE,
+    GROUPS,
+    INDEPENDENCE,
+    INTRODUCTION,
+    KERNEL,
+    LEVEL,
+    PLANNING,
+    POWER,
+    RANKINGS,
+    SERIES,
+    TAILS,
+)
+from counting import Rates, Tally, remembered
+from kernel_page import rates as kernel_rates
+from kernel_page import regrets
+from sampling_models import ALTERNATIVES, MODELS
 
-Rates = Sequence[dict[str, Any]]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
-INTRODUCTION = """\
-# Calibration: how far the numbers can be trusted
-
-Does a test at 5 % reject a true null in 5 % of samples? Does a 95 % interval contain the truth
-in 95 %? These tables answer by simulation. They are written by
-
-    python benchmarks/calibration.py --publish
-
-with {draws:,} samples for every law and number of observations m (Python {python}, NumPy {numpy},
-reldep {reldep}). A rate of 0.050 from {draws:,} samples is known to ±{error:.3f} (two binomial
-standard errors). Kernels are Gaussian with the median bandwidth, Delta for categories.
-[Which variance to use](guide/variance.md) explains the four columns.
-
-The laws. In all but the alternative, γ3 = 0.6, the two targets are exchangeable, so that the
-difference of their dependences is 0:
-
-{laws}
-"""
-
-SMALL = """\
-## Small samples: level
-
-Two-sided level of `compare` at 5 %, from independence to strong dependence.
-
-{tables}
-"""
-
-COVERAGE = """\
-## Small samples: coverage of the interval of one dependence
-
-Share of 95 % intervals of `dependence` that contain the true value, which is the dependence at
-the median bandwidth of the population ({truth}). Intervals are
-made for dependent variables: under weak dependence the law of the estimate is skewed and they
-contain the truth less often.
-
-{tables}
-"""
-
-SECOND = """\
-## Weak dependence: plug-in against second-order variance
-
-Two-sided level at 5 % on eight nulls.
-
-{tables}
-"""
-
-STUDENT = """\
-### A small-sample quantile?
-
-The same with Student's t in place of the normal law, degrees of freedom 2m/(κ - 1) from the
-kurtosis κ of the influence values.
-
-{tables}
-"""
-
-BANDWIDTH = """\
-## Following the bandwidth: level and power
-
-m = 200. Two-sided level on four nulls, and the power of the one-sided test on the paper's
-synthetic alternative.
-
-{tables}
-"""
-
-DEPENDENT = """\
-## Rows that depend on each other
-
-Two-sided level at 5 %. Clusters of 5 near copies, 200 rows, with and without `clusters=`; an
-autoregression with coefficient 0.8, 400 rows, with and without `max_lag="auto"`.
-
-{tables}
-"""
-
-TIME = """\
-## Time
-
-Processor seconds of one `compare(..., engine="dense")`, the fewest of nine, and in brackets as a
-multiple of the paper's variance.
-
-{tables}
-"""
+SIZES = (*DRAWS, *LARGE_DRAWS)
+# Exact independence is a corner of the hypothesis where no such test reaches its level.
+CORNER = ("independent",)
 
 
-def page(rates: Rates, facts: dict[str, Any]) -> str:
+def page() -> str:
     """Write the whole page."""
-    draws = facts["draws"]
-    error = 2 * math.sqrt(0.05 * 0.95 / draws)
+    rows = Rates(Tally("calibration_rows").rows())
     laws = "\n".join(f"- **{name}**: {model.description}." for name, model in MODELS.items())
-    fixed, aware, second, full = "fixed-kernel", "bandwidth-aware", "second-order", "full"
-    small = (SMALL_SAMPLE_NULLS, (20, 50, 100, 200), (fixed, aware))
-    eight = (EIGHT_NULLS, (30, 100, 300))
-    truth = "mean of 40 samples of 1,000"
-    parts = [
-        INTRODUCTION.format(error=error, laws=laws, **facts),
-        SMALL.format(tables=by_size(rates, "level", *small)),
-        COVERAGE.format(truth=truth, tables=by_size(rates, "coverage", *small)),
-        SECOND.format(tables=by_size(rates, "level", *eight, (fixed, second, full))),
-        STUDENT.format(tables=by_size(rates, "level, Student", *eight, (fixed, second))),
-        BANDWIDTH.format(tables=bandwidth_table(rates)),
-        DEPENDENT.format(tables=dependent_table(rates)),
-        TIME.format(tables=time_table(facts["timings"])),
+    return "\n".join(
+        [
+            INTRODUCTION.format(laws=laws, goals=goals(rows)),
+            LEVEL.format(table=level_table(rows)),
+            TAILS.format(table=tail_table(rows)),
+            COVERAGE.format(table=coverage_table(rows)),
+            POWER.format(table=power_table()),
+            RANKINGS.format(table=ranking_table()),
+            CLUSTERS.format(table=dependent_table("clusters")),
+            SERIES.format(table=dependent_table("series")),
+            INDEPENDENCE.format(table=independence_table()),
+            GROUPS.format(table=groups_table()),
+            CLASSICS.format(table=classics_table()),
+            BOOTSTRAP.format(table=bootstrap_table()),
+            PLANNING.format(table=planning_table()),
+            KERNEL.format(table=regret_table(), powers=kernel_power_table()),
+        ]
+    )
+
+
+def level(rates: Rates, law: str, m: int, setting: str, method: str) -> float | None:
+    """Give the two-sided level."""
+    sides = [rates(law, m, setting, method, side) for side in ("upper", "lower")]
+    return None if all(side is None for side in sides) else sum(side or 0.0 for side in sides)
+
+
+def shown(value: float | None) -> str:
+    """Write a rate as is usual for levels: .050."""
+    if value is None:
+        return "–"
+    text = f"{value:.3f}"
+    return text[1:] if text.startswith("0") else text
+
+
+def level_table(rates: Rates) -> str:
+    header = ["law", "rows", *SETTINGS]
+    body = [
+        [law, str(m)]
+        + [
+            " → ".join(
+                shown(level(rates, law, m, setting, method))
+                for method in ("fixed-kernel", "jackknife")
+            )
+            for setting in SETTINGS
+        ]
+        for law in MODELS
+        for m in SIZES
+        if level(rates, law, m, "cka", "jackknife") is not None
     ]
-    return "\n".join(parts)
+    return markdown(header, body)
 
 
-def by_size(
-    rates: Rates,
-    quantity: str,
-    models: Iterable[str],
-    sizes: Sequence[int],
-    variances: Sequence[str],
-) -> str:
-    """Give a row a law and size, a column a measure and variance."""
-    columns = [(measure, variance) for measure in ("hsic", "cka") for variance in variances]
-    header = ["law", "m", *(f"{measure}, {variance}" for measure, variance in columns)]
-    rows = [
-        [model, str(m), *(cell(rates, model, m, *column, quantity) for column in columns)]
-        for model in models
-        for m in sizes
+def tail_table(rates: Rates) -> str:
+    """Give both tails of the default, one column a size."""
+    sizes = [m for m in SIZES if m <= 200]
+
+    def tails(law: str, m: int) -> str:
+        sides = [rates(law, m, "cka", "jackknife", side) for side in ("lower", "upper")]
+        if all(side is None for side in sides):
+            return "–"
+        return " / ".join(shown(side or 0.0) for side in sides)
+
+    body = [[law, *(tails(law, m) for m in sizes)] for law in MODELS]
+    return markdown(["law", *(f"{m} rows" for m in sizes)], body)
+
+
+def coverage_table(rates: Rates) -> str:
+    body = [
+        [law, str(m)]
+        + [
+            " → ".join(
+                shown(rates(law, m, setting, method, "covered"))
+                for method in ("fixed-kernel", "jackknife")
+            )
+            for setting in SETTINGS
+        ]
+        for law in MODELS
+        for m in (20, 50, 100, 200)
+        if rates(law, m, "cka", "jackknife", "covered") is not None
     ]
-    return markdown(header, rows)
+    return markdown(["law", "rows", *SETTINGS], body)
 
 
-def bandwidth_table(rates: Rates) -> str:
-    """Give the level on four nulls and the power, for both measures."""
-    columns = [(me, v) for me in ("hsic", "cka") for v in ("fixed-kernel", "bandwidth-aware")]
-    header = ["law", *(f"{measure}, {variance}" for measure, variance in columns)]
-    rows = [
-        [f"{model} (level)", *(cell(rates, model, 200, *column, "level") for column in columns)]
-        for model in BANDWIDTH_NULLS
+def power_table() -> str:
+    rates = Rates(Tally("calibration_power").rows())
+
+    def both(name: str, m: int, setting: str, method: str) -> str:
+        plain, adjusted = (rates(name, m, setting, method, q) for q in ("power", "power, adjusted"))
+        return f"{shown(plain)} ({shown(adjusted)})"
+
+    columns = (
+        ("hsic", "fixed-kernel"),
+        ("hsic", "jackknife"),
+        ("cka, Gaussian", "jackknife"),
+        ("cka", "jackknife"),
+        ("dcor", "jackknife"),
+    )
+    header = [
+        "alternative",
+        "rows",
+        "published test",
+        "hsic",
+        "cka, Gaussian",
+        "**cka (default)**",
+        "dcor",
     ]
-    power = [cell(rates, ALTERNATIVE, 200, *column, "power, one-sided") for column in columns]
-    return markdown(header, [*rows, [f"{ALTERNATIVE} (power)", *power]])
-
-
-def dependent_table(rates: Rates) -> str:
-    """Give the level with and without the dependence of rows taken into account."""
-    words = ("rows taken as independent", "dependence of rows given")
-    rows = [
-        [f"{model}, {measure}, {variance}"]
-        + [cell(rates, model, m, measure, variance, word) for word in words]
-        for model, m in (("clusters of 5", 200), ("AR(0.8)", 400))
-        for measure in ("hsic", "cka")
-        for variance in ("fixed-kernel", "bandwidth-aware")
+    body = [
+        [name, str(m), *(both(name, m, *column) for column in columns)]
+        for name in ALTERNATIVES
+        for m in (30, 50, 100, 200)
+        if rates(name, m, "cka", "jackknife", "power") is not None
     ]
-    return markdown(["law", *words], rows)
+    return markdown(header, body)
 
 
-def time_table(timings: Sequence[dict[str, float]]) -> str:
-    """Give seconds and multiples of the plain test."""
-    names = [name for name in timings[0] if name != "m"]
-    rows = [
-        [str(row["m"])] + [f"{row[n]:.4f} ({row[n] / row['fixed-kernel']:.2f}×)" for n in names]
-        for row in timings
+def ranking_table() -> str:
+    rates = Rates(Tally("calibration_many").rows())
+    cells = list(dict.fromkeys((law, m) for law, m, *_ in rates.keys()))  # noqa: SIM118
+    quantities = (
+        "false claim, old",
+        "false claim",
+        "best lost",
+        "rank sets wrong",
+        "differences not covered",
+        "dependences not covered",
+        "share of differences found",
+    )
+    header = [
+        "targets",
+        "rows",
+        "false claim: old",
+        "false claim",
+        "best lost",
+        "rank sets wrong",
+        "some difference missed",
+        "some dependence missed",
+        "differences found",
     ]
-    return markdown(["m", *names], rows)
+    body = [
+        [law, str(m), *(shown(rates(law, m, "cka", "", q)) for q in quantities)] for law, m in cells
+    ]
+    return markdown(header, body)
 
 
-def cell(rates: Rates, model: str, m: int, measure: str, variance: str, quantity: str) -> str:
-    """Find one rate."""
-    key = (model, m, measure, variance, quantity)
-    names = ("model", "m", "measure", "variance", "quantity")
-    (found,) = (row["rate"] for row in rates if tuple(row[name] for name in names) == key)
-    return f"{found:.3f}"
+def dependent_table(kind: str) -> str:
+    rates = Rates(Tally("calibration_dependent").rows())
+    names = list(dict.fromkeys(law for law, _, _, which, _ in rates.keys() if which == kind))  # noqa: SIM118
+    methods = (
+        "rows taken as independent",
+        "sums of influence values, z",
+        "first order",
+        "different clusters",
+    )
+    header = [
+        "law",
+        "rows taken as independent",
+        "influence summed, z (0.1)",
+        "from A, t",
+        "**four different clusters, t**",
+    ]
+    body = [
+        [
+            name.split(": ", 1)[1].replace("x", " × "),
+            *(shown(rates(name, 0, "cka", kind, q)) for q in methods),
+        ]
+        for name in names
+    ]
+    return markdown(header, body)
 
 
-def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def independence_table() -> str:
+    rates = Rates(Tally("calibration_dependent").rows())
+    kind = "independence"
+    names = list(dict.fromkeys(law for law, _, _, which, _ in rates.keys() if which == kind))  # noqa: SIM118
+    body = [
+        [name.split(": ", 1)[1].replace("x", " × ")]
+        + [shown(rates(name, 0, "cka", kind, q)) for q in ("rows taken as independent", "new")]
+        for name in names
+    ]
+    return markdown(
+        ["rows", "rows taken as independent (0.1)", "**clusters or series kept whole**"], body
+    )
+
+
+def groups_table() -> str:
+    rates = Rates(Tally("calibration_dependent").rows())
+    names = list(dict.fromkeys(law for law, _, _, which, _ in rates.keys() if which == "groups"))  # noqa: SIM118
+    body = [
+        [name.split(": ", 1)[1]]
+        + [shown(rates(name, 0, "cka", "groups", q)) for q in ("equal", "some pair")]
+        for name in names
+    ]
+    return markdown(["noise, rows of the groups", "all equal rejected", "some pair rejected"], body)
+
+
+def classics_table() -> str:
+    rates = Rates(Tally("calibration_classics").rows())
+    cells = list(dict.fromkeys((law, m) for law, m, *_ in rates.keys()))  # noqa: SIM118
+    methods = ("Williams's t", "Steiger's Z", "linear kernel", "default")
+    body = [
+        [law, str(m), *(shown(rates(law, m, "", method, "rejected") or 0.0) for method in methods)]
+        for law, m in sorted(cells)
+    ]
+    return markdown(["law", "rows", *methods], body)
+
+
+def bootstrap_table() -> str:
+    body = [
+        [
+            cell["law"],
+            label,
+            shown(cell["coverage"][i]),
+            shown(cell["length"][i]),
+            f"{cell['milliseconds'][i]:.1f}",
+        ]
+        for cell in remembered("calibration_beside").get("bootstrap", [])
+        for i, label in enumerate(("jackknife-t", "bootstrap, 999 resamples"))
+    ]
+    return markdown(["law", "interval", "coverage", "mean length", "milliseconds"], body)
+
+
+def planning_table() -> str:
+    kinds = ("plain", "after significance", "careful", "careful, after significance")
+    body = [
+        [cell["law"], shown(cell["power of a pilot"])]
+        + [shown(cell["power"].get(kind)) for kind in kinds]
+        + [f"{cell['without a careful plan']} of {cell['pilots']}"]
+        for cell in remembered("calibration_beside").get("planning", [])
+    ]
+    header = [
+        "law",
+        "power of the pilot",
+        "from the estimate",
+        "… if the pilot was significant",
+        "from the lower 80% limit",
+        "… if the pilot was significant",
+        "limit is no effect",
+    ]
+    return markdown(header, body)
+
+
+def regret_table() -> str:
+    sizes = sorted({m for _, m in kernel_rates("different")})
+    by_size = {m: regrets(m) for m in sizes}
+    header = ["kernel"]
+    for m in sizes:
+        header += [f"largest regret, {m} rows", f"mean, {m} rows"]
+    body = []
+    for kernel in by_size[sizes[0]]:
+        row = [f"**{kernel}**" if kernel == "Laplace, mean" else kernel]
+        for m in sizes:
+            lost = by_size[m][kernel]
+            worst = max(lost, key=lambda law: lost[law])
+            row += [f"{shown(lost[worst])} ({worst})", shown(sum(lost.values()) / len(lost))]
+        body.append(row)
+    return markdown(header, body)
+
+
+def kernel_power_table() -> str:
+    kernels = (
+        "Gaussian, median",
+        "Gaussians ¼…4 × median",
+        "Laplace, median",
+        "Laplace, mean",
+        "Laplace, 1.4 × mean",
+        "distance",
+        "linear",
+    )
+    equal, different = kernel_rates("equal"), kernel_rates("different")
+    body = [
+        [law, *(shown(powers[kernel]) for kernel in kernels), shown(equal[law, m]["Laplace, mean"])]
+        for (law, m), powers in different.items()
+        if m == 50
+    ]
+    return markdown(["law", *kernels, "level, Laplace, mean"], body)
+
+
+def goals(rates: Rates) -> str:
+    """Say which goals are met by the default, and list every miss."""
+    checks: list[tuple[str, Callable[[float, int], bool], str]] = [
+        (
+            "level from 3.5% to 6.5% from 50 rows",
+            lambda v, m: m < 50 or 0.035 <= v <= 0.065,
+            "level",
+        ),
+        ("level at most 7.5% at 20 and 30 rows", lambda v, m: m >= 50 or v <= 0.075, "level"),
+        ("coverage from 93% to 98%", lambda v, _: 0.93 <= v <= 0.98, "covered"),
+    ]
+    lines = []
+    for words, holds, quantity in checks:
+        total, missed = 0, []
+        for law in MODELS:
+            if law in CORNER:
+                continue
+            for m in SIZES:
+                value = (
+                    level(rates, law, m, "cka", "jackknife")
+                    if quantity == "level"
+                    else rates(law, m, "cka", "jackknife", "covered")
+                )
+                relevant = value is not None and (
+                    quantity != "level" or (m < 50) == ("20" in words)
+                )
+                if not relevant:
+                    continue
+                total += 1
+                draws = {**DRAWS, **LARGE_DRAWS}[m]
+                if not holds(value, m) and not _within_error(value, holds, m, draws):
+                    missed.append(f"{law} at {m} rows ({shown(value)})")
+        found = f"{total - len(missed)} of {total} laws and sizes"
+        lines.append(f"- {words}: {found}" + (f"; missed: {', '.join(missed)}." if missed else "."))
+    return "\n".join(lines)
+
+
+def _within_error(value: float, holds: Callable[[float, int], bool], m: int, draws: int) -> bool:
+    """Tell whether the goal holds within two binomial standard errors."""
+    error = 2.0 * math.sqrt(max(value * (1 - value), 1e-4) / draws)
+    steps = [value + error * step / 10 for step in range(-10, 11)]
+    return any(holds(step, m) for step in steps)
+
+
+def markdown(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """Write a table."""
     rule = ["---", *["--:"] * (len(header) - 1)]
     return "\n".join("| " + " | ".join(line) + " |" for line in (header, rule, *rows))

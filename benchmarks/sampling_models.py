@@ -1,112 +1,242 @@
-"""Laws from which the calibration draws: a source and two targets, mostly exchangeable ones.
+"""Laws from which the calibration draws: a source and two targets that depend on it equally.
 
 Where the two targets are exchangeable given the source, the difference of their dependences is
-0 whatever the kernel and the measure: a null on which a test should reject at its level.
+0 whatever the kernel and the measure. In two laws they are not exchangeable and the noise of the
+second target is tuned, for each measure and kernel, until the dependences are equal. Arrays have
+the shape (samples, rows, columns).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-Sample = tuple[Any, Any, Any]
+Array = npt.NDArray[np.float64]
+Generator = np.random.Generator
+Sample = tuple[Array, Array, Array]
+Source = Callable[[Generator, int, int], Array]
+Target = Callable[[Generator, Array, float], Array]
 
 
 @dataclass(frozen=True)
 class Model:
-    """A law with a name and a line for the table."""
+    """A law with a name and a line for the table.
+
+    Attributes
+    ----------
+    source : callable
+        ``source(rng, B, m)``, perhaps with hidden columns.
+    target : callable
+        ``target(rng, source, noise)``; the first of the two.
+    noises : pair of float
+        Of the two targets.
+    seen : callable
+        What of the source the test sees.
+    second : callable or None
+        How the second target is made, where it is not made as the first.
+    labels : bool
+        Whether the source holds categories.
+    """
 
     name: str
     description: str
-    draw: Callable[[np.random.Generator, int], Sample]
+    source: Source
+    target: Target
+    noises: tuple[float, float]
+    seen: Callable[[Array], Array] = lambda source: source
+    second: Target | None = None
+    labels: bool = False
+
+    @property
+    def tuned(self) -> bool:
+        """Whether the second target's noise depends on the measure."""
+        return self.second is not None
+
+    def draw(self, rng: Generator, B: int, m: int, second_noise: float | None = None) -> Sample:
+        """Draw B samples of m rows."""
+        source = self.source(rng, B, m)
+        first, second = self.noises
+        if second_noise is not None:
+            second = second_noise
+        other = self.second or self.target
+        return self.seen(source), self.target(rng, source, first), other(rng, source, second)
 
 
-def linear(noise: float) -> Callable[[np.random.Generator, int], Sample]:
-    def draw(rng: np.random.Generator, m: int) -> Sample:
-        x = rng.normal(size=m)
-        return x, x + noise * rng.normal(size=m), x + noise * rng.normal(size=m)
-
-    return draw
+def normal(columns: int = 1) -> Source:
+    return lambda rng, B, m: rng.normal(size=(B, m, columns))
 
 
-def spirals(noise: float) -> Callable[[np.random.Generator, int], Sample]:
-    """Draw the paper's synthetic data: γ1 = γ2 = 0.3 and γ3 = `noise`."""
+def plus_noise(image: Callable[[Array], Array] = lambda x: x) -> Target:
+    def target(rng: Generator, x: Array, noise: float) -> Array:
+        value = image(x)
+        return value + noise * rng.normal(size=value.shape)
 
-    def draw(rng: np.random.Generator, m: int) -> Sample:
-        t = rng.uniform(0, 2 * np.pi, size=m)
-        around = np.c_[t * np.cos(t), t * np.sin(t)]
-        source = np.c_[t, np.sin(t)] + 0.3 * rng.normal(size=(m, 2))
-        first = around + 0.3 * rng.normal(size=(m, 2))
-        return source, first, around + noise * rng.normal(size=(m, 2))
-
-    return draw
+    return target
 
 
-def independent(rng: np.random.Generator, m: int) -> Sample:
-    x, y, z = rng.normal(size=(3, m))
-    return x, y, z
+def unrelated(rng: Generator, x: Array, noise: float) -> Array:
+    return noise * rng.normal(size=x.shape)
 
 
-def circle(rng: np.random.Generator, m: int) -> Sample:
-    t = rng.uniform(0, 2 * np.pi, size=m)
-    x, y, z = np.array([np.cos(t), np.sin(t), np.sin(t)]) + 0.3 * rng.normal(size=(3, m))
-    return x, y, z
+def angles(rng: Generator, B: int, m: int) -> Array:
+    return np.dstack([rng.uniform(0, 2 * np.pi, size=(B, m)), *rng.normal(size=(2, B, m))])
 
 
-def ten_dimensional(rng: np.random.Generator, m: int) -> Sample:
-    x, first, second = rng.normal(size=(3, m, 10))
-    return x, x + 2 * first, x + 2 * second
+def spiral_source(source: Array) -> Array:
+    t = source[:, :, 0]
+    return np.dstack([t, np.sin(t)]) + 0.3 * source[:, :, 1:]
 
 
-def heavy_tailed(rng: np.random.Generator, m: int) -> Sample:
-    x, first, second = rng.standard_t(2, size=(3, m))
-    return x, x + first, x + second
+def spiral(source: Array) -> Array:
+    t = source[:, :, 0]
+    return np.dstack([t * np.cos(t), t * np.sin(t)])
 
 
-def categorical(rng: np.random.Generator, m: int) -> Sample:
-    group = rng.integers(0, 4, size=m)
-    return np.array(list("abcd"))[group], group + rng.normal(size=m), group + rng.normal(size=m)
+def student(rng: Generator, x: Array, noise: float) -> Array:
+    return x + noise * rng.standard_t(2, size=x.shape)
 
 
-def clustered(rng: np.random.Generator, m: int) -> Sample:
-    """Draw clusters of five rows that are nearly copies of each other."""
-    x, first, second = np.repeat(rng.normal(size=(3, m // 5)), 5, axis=1)
-    jitter = 0.1 * rng.normal(size=(3, m))
-    return x + jitter[0], x + first + jitter[1], x + second + jitter[2]
+def gamma(rng: Generator, x: Array, noise: float) -> Array:
+    return x + noise * rng.gamma(2.0, size=x.shape)
 
 
-def autoregressive(rng: np.random.Generator, m: int) -> Sample:
-    """Draw source and noise that are each an AR(0.8) in time."""
-    from scipy.signal import lfilter
+def mixture(rng: Generator, x: Array, noise: float) -> Array:
+    return x + noise * (0.5 + np.abs(x) / 2) * rng.normal(size=x.shape)
 
-    x, first, second = lfilter([1.0], [1.0, -0.8], rng.normal(size=(3, m + 100)))[:, 100:]
-    return x, x + 0.5 * first, x + 0.5 * second
+
+def two_clumps(rng: Generator, B: int, m: int) -> Array:
+    return rng.choice([-2.0, 2.0], size=(B, m, 1)) + 0.7 * rng.normal(size=(B, m, 1))
+
+
+def counts(rng: Generator, x: Array, noise: float) -> Array:
+    return x + rng.poisson(noise, size=x.shape)
+
+
+def levels(latent: Array) -> Array:
+    return np.digitize(latent, [-1.2, -0.4, 0.4, 1.2]).astype(float)
+
+
+def cut(rng: Generator, x: Array, noise: float) -> Array:
+    return levels((x + noise * rng.normal(size=x.shape)) / np.sqrt(1 + noise**2))
+
+
+def signs(rng: Generator, x: Array, noise: float) -> Array:
+    return x * rng.choice([-1.0, 1.0], size=x.shape) + noise * rng.normal(size=x.shape)
+
+
+def in_three_columns(rng: Generator, x: Array, noise: float) -> Array:
+    return np.repeat(x, 3, axis=2) + noise * rng.normal(size=(*x.shape[:2], 3))
 
 
 MODELS = {
     model.name: model
     for model in (
-        Model("independent", "three independent normals", independent),
-        Model("weak", "y = x + 3ε, normal", linear(3.0)),
-        Model("linear", "y = x + ε, normal", linear(1.0)),
-        Model("strong", "y = x + 0.3ε, normal", linear(0.3)),
-        Model("spiral", "the paper's synthetic data, γ = 0.3 for all", spirals(0.3)),
-        Model("circle", "x = cos t, y = sin t, each with noise 0.3", circle),
-        Model("ten-dimensional", "y = x + 2ε in ten columns", ten_dimensional),
-        Model("heavy-tailed", "y = x + ε, all Student t with 2 degrees", heavy_tailed),
-        Model("categorical", "x one of 4 categories, y = its number + ε", categorical),
-        Model("spiral, γ3 = 0.6", "the paper's synthetic alternative", spirals(0.6)),
-        Model("clusters of 5", "40 clusters of 5 near copies", clustered),
-        Model("AR(0.8)", "source and noises autoregressive in time", autoregressive),
+        Model("independent", "three independent normals", normal(), unrelated, (1, 1)),
+        Model("weak", "y = x + 3ε, normal", normal(), plus_noise(), (3, 3)),
+        Model("linear", "y = x + ε, normal", normal(), plus_noise(), (1, 1)),
+        Model("strong", "y = x + 0.3ε, normal", normal(), plus_noise(), (0.3, 0.3)),
+        Model(
+            "spiral",
+            "the paper's synthetic data, γ = 0.3 for all",
+            angles,
+            plus_noise(spiral),
+            (0.3, 0.3),
+            spiral_source,
+        ),
+        Model(
+            "circle",
+            "x = cos t, y = sin t, each with noise 0.3",
+            angles,
+            plus_noise(lambda s: np.sin(s[:, :, :1])),
+            (0.3, 0.3),
+            lambda s: np.cos(s[:, :, :1]) + 0.3 * s[:, :, 1:2],
+        ),
+        Model(
+            "sine",
+            "y = sin 4πx + 0.5ε, x uniform",
+            lambda rng, B, m: rng.uniform(size=(B, m, 1)),
+            plus_noise(lambda x: np.sin(4 * np.pi * x)),
+            (0.5, 0.5),
+        ),
+        Model("signs", "y = ±x + 0.5ε, signs at random", normal(), signs, (0.5, 0.5)),
+        Model("ten-dimensional", "y = x + 2ε in ten columns", normal(10), plus_noise(), (2, 2)),
+        Model(
+            "heavy-tailed",
+            "y = x + ε, all Student t with 2 degrees",
+            lambda rng, B, m: rng.standard_t(2, size=(B, m, 1)),
+            student,
+            (1, 1),
+        ),
+        Model(
+            "gamma",
+            "exponential x, gamma noise",
+            lambda rng, B, m: rng.exponential(size=(B, m, 1)),
+            gamma,
+            (0.7, 0.7),
+        ),
+        Model("mixture", "x in two clumps, noise grows with |x|", two_clumps, mixture, (1, 1)),
+        Model(
+            "counts",
+            "x Poisson, y = x + Poisson",
+            lambda rng, B, m: rng.poisson(2.0, size=(B, m, 1)).astype(float),
+            counts,
+            (2, 2),
+        ),
+        Model("five levels", "x and y cut into five levels", normal(), cut, (0.8, 0.8), levels),
+        Model(
+            "categorical",
+            "x one of 4 categories, y = its number + ε",
+            lambda rng, B, m: rng.integers(0, 4, size=(B, m, 1)).astype(float),
+            plus_noise(),
+            (1, 1),
+            labels=True,
+        ),
+        Model(
+            "columns",
+            "y one column, z three; noise of z tuned to a tie",
+            normal(),
+            plus_noise(),
+            (1, 1),
+            second=in_three_columns,
+        ),
+        Model(
+            "mechanism",
+            "y = x + ε, z = x² + τε; τ tuned to a tie",
+            normal(),
+            plus_noise(),
+            (1, 1),
+            second=plus_noise(np.square),
+        ),
     )
 }
 
-SMALL_SAMPLE_NULLS = ("independent", "weak", "linear", "strong", "spiral")
-EIGHT_NULLS = (*SMALL_SAMPLE_NULLS, "circle", "ten-dimensional", "heavy-tailed")
-BANDWIDTH_NULLS = ("linear", "spiral", "heavy-tailed", "categorical")
-ALTERNATIVE = "spiral, γ3 = 0.6"
+# Alternatives with the null that they are compared with where tests are adjusted in size.
+ALTERNATIVES = {
+    "spiral, γ3 = 0.6": (
+        "spiral",
+        Model("", "the paper's alternative", angles, plus_noise(spiral), (0.3, 0.6), spiral_source),
+    ),
+    "noise 0.7 and 1.3": ("linear", Model("", "", normal(), plus_noise(), (0.7, 1.3))),
+    "noise 0.25 and 0.4": ("strong", Model("", "", normal(), plus_noise(), (0.25, 0.4))),
+    "sine, noise 0.3 and 0.9": (
+        "sine",
+        Model(
+            "",
+            "",
+            lambda rng, B, m: rng.uniform(size=(B, m, 1)),
+            plus_noise(lambda x: np.sin(4 * np.pi * x)),
+            (0.3, 0.9),
+        ),
+    ),
+    "ten columns, noise 1.3 and 2.2": (
+        "ten-dimensional",
+        Model("", "", normal(10), plus_noise(), (1.3, 2.2)),
+    ),
+    "five levels, noise 0.5 and 1.2": (
+        "five levels",
+        Model("", "", normal(), cut, (0.5, 1.2), levels),
+    ),
+}

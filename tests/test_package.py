@@ -8,6 +8,8 @@ import pkgutil
 import re
 import subprocess
 import sys
+import tomllib
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -62,6 +64,31 @@ def test_a_report_is_made_from_a_source_tree_that_is_not_installed(tmp_path):
     )
     run_python(code)
     assert f"<dd>{reldep.__version__}</dd>" in (tmp_path / "a.html").read_text()
+
+
+def test_the_lowest_versions_are_the_ones_that_are_tested():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    asked = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
+    lowest = dict(re.findall(r"^([\w-]+)>=([\d.]+)$", "\n".join(asked), re.MULTILINE))
+    pinned = dict(
+        re.findall(
+            r"^([\w-]+)==([\d.]+)$", (ROOT / "constraints-lowest.txt").read_text(), re.MULTILINE
+        )
+    )
+    needed = [re.match(r"[\w-]+", line)[0] for line in project["dependencies"]]
+    assert set(needed) <= set(pinned)
+    for name, version in pinned.items():
+        assert f"{version}.".startswith(f"{lowest[name]}."), name
+
+
+def test_the_conda_recipe_asks_for_what_the_package_asks():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    recipe = (ROOT / "recipe" / "recipe.yaml").read_text()
+    run = recipe.partition("  run:\n")[2].partition("\ntests:")[0]
+    found = {line.strip("- ").replace(" ", "") for line in run.splitlines() if line.strip()}
+    wanted = {line.replace("matplotlib>", "matplotlib-base>") for line in project["dependencies"]}
+    assert found - {"python>=${{python_min}}"} == wanted
+    assert f'version: "{reldep.__version__}"' in recipe
 
 
 def modules():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import shutil
 import signal
 import subprocess
@@ -13,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from cli.mouse_files import QUESTION
+
+resource = pytest.importorskip("resource", reason="limits, pipes and signals of POSIX")
 
 COMPARE = ("compare", "mice.csv", *QUESTION)
 

@@ -57,7 +57,7 @@ def test_a_line_is_a_document(tmp_path: Path) -> None:
     assert columns_of(texts.en, 0) & columns_of(texts.en, 1)
     assert not columns_of(texts.en, 0) & columns_of(texts.en, 2)
     assert "6 documents in 2 languages" in texts.description
-    assert "Snowball stems," in texts.description
+    assert "Prepared as stems (en, fr);" in texts.description
 
 
 def test_a_file_is_a_document_and_both_layouts_give_the_same_rows(tmp_path: Path) -> None:
@@ -103,17 +103,24 @@ def test_names_may_have_a_country_or_be_english_and_others_are_passed_over(tmp_p
     texts = {"en-GB": DOCUMENTS["en"], "french": DOCUMENTS["fr"], "README": ["about"]}
     read = read_parallel(write_lines(tmp_path, texts))
     assert list(read) == ["en-GB", "french"]
-    assert "Snowball stems," in read.description
+    assert "Prepared as stems (en-GB, french);" in read.description
 
 
 def test_some_stemmed_and_some_not_is_a_caution(tmp_path: Path) -> None:
     write_lines(tmp_path, DOCUMENTS)
     with pytest.warns(
-        DataWarning, match=r"words in en, fr were cut .* no stemmer for lv\. .* less alike"
+        DataWarning, match=r"prepared differently, as stems \(en, fr\) and words \(lv\), .* less"
     ) as caught:
         read = read_parallel(tmp_path)
     assert caught[0].filename == __file__
-    assert "except in lv, which have no stemmer" in read.description
+    assert "Prepared as stems (en, fr) and words (lv);" in read.description
+
+
+def test_languages_without_spaces_are_prepared_differently_in_any_case(tmp_path: Path) -> None:
+    chinese = ["红色的鱼", "蓝色的鱼", "旧的船只", "新的船只", "绿色的树", "高大的树"]
+    write_lines(tmp_path, {**two("en"), "zh-Hans": chinese})
+    with pytest.warns(DataWarning, match=r"words \(en\) and pairs of characters \(zh-Hans\)"):
+        read_parallel(tmp_path, stem=False)
 
 
 def test_none_stemmed_is_no_caution(tmp_path: Path) -> None:
@@ -121,7 +128,7 @@ def test_none_stemmed_is_no_caution(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         read = read_parallel(tmp_path, stem=False)
-    assert "not stemmed" in read.description
+    assert "Prepared as words (en, fr, lv);" in read.description
     # fish, boat and tree, and six words of one document each.
     assert read.en.shape == (6, 9)
 

@@ -22,7 +22,15 @@ def table_rows():
 
 @pytest.mark.parametrize(("name", "arguments", "answer"), table_rows())
 def test_the_table_agrees_with_is_characteristic(name, arguments, answer):
-    values = {"": (), "degree": (2,), "k": (3,), "h": (3,), "period": (24,), "function": (np.abs,)}
+    values = {
+        "": (),
+        "degree": (2,),
+        "k": (3,),
+        "h": (3,),
+        "period": (24,),
+        "function": (np.abs,),
+        "order": ("ab",),
+    }
     given = values.get(arguments, (arguments.strip('"'),))
     kernel = getattr(kernels, name)(*given)
     assert kernel.is_characteristic == (answer == "yes")

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.feature_extraction.text import CountVectorizer
 
 import reldep
 from reldep.data.objects import read_variable
@@ -173,3 +174,77 @@ def test_without_rapidfuzz_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "rapidfuzz.process", None)
     with pytest.raises(ImportError, match=r"EditDistance needs rapidfuzz .*'reldep\[strings\]'"):
         matrix(EditDistance(), ["ab", "cd", "ef"])
+
+
+def dna(n, length, seed=0):
+    letters = np.random.default_rng(seed).choice(list("ACGT"), (n, length))
+    return ["".join(row) for row in letters]
+
+
+def test_a_range_of_lengths_counts_as_scikit_learn_does():
+    data = [*dna(8, 30), "ACG", "AC"]
+    counts = CountVectorizer(analyzer="char", ngram_range=(2, 5), lowercase=False)
+    rows = counts.fit_transform(data).toarray().astype(float)
+    values = matrix(Spectrum((2, 5), normalize=False), data)
+    np.testing.assert_array_equal(values, rows @ rows.T)
+    assert Spectrum((2, 5)).title == "Spectrum(k=2–5)"
+
+
+def canonical_by_hand(data, k):
+    other = str.maketrans("ACGT", "TGCA")
+    counts = [
+        Counter(
+            min(s[i : i + k], s[i : i + k].translate(other)[::-1]) for i in range(len(s) - k + 1)
+        )
+        for s in data
+    ]
+    return [[sum(a[w] * b[w] for w in a) for b in counts] for a in counts]
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 6])
+def test_both_strands_count_as_one(k):
+    data = [*dna(6, 25, seed=k), "ACGTAC", "TTTTTTT"]
+    kernel = Spectrum(k, normalize=False, reverse_complement=True)
+    np.testing.assert_array_equal(matrix(kernel, data), canonical_by_hand(data, k))
+    other = [s.translate(str.maketrans("ACGT", "TGCA"))[::-1] for s in data]
+    np.testing.assert_array_equal(kernel(data, other), canonical_by_hand(data, k))
+
+
+def test_case_can_be_ignored():
+    data = ["acgT", "ACGT", "ttGA"]
+    upper = [s.upper() for s in data]
+    np.testing.assert_array_equal(Spectrum(2, ignore_case=True)(data), Spectrum(2)(upper))
+    assert Spectrum(2)(data)[0, 1] < 1
+
+
+def test_runs_of_tokens_are_counted_as_substrings_are():
+    data = ["abcab", "bca", "abab", "cc"]
+    listed = [list(s) for s in data]
+    np.testing.assert_array_equal(
+        matrix(Spectrum(2, normalize=False), listed), matrix(Spectrum(2, normalize=False), data)
+    )
+    words = [["the", "dog", "barks"], ["a", "dog", "barks"], ["the", "cat", "sleeps"]]
+    values = matrix(Spectrum(2, normalize=False), words)
+    np.testing.assert_array_equal(values, [[2, 1, 0], [1, 2, 0], [0, 0, 2]])
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: Spectrum((3, 2)), ValueError, "k=2; pass a whole number, at least 3"),
+        (lambda: Spectrum((1, 2, 3)), ValueError, r"k=\(1, 2, 3\); pass a whole number, or"),
+        (
+            lambda: Spectrum(2, reverse_complement=True)(["ACG", "AXG"]),
+            ValueError,
+            "letter 'X', which is no nucleotide; reverse_complement is for DNA",
+        ),
+        (
+            lambda: Spectrum(1, reverse_complement=True)([["A", "C"], ["G"]]),
+            TypeError,
+            "lists of tokens, which have no complement",
+        ),
+    ],
+)
+def test_bad_spectra_say_what_and_how_to_go_on(call, error, message):
+    with pytest.raises(error, match=message):
+        call()

@@ -6,6 +6,7 @@ from scipy.stats import false_discovery_control, norm, studentized_range
 
 from reldep.exceptions import InputError
 from reldep.stats import student
+from reldep.stats.across_scales import AcrossScales
 from reldep.stats.comparisons import (
     adjusted_pvalues,
     compare_many,
@@ -13,7 +14,7 @@ from reldep.stats.comparisons import (
     rank_dependences,
     simultaneous_intervals,
 )
-from reldep.stats.differences import difference_test
+from reldep.stats.differences import TTest, difference_test
 from reldep.stats.jackknife import Jackknife, jackknife
 from reldep.stats.joint_draws import JointDraws, critical_value, tail_probability
 from reldep.stats.pooling import lift_variances, pooled_degrees
@@ -221,3 +222,49 @@ def test_a_confidence_beyond_the_draws_is_refused():
 
 def test_a_simulated_pvalue_is_never_zero():
     assert tail_probability(np.array([0, 99]), 99).tolist() == [0.01, 1.0]
+
+
+def at_scales(noises=(0.5, 1.5), widths=(0.5, 1.0, 2.0), m=40, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=m)
+    data = {
+        "x": x,
+        "y": x + noises[0] * rng.normal(size=m),
+        "z": x + noises[1] * rng.normal(size=m),
+    }
+    tests, rows = [], []
+    for width in widths:
+        kernels = {name: gaussian(v, width) for name, v in data.items()}
+        found = jackknife(*all_means(kernels), [("x", "y"), ("x", "z")], "cka")
+        tests.append(difference_test(found, 0, 1))
+        rows.append(found.deviations[0] - found.deviations[1])
+    return AcrossScales.of(tests, np.array(rows), 4000, np.random.default_rng(1))
+
+
+def test_bands_over_scales_contain_the_intervals_and_exclude_zero_as_the_adjusted_test_does():
+    for seed in range(5):
+        found = at_scales(seed=seed)
+        low, high = found.bands(0.95)
+        for test, at_low, at_high in zip(found.tests, low, high, strict=True):
+            single_low, single_high = test.interval(0.95)
+            assert at_low <= single_low
+            assert at_high >= single_high
+        some = found.at_some_scale("two-sided")
+        assert bool(((low > 0) | (high < 0)).any()) == (some < 0.05)
+        assert some >= min(test.pvalue() for test in found.tests) - 0.01
+
+
+def test_one_scale_is_adjusted_for_nothing():
+    found = at_scales(widths=(1.0,))
+    for alternative in ("greater", "less", "two-sided"):
+        single = found.tests[0].pvalue(alternative)
+        # 4,000 draws: a binomial error of at most 0.008.
+        assert found.at_some_scale(alternative) == pytest.approx(single, abs=0.025)
+        assert found.at_every_scale(alternative) == pytest.approx(single)
+
+
+def test_a_difference_at_every_scale_needs_all_of_them():
+    found = at_scales()
+    assert found.at_every_scale("greater") == max(t.pvalue("greater") for t in found.tests)
+    opposite = AcrossScales((TTest(1.0, 0.1, 30.0, 0.1), TTest(-1.0, 0.1, 30.0, 0.1)), found.draws)
+    assert opposite.at_every_scale("two-sided") == 1.0

@@ -34,6 +34,8 @@ LAYOUT = (
 
 # An ISO 639 code of two or three letters, perhaps with a script or a country: pt, pt-BR, zh_Hans.
 _CODE = re.compile(r"[a-z]{2,3}([-_][a-z0-9]+)*", re.IGNORECASE)
+# Their words cannot be told by spaces: the text pipeline takes pairs of characters.
+_WITHOUT_SPACES = ("ja", "km", "lo", "my", "th", "zh")
 _CODES = {name: code for code, name in STEMMERS.items()}
 
 Item = TypeVar("Item")
@@ -70,7 +72,8 @@ def read_parallel(
         How many documents to use, spread evenly over all; all if left out.
     stem : bool, default True
         Cut words to their stems where Snowball has a stemmer for the language. With False the
-        words of all languages stay as they are.
+        words of all languages stay as they are. Languages without spaces between words (zh, ja,
+        th, ...) are cut into pairs of characters either way.
     max_document_frequency : float, default 0.5
         Stems found in a larger share of the documents are dropped as stop words.
 
@@ -83,8 +86,8 @@ def read_parallel(
     Warns
     -----
     DataWarning
-        If some of the languages were stemmed and others could not be: their rows then differ in
-        more than the language.
+        If the languages were prepared differently, some stemmed and some not: their rows then
+        differ in more than the language.
     DroppedRowsWarning
         If documents were left out.
 
@@ -109,13 +112,13 @@ def read_parallel(
     texts = _texts(found)
     common = _in_every_language(texts)
     chosen = spread(common, n_documents)
-    stemmed = {name: code for name in found if stem and has_stemmer(code := _code(name))}
-    _caution_unlike(list(found), stemmed)
+    kinds = {name: _preparation(_code(name), stem=stem) for name in found}
+    _caution_unlike(kinds)
     blocks = {
         name: tfidf(
             count_stems(
                 [documents[key] for key in chosen],
-                stemmed.get(name),
+                _code(name) if kinds[name] == "stems" else None,
                 max_document_frequency=max_document_frequency,
             )
         )
@@ -123,9 +126,9 @@ def read_parallel(
     }
     description = (
         f"{len(chosen)} documents in {len(found)} languages, read from {os.fspath(directory)!r}. "
-        f"{_preparation(list(found), stemmed)}, stems in more than {max_document_frequency:.0%} "
-        "of the documents dropped as stop words, TF-IDF with scikit-learn's default formula, "
-        "rows of length 1."
+        f"Prepared as {_listed(kinds)}; what is in more than {max_document_frequency:.0%} of the "
+        "documents was dropped as stop words; TF-IDF with scikit-learn's default formula, rows of "
+        "length 1."
     )
     return Dataset("parallel texts", blocks, description, "The source of your texts.")
 
@@ -287,26 +290,30 @@ def _in_every_language(texts: dict[str, dict[str, str]]) -> list[str]:
     return sorted(common)
 
 
-def _caution_unlike(names: list[str], stemmed: Mapping[str, str]) -> None:
-    """Warn if only some of the languages were stemmed."""
-    others = [name for name in names if name not in stemmed]
-    if stemmed and others:
-        caution = DataWarning(
-            f"words in {', '.join(stemmed)} were cut to their stems, but there is no stemmer for "
-            f"{', '.join(others)}. Languages that are prepared differently may look less alike "
-            "than they are.",
-            "Leave these languages out, or read all of them unstemmed, as "
-            "reldep.datasets.read_parallel can.",
-        )
-        # The user called read_parallel, which called this.
-        warnings.warn(caution, stacklevel=3)
+def _preparation(code: str, *, stem: bool) -> str:
+    """Say what the documents of a language are cut into."""
+    if code in _WITHOUT_SPACES:
+        return "pairs of characters"
+    return "stems" if stem and has_stemmer(code) else "words"
 
 
-def _preparation(names: list[str], stemmed: Mapping[str, str]) -> str:
-    others = [name for name in names if name not in stemmed]
-    words = "Words of two or more letters in lower case"
-    if not stemmed:
-        return f"{words}, not stemmed"
-    if not others:
-        return f"{words}, Snowball stems"
-    return f"{words}, Snowball stems except in {', '.join(others)}, which have no stemmer"
+def _listed(kinds: Mapping[str, str]) -> str:
+    """List what was made of which languages: "stems (fr, it) and words (lv)"."""
+    by_kind: dict[str, list[str]] = {}
+    for name, kind in kinds.items():
+        by_kind.setdefault(kind, []).append(name)
+    return " and ".join(f"{kind} ({', '.join(names)})" for kind, names in by_kind.items())
+
+
+def _caution_unlike(kinds: Mapping[str, str]) -> None:
+    """Warn if the languages were not all prepared in the same way."""
+    if len(set(kinds.values())) == 1:
+        return
+    caution = DataWarning(
+        f"the languages were prepared differently, as {_listed(kinds)}, because not every "
+        "language has a stemmer or spaces between words. Languages that are prepared differently "
+        "may look less alike than they are.",
+        "Leave some out, or read all of them unstemmed, as reldep.datasets.read_parallel can.",
+    )
+    # The user called read_parallel, which called this.
+    warnings.warn(caution, stacklevel=3)

@@ -4,8 +4,10 @@ Packages that only some kernels need (scikit-learn, rapidfuzz, tslearn, ...) are
 when such a kernel is fitted, never here.
 """
 
+from reldep.kernels.bags import Bags
 from reldep.kernels.base import FittedKernel, Kernel
 from reldep.kernels.categorical import Delta
+from reldep.kernels.columnwise import Composition, Genotypes, Ordered
 from reldep.kernels.composite import Columns, Product, Sum
 from reldep.kernels.documents import Text
 from reldep.kernels.dot import Linear, Polynomial
@@ -19,10 +21,13 @@ from reldep.kernels.radial import Distance, Gaussian, Laplace
 from reldep.kernels.series import TimeSeries
 from reldep.kernels.sphere import Angles, Haversine, Periodic
 from reldep.kernels.strings import EditDistance, Spectrum
+from reldep.kernels.survival import LogRank, Survival
 
 __all__ = [
     "Angles",
+    "Bags",
     "Columns",
+    "Composition",
     "Delta",
     "Distance",
     "EditDistance",
@@ -30,6 +35,7 @@ __all__ = [
     "FittedKernel",
     "FunctionKernel",
     "Gaussian",
+    "Genotypes",
     "Haversine",
     "Images",
     "Jaccard",
@@ -37,7 +43,9 @@ __all__ = [
     "KernelReport",
     "Laplace",
     "Linear",
+    "LogRank",
     "MinMax",
+    "Ordered",
     "Periodic",
     "Polynomial",
     "Precomputed",
@@ -45,6 +53,7 @@ __all__ = [
     "Spectrum",
     "Standardized",
     "Sum",
+    "Survival",
     "Text",
     "TimeSeries",
     "WeisfeilerLehman",

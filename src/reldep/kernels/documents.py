@@ -116,10 +116,12 @@ class Text(MappedKernel):
     Examples
     --------
     >>> from reldep.kernels import Text
-    >>> Text("english", kernel="linear")(["Dogs bark", "A barking dog", "Cats sleep"]).round(2)
-    array([[1., 1., 0.],
-           [1., 1., 0.],
-           [0., 0., 1.]])
+    >>> texts = ["Dogs bark", "a barking dog", "The cat sleeps", "Cats are asleep"]
+    >>> Text("english", kernel="linear")(texts).round(2)
+    array([[1.  , 1.  , 0.  , 0.  ],
+           [1.  , 1.  , 0.  , 0.  ],
+           [0.  , 0.  , 1.  , 0.24],
+           [0.  , 0.  , 0.24, 1.  ]])
     """
 
     language: str | None = None

@@ -79,6 +79,9 @@ class MappedKernel(Kernel):
 
     def rows_between(self, first: Variable, second: Variable) -> tuple[Variable, Variable]:
         """Make the rows of two samples; the first decides what the data decide."""
+        if first is second:
+            rows = self.rows(first)
+            return rows, rows
         both = self.rows(stacked(first, second))
         places = np.arange(len(both))
         return both.take(places[: len(first)]), both.take(places[len(first) :])

@@ -16,8 +16,10 @@ from reldep.data.checks import check_choice, check_names_known
 from reldep.data.objects import WAY_OUT_OBJECTS
 from reldep.data.variables import Items, Labels, Mixed, Variable
 from reldep.exceptions import InputError, Option
+from reldep.kernels.bags import Bags
 from reldep.kernels.base import Kernel
 from reldep.kernels.categorical import Delta
+from reldep.kernels.columnwise import Composition, Genotypes, Ordered
 from reldep.kernels.composite import Product
 from reldep.kernels.documents import Text
 from reldep.kernels.dot import Linear, Polynomial
@@ -35,6 +37,7 @@ from reldep.kernels.radial import Distance, Gaussian, Laplace
 from reldep.kernels.series import TimeSeries
 from reldep.kernels.sphere import Haversine
 from reldep.kernels.strings import EditDistance, Spectrum
+from reldep.kernels.survival import Lifetime, LogRank
 
 KernelSpec: TypeAlias = "str | Kernel | Callable[[Any, Any], Any]"
 
@@ -54,6 +57,11 @@ NAMED: dict[str, Callable[[], Kernel]] = {
     "images": Images,
     "time-series": TimeSeries,
     "haversine": Haversine,
+    "log-rank": LogRank,
+    "bags": Bags,
+    "composition": Composition,
+    "genotypes": Genotypes,
+    "ordered": Ordered,
 }
 
 # Strings whose median length is above this, and most of which differ, are texts, not labels.
@@ -75,6 +83,8 @@ def auto_kernel(variable: Variable) -> Kernel:
                 way_out = f"Give each column a kernel with Columns: {part.name!r} gets Text()"
                 _refuse_texts(part, way_out)
         return Delta() if variable.numbers() is None else Product((Gaussian(), Delta()))
+    if isinstance(variable, Items) and isinstance(variable.items[0], Lifetime):
+        return LogRank()
     if isinstance(variable, Items):
         error = ValueError if variable.is_ragged() else TypeError
         raise error(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from reldep.data.checks import check_count, check_varies
-from reldep.data.variables import Items, Labels, Sparse, Variable, rows_in_words
+from reldep.data.variables import Items, Labels, Mixed, Sparse, Variable, rows_in_words
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.machine import import_extra
 from reldep.kernels.mapped import MappedKernel, count_matrix, unit_rows
@@ -86,18 +86,25 @@ def refuse_where(name: str, bad: list[bool], fault: str) -> None:
 class Spectrum(MappedKernel):
     """A kernel between strings, by the substrings of `k` characters they share.
 
-    For DNA, proteins and other strings in which short patterns matter wherever they stand. The
-    counts are explicit sparse features, so large samples are fast and exact.
+    For DNA, proteins and other strings in which short patterns matter wherever they stand, and
+    for lists of tokens (words, notes, clicks), by their runs of `k` tokens. The counts are explicit
+    sparse features, so large samples are fast and exact.
 
     It is not characteristic: strings with the same substrings in another order look the same.
 
     Parameters
     ----------
-    k : int, default 3
-        The length of the substrings.
+    k : int or (int, int), default 3
+        The length of the substrings, or the shortest and the longest length, which are counted
+        side by side.
     normalize : bool, default True
         Scale the counts of each string to length 1, so that the kernel does not see how long
         the strings are.
+    reverse_complement : bool, default False
+        Read DNA without knowing its strand: a substring and its reverse complement (AAC and
+        GTT) count as one.
+    ignore_case : bool, default False
+        Whether a and A are the same; in genomes small letters often mark repeats.
 
     References
     ----------
@@ -110,47 +117,148 @@ class Spectrum(MappedKernel):
     array([[5., 3., 4.],
            [3., 3., 3.],
            [4., 3., 5.]])
+    >>> Spectrum(k=3, reverse_complement=True)(["AACCC"], ["GGGTT"])
+    array([[1.]])
     """
 
-    k: int = 3
+    k: int | tuple[int, int] = 3
     normalize: bool = True
+    reverse_complement: bool = False
+    ignore_case: bool = False
 
-    accepts: ClassVar[tuple[type[Variable], ...]] = (Labels, Items)
+    accepts: ClassVar[tuple[type[Variable], ...]] = (Labels, Items, Mixed)
 
     def __post_init__(self) -> None:
-        check_count("k", self.k, at_least=1)
+        if not isinstance(self.k, tuple):
+            check_count("k", self.k, at_least=1)
+            return
+        if len(self.k) != 2:
+            raise InputError(f"k={self.k!r}", "pass a whole number, or (shortest, longest).")
+        check_count("k", self.k[0], at_least=1)
+        check_count("k", self.k[1], at_least=self.k[0])
+
+    @property
+    def lengths(self) -> range:
+        """The lengths of the substrings."""
+        shortest, longest = self.k if isinstance(self.k, tuple) else (self.k, self.k)
+        return range(shortest, longest + 1)
 
     @property
     def title(self) -> str:
-        return f"Spectrum(k={self.k})" if self.normalize else f"Spectrum(k={self.k}, raw counts)"
+        shown = "–".join(map(str, self.k)) if isinstance(self.k, tuple) else str(self.k)
+        options = [f"k={shown}"]
+        options += ["both strands"] * self.reverse_complement
+        options += ["any case"] * self.ignore_case
+        options += ["raw counts"] * (not self.normalize)
+        return f"Spectrum({', '.join(options)})"
 
     @property
     def kernel_of_rows(self) -> Any:
         return "linear"
 
     def rows(self, variable: Variable) -> Sparse:
-        strings = strings_of(variable, "Spectrum")  # type: ignore[arg-type]
-        short = [len(string) < self.k for string in strings]
-        refuse_where(variable.name, short, f"a string shorter than k={self.k}")
-        counts = count_substrings(strings, self.k)
+        from scipy.sparse import hstack
+
+        sequences = self._sequences(variable)
+        short = [len(sequence) < self.lengths[0] for sequence in sequences]
+        refuse_where(variable.name, short, f"a string shorter than k={self.lengths[0]}")
+        turned = None
+        if self.reverse_complement:
+            turned = [_reverse_complement(s, variable.name) for s in sequences]  # type: ignore[arg-type]
+        counts = hstack([count_windows(sequences, k, turned) for k in self.lengths], format="csr")
         return Sparse(variable.name, unit_rows(counts) if self.normalize else counts)
 
+    def _sequences(self, variable: Variable) -> list[str] | list[tuple[Any, ...]]:
+        """Give the string, or the tokens, of every observation."""
+        tokens = _tokens_of(variable)
+        if tokens is None:
+            strings = strings_of(variable, "Spectrum")  # type: ignore[arg-type]
+            return [string.upper() for string in strings] if self.ignore_case else strings
+        if self.reverse_complement:
+            raise InputTypeError(
+                f"{variable.name} holds lists of tokens, which have no complement",
+                "leave reverse_complement out, or join the letters to strings.",
+            )
+        if self.ignore_case:
+            return [tuple(str(token).upper() for token in row) for row in tokens]
+        return tokens
 
-def count_substrings(strings: Sequence[str], k: int) -> csr_array:
-    """Count the substrings of length k in each string, in one pass over all of them."""
-    lengths = np.array([len(string) for string in strings])
-    text = np.frombuffer("".join(strings).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    alphabet, letters = np.unique(text, return_inverse=True)
+
+def _tokens_of(variable: Variable) -> list[tuple[Any, ...]] | None:
+    """Read lists of tokens; lists of one length come as columns of labels."""
+    if isinstance(variable, Mixed):
+        columns = [part for part in variable.parts if isinstance(part, Labels)]
+        if len(columns) < len(variable.parts):
+            raise InputTypeError(
+                f"{variable.name} has columns of numbers; kernel Spectrum takes strings, or lists "
+                "of tokens."
+            )
+        return list(zip(*(column.values() for column in columns), strict=True))
+    if isinstance(variable, Items) and isinstance(variable.items[0], (list, tuple)):
+        return [tuple(item) for item in variable.items]
+    if isinstance(variable, Labels) and isinstance(variable.categories[0], tuple):
+        return variable.values()
+    return None
+
+
+COMPLEMENTS = str.maketrans("ACGTURYSWKMBDHVNacgturyswkmbdhvn", "TGCAAYRSWMKVHDBNtgcaayrswmkvhdbn")
+
+
+def _reverse_complement(strand: str, name: str) -> str:
+    """Read the other strand; the letters are those of nucleotides, with the ambiguous ones."""
+    odd = {letter for letter in set(strand) if ord(letter) not in COMPLEMENTS}
+    if odd:
+        raise InputError(
+            f"{name} has the letter {min(odd)!r}, which is no nucleotide",
+            "reverse_complement is for DNA and RNA; leave it out for other strings.",
+        )
+    return strand.translate(COMPLEMENTS)[::-1]
+
+
+def count_windows(
+    sequences: Sequence[Sequence[Any]], k: int, turned: Sequence[Sequence[Any]] | None = None
+) -> csr_array:
+    """Count the runs of length k in each sequence, in one pass over all of them.
+
+    Parameters
+    ----------
+    sequences : sequence of str or of tuples
+    k : int
+    turned : sequence, optional
+        What each sequence reads from the other end; a run and what it reads there count as one.
+    """
+    lengths = np.array([len(sequence) for sequence in sequences])
+    total = int(lengths.sum())
+    letters = _letters([*sequences, *(turned or [])])
+    n_letters = int(letters.max()) + 1
     windows = letters
     for shift in range(1, k):
         # Numbers are given anew at each step, so that no alphabet and no k can overflow.
-        extended = windows[:-1] * len(alphabet) + letters[shift:]
+        extended = windows[:-1] * n_letters + letters[shift:]
         windows = np.unique(extended, return_inverse=True)[1]
-    string_of = np.repeat(np.arange(len(strings)), lengths)
-    left_in_string = np.repeat(np.cumsum(lengths), lengths) - np.arange(len(text))
-    inside = (left_in_string >= k)[: len(windows)]
-    kept = np.unique(windows[inside], return_inverse=True)[1]
-    return count_matrix(string_of[: len(windows)][inside], kept, len(strings))
+    owner = np.repeat(np.arange(len(sequences)), lengths)
+    ends = np.repeat(np.cumsum(lengths), lengths)
+    places = np.arange(total)
+    inside = np.flatnonzero(ends - places >= k)
+    found = windows[inside]
+    if turned is not None:
+        # The run at place p, counted from the start, is the one k before place p from the end.
+        starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
+        mirrored = total + starts[inside] + (ends[inside] - k - inside)
+        found = np.minimum(found, windows[mirrored])
+    kept = np.unique(found, return_inverse=True)[1]
+    return count_matrix(owner[inside], kept, len(sequences))
+
+
+def _letters(sequences: Sequence[Sequence[Any]]) -> IntArray:
+    """Give numbers to the characters, or the tokens, of all sequences end to end."""
+    if all(isinstance(sequence, str) for sequence in sequences):
+        joined = "".join(sequences)  # type: ignore[arg-type]
+        text = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+        return np.unique(text, return_inverse=True)[1].astype(np.int64)
+    number: dict[Any, int] = {}
+    tokens = (token for sequence in sequences for token in sequence)
+    return np.fromiter((number.setdefault(t, len(number)) for t in tokens), dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)

@@ -67,10 +67,11 @@ class JointDraws:
             weights = rng.standard_normal(size, dtype=np.float32)
             yield self.root @ weights[:, : min(BLOCK, self.n_draws - start)]
 
-    def value_maxima(self) -> FloatArray:
-        """Draw the largest ``|Z_a| / s_a`` over all dependences, sorted."""
+    def value_maxima(self, *, signed: bool = False) -> FloatArray:
+        """Draw the largest ``|Z_a| / s_a`` over all dependences, sorted; or of ``Z_a / s_a``."""
         inverse = _inverse_root(np.einsum("ij,ij->i", self.root, self.root), 0.0)
-        drawn = [np.abs(Z * inverse[:, None]).max(axis=0) for Z in self.blocks()]
+        scaled = (Z * inverse[:, None] for Z in self.blocks())
+        drawn = [(Z if signed else np.abs(Z)).max(axis=0) for Z in scaled]
         return np.sort(np.concatenate(drawn)).astype(np.float64)
 
     def leads(self) -> Iterator[SingleArray]:

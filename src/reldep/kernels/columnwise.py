@@ -1,0 +1,239 @@
+"""Kernels for tables whose columns need a scale of their own before rows can be compared.
+
+Columns in different units, parts of a whole, counts of alleles.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from reldep.data.checks import check_positive
+from reldep.data.variables import Labels, Numeric, Variable
+from reldep.exceptions import InputError, InputTypeError
+from reldep.kernels.mapped import MappedKernel
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reldep.data.variables import FloatArray
+    from reldep.kernels.resolve import KernelSpec
+
+
+@dataclass(frozen=True)
+class Composition(MappedKernel):
+    """A kernel for parts of a whole: shares of time, of a budget, of species, of fatty acids.
+
+    Parts that add up to the same total cannot move independently: one more means less of the
+    others, and a plain kernel takes that for dependence between parts. Only ratios carry
+    information. The centred log-ratio, ``log x_j - mean_j log x_j``, turns rows into points whose
+    distances are those of the ratios; the total of a row, and so its unit, drops out.
+
+    It is characteristic for compositions without zeros if `kernel` is.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable, default "gaussian"
+        The kernel on the log-ratios.
+    zero : float, optional
+        What a part of 0 stands for, as a share of its row, for instance half of what could just
+        have been measured. Without it zeros are refused: they have no logarithm.
+
+    References
+    ----------
+    Aitchison (1982), The statistical analysis of compositional data, JRSS B 44.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from reldep.kernels import Composition
+    >>> shares = np.array([[0.2, 0.3, 0.5], [20, 30, 50], [0.1, 0.3, 0.6]])
+    >>> Composition("linear")(shares).round(3)
+    array([[0.422, 0.422, 0.814],
+           [0.422, 0.422, 0.814],
+           [0.814, 0.814, 1.633]])
+    """
+
+    kernel: KernelSpec = "gaussian"
+    zero: float | None = None
+
+    accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric,)
+
+    def __post_init__(self) -> None:
+        if self.zero is not None:
+            check_positive("zero", self.zero)
+
+    @property
+    def is_characteristic(self) -> bool:
+        from reldep.kernels.resolve import is_characteristic
+
+        return self.zero is None and is_characteristic(self.kernel)
+
+    @property
+    def title(self) -> str:
+        return "Composition()" if self.zero is None else f"Composition(zero={self.zero:g})"
+
+    @property
+    def kernel_of_rows(self) -> Any:
+        return self.kernel
+
+    def rows(self, variable: Variable) -> Numeric:
+        values: FloatArray = variable.values  # type: ignore[attr-defined]
+        if values.shape[1] < 2:
+            raise InputError(f"{variable.name} has one column", "a composition has two or more.")
+        if (values < 0).any():
+            raise InputError(
+                f"{variable.name} has negative values (smallest {values.min():.4g})",
+                "kernel Composition takes amounts of at least 0.",
+            )
+        totals = values.sum(axis=1, keepdims=True)
+        empty = values == 0
+        if empty.any() and self.zero is None:
+            raise InputError(
+                f"{variable.name} has {int(empty.sum())} zeros, which have no logarithm",
+                "pass Composition(zero=...) with the share that a zero stands for, or add up rare "
+                "parts.",
+            )
+        shares = np.where(empty, self.zero or 1.0, values / np.where(totals > 0, totals, 1.0))
+        logs = np.log(shares)
+        return Numeric(variable.name, logs - logs.mean(axis=1, keepdims=True))
+
+
+@dataclass(frozen=True)
+class Genotypes(MappedKernel):
+    """Identity by state: the share of alleles that two individuals have in common.
+
+    Takes genotypes as counts of one allele, 0, 1 or 2, one column a locus. Two individuals share
+    ``1 - |a - b| / 2`` at a locus, and the kernel is the mean over loci. It is the dot product of
+    explicit features, so positive semi-definite and fast for many individuals; it does not see
+    interactions of loci, so it is not characteristic.
+
+    Parameters
+    ----------
+    weights : sequence of float, optional
+        How much each locus counts, for instance more for rare alleles; all alike by default.
+
+    References
+    ----------
+    Wu et al. (2010), Powerful SNP-set analysis for case-control genome-wide association studies,
+    American Journal of Human Genetics 86.
+
+    Examples
+    --------
+    >>> from reldep.kernels import Genotypes
+    >>> Genotypes()([[0, 2], [1, 2], [2, 0]])
+    array([[1.  , 0.75, 0.  ],
+           [0.75, 1.  , 0.25],
+           [0.  , 0.25, 1.  ]])
+    """
+
+    weights: Sequence[float] | None = None
+
+    accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric,)
+
+    @property
+    def title(self) -> str:
+        return "Genotypes()" if self.weights is None else "Genotypes(weighted)"
+
+    @property
+    def kernel_of_rows(self) -> Any:
+        return "linear"
+
+    def rows(self, variable: Variable) -> Numeric:
+        counts: FloatArray = variable.values  # type: ignore[attr-defined]
+        odd = ~np.isin(counts, (0.0, 1.0, 2.0))
+        if odd.any():
+            raise InputError(
+                f"{variable.name} has the value {counts[odd][0]:g}",
+                "kernel Genotypes takes counts of one allele: 0, 1 or 2; round imputed dosages, or "
+                "use Gaussian().",
+            )
+        shares = np.sqrt(self._shares(counts.shape[1], variable.name) / 2.0)
+        # |a - b| counts the steps between two genotypes; each step is one mark from either side.
+        marks = [(counts >= step) * shares for step in (1, 2)]
+        marks += [(counts < step) * shares for step in (1, 2)]
+        return Numeric(variable.name, np.hstack(marks))
+
+    def _shares(self, n_loci: int, name: str) -> FloatArray:
+        if self.weights is None:
+            return np.full(n_loci, 1.0 / n_loci)
+        weights = np.asarray(self.weights, dtype=np.float64)
+        if weights.shape != (n_loci,) or not (weights >= 0).all() or weights.sum() == 0:
+            raise InputError(
+                f"weights has shape {weights.shape} for the {n_loci} loci of {name}",
+                "pass one weight of at least 0 for each.",
+            )
+        return np.asarray(weights / weights.sum())
+
+
+@dataclass(frozen=True)
+class Ordered(MappedKernel):
+    """A kernel for categories that have an order: grades, stages, answers from "no" to "yes".
+
+    Categories become their place in the order, 0, 1, 2, …, and neighbours are more alike than
+    extremes. It is the default for ordered categories of pandas. To :class:`Delta` all different
+    categories are equally different.
+
+    Parameters
+    ----------
+    order : sequence, optional
+        The categories from lowest to highest; needed unless the data carry their order.
+    kernel : str, Kernel or callable, default "gaussian"
+        The kernel on the places.
+
+    Examples
+    --------
+    >>> from reldep.kernels import Ordered
+    >>> Ordered(["low", "middle", "high"], kernel="linear")(["high", "low", "middle"])
+    array([[4., 0., 2.],
+           [0., 0., 0.],
+           [2., 0., 1.]])
+    """
+
+    order: Sequence[Any] | None = None
+    kernel: KernelSpec = "gaussian"
+
+    accepts: ClassVar[tuple[type[Variable], ...]] = (Labels,)
+
+    @property
+    def is_characteristic(self) -> bool:
+        from reldep.kernels.resolve import is_characteristic
+
+        return is_characteristic(self.kernel)
+
+    @property
+    def title(self) -> str:
+        return "Ordered()"
+
+    def title_for(self, variable: Variable) -> str:
+        places = self._places(variable)  # type: ignore[arg-type]
+        return f"Ordered({' < '.join(map(str, places))})" if len(places) <= 6 else self.title
+
+    @property
+    def kernel_of_rows(self) -> Any:
+        return self.kernel
+
+    def rows(self, variable: Variable) -> Numeric:
+        places = self._places(variable)  # type: ignore[arg-type]
+        values = variable.values()  # type: ignore[attr-defined]
+        unknown = [value for value in dict.fromkeys(values) if value not in places]
+        if unknown:
+            raise InputError(
+                f"{variable.name} has the category {unknown[0]!r}, which is not in the order "
+                f"{list(places)!r}",
+                "name all categories, from lowest to highest.",
+            )
+        return Numeric(variable.name, np.array([[places[value]] for value in values], dtype=float))
+
+    def _places(self, labels: Labels) -> dict[Any, int]:
+        order = self.order
+        if order is None and getattr(labels, "ordered", False):
+            order = labels.categories
+        if order is None:
+            raise InputTypeError(
+                f"{labels.name} holds categories without an order",
+                'pass Ordered(["lowest", ..., "highest"]), or an ordered categorical of pandas.',
+            )
+        return {category: place for place, category in enumerate(order)}

@@ -1,0 +1,97 @@
+"""One difference at several bandwidths: bands that hold at once, and one answer over all of them.
+
+The same rows are seen through kernels of different width. The tests are strongly correlated, so
+that joint draws cost much less than a correction for their number would.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reldep.stats import student
+from reldep.stats.differences import dual_intervals
+from reldep.stats.joint_draws import JointDraws, critical_value, tail_probability
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reldep.data.variables import FloatArray
+    from reldep.stats.differences import TTest
+
+
+@dataclass(frozen=True, eq=False)
+class AcrossScales:
+    """Tests of one difference at several scales.
+
+    Attributes
+    ----------
+    tests : tuple of TTest
+        At each scale by itself.
+    draws : JointDraws
+        Of their errors.
+    """
+
+    tests: tuple[TTest, ...]
+    draws: JointDraws
+
+    @classmethod
+    def of(
+        cls,
+        tests: Sequence[TTest],
+        deviations: FloatArray,
+        n_draws: int,
+        rng: np.random.Generator,
+    ) -> AcrossScales:
+        """Put the tests together.
+
+        Parameters
+        ----------
+        tests : sequence of TTest
+        deviations : ndarray, shape (S, n)
+            The leave-one-out deviations of the difference at each scale.
+        n_draws : int
+        rng : numpy.random.Generator
+        """
+        return cls(tuple(tests), JointDraws.of(deviations, n_draws, rng))
+
+    def scores(self) -> FloatArray:
+        """Give the normal score of the test at each scale."""
+        statistics = np.array([test.statistic for test in self.tests])
+        return student.normal_scores(statistics, self._df())
+
+    def bands(self, confidence_level: float) -> tuple[FloatArray, FloatArray]:
+        """Give intervals of the difference at all scales that hold at once."""
+        critical = critical_value(self.draws.value_maxima(), confidence_level)
+        return dual_intervals(
+            np.array([test.estimate for test in self.tests]),
+            np.array([test.standard_error for test in self.tests]) ** 2,
+            np.array([test.error_here for test in self.tests]) ** 2,
+            student.quantile_at(critical, self._df()),
+        )
+
+    def at_some_scale(self, alternative: str) -> float:
+        """Give the p-value of "there is no difference at any scale", adjusted for their number."""
+        scores = self.scores()
+        if alternative == "two-sided":
+            scores = np.abs(scores)
+        elif alternative == "less":
+            scores = -scores
+        maxima = self.draws.value_maxima(signed=alternative != "two-sided")
+        beyond = len(maxima) - np.searchsorted(maxima, scores.max(), side="left")
+        return float(tail_probability(np.asarray(beyond), len(maxima)))
+
+    def at_every_scale(self, alternative: str) -> float:
+        """Give the p-value of "at some scale there is no difference": the largest of all.
+
+        For "two-sided" the differences must have one sign at all scales too.
+        """
+        if alternative != "two-sided":
+            return max(test.pvalue(alternative) for test in self.tests)
+        one_sided = min(self.at_every_scale("greater"), self.at_every_scale("less"))
+        return min(1.0, 2.0 * one_sided)
+
+    def _df(self) -> FloatArray:
+        return np.array([test.df for test in self.tests])

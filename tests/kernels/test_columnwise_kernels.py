@@ -1,0 +1,134 @@
+"""Compositions, genotypes, ordered categories and bags: values by hand and every refusal."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.spatial.distance import cdist
+from scipy.stats import gmean
+
+import reldep
+from reldep.data.objects import read_variable
+from reldep.kernels import Bags, Composition, Gaussian, Genotypes, Linear, Ordered, check_kernel
+
+RNG = np.random.default_rng(8)
+SHARES = RNG.dirichlet(np.ones(4), 20)
+ALLELES = RNG.integers(0, 3, (15, 7))
+SIZES = RNG.integers(1, 9, 12)
+CELLS = [RNG.normal(i % 3, 1.0, (size, 2)) for i, size in enumerate(SIZES)]
+
+
+def test_a_composition_is_compared_by_its_log_ratios():
+    ratios = np.log(SHARES / gmean(SHARES, axis=1)[:, None])
+    np.testing.assert_allclose(Composition("linear")(SHARES), ratios @ ratios.T, atol=1e-10)
+    np.testing.assert_allclose(Composition()(SHARES), Gaussian()(ratios), rtol=1e-9)
+
+
+def test_the_total_of_a_composition_does_not_matter():
+    grams = SHARES * RNG.uniform(1, 100, 20)[:, None]
+    np.testing.assert_allclose(Composition()(grams), Composition()(SHARES), rtol=1e-9)
+
+
+def test_a_zero_stands_for_the_share_that_is_given():
+    shares = SHARES.copy()
+    shares[2] = [0.0, 0.2, 0.3, 0.5]
+    filled = shares.copy()
+    filled[2, 0] = 0.01
+    np.testing.assert_allclose(Composition("linear", 0.01)(shares), Composition("linear")(filled))
+    assert Composition().is_characteristic
+    assert not Composition(zero=0.01).is_characteristic
+
+
+def test_genotypes_share_alleles_by_state():
+    apart = np.abs(ALLELES[:, None, :] - ALLELES[None]) / 2
+    np.testing.assert_allclose(Genotypes()(ALLELES), 1 - apart.mean(axis=2), atol=1e-12)
+    weights = np.arange(1.0, 8.0)
+    expected = 1 - np.average(apart, axis=2, weights=weights)
+    np.testing.assert_allclose(Genotypes(weights)(ALLELES), expected, atol=1e-12)
+    assert check_kernel(Genotypes(), ALLELES).ok
+
+
+def test_ordered_categories_are_compared_by_their_places():
+    grades = ["low", "high", "middle", "low", "high"]
+    places = np.array([0.0, 2.0, 1.0, 0.0, 2.0])
+    order = ("low", "middle", "high")
+    np.testing.assert_allclose(Ordered(order)(grades), Gaussian()(places))
+    np.testing.assert_allclose(Ordered(order, Linear())(grades), np.outer(places, places))
+    label = Ordered(order).fit(read_variable(grades, "grades")).label
+    assert label.startswith("Ordered(low < middle < high): Gaussian(bandwidth=")
+
+
+def test_the_order_makes_a_monotone_dependence_stronger():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    stage = pd.cut(x + rng.normal(size=300), 5, labels=list("VWXYZ")).astype(str)
+    ordered = reldep.cka(stage, x, kernel=(Ordered(list("VWXYZ")), "gaussian"))
+    assert ordered > 1.3 * reldep.cka(stage, x, kernel=("delta", "gaussian"))
+
+
+def mean_values(bags, width):
+    kernel = [
+        [np.exp(-0.5 * cdist(a, b, "sqeuclidean") / width**2).mean() for b in bags] for a in bags
+    ]
+    return np.array(kernel)
+
+
+def test_bags_are_compared_by_the_means_of_their_features():
+    expected = mean_values(CELLS, 1.5)
+    np.testing.assert_allclose(Bags(1.5, "linear")(CELLS), expected, atol=1e-8)
+    squared = np.add.outer(np.diag(expected), np.diag(expected)) - 2 * expected
+    values = Bags(1.5, Gaussian(0.7))(CELLS)
+    np.testing.assert_allclose(values, np.exp(-squared / (2 * 0.7**2)), atol=1e-7)
+    assert check_kernel(Bags(), CELLS).ok
+
+
+def test_the_bandwidth_of_bags_is_the_median_distance_between_vectors():
+    vectors = np.concatenate(CELLS)
+    width = np.median(cdist(vectors, vectors)[np.triu_indices(len(vectors), 1)])
+    np.testing.assert_allclose(Bags(kernel="linear")(CELLS), mean_values(CELLS, width), atol=1e-8)
+    between = Bags(kernel="linear")(CELLS, CELLS[:3])
+    np.testing.assert_allclose(between, mean_values(CELLS, width)[:, :3], atol=1e-8)
+
+
+def test_a_bag_of_numbers_and_frames_of_vectors_are_bags():
+    numbers = [bag[:, 0] for bag in CELLS]
+    tables = [pd.DataFrame(bag[:, :1]) for bag in CELLS]
+    np.testing.assert_allclose(Bags(1.0)(numbers), Bags(1.0)(tables))
+
+
+def test_bags_show_a_dependence_on_the_spread():
+    rng = np.random.default_rng(1)
+    spread = rng.uniform(0.5, 2.0, 60)
+    cells = [rng.normal(0, s, (30, 1)) for s in spread]
+    result = reldep.dependence(cells, spread, kernel=(Bags(), "gaussian"), measure="cka")
+    assert result.estimate > 0.4
+    means = [cell.mean() for cell in cells]
+    assert reldep.cka(means, spread) < 0.2
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: Composition()([[1.0, 0.0], [1.0, 2.0]]),
+            ValueError,
+            r"1 zeros, .*pass Compo",
+        ),
+        (lambda: Composition()([[1.0, -1.0], [1.0, 2.0]]), ValueError, "negative values"),
+        (lambda: Composition()([1.0, 2.0]), ValueError, "one column; a composition has two"),
+        (lambda: Composition(zero=-1), ValueError, "zero=-1"),
+        (lambda: Genotypes()([[0.5, 1], [1, 2]]), ValueError, "value 0.5; kernel Genotypes takes"),
+        (lambda: Genotypes([1.0])(ALLELES), ValueError, r"shape \(1,\) for the 7 loci"),
+        (lambda: Ordered()(["a", "b"]), TypeError, "categories without an order; pass Ordered"),
+        (lambda: Ordered(["a"])(["a", "b"]), ValueError, "category 'b', which is not in the order"),
+        (lambda: Bags()([np.zeros((2, 2)), np.zeros((2, 3))]), ValueError, "have 2 to 3 entries"),
+        (lambda: Bags()([[], [1.0]]), ValueError, r"has shape \(0,\); pass a table"),
+        (lambda: Bags()([["a"], ["b", "c"]]), TypeError, "not a number"),
+        (lambda: Bags()([[1.0], [np.nan, 1.0]]), ValueError, "NaN or infinite"),
+        (lambda: Bags(-1.0), ValueError, "bandwidth=-1"),
+    ],
+)
+def test_what_cannot_be_read_says_so(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
