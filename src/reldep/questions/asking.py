@@ -9,6 +9,7 @@ everywhere.
 from __future__ import annotations
 
 import importlib
+import inspect
 import pkgutil
 import shlex
 from dataclasses import dataclass, field, fields, replace
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from reldep.data.table import Table
+    from reldep.engine import Plan
     from reldep.results.base import Answer
 
 Takes: TypeAlias = Literal["block", "blocks", "each", "column", "words"]
@@ -102,6 +104,19 @@ class Choice:
         """How it is written on a command line."""
         return "--" + (self.option or self.name).replace("_", "-")
 
+    @property
+    def opposite(self) -> str:
+        """How a flag that holds by default is taken back."""
+        return self.flag.replace("--", "--no-", 1)
+
+    def typed(self, value: Any) -> list[str]:
+        """Write a value as the words of a command; nothing for the default."""
+        if value is None or value == self.default:
+            return []
+        if self.kind == "flag":
+            return [self.flag if value else self.opposite]
+        return [word for one in _many(value) for word in (self.flag, str(one))]
+
 
 # The options that every question takes.
 SHARED = (
@@ -168,6 +183,8 @@ class Question:
         A command that asks it.
     has_bandwidths : bool
         Whether a report adds how the answer depends on the bandwidth.
+    has_plan : bool
+        Whether it can be said beforehand what the answer takes.
     """
 
     name: str
@@ -178,6 +195,7 @@ class Question:
     shared: tuple[str, ...] = tuple(choice.name for choice in SHARED)
     example: str = ""
     has_bandwidths: bool = False
+    has_plan: bool = False
 
     @property
     def options(self) -> tuple[Choice, ...]:
@@ -318,7 +336,8 @@ class Request:
         from reldep.questions.sensitivity import sensitivity
 
         given, named = self._arguments()
-        if not self.asked.has_bandwidths or named.pop("method", "joint") != "joint":
+        special = named.pop("method", "joint") != "joint" or named.pop("paper", False)
+        if not self.asked.has_bandwidths or special:
             return self.answer(), None
         try:
             curve = sensitivity(*given, **named)
@@ -326,6 +345,17 @@ class Request:
             # Kernels without a bandwidth have no such curve; other mistakes come up again.
             return self.answer(), None
         return self._noted(curve.central), curve
+
+    def plan(self) -> Plan:
+        """Say which engine would answer, and what memory and time it would take."""
+        from reldep.questions.planning import explain_plan
+
+        if not self.asked.has_plan:
+            raise InputError([f"{self.question} takes no ", Option("plan"), "."])
+        takes = inspect.signature(explain_plan).parameters
+        given, named = self._arguments()
+        blocks = [one for part in given for one in (part.values() if _is_named(part) else [part])]
+        return explain_plan(*blocks, **{name: named[name] for name in named if name in takes})
 
     def _arguments(self) -> tuple[list[Any], dict[str, Any]]:
         """Read the data and give the arguments of the Python function."""
@@ -346,6 +376,8 @@ class Request:
         }
         given, named = asked.arguments(self.slots, data)
         named |= {name: frame[column] for name, column in column_options.items()}
+        if "confidence_level" in inspect.signature(asked.function).parameters:
+            named["confidence_level"] = 1.0 - self.alpha
         return given, named | self._plain_options() | {"ids": rows}
 
     def _plain_options(self) -> dict[str, Any]:
@@ -381,22 +413,12 @@ class Request:
         for slot in self.asked.slots:
             for value in _many(self.slots.get(slot.name)):
                 words += [f"--{slot.name}", str(value)]
-        for choice in self.asked.options:
-            value = self.options.get(choice.name)
-            if value is None or value == choice.default:
-                continue
-            if choice.kind == "flag":
-                words.append(choice.flag)
-                continue
-            for one in _many(value):
-                words += [choice.flag, str(one)]
         for name in ("join", "where"):
             if getattr(self, name) is not None:
                 words += [f"--{name}", getattr(self, name)]
-        for choice in READING:
-            value = self.reading.get(choice.name, choice.default)
-            if value != choice.default:
-                words += [choice.flag, ",".join(map(str, _many(value)))]
+        for choice in (*self.asked.options, *READING):
+            given = self.reading if choice in READING else self.options
+            words += choice.typed(given.get(choice.name))
         if self.alpha != 0.05:
             words += ["--alpha", f"{self.alpha:g}"]
         return shlex.join(words)
@@ -421,6 +443,11 @@ class Request:
         known = {one.name for one in fields(cls)}
         check_names_known("request", values, known, "field")
         return cls(**{**values, "files": tuple(values["files"])})
+
+
+def _is_named(part: Any) -> bool:
+    """Tell variables under their names from one block of columns."""
+    return isinstance(part, dict)
 
 
 def _many(value: Any) -> Sequence[Any]:
