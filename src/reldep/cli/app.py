@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from reldep.cli import INTERRUPTED
-from reldep.cli.commands import CATEGORIES, CSV, FILES, JOIN, JSON, add_questions
+from reldep.cli.commands import add_questions, describing
 from reldep.cli.demonstrations import demo, reproduce
 from reldep.cli.output import say
 from reldep.cli.spelling import message
@@ -57,17 +57,13 @@ def application(words: Sequence[str] = ()) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_root)
-    own: dict[str, Any] = {
-        "describe": describe,
-        "demo": demo,
-        "reproduce": reproduce,
-        "version": version,
-    }
+    own: dict[str, Any] = {"demo": demo, "reproduce": reproduce, "version": version}
     if not words or words[0] not in {*own, "--version"}:
+        # What the questions declare stands beside them, and they load numpy and more.
         add_questions(app, _Command, QUESTIONS)
+        app.command("describe", cls=_Command, rich_help_panel=QUESTIONS)(describing())
     for name, command in own.items():
-        panel = QUESTIONS if name == "describe" else MORE
-        app.command(name, cls=_Command, rich_help_panel=panel)(command)
+        app.command(name, cls=_Command, rich_help_panel=MORE)(command)
     return app
 
 
@@ -93,23 +89,6 @@ def _root(
 
     Exit status: 0 done, 2 wrong usage or input, 130 stopped by Ctrl-C, 1 anything else.
     """
-
-
-def describe(
-    files: FILES,
-    join: JOIN = None,
-    categories: CATEGORIES = None,
-    json: JSON = False,
-    csv: CSV = False,
-) -> None:
-    """What is in FILE: columns, types, missing values, kernels.
-
-    The kernel shown is the one a column gets unless --kernel says otherwise.
-    """
-    from reldep.cli.describe import print_description
-    from reldep.data import open_table
-
-    print_description(open_table(files, join=join, categories=categories), json=json, csv=csv)
 
 
 def version() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
@@ -12,11 +12,11 @@ import typer
 from reldep.cli.output import Output, deliver
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from reldep.questions.asking import Choice, Question, Slot
 
-DATA, METHOD, OUTPUT = "Data", "Method", "Output"
+DATA, READING_PANEL, METHOD, OUTPUT = "Data", "Reading files", "Method", "Output"
 
 COLUMNS_IN_WORDS = (
     "COLS: names (age,sex), ranges (C14:C22), globs ('gene_*'), types (@numeric, @categorical), "
@@ -63,9 +63,6 @@ WHERE: TypeAlias = Annotated[
     str | None,
     option("Only rows for which this holds: \"age > 40 and sex = 'f'\".", DATA, metavar="COND"),
 ]
-CATEGORIES: TypeAlias = Annotated[
-    str | None, option("Columns of codes that are labels, not numbers.", DATA, metavar="COLS")
-]
 ALPHA: TypeAlias = Annotated[
     float, option("Level of the test; intervals are at 1 - alpha.", METHOD, metavar="LEVEL")
 ]
@@ -86,8 +83,7 @@ PLAN: TypeAlias = Annotated[
     ),
 ]
 
-# By the names of the fields of `Request` and of `Output`.
-READING: dict[str, Any] = {"join": JOIN, "where": WHERE, "categories": CATEGORIES}
+# By the names of the fields of `Output`.
 WRITING: dict[str, Any] = {
     "json": JSON,
     "csv": CSV,
@@ -126,8 +122,10 @@ def asking(question: Question) -> Callable[..., None]:
     parameters = [
         _parameter("files", FILES),
         *(_slot(slot) for slot in question.slots),
-        *(_parameter(name, kind, None) for name, kind in READING.items()),
+        _parameter("join", JOIN, None),
+        _parameter("where", WHERE, None),
         *(_choice(choice) for choice in data),
+        *reading_parameters(),
         *(_choice(choice) for choice in question.options if choice not in data),
         _parameter("alpha", ALPHA, 0.05),
         *(
@@ -140,6 +138,36 @@ def asking(question: Question) -> Callable[..., None]:
     def command(**given: Any) -> None:
         deliver(_request(question, given), _output(given))
 
+    return _with(command, parameters)
+
+
+def describing() -> Callable[..., None]:
+    """Make the command that tells what is in a file."""
+    parameters = [
+        _parameter("files", FILES),
+        _parameter("join", JOIN, None),
+        *reading_parameters(),
+        _parameter("json", JSON, False),
+        _parameter("csv", CSV, False),
+    ]
+
+    def describe(**given: Any) -> None:
+        """What is in FILE: columns, types, missing values, kernels.
+
+        The kernel shown is the one a column gets unless --kernel says otherwise.
+        """
+        from reldep.cli.describe import print_description
+        from reldep.data import ReadingOptions, open_table
+
+        options = ReadingOptions(**reading_given(given))
+        table = open_table(given["files"], join=given["join"], options=options)
+        print_description(table, json=given["json"], csv=given["csv"])
+
+    return _with(describe, parameters)
+
+
+def _with(command: Callable[..., None], parameters: list[inspect.Parameter]) -> Callable[..., None]:
+    """Show parameters to typer, which reads them from the signature."""
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in parameters}
     return command
@@ -153,19 +181,39 @@ def _request(question: Question, given: dict[str, Any]) -> Any:
     from reldep.questions.asking import Request
 
     slots = {slot.name: given[slot.name] for slot in question.slots}
-    options = {choice.name: given[choice.name] for choice in question.options}
     return Request(
         question=question.name,
         files=tuple(given["files"]),
         slots={name: value for name, value in slots.items() if value},
-        options={
-            choice.name: options[choice.name]
-            for choice in question.options
-            if options[choice.name] not in (None, [], choice.default)
-        },
+        options=_changed(question.options, given),
+        join=given["join"],
+        where=given["where"],
+        reading=reading_given(given),
         alpha=given["alpha"],
-        **{name: given[name] for name in READING},
     )
+
+
+def _changed(choices: Sequence[Choice], given: dict[str, Any]) -> dict[str, Any]:
+    """Keep the options that are not as they are by default."""
+    return {
+        choice.name: given[choice.name]
+        for choice in choices
+        if given[choice.name] not in (None, [], (), choice.default)
+    }
+
+
+def reading_parameters() -> list[inspect.Parameter]:
+    """Give the options of how a file is read."""
+    from reldep.questions.asking import READING
+
+    return [_choice(replace(choice, panel=READING_PANEL)) for choice in READING]
+
+
+def reading_given(given: dict[str, Any]) -> dict[str, Any]:
+    """Take the options of how a file is read out of what was typed."""
+    from reldep.questions.asking import READING
+
+    return _changed(READING, given)
 
 
 def _parameter(
@@ -190,7 +238,9 @@ def _slot(slot: Slot) -> inspect.Parameter:
 def _choice(choice: Choice) -> inspect.Parameter:
     settings: dict[str, Any] = {}
     text = choice.help
-    kind: Any = Literal[choice.choices] if choice.kind == "choice" else TYPES[choice.kind]
+    kind: Any = TYPES.get(choice.kind) or Literal[choice.choices]
+    if choice.kind == "choice" and choice.default is None:
+        kind = kind | None
     if choice.kind in METAVARS:
         settings["metavar"] = METAVARS[choice.kind]
     elif len("|".join(choice.choices)) > LONGEST_CHOICES:
@@ -200,8 +250,11 @@ def _choice(choice: Choice) -> inspect.Parameter:
         settings["autocompletion"] = complete_columns
     if choice.kind == "whole":
         settings["min"] = 0
-    described = option(text, choice.panel, choice.flag, **settings)
-    return _parameter(choice.name, Annotated[kind, described], choice.default)
+    holds = choice.kind == "flag" and choice.default
+    flag = f"{choice.flag}/{choice.opposite}" if holds else choice.flag
+    described = option(text, choice.panel, flag, **settings)
+    default = None if choice.kind == "texts" else choice.default
+    return _parameter(choice.name, Annotated[kind, described], default)
 
 
 def complete_columns(context: typer.Context, incomplete: str) -> list[str]:
