@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
@@ -22,6 +23,8 @@ COLUMNS_IN_WORDS = (
     "COLS: names (age,sex), ranges (C14:C22), globs ('gene_*'), types (@numeric, @categorical), "
     "exclusions ('!age'); NAME=COLS gives a block a name."
 )
+# Names that mean themselves where columns are chosen.
+PLAIN_NAME = re.compile(r"[\w.\-]+")
 # More than this in the column of values leaves no room for the help.
 LONGEST_CHOICES = 26
 METAVARS = {
@@ -261,12 +264,14 @@ def complete_columns(context: typer.Context, incomplete: str) -> list[str]:
     """Propose columns of the files that are on the line already."""
     from reldep.data import open_table, quote_column
 
-    files = context.params.get("files") or []
+    # The line is not finished, so typer has not yet told files from other words.
+    words = [*(context.params.get("files") or ()), *context.args]
+    files = [word for word in words if Path(word).is_file()]
     # What stands before the last name stays: "lipids=C14,C1" completes to "lipids=C14,C16".
     start = max(incomplete.rfind(mark) for mark in "=,:!") + 1
     try:
-        columns = open_table(list(files), join=context.params.get("join")).columns
+        columns = open_table(files, join=context.params.get("join")).columns
     except (ValueError, TypeError, OSError):
         return []
-    written = [quote_column(column) for column in columns]
+    written = [name if PLAIN_NAME.fullmatch(name) else quote_column(name) for name in columns]
     return [incomplete[:start] + name for name in written if name.startswith(incomplete[start:])]

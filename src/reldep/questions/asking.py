@@ -344,7 +344,11 @@ class Request:
         except InputError:
             # Kernels without a bandwidth have no such curve; other mistakes come up again.
             return self.answer(), None
-        return self._noted(curve.central), curve
+        central = curve.central
+        # At factor 1 the kernels are as they were fitted.
+        whole = curve.provenance
+        how = replace(central.provenance, seed=whole.seed, kernels=whole.kernels)
+        return self._noted(replace(central, provenance=how)), curve
 
     def plan(self) -> Plan:
         """Say which engine would answer, and what memory and time it would take."""
