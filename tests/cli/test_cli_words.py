@@ -11,7 +11,8 @@ from cli.mouse_files import QUESTION
 from reldep.cli.spelling import message, spell, visible
 from reldep.exceptions import InputError, Option
 from reldep.kernels import Distance, EditDistance, Gaussian, Laplace, Polynomial, Spectrum
-from reldep.questions.asking import READING, catalogue
+from reldep.questions.asking import catalogue
+from reldep.questions.declaring import READING
 from reldep.questions.kernel_words import parse_kernel, parse_kernels
 
 

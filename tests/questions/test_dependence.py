@@ -45,6 +45,26 @@ def test_cka_of_a_variable_with_itself_is_one(data):
     assert reldep.distance_correlation(data[0], -2 * data[0]) == pytest.approx(1.0, rel=1e-9)
 
 
+@pytest.mark.parametrize("measure", ["hsic", "cka", "dcor"])
+@pytest.mark.parametrize(
+    "variance", ["jackknife", "fixed-kernel", "bandwidth-aware", "second-order", "full"]
+)
+def test_a_variable_depends_on_its_copy_beyond_doubt(data, measure, variance):
+    x = data[2]
+    found = reldep.dependence(x, x.copy(), measure=measure, variance=variance)
+    assert found.pvalue < 1e-10
+    low, high = found.confidence_interval()
+    assert low <= found.estimate <= high
+    if measure != "hsic":
+        assert found.estimate == pytest.approx(1.0)
+        assert found.standard_error == pytest.approx(0.0, abs=1e-8)
+        assert (low, high) == pytest.approx((1.0, 1.0), abs=2e-4)
+    assert found.power(20) > 0.999
+    assert found.sample_size(0.8) <= 20
+    assert found.without_top(2).estimate == pytest.approx(found.estimate, rel=0.2)
+    assert "depend on each other" in found.summary()
+
+
 def test_dependence_finds_what_there_is_and_only_that(data):
     x, y, z = data
     found = reldep.dependence(x, y)

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import reldep
-from reldep.stats.contrasts import standard_error_of
+from reldep.stats.covariance import INDEPENDENT_ROWS
+from reldep.stats.dependences import PlugIn
 
 weights = arrays(
     float,
@@ -48,7 +49,18 @@ def test_negative_zero_and_single_entries(v):
 
 
 def test_a_variance_that_is_only_rounding_counts_as_zero():
-    covariance = np.array([[1.0, 1.0], [1.0, 1.0 + 1e-24]])
-    assert standard_error_of(np.array([1.0, -1.0]), covariance) is None
-    assert standard_error_of(np.array([1.0, 1.0]), covariance) == pytest.approx(2.0)
-    assert standard_error_of(np.array([1.0]), np.zeros((1, 1))) is None
+    def plug_in(covariance):
+        p = len(covariance)
+        pairs = tuple(("x", f"y{i}") for i in range(p))
+        psi = np.zeros((p, 4))
+        return PlugIn(
+            pairs, "hsic", "fixed-kernel", np.ones(p), psi, INDEPENDENT_ROWS, covariance, None
+        )
+
+    tied = plug_in(np.array([[1.0, 1.0], [1.0, 1.0 + 1e-24]]))
+    assert tied.estimate(np.array([1.0, -1.0])).standard_error == 0.0
+    with pytest.raises(ValueError, match="variance of the contrast of x ~ y0, x ~ y1 is 0"):
+        tied.test(np.array([1.0, -1.0]))
+    assert tied.difference_variances().tolist() == [[0.0, 0.0], [0.0, 0.0]]
+    assert tied.test(np.array([1.0, 1.0])).standard_error == pytest.approx(2.0)
+    assert plug_in(np.zeros((1, 1))).estimate(np.ones(1)).standard_error == 0.0

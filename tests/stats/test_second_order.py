@@ -3,11 +3,8 @@
 import numpy as np
 import pytest
 
-from reldep.stats.second_order import (
-    agreeing_with,
-    second_order_covariance,
-    second_order_variance,
-)
+from reldep.stats.dependences import corrected_variance
+from reldep.stats.second_order import agreeing_with, second_order_covariance
 
 
 def positive(rng, p, scale=1.0):
@@ -28,9 +25,8 @@ def smallest_eigenvalue(matrix):
     ],
 )
 def test_one_estimate_has_the_larger_of_the_two_variances(whole, part, expected):
-    one = np.ones(1)
     matrices = np.array([[whole]]), np.array([[part]])
-    assert second_order_variance(one, *matrices) == expected
+    assert corrected_variance(whole, part) == expected
     assert second_order_covariance(*matrices)[0, 0] == pytest.approx(expected)
 
 
@@ -47,12 +43,12 @@ def test_no_contrast_has_less_variance_than_by_its_own_rule():
         plug_in, second = positive(rng, 4), positive(rng, 4, 0.5)
         matrix = second_order_covariance(plug_in, second)
         weights = rng.normal(size=4)
-        own = second_order_variance(weights, plug_in, second)
+        own = corrected_variance(weights @ plug_in @ weights, weights @ second @ weights)
         assert weights @ matrix @ weights >= own * (1 - 1e-12)
         assert smallest_eigenvalue(matrix) > -1e-12
 
 
-def test_the_matrix_does_not_hang_on_the_scale_of_an_estimate():
+def test_the_matrix_does_not_depend_on_the_scale_of_an_estimate():
     rng = np.random.default_rng(2)
     plug_in, second = positive(rng, 3), positive(rng, 3, 0.5)
     units = np.diag([1.0, 1e-4, 1e3])
@@ -75,3 +71,11 @@ def test_a_matrix_is_moved_to_agree_with_a_contrast(variance):
     assert weights @ moved @ weights == pytest.approx(variance)
     assert smallest_eigenvalue(moved) > -1e-12
     assert np.linalg.matrix_rank(moved - matrix, tol=1e-9) == 1
+
+
+def test_a_matrix_that_agrees_already_is_left_alone():
+    matrix = np.diag([0.00075, 0.001332])
+    weights = np.array([1.0, -1.0])
+    nearly = float(weights @ matrix @ weights) * (1 + 1e-15)
+    assert (agreeing_with(matrix, weights, nearly) == matrix).all()
+    assert (agreeing_with(np.zeros((1, 1)), np.ones(1), 0.0) == 0).all()

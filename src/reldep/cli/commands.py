@@ -15,7 +15,7 @@ from reldep.cli.output import Output, deliver
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from reldep.questions.asking import Choice, Question, Slot
+    from reldep.questions.declaring import Choice, Question, Slot
 
 DATA, READING_PANEL, METHOD, OUTPUT = "Data", "Reading files", "Method", "Output"
 
@@ -207,14 +207,14 @@ def _changed(choices: Sequence[Choice], given: dict[str, Any]) -> dict[str, Any]
 
 def reading_parameters() -> list[inspect.Parameter]:
     """Give the options of how a file is read."""
-    from reldep.questions.asking import READING
+    from reldep.questions.declaring import READING
 
     return [_choice(replace(choice, panel=READING_PANEL)) for choice in READING]
 
 
 def reading_given(given: dict[str, Any]) -> dict[str, Any]:
     """Take the options of how a file is read out of what was typed."""
-    from reldep.questions.asking import READING
+    from reldep.questions.declaring import READING
 
     return _changed(READING, given)
 

@@ -33,7 +33,8 @@ def spell(option: Option) -> str:
 @cache
 def _flags() -> dict[str, str]:
     """Find the options whose names on the command line differ from those of the library."""
-    from reldep.questions.asking import SHARED, catalogue
+    from reldep.questions.asking import catalogue
+    from reldep.questions.declaring import SHARED
 
     own = [choice for question in catalogue() for choice in question.choices]
     return {choice.name: choice.flag for choice in (*SHARED, *own)}

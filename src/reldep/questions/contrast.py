@@ -12,8 +12,8 @@ from reldep.data.selectors import parse_weight
 from reldep.engine import Influence
 from reldep.engine.terms import canonical
 from reldep.exceptions import InputError, InputTypeError
-from reldep.questions.asking import Choice, Question, Selector, Slot
 from reldep.questions.cautions import cautions_about_contrast
+from reldep.questions.declaring import Choice, Question, Selector, Slot
 from reldep.questions.repetition import repeatable
 from reldep.questions.settings import Settings
 from reldep.questions.study import raise_cautions, read_study, reuse_influence

@@ -12,7 +12,7 @@ from reldep.data.objects import labels_of, native_name
 from reldep.engine import compute_influence
 from reldep.exceptions import InputError, Option
 from reldep.kernels.given import FittedPrecomputed
-from reldep.questions.asking import Choice, Question, Slot
+from reldep.questions.declaring import Choice, Question, Slot
 from reldep.questions.repetition import repeatable
 from reldep.questions.settings import Settings
 from reldep.questions.study import Study, display_names, raise_cautions, read_study
@@ -165,7 +165,7 @@ def _grouped(study: Study, by: Any, missing: str) -> tuple[Study, IntArray, list
 
 
 def _ordered(codes: IntArray, categories: Sequence[Any]) -> tuple[IntArray, list[str]]:
-    """Give numbers to the groups in the order of their labels, and refuse those that are too small."""
+    """Give the groups numbers in the order of their labels; refuse groups that are too small."""
     used = np.unique(codes)
     levels = sorted((categories[code] for code in used), key=_sortable)
     number = {level: i for i, level in enumerate(levels)}

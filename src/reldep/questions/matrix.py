@@ -9,7 +9,7 @@ import numpy as np
 
 from reldep.data.checks import check_choice, check_count, check_level
 from reldep.exceptions import InputError, Option
-from reldep.questions.asking import Choice, Question, Slot, merged
+from reldep.questions.declaring import Choice, Question, Slot, merged
 from reldep.questions.repetition import repeatable
 from reldep.questions.settings import Settings
 from reldep.questions.study import raise_cautions, read_study

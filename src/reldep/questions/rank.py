@@ -9,8 +9,8 @@ import numpy as np
 from reldep.data.checks import ADJUSTMENTS, check_choice, check_count, check_level
 from reldep.engine import Influence
 from reldep.exceptions import InputError, Option
-from reldep.questions.asking import Choice, Question, Slot, merged
 from reldep.questions.cautions import cautions_about_targets
+from reldep.questions.declaring import Choice, Question, Slot, merged
 from reldep.questions.repetition import repeatable
 from reldep.questions.settings import Settings
 from reldep.questions.study import Computed, raise_cautions, read_study, reuse_influence

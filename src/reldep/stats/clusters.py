@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from reldep.exceptions import InputError, Option
-from reldep.stats.jackknife import Jackknife
-from reldep.stats.measures import NORMALISED, centred, check_energies
+from reldep.stats.jackknife import Jackknife, centred, check_energies
+from reldep.stats.measures import NORMALISED
 from reldep.stats.second_part import SecondMatrix
 
 if TYPE_CHECKING:

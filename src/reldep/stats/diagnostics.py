@@ -89,4 +89,5 @@ def leave_out(
     rest = psi - change
     rest[left_out] = 0.0
     before, after = (float(dependence.covariance(values[None, :])[0, 0]) for values in (psi, rest))
-    return change, after / before * (m / (m - k)) ** 2
+    ratio = after / before if before > 0 else 1.0
+    return change, ratio * (m / (m - k)) ** 2

@@ -27,9 +27,12 @@ class IndependenceTest:
     Attributes
     ----------
     statistic, pvalue, log10_pvalue : float
-    test : {"chi-square", "permutation"}
+    test : str
+        How the p-value was found.
     n_permutations : int or None
         How often the rows were shuffled.
+    statistic_name : str
+        What the statistic is; by default n times the unbiased correlation, plus 1.
     """
 
     statistic: float
@@ -37,11 +40,7 @@ class IndependenceTest:
     log10_pvalue: float
     test: str = "chi-square"
     n_permutations: int | None = None
-
-    @property
-    def statistic_name(self) -> str:
-        """What the statistic is: n times the unbiased correlation, plus 1."""
-        return "chi-square"
+    statistic_name: str = "chi-square"
 
     def in_words(self) -> str:
         """Say how the p-value was found."""
@@ -74,6 +73,9 @@ def independence_power(correlation: float, deviation: float, n: float, alpha: fl
     normal around the correlation with standard deviation ``deviation/√n``.
     """
     bar = (float(chdtri(1.0, alpha)) - 1.0) / n
+    # A variable and its copy have the same correlation in every sample.
+    if not deviation > 0:
+        return float(correlation > bar)
     return float(ndtr(math.sqrt(n) * (correlation - bar) / deviation))
 
 
