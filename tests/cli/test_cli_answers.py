@@ -31,10 +31,13 @@ def test_compare_says_what_the_library_says(ask, mice):
 @pytest.mark.parametrize(
     ("words", "options"),
     [
-        (["--measure", "cka"], {"measure": "cka"}),
+        (["--measure", "dcor"], {"measure": "dcor"}),
         (["--alternative", "two-sided"], {"alternative": "two-sided"}),
         (["--method", "split", "--seed", "3"], {"method": "split", "rng": 3}),
-        (["--variance", "bandwidth-aware"], {"variance": "bandwidth-aware"}),
+        (
+            ["--measure", "hsic", "--variance", "bandwidth-aware"],
+            {"measure": "hsic", "variance": "bandwidth-aware"},
+        ),
         (["--max-lag", "2"], {"max_lag": 2}),
         (["--max-lag", "auto"], {"max_lag": "auto"}),
         (["--kernel", "linear"], {"kernel": "linear"}),
@@ -106,7 +109,7 @@ def test_rank_takes_columns_and_blocks(ask, mice):
 def test_rank_needs_two_targets(ask):
     said = ask("rank", "mice.csv", "--source", "diet", "--targets", "diet,C14.0")
     assert said.status == 2
-    assert "rank needs at least two targets" in said.err
+    assert "1 of at least 2 targets; name them by --target or --targets." in said.err
 
 
 def test_contrast_takes_columns_and_blocks(ask, mice):

@@ -7,15 +7,17 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from cli.mouse_files import QUESTION
+from cli.mouse_files import QUESTION, mouse_table
 
 resource = pytest.importorskip("resource", reason="limits, pipes and signals of POSIX")
 
 COMPARE = ("compare", "mice.csv", *QUESTION)
+GENES = {f"x=diet,{name}" for name in mouse_table().columns if name.startswith("gene_")}
 
 
 def test_the_installed_command_answers(folder, environment):
@@ -36,7 +38,7 @@ def test_standard_input_joins_files(command, folder):
     )
     assert said.status == 0
     assert said.out.startswith(
-        "dependence,hsic,std_error,low_95,high_95,statistic,pvalue\ndiet ~ lipids,0.04"
+        "dependence,cka,standard_error,low,high,statistic,pvalue\ndiet ~ lipids,0.6"
     )
 
 
@@ -101,7 +103,7 @@ def test_control_c_stops_at_once(tmp_path, environment):
         process.send_signal(signal.SIGINT)
         assert process.stderr.read() == b"Stopped.\n"
     process.stderr.close()
-    assert process.wait(timeout=60) == 1
+    assert process.wait(timeout=60) == 130
 
 
 def test_names_that_the_terminal_cannot_show_are_escaped(command):
@@ -125,9 +127,12 @@ def test_colour_is_left_out_where_it_is_not_wanted(command, variable, coloured):
     [
         ("reldep co", {"compare", "contrast"}),
         ("reldep compare --measure ", {"hsic", "cka", "dcor"}),
+        ("reldep compare mice.csv --source di", {"diet"}),
+        ("reldep compare mice.csv --source x=diet,gen", {"x=diet,genotype"} | GENES),
+        ("reldep compare none.csv --source di", set()),
     ],
 )
-def test_the_shell_completes_commands_and_choices(command, typed, proposed):
+def test_the_shell_completes_commands_choices_and_columns(command, typed, proposed):
     said = command(
         extra={
             "_RELDEP_COMPLETE": "complete_bash",
@@ -145,14 +150,30 @@ def test_completion_is_shown_for_a_shell(command):
     )
 
 
-def test_help_loads_nothing_heavy(environment):
+@pytest.mark.parametrize("words", [["version"], ["demo", "--help"], ["reproduce", "--help"]])
+def test_what_asks_no_question_loads_nothing_heavy(environment, words):
     code = (
-        "import sys; from reldep.cli.app import run; run(['compare', '--help']);"
+        f"import sys; from reldep.cli.app import run; run({words!r});"
         "print(*sys.modules, file=sys.stderr)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )
-    assert "Does SOURCE depend more on FIRST than on SECOND?" in done.stdout
     heavy = {"numpy", "polars", "matplotlib", "scipy", "numba", "pandas"}
     assert not heavy & set(done.stderr.split())
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.7, 0.9])
+def test_control_c_prints_no_traceback_whenever_it_comes(folder, environment, tmp_path, share):
+    words = [sys.executable, "-m", "reldep", *COMPARE, "--report", str(tmp_path / "a.html")]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    began = time.monotonic()
+    subprocess.run(words, cwd=folder, env=environment, check=True, **pipes)
+    whole = time.monotonic() - began
+    process = subprocess.Popen(words, cwd=folder, env=environment, **pipes)
+    # Before that Python itself starts, with tracebacks of its own.
+    time.sleep(0.1 * whole + share * 0.9 * whole)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert b"Traceback" not in said
+    assert process.returncode in (0, 130, -signal.SIGINT)

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from cli.mouse_files import QUESTION
-from reldep.cli.app import main, run
+from reldep.cli import main
+from reldep.cli.app import run
 
 COMPARE = ("compare", "mice.csv", *QUESTION)
 CONTRAST = ("contrast", "mice.csv", "--variable", "lipids=C*")
@@ -31,7 +32,7 @@ def compare(source, first, second):
         ((*COMPARE, "--engine", "denze"), "--engine denze is not known"),
         ((*COMPARE, "--alpha", "1.5"), "--alpha 1.5; pass a number strictly between 0 and 1"),
         ((*COMPARE, "--max-lag", "x"), "--max-lag x is neither a whole number nor auto"),
-        ((*COMPARE, "--max-lag", "40"), "--max-lag 40 for 40 observations"),
+        ((*COMPARE, "--max-lag", "40"), "--max-lag 40 does not fit 40 observations"),
         (
             (*COMPARE, "--max-lag", "2", "--variance", "full"),
             "--variance full takes the rows to be independent and cannot be combined with "
@@ -45,16 +46,18 @@ def compare(source, first, second):
         ((*COMPARE, "--report", "x.txt"), "--report x.txt: write a file that ends in .html"),
         ((*COMPARE, "--join", "id"), "--join id needs at least two files"),
         (("demo", "--out", "x.bmp"), "--out x.bmp: write a file that ends in .png"),
-        (("rank", "mice.csv", "--source", "diet"), "rank needs at least two targets: --target"),
+        (
+            ("rank", "mice.csv", "--source", "diet"),
+            "0 of at least 2 targets; name them by --target or --targets",
+        ),
         ((*CONTRAST, "--weight", "diet-lipids"), "expected a pair and its weight"),
         (
             (*CONTRAST, "--weight", "diet~lipds=1"),
-            "--weight speaks of 'lipds', which is neither a --variable nor a column of mice.csv; "
-            "nearest: 'lipids'",
+            "weight names 'lipds', which is not a variable or column (did you mean 'lipids'?)",
         ),
         (
             (*CONTRAST, "--weight", "diet~lipids=1", "--weight", "diet~lipids=2"),
-            "--weight diet~lipids=2: the pair has a weight already",
+            "--weight diet~lipids=2 repeats a pair that has a weight; give it one",
         ),
         (
             ("compare", "design.csv", "lipids.csv", *QUESTION),
@@ -123,7 +126,7 @@ def test_a_missing_package_is_named(ask, monkeypatch):
         (OSError(5, "Input/output error", "mice.csv"), 1, "Error: mice.csv: Input/output error\n"),
         (PermissionError(13, "Permission denied", "x"), 2, "Error: x: Permission denied\n"),
         (ValueError(), 2, "Error: ValueError\n"),
-        (KeyboardInterrupt(), 1, "Stopped.\n"),
+        (KeyboardInterrupt(), 130, "Stopped.\n"),
     ],
     ids=repr,
 )
@@ -136,13 +139,37 @@ def test_what_else_may_happen_has_its_status(ask, monkeypatch, error, status, me
     assert (said.status, said.err) == (status, message)
 
 
-def test_a_bug_is_not_taken_for_a_mistake(ask, monkeypatch):
+def test_a_bug_is_one_sentence_and_not_taken_for_a_mistake(ask, monkeypatch):
     def fail(*_, **__):
-        raise RuntimeError("bug")
+        raise RuntimeError("two\nlines")
 
     monkeypatch.setattr("reldep.data.open_table", fail)
-    with pytest.raises(RuntimeError, match="bug"):
-        ask("describe", "mice.csv")
+    said = ask("describe", "mice.csv")
+    assert said.status == 1
+    assert said.err == (
+        "Error: something unexpected happened (RuntimeError: two lines). This is a bug: run the "
+        "command again with --debug and report what it prints.\n"
+    )
+    assert "Traceback (most recent call last)" in ask("--debug", "describe", "mice.csv").err
+
+
+def test_names_from_a_file_cannot_command_a_terminal(ask, tmp_path):
+    path = tmp_path / "evil.csv"
+    name = "\x1b]0;title\x07\x1b[31mred"
+    path.write_text(f"a,{name}\n" + "".join(f"{i % 7},{i * i % 11}\n" for i in range(30)))
+    for words in (("describe", path), ("dependence", path, "--x", "a", "--y", name)):
+        said = ask(*words)
+        assert said.status == 0, said.err
+        assert "\\x1b[31mred" in said.out
+        assert "\x1b" not in said.out + said.err
+    missing = ask("dependence", path, "--x", "a", "--y", "rod")
+    assert "\x1b" not in missing.err
+
+
+def test_the_published_test_takes_no_options_of_ours(ask):
+    said = ask(*COMPARE, "--paper", "--variance", "full")
+    assert said.status == 2
+    assert "--paper is the test as published and takes no --variance" in said.err
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")

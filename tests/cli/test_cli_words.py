@@ -1,17 +1,19 @@
-"""Words of the command line: kernels, and the library's messages as options."""
+"""Words of the command line: kernels, options, help."""
 
 from __future__ import annotations
 
 import inspect
 
+import polars as pl
 import pytest
 
-import reldep
-from reldep.cli import questions
+from cli.mouse_files import QUESTION
+from reldep.cli.spelling import message, spell, visible
+from reldep.exceptions import InputError, Option
+from reldep.kernels import Distance, EditDistance, Gaussian, Laplace, Polynomial, Spectrum
+from reldep.questions.asking import catalogue
+from reldep.questions.declaring import READING
 from reldep.questions.kernel_words import parse_kernel, parse_kernels
-from reldep.cli.wording import ARGUMENTS, as_options
-from reldep.data import checks
-from reldep.kernels import Distance, Gaussian, Laplace, Polynomial, Spectrum
 
 
 @pytest.mark.parametrize(
@@ -35,12 +37,12 @@ def test_a_kernel_is_a_name_and_a_parameter(word, kernel):
     ("word", "message"),
     [
         ("gausian:2", "kernel='gausian' is not known"),
-        ("delta:2", "--kernel delta:2: delta takes no parameter after a colon"),
-        ("gaussian:x", "--kernel gaussian:x: 'x' is not a number"),
+        ("delta:2", "delta:2"),
+        ("gaussian:x", "'x' is not a number"),
         ("gaussian:x*median", "'x' is not a number"),
         ("polynomial:median", "'median' is not a number"),
-        ("gaussian:-1", "--kernel gaussian:-1: bandwidth=-1; pass a positive number"),
-        ("polynomial:2.5", "--kernel polynomial:2.5: degree=2.5; pass a whole number"),
+        ("gaussian:-1", "bandwidth=-1"),
+        ("polynomial:2.5", "degree=2.5"),
     ],
 )
 def test_a_wrong_kernel_is_quoted_with_the_reason(word, message):
@@ -58,9 +60,9 @@ def test_kernels_are_one_for_all_or_one_for_each_name():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["linear", "delta"], "--kernel is given 2 times without names; write NAME=KERNEL"),
-        (["linear", "x=delta"], "--kernel mixes KERNEL and NAME=KERNEL"),
-        (["x=linear", "x=delta"], "--kernel gives 'x' two kernels"),
+        (["linear", "delta"], "2 times without names; write NAME=KERNEL"),
+        (["linear", "x=delta"], "mixes KERNEL and NAME=KERNEL"),
+        (["x=linear", "x=delta"], "gives 'x' two kernels"),
     ],
 )
 def test_kernels_that_contradict_each_other_are_refused(words, message):
@@ -69,51 +71,103 @@ def test_kernels_that_contradict_each_other_are_refused(words, message):
 
 
 @pytest.mark.parametrize(
-    ("python", "shell"),
+    ("option", "typed"),
     [
-        ('or pass missing="drop" to leave', "or pass --missing drop to leave"),
-        ("measure='hsik' is not known", "--measure hsik is not known"),
-        ("max_lag=400 for 40", "--max-lag 400 for 40"),
-        ("leave clusters and max_lag out.", "leave clusters and --max-lag out."),
-        ("alpha=-1.5; pass", "--alpha -1.5; pass"),
-        ("rng=3.", "--seed 3."),
-        ("Pass kernel=reldep.kernels.EditDistance() for", "Pass --kernel edit-distance for"),
-        ("the condition 'a > 1 and test=2' is", "the condition 'a > 1 and test=2' is"),
-        ("no column 'kernel=1' in x", "no column 'kernel=1' in x"),
-        ("x's measure='cka' isn't", "x's --measure cka isn't"),
-        ("Gaussian(bandwidth=2)", "Gaussian(bandwidth=2)"),
+        (Option("missing", "drop"), "--missing drop"),
+        (Option("max_lag", 400), "--max-lag 400"),
+        (Option("max_lag"), "--max-lag"),
+        (Option("rng", 3), "--seed 3"),
+        (Option("ids", "patient"), "--id patient"),
+        (Option("kernel", EditDistance()), "--kernel edit-distance"),
+        (Option("kernel", EditDistance), "--kernel edit-distance"),
+        (Option("paper", True), "--paper"),
+        (Option("where", "a > 1"), "--where 'a > 1'"),
+        (Option("alpha", -1.5), "--alpha -1.5"),
     ],
+    ids=str,
 )
-def test_arguments_are_told_as_options(python, shell):
-    assert as_options(python) == shell
+def test_arguments_are_spelled_as_options(option, typed):
+    assert spell(option) == typed
 
 
-def options(command):
-    return inspect.signature(command).parameters
+def test_errors_keep_the_words_of_the_data():
+    error = InputError(
+        "no column 'missing=drop' in x", ["or pass ", Option("missing", "drop"), "."]
+    )
+    assert message(error) == "no column 'missing=drop' in x; or pass --missing drop."
+    assert message(ValueError("test=A")) == "test=A"
 
 
-@pytest.mark.parametrize("name", ["compare", "rank", "contrast", "dependence"])
-def test_every_option_of_a_question_is_an_argument_of_the_library(name):
-    asked = set(inspect.signature(getattr(reldep, name)).parameters) | {"seed"}
-    shared = {"measure", "kernel", "variance", "clusters", "max_lag", "missing", "engine", "seed"}
-    given = set(options(getattr(questions, name)))
-    assert shared <= given & asked
-    told = {"seed" if argument == "rng" else argument for argument in ARGUMENTS}
-    assert (given & asked) - told <= {"source", "first", "second", "targets", "x", "y", "seed"}
+def test_control_characters_become_visible():
+    assert visible("a\x1b[31m\x07b\u202ec\n") == "a\\x1b[31m\\x07b\\u202ec\n"
+    assert visible("größe 位置") == "größe 位置"
 
 
-@pytest.mark.parametrize(
-    ("command", "option", "known"),
-    [
-        ("compare", "measure", checks.MEASURES),
-        ("compare", "missing", checks.MISSING),
-        ("compare", "variance", checks.VARIANCES),
-        ("compare", "method", checks.METHODS),
-        ("compare", "alternative", checks.ALTERNATIVES),
-        ("contrast", "alternative", checks.ALTERNATIVES),
-        ("rank", "adjust", checks.ADJUSTMENTS),
-    ],
-)
-def test_the_choices_are_those_of_the_library(command, option, known):
-    annotation = options(getattr(questions, command))[option].annotation
-    assert annotation.__origin__.__args__ == known
+def test_a_column_called_like_an_option_is_printed_as_it_is(ask, mice, tmp_path):
+    renamed = mice.rename({"C14.0": "test=A", "C16.0": "kernel='x'"})
+    renamed.write_csv(tmp_path / "odd.csv")
+    said = ask("rank", tmp_path / "odd.csv", "--source", "diet", "--targets", "test=A,C18.0")
+    assert said.status == 0, said.err
+    rows = [line for line in said.out.splitlines() if line.startswith("test=A ")]
+    assert len(rows) == 1
+    assert "--test" not in said.out
+    both = ask("dependence", tmp_path / "odd.csv", "--x", "test=A", "--y", "kernel='x'")
+    assert both.out.startswith(("test=A and kernel='x' depend", "Undecided"))
+    assert "test=A ~ kernel='x'" in both.out
+
+
+def test_rows_are_named_by_their_line_in_the_file(ask, mice, tmp_path):
+    odd = mice.with_columns(
+        pl.when(pl.int_range(pl.len()) == 33).then(900.0).otherwise(pl.col("C14.0")).alias("C14.0")
+    )
+    odd.write_csv(tmp_path / "odd.csv")
+    words = ("compare", tmp_path / "odd.csv", *QUESTION, "--kernel", "lipids=linear")
+    condition = (
+        ("--where", "genotype = 'ppar'")
+        if mice["genotype"][33] == "ppar"
+        else (
+            "--where",
+            "genotype = 'wt'",
+        )
+    )
+    report = tmp_path / "a.html"
+    said = ask(*words, *condition, "--report", report)
+    # The header is line 1, so the row at position 33 stands in line 35.
+    assert "line 35" in said.out
+    assert '<th scope="row">35</th>' in report.read_text()
+    named = ask(*words, *condition, "--id", "id", "--report", report)
+    assert "id m33" in named.out
+    assert '<th scope="row">m33</th>' in report.read_text()
+
+
+@pytest.mark.parametrize("question", catalogue(), ids=lambda question: question.name)
+def test_every_question_is_a_command_with_all_its_options(ask, monkeypatch, question):
+    monkeypatch.setenv("COLUMNS", "300")
+    said = ask(question.name, "--help")
+    assert said.status == 0
+    assert "<bool>" not in said.out
+    assert "list[str]" not in said.out
+    words = set(said.out.split())
+    for slot in question.slots:
+        assert f"--{slot.name}" in words
+    for choice in (*question.options, *READING):
+        assert choice.flag in words
+
+
+@pytest.mark.parametrize("question", catalogue(), ids=lambda question: question.name)
+def test_every_option_of_a_question_is_an_argument_of_its_function(question):
+    takes = inspect.signature(question.function).parameters
+    if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in takes.values()):
+        import reldep
+
+        takes = {**takes, **inspect.signature(getattr(reldep, question.name)).parameters}
+    assert {choice.name for choice in question.options} <= set(takes)
+
+
+def test_a_plan_computes_nothing(ask, monkeypatch):
+    from reldep.questions.study import Study
+
+    monkeypatch.setattr(Study, "compute", lambda *_, **__: pytest.fail("computed"))
+    said = ask("compare", "mice.csv", *QUESTION, "--plan")
+    assert said.status == 0
+    assert said.out.startswith("engine  dense")

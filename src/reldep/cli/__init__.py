@@ -1,5 +1,36 @@
 """The command line."""
 
-from reldep.cli.app import main
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# As a shell gives it to a command that Ctrl-C ended: 128 and the signal's number.
+INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and end the process with its exit status."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        # Imported here, so that Ctrl-C while it loads ends as quietly as later on.
+        from reldep.cli.app import run
+
+        # A column's name may hold what the terminal cannot show.
+        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+        status = run(given)
+    except KeyboardInterrupt:
+        sys.stderr.write("Stopped.\n")
+        status = INTERRUPTED
+    if status == INTERRUPTED:
+        # Threads and libraries that are cut short would print their own tracebacks.
+        sys.stderr.flush()
+        os._exit(status)
+    sys.exit(status)
+
 
 __all__ = ["main"]

@@ -6,38 +6,65 @@ import os
 import sys
 import traceback
 import warnings
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from reldep.cli.output import check_picture
-from reldep.cli.questions import compare, contrast, dependence, rank
-from reldep.cli.reproduce import reproduce_command
-from reldep.cli.request import CATEGORIES, CSV, FILES, JOIN, JSON  # noqa: TC001 (typer reads them)
-from reldep.cli.wording import as_options
+from reldep.cli import INTERRUPTED
+from reldep.cli.commands import add_questions, describing
+from reldep.cli.demonstrations import demo, reproduce
+from reldep.cli.output import say
+from reldep.cli.spelling import message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 DONE, FAILED, WRONG_INPUT = 0, 1, 2
-# What typer ends with after Ctrl-C.
-INTERRUPTED = 130
 
 QUESTIONS, MORE = "Questions about a file", "More"
 
-app = typer.Typer(
-    name="reldep",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command(rich_help_panel=QUESTIONS)(compare)
-app.command(rich_help_panel=QUESTIONS)(rank)
-app.command(rich_help_panel=QUESTIONS)(contrast)
-app.command(rich_help_panel=QUESTIONS)(dependence)
-app.command("reproduce", rich_help_panel=MORE)(reproduce_command)
+
+class _PlainFlags:
+    """Shows a flag in help as a flag, without a type that nobody types."""
+
+    def get_params(self, ctx: Any) -> Any:
+        params = super().get_params(ctx)  # type: ignore[misc]
+        for param in params:
+            if getattr(param, "is_flag", False):
+                param.metavar = ""
+            elif param.param_type_name == "argument":
+                param.display_type_rich = lambda ctx: None  # noqa: ARG005
+        return params
+
+
+class _Command(_PlainFlags, TyperCommand):
+    pass
+
+
+class _Group(_PlainFlags, TyperGroup):
+    pass
+
+
+def application(words: Sequence[str] = ()) -> typer.Typer:
+    """Make the application; questions are loaded unless the words ask for something else."""
+    app = typer.Typer(
+        name="reldep",
+        cls=_Group,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_root)
+    own: dict[str, Any] = {"demo": demo, "reproduce": reproduce, "version": version}
+    if not words or words[0] not in {*own, "--version"}:
+        # What the questions declare stands beside them, and they load numpy and more.
+        add_questions(app, _Command, QUESTIONS)
+        app.command("describe", cls=_Command, rich_help_panel=QUESTIONS)(describing())
+    for name, command in own.items():
+        app.command(name, cls=_Command, rich_help_panel=MORE)(command)
+    return app
 
 
 def _print_version(wanted: bool) -> None:
@@ -46,7 +73,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _root(
     debug: Annotated[
         bool,
@@ -61,74 +87,19 @@ def _root(
 ) -> None:
     """Which dependence is stronger? Does X depend more on Y than on Z?
 
-    Exit status: 0 done, 2 wrong usage or input, 1 anything else.
+    Exit status: 0 done, 2 wrong usage or input, 130 stopped by Ctrl-C, 1 anything else.
     """
 
 
-@app.command(rich_help_panel=QUESTIONS)
-def describe(
-    files: FILES,
-    join: JOIN = None,
-    categories: CATEGORIES = None,
-    json: JSON = False,
-    csv: CSV = False,
-) -> None:
-    """What is in FILE: columns, types, missing values, kernels.
-
-    The kernel shown is the one a column gets unless --kernel says otherwise.
-    """
-    from reldep.cli.description import print_description
-
-    print_description(files, join, categories, json=json, csv=csv)
-
-
-@app.command(rich_help_panel=MORE)
-def demo(
-    out: Annotated[
-        Path, typer.Option(metavar="PATH", help="Where to write the figure: .png, .svg or .pdf.")
-    ] = Path("reldep-demo.png"),
-    files: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Write the files that the examples of the documentation name into DIR instead.",
-        ),
-    ] = None,
-) -> None:
-    """Answer a real question: forty mice, their diet, lipids and genes."""
-    from reldep.experiments.mice import QUESTIONS as ASKED
-    from reldep.experiments.mice import compare_mice, draw_mice, write_examples
-
-    if files is not None:
-        for path in write_examples(files):
-            typer.echo(path)
-        return
-    check_picture("--out", out)
-    results = compare_mice()
-    for source, result in results.items():
-        typer.echo(f"{ASKED[source]}\n\n{as_options(result.summary())}\n")
-    draw_mice(results, out)
-    typer.echo(f"The two-sigma ellipses are in {out}.")
-
-
-@app.command(rich_help_panel=MORE)
 def version() -> None:
     """Print the version."""
     import reldep
 
-    typer.echo(f"reldep {reldep.__version__}")
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and end the process with its exit status."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    # A column's name may hold what the terminal cannot show.
-    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    sys.exit(run(given))
+    say(f"reldep {reldep.__version__}")
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command and give its exit status; a user's mistake is one line, no traceback."""
+    """Run one command and give its exit status; whatever goes wrong is one line."""
     from reldep.exceptions import ReldepWarning
 
     debug = "--debug" in arguments
@@ -145,25 +116,29 @@ def run(arguments: Sequence[str]) -> int:
     except (OSError, MemoryError) as error:
         _give_up_full_output()
         return _fail(error, FAILED, debug=debug)
+    except Exception as error:
+        # The edge of the program: inside, nothing is caught that is not understood.
+        return _fail(error, FAILED, debug=debug)
 
 
 def _invoke(words: list[str]) -> int:
     """Let typer read the line and call the command; it prints its own errors of usage."""
     status = DONE
     try:
-        app(words, prog_name="reldep", obj=words)
+        application(words)(words, prog_name="reldep")
     except SystemExit as end:
         status = int(end.code or DONE)
+    except KeyboardInterrupt:
+        status = INTERRUPTED
     if status == INTERRUPTED:
         typer.echo("Stopped.", err=True)
-        return FAILED
     return status
 
 
 def _fail(error: BaseException, status: int, *, debug: bool) -> int:
     if debug:
         traceback.print_exception(error)
-    typer.echo(f"Error: {as_options(_reason(error))}", err=True)
+    say(f"Error: {_reason(error)}", err=True)
     return status
 
 
@@ -172,7 +147,13 @@ def _reason(error: BaseException) -> str:
         return f"not enough memory. {error}".strip()
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    return str(error) or type(error).__name__
+    words = " ".join(message(error).split("\n")) or type(error).__name__
+    if isinstance(error, (ValueError, TypeError, ImportError, OSError)):
+        return words
+    return (
+        f"something unexpected happened ({type(error).__name__}: {words}). This is a bug: run the "
+        "command again with --debug and report what it prints."
+    )
 
 
 def _give_up_full_output() -> None:

@@ -61,6 +61,9 @@ def _choose(names: list[str], options: ReadingOptions, path: Path) -> str:
     wanted = options.sheet
     if wanted is None:
         return names[0]
+    # A number that was typed is a name if there is such a sheet.
+    if isinstance(wanted, str) and wanted not in names and wanted.isdecimal():
+        wanted = int(wanted)
     if isinstance(wanted, int):
         if not 1 <= wanted <= len(names):
             raise InputError(

@@ -8,6 +8,7 @@ code. A new question needs no more than its declaration to appear everywhere.
 from __future__ import annotations
 
 import importlib
+import inspect
 import pkgutil
 import shlex
 from dataclasses import dataclass, field, fields, replace
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from reldep.data.table import Table
+    from reldep.engine import Plan
     from reldep.results.base import Answer
 
 
@@ -88,14 +90,32 @@ class Request:
         from reldep.questions.sensitivity import sensitivity
 
         given, named = self._arguments()
-        if not self.asked.has_bandwidths or named.pop("method", "joint") != "joint":
+        special = named.pop("method", "joint") != "joint" or named.pop("paper", False)
+        if not self.asked.has_bandwidths or special:
             return self.answer(), None
         try:
             curve = sensitivity(*given, **named)
         except InputError:
             # Kernels without a bandwidth have no such curve; other mistakes come up again.
             return self.answer(), None
-        return self._noted(curve.central), curve
+        # At factor 1 the kernels are as they were fitted.
+        central, whole = curve.central, curve.provenance
+        how = replace(central.provenance, seed=whole.seed, kernels=whole.kernels)
+        return self._noted(replace(central, provenance=how)), curve
+
+    def plan(self) -> Plan:
+        """Say which engine would answer, and what memory and time it would take."""
+        from reldep.questions.planning import explain_plan
+
+        if not self.asked.has_plan:
+            raise InputError([f"{self.question} takes no ", Option("plan"), "."])
+        takes = inspect.signature(explain_plan).parameters
+        given, named = self._arguments()
+        # Several targets come under their names.
+        blocks = [
+            one for part in given for one in (part.values() if isinstance(part, dict) else [part])
+        ]
+        return explain_plan(*blocks, **{name: named[name] for name in named if name in takes})
 
     def _arguments(self) -> tuple[list[Any], dict[str, Any]]:
         """Read the data and give the arguments of the Python function."""
@@ -116,6 +136,8 @@ class Request:
         }
         given, named = asked.arguments(self.slots, data)
         named |= {name: frame[column] for name, column in column_options.items()}
+        if "confidence_level" in inspect.signature(asked.function).parameters:
+            named["confidence_level"] = 1.0 - self.alpha
         return given, named | self._plain_options() | {"ids": rows}
 
     def _plain_options(self) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -311,10 +312,24 @@ def _spread(values: FloatArray, rows: IntArray, n: int) -> FloatArray:
     return whole
 
 
+def compare_as_asked(*variables: Any, paper: bool = False, **options: Any) -> Comparison:
+    """Answer by :func:`compare`, or by the published test if that is asked for."""
+    if not paper:
+        return compare(*variables, **options)
+    takes = inspect.signature(paper_test).parameters
+    extra = next((name for name in options if name not in takes), None)
+    if extra is not None:
+        raise InputError(
+            [Option("paper", True), " is the test as published and takes no ", Option(extra)],
+            "leave one of them out.",
+        )
+    return paper_test(*variables, **options)
+
+
 QUESTIONS = (
     Question(
         "compare",
-        compare,
+        compare_as_asked,
         "Does {source} depend more on {first} than on {second}?",
         slots=(
             Slot("source", "What depends."),
@@ -329,8 +344,15 @@ QUESTIONS = (
                 ALTERNATIVES,
             ),
             Choice("method", "On the same rows, or on halves of them.", "joint", METHODS),
+            Choice(
+                "paper",
+                "The test as published: raw HSIC, fixed kernels, normal law.",
+                False,
+                kind="flag",
+            ),
         ),
         example="reldep compare mice.csv --source diet --first 'lipids=C*' --second 'genes=gene_*'",
         has_bandwidths=True,
+        has_plan=True,
     ),
 )

@@ -82,12 +82,17 @@ class Choice:
         """How it is written on a command line."""
         return "--" + (self.option or self.name).replace("_", "-")
 
+    @property
+    def opposite(self) -> str:
+        """How a flag that holds by default is taken back on a command line."""
+        return f"--no-{self.flag[2:]}"
+
     def words(self, value: Any) -> list[str]:
         """Write a value on a command line; nothing for the default."""
         if value is None or value == self.default:
             return []
         if self.kind == "flag":
-            return [self.flag if value else f"--no-{self.flag[2:]}"]
+            return [self.flag if value else self.opposite]
         return [word for one in many(value) for word in (self.flag, str(one))]
 
 
@@ -156,6 +161,8 @@ class Question:
         A command that asks it.
     has_bandwidths : bool
         Whether a report adds how the answer depends on the bandwidth.
+    has_plan : bool
+        Whether it can be said beforehand what the answer takes.
     """
 
     name: str
@@ -166,6 +173,7 @@ class Question:
     shared: tuple[str, ...] = tuple(choice.name for choice in SHARED)
     example: str = ""
     has_bandwidths: bool = False
+    has_plan: bool = False
 
     @property
     def options(self) -> tuple[Choice, ...]:

@@ -274,5 +274,6 @@ QUESTIONS = (
             Choice("n_permutations", "How often rows are shuffled.", 999, kind="whole"),
         ),
         example="reldep dependence mice.csv --x diet --y 'lipids=C*'",
+        has_plan=True,
     ),
 )

@@ -207,5 +207,6 @@ QUESTIONS = (
             ),
         ),
         example="reldep rank mice.csv --source diet --targets 'C*'",
+        has_plan=True,
     ),
 )

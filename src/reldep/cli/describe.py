@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+from reldep.cli.output import json_text, print_csv, refuse_both, say
 
-from reldep.cli.output import json_text, print_csv, refuse_both
+if TYPE_CHECKING:
+    from reldep.data import Table
 
 LONGEST_EXAMPLE = 30
 
 
-def print_description(
-    files: list[str], join: str | None, categories: str | None, *, json: bool, csv: bool
-) -> None:
+def print_description(table: Table, *, json: bool, csv: bool) -> None:
     """Print one line for every column of a file."""
-    from reldep.data import describe, open_table
+    from reldep.data import describe
 
     refuse_both(json=json, csv=csv)
-    table = open_table(files, join=join, categories=categories)
     rows = [asdict(column) for column in describe(table)]
     if json:
-        typer.echo(json_text(rows))
+        say(json_text([{key: _finite(row[key]) for key in row} for row in rows]))
     elif csv:
         print_csv({key: [row[key] for row in rows] for key in rows[0]})
     else:
         if table.join is not None:
-            typer.echo(f"{table.join}\n")
-        typer.echo(f"{table.name}: {table.count_rows()} rows, {len(rows)} columns\n")
-        typer.echo(_in_words(rows))
+            say(f"{table.join}\n")
+        say(f"{table.name}: {table.count_rows()} rows, {len(rows)} columns\n")
+        say(_in_words(rows))
 
 
 def _in_words(rows: list[dict[str, Any]]) -> str:
@@ -50,6 +49,11 @@ def _in_words(rows: list[dict[str, Any]]) -> str:
             for row in rows
         ],
     )
+
+
+def _finite(value: Any) -> Any:
+    """Leave out what JSON does not know."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _values(row: dict[str, Any]) -> str:
