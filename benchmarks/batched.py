@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from reldep.stats.jackknife import HsicTable, Jackknife, jackknife_of_rows
+from reldep.stats.jackknife import Jackknife, jackknife_of_rows
+from reldep.stats.second_part import HsicTable
 
 Array = npt.NDArray[np.float64]
 Pair = tuple[str, str]

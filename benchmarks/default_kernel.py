@@ -50,7 +50,7 @@ KERNELS = {
 }
 PILOTS = ("Gaussian, median", "Gaussian, median/2", "Gaussians ¼…4 × median", "distance", "linear")
 GRID = (1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0, 10.0, 30.0, 100.0)
-DRAWS = {50: 2000, 30: 2000, 100: 1000, 200: 500}
+DRAWS = {50: 1000, 100: 500, 30: 1000, 200: 300}
 
 
 def chunk_size(m: int) -> int:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
         hsic,
         influence,
     )
+    from reldep.questions.groups import groups
+    from reldep.questions.matrix import matrix
     from reldep.questions.planning import explain_plan
     from reldep.questions.rank import rank
     from reldep.questions.sensitivity import sensitivity
@@ -42,8 +44,10 @@ _HOMES = {
     "distance_correlation": "reldep.questions.dependence",
     "explain_plan": "reldep.questions.planning",
     "finite_sample_bound": "reldep.stats.paper",
+    "groups": "reldep.questions.groups",
     "hsic": "reldep.questions.dependence",
     "influence": "reldep.questions.dependence",
+    "matrix": "reldep.questions.matrix",
     "paper_test": "reldep.questions.compare",
     "rank": "reldep.questions.rank",
     "rotation": "reldep.stats.contrasts",
@@ -68,9 +72,11 @@ __all__ = [
     "exceptions",
     "explain_plan",
     "finite_sample_bound",
+    "groups",
     "hsic",
     "influence",
     "kernels",
+    "matrix",
     "paper_test",
     "plotting",
     "rank",

@@ -11,12 +11,11 @@ every front end words them in its own way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class Option:
 Words: TypeAlias = "str | Option | Sequence[str | Option]"
 
 
-class Worded(Exception):
+class Worded(Exception):  # noqa: N818 (a mistake or a caution, by its second base)
     """A message in parts: what is wrong, and the way out.
 
     Parameters
@@ -156,6 +155,10 @@ class InfluentialObservationWarning(ReldepWarning):
 
 class TiesWarning(ReldepWarning):
     """A numeric variable takes few values or one of them very often."""
+
+
+class DependentRowsWarning(ReldepWarning):
+    """Rows may depend on each other, which makes p-values too small."""
 
 
 class SignFlipWarning(ReldepWarning):

@@ -168,7 +168,7 @@ def test_describe_for_machines(ask):
 
 def test_describe_joins_cuts_long_examples_and_takes_categories(ask, tmp_path):
     joined = ask("describe", "design.csv", "lipids.csv", "--join", "id")
-    assert joined.out.startswith("joined on 'id': 38 rows; without a partner: 2 of 40 rows")
+    assert joined.out.startswith("joined on 'id': 38 rows; unmatched: 2 of 40 rows")
     (tmp_path / "notes.csv").write_text(f"group,note\n1,{'word ' * 20}\n2,b\n1,c\n")
     said = ask("describe", tmp_path / "notes.csv", "--categories", "group")
     assert "  word word word word word word…  none: all different" in said.out

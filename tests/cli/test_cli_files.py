@@ -31,7 +31,7 @@ JOINED = ("compare", "design.csv", "lipids.csv", "genes.parquet", "--join", "id"
 
 def test_files_are_joined_and_lost_rows_told(ask):
     told = (
-        "joined on 'id': 38 rows; without a partner: 2 of 40 rows of design.csv, "
+        "joined on 'id': 38 rows; unmatched: 2 of 40 rows of design.csv, "
         "2 of 40 rows of genes.parquet"
     )
     said = ask(*JOINED)

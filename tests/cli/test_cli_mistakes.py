@@ -58,7 +58,7 @@ def compare(source, first, second):
         ),
         (
             ("compare", "design.csv", "lipids.csv", *QUESTION),
-            "2 files need a column to be joined on: say --join id",
+            "2 files need a column to be joined on. Pass --join id",
         ),
     ],
     ids=lambda given: " ".join(given[2:])[-40:] if isinstance(given, tuple) else "",

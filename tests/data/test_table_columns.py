@@ -16,7 +16,7 @@ from reldep.data import (
     select_blocks,
     select_columns,
 )
-from reldep.data.names import listing, nearest
+from reldep.data.checks import listing, nearest_names
 
 STEADY = settings(deadline=None, derandomize=True)
 NUMBER, TEXT, MIXED = ColumnType.NUMBER, ColumnType.TEXT, ColumnType.MIXED
@@ -240,10 +240,10 @@ def test_a_wrong_weight_says_what_is_wrong(text: str, message: str) -> None:
 
 
 def test_nearest_names_ignore_case_and_keep_the_spelling() -> None:
-    assert nearest("AGE", ["Age", "age", "stage", "sex"]) == ["Age", "age", "stage"]
-    assert nearest("C14", ["id", "lipids_C14", "other_c14"]) == ["lipids_C14", "other_c14"]
-    assert nearest("qq", ["age"]) == []
-    assert nearest("", ["age"]) == []
+    assert nearest_names("AGE", ["Age", "age", "stage", "sex"]) == ["Age", "age", "stage"]
+    assert nearest_names("C14", ["id", "lipids_C14", "other_c14"]) == ["lipids_C14", "other_c14"]
+    assert nearest_names("qq", ["age"]) == []
+    assert nearest_names("", ["age"]) == []
 
 
 def test_long_lists_are_cut() -> None:

@@ -86,14 +86,14 @@ def test_an_excel_sheet_is_a_table(tmp_path: Path, write_xlsx: WriteExcel) -> No
 def test_a_stray_word_in_an_excel_column_is_refused(tmp_path: Path, write_xlsx: WriteExcel) -> None:
     path = tmp_path / "mice.xlsx"
     write_xlsx(path, [["x"], [1.5], ["oops"], [2.5]])
-    with pytest.raises(ValueError, match="holds numbers and words: 'oops' is not a number"):
+    with pytest.raises(ValueError, match=r"holds numbers and words: 'oops' \(line 3\)"):
         open_table(path).read(["x"])
 
 
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([], "mice.xlsx is empty: its first sheet has no columns and no rows"),
+        ([], "mice.xlsx is empty: its sheet 'data' has no columns and no rows"),
         ([["a", "b"]], "mice.xlsx has 2 columns, but no rows"),
         ([["a", "b", "a"], [1, 2, 3]], "mice.xlsx has more than one column named 'a'"),
     ],
@@ -214,7 +214,11 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
         ("x.parquet", b"a,b\n1,2\n", "x.parquet is not a Parquet file: parquet: "),
         ("x.feather", b"FEA1" + bytes(40), "is not an Arrow .* Feather file of the first version"),
         ("x.arrow", b"a,b\n1,2\n", r"x.arrow is not an Arrow \(IPC\) or Feather 2 file: "),
-        ("x.xlsx", b"a,b\n1,2\n", r"x.xlsx is not an Excel file \(.xlsx\): calamine error"),
+        (
+            "x.xlsx",
+            b"a,b\n1,2\n",
+            r"x.xlsx is not an Excel or .* workbook \(.xlsx\): calamine error",
+        ),
         ("x.xlsx", b"\xd0\xcf\x11\xe0" + bytes(20), r"looks like an old Excel \(.xls\)"),
         ("x.npz", b"a,b\n1,2\n", r"x.npz is not an NPZ archive \(numpy.savez\): File is not a"),
         ("x.npz", b"\x93NUMPY" + bytes(20), "x.npz is not an NPZ .*: it looks like a NumPy .npy"),

@@ -38,8 +38,7 @@ def test_rows_with_one_key_come_together_in_the_order_of_the_first_file(write: W
         (3, 0),
     ]
     assert str(table.join) == (
-        f"joined on 'id': 3 rows; without a partner: 1 of 4 rows of {genes}, "
-        f"2 of 5 rows of {lipids}"
+        f"joined on 'id': 3 rows; unmatched: 1 of 4 rows of {genes}, 2 of 5 rows of {lipids}"
     )
     assert table.read(["C14"], where="ge_1 > 1 and diet = 'sun'")["C14"].to_list() == [0.3, 0.2]
 
@@ -47,7 +46,7 @@ def test_rows_with_one_key_come_together_in_the_order_of_the_first_file(write: W
 def test_a_join_without_loss_says_so(write: Write) -> None:
     paths = [write("a.csv", "id,x\n1,1\n2,2\n"), write("b.csv", "id,y\n2,2\n1,1\n")]
     report = open_table(paths, join="id").join
-    assert str(report) == "joined on 'id': 2 rows; every row has a partner"
+    assert str(report) == "joined on 'id': 2 rows; every row is matched"
 
 
 def test_standard_input_can_be_joined(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,16 +59,14 @@ def test_shared_column_names_get_the_files_names_in_front(write: Write) -> None:
     genes = write("genes.csv.gz", "id,V1,V2\n1,10,20\n2,11,oops\n3,12,21\n")
     lipids = write("lipids.csv", "id,V1\n1,30\n2,31\n3,32\n")
     table = open_table([genes, lipids], join="id")
-    assert list(table.columns) == ["id", "genes_V1", "genes_V2", "lipids_V1"]
+    assert list(table.columns) == ["id", "genes_V1", "V2", "lipids_V1"]
     assert table.read(["genes_V1", "lipids_V1"]).row(0) == (10, 30)
     assert table.join is not None
     assert table.join.prefixed
     with pytest.raises(ValueError, match=r"no column 'V1' in .*; nearest: 'genes_V1', 'lipids_V1'"):
         table.select("V1")
-    with pytest.raises(
-        ValueError, match=r"'genes_V2' .* holds numbers and words: 'oops' \(line 3\)"
-    ):
-        table.read(["genes_V2"])
+    with pytest.raises(ValueError, match=r"'V2' holds numbers and words: 'oops' \(line 3\)"):
+        table.read(["V2"])
 
 
 def test_files_whose_names_do_not_tell_columns_apart_are_refused(
@@ -150,7 +147,7 @@ def test_files_that_cannot_be_joined(write: Write, first: str, second: str, mess
 
 def test_several_files_need_a_key_and_a_key_needs_several_files(write: Write) -> None:
     first, second = write("a.csv", "id\n1\n"), write("b.csv", "id\n1\n")
-    with pytest.raises(ValueError, match=r"2 files need a column to be joined on: say join='id'"):
+    with pytest.raises(ValueError, match=r"2 files need a column to be joined on. Pass join='id'"):
         open_table([first, second])
     with pytest.raises(ValueError, match=r"join='id' needs at least two files; only .*a.csv"):
         open_table(first, join="id")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -64,29 +66,18 @@ def ranking(triple):
     noise = {"near a": 0.5, "near b": 0.5, "near c": 0.55, "mid": 1.5, "far": 2.5, "none": 40.0}
     x = triple[0]
     targets = {name: x + s * rng.normal(size=len(x)) for name, s in noise.items()}
-    return reldep.rank(x, targets, n_simulations=2000)
+    return reldep.rank(x, targets, n_simulations=2000, measure="hsic")
 
 
 @pytest.fixture(scope="session")
-def sensitive(joint):
-    """A sensitivity result whose sign changes between 0.5 and 1."""
-    from reldep.results import Sensitivity
-
-    z = np.array([-4.0, -2.0, 2.0, 3.0])
-    return Sensitivity(
-        n_observations=joint.n_observations,
-        measure="hsic",
-        variance=joint.variance,
-        provenance=joint.provenance,
-        warnings=(),
-        source="source",
+def sensitive():
+    """What a sensitivity offers to its picture, with a sign that changes between 0.5 and 1."""
+    return SimpleNamespace(
         first="first",
-        second="second",
-        factors=np.array([0.25, 0.5, 1.0, 2.0]),
-        estimates=0.01 * z,
-        standard_errors=np.full(4, 0.01),
-        statistics=z,
-        pvalues=np.array([0.99997, 0.977, 0.0228, 0.00135]),
         alternative="greater",
-        bandwidths={"source": 1.0, "first": 1.0, "second": 1.0},
+        factors=np.array([0.25, 0.5, 1.0, 2.0]),
+        statistics=np.array([-4.0, -2.0, 2.0, 3.0]),
+        sign_changes=((0.5, 1.0),),
+        comparisons=[SimpleNamespace(df=np.inf)] * 4,
+        headings=lambda: {"statistic": "z"},
     )

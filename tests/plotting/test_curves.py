@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-import dataclasses
+import copy
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -31,7 +32,7 @@ def test_split_curve_needs_relative_efficiency_times_more_observations(joint):
 def test_curve_reaches_eighty_percent_in_sight(joint, texts_of):
     ax = plotting.power(joint)
     assert ax.lines[0].get_ydata().max() > 0.8
-    assert {"80 %", "pilot"} <= set(texts_of(ax))
+    assert {"80%", "pilot"} <= set(texts_of(ax))
 
 
 def test_small_effects_widen_the_range(triple):
@@ -60,7 +61,7 @@ def test_one_dependence_has_one_curve(triple):
 
 def test_level_stands_on_the_axis(joint):
     ax = plotting.power(joint, alpha=0.01)
-    assert ax.get_ylabel() == "power at the 1 % level"
+    assert ax.get_ylabel() == "power at the 1% level"
 
 
 def test_wrong_input_is_refused(joint):
@@ -71,7 +72,7 @@ def test_wrong_input_is_refused(joint):
 
 
 def test_sensitivity_draws_z_over_the_bandwidth_with_its_critical_lines(sensitive):
-    ax = sensitive.plot()
+    ax = plotting.sensitivity(sensitive)
     (curve,) = [line for line in ax.lines if line.get_marker() == "o"]
     np.testing.assert_array_equal(curve.get_xydata()[:, 1], sensitive.statistics)
     assert ax.get_xscale() == "log"
@@ -81,18 +82,37 @@ def test_sensitivity_draws_z_over_the_bandwidth_with_its_critical_lines(sensitiv
 
 
 def test_sign_change_is_marked_where_the_curve_crosses_zero(sensitive):
-    ax = sensitive.plot()
+    ax = plotting.sensitivity(sensitive)
     (mark,) = [line for line in ax.lines if line.get_label().startswith("sign changes")]
     # Halfway between 0.5 and 1 on the logarithmic axis: z is -2 and 2 there.
     np.testing.assert_allclose(mark.get_xdata(), 0.5**0.5)
     assert legend(ax) == ["sign changes at 0.71 times the bandwidth"]
 
 
+def changed(answer, **attributes):
+    other = copy.copy(answer)
+    vars(other).update(attributes)
+    return other
+
+
 def test_steady_sign_has_no_mark(sensitive):
-    steady = dataclasses.replace(sensitive, estimates=np.abs(sensitive.estimates))
+    steady = changed(sensitive, statistics=np.abs(sensitive.statistics), sign_changes=())
     assert plotting.sensitivity(steady).get_legend() is None
 
 
 def test_two_sided_sensitivity_has_wider_lines(sensitive):
-    both = dataclasses.replace(sensitive, alternative="two-sided")
+    both = changed(sensitive, alternative="two-sided")
     assert plotting.sensitivity(both, alpha=0.01).texts[0].get_text() == "z = ±2.58"
+
+
+def test_few_degrees_of_freedom_have_wider_lines_under_the_name_of_their_law(sensitive):
+    from scipy.stats import t
+
+    comparisons = [SimpleNamespace(df=df) for df in (5.0, 6.0, 7.0, 8.0)]
+    student = changed(sensitive, comparisons=comparisons, headings=lambda: {"statistic": "t"})
+    ax = plotting.sensitivity(student)
+    (upper,) = [
+        line for line in ax.lines if line.get_linestyle() == "--" and line.get_ydata()[0] > 0
+    ]
+    np.testing.assert_allclose(upper.get_ydata(), t.isf(0.05, [5, 6, 7, 8]))
+    assert ax.get_ylabel() == "t, positive: more on first"

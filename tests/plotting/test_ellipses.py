@@ -25,8 +25,8 @@ def test_outline_of_singular_covariance_is_a_segment():
 
 def test_axes_and_sides_carry_the_names_of_the_variables(joint, texts_of):
     ax = joint.plot()
-    assert ax.get_xlabel() == "HSIC(source, first)"
-    assert ax.get_ylabel() == "HSIC(source, second)"
+    assert ax.get_xlabel() == "CKA(source, first)"
+    assert ax.get_ylabel() == "CKA(source, second)"
     assert {"more on first", "more on second"} <= set(texts_of(ax))
 
 
@@ -45,7 +45,7 @@ def test_joint_and_split_share_one_axes_and_differ_without_colour(joint, split):
     assert len({line.get_linestyle() for line in outlines}) == 2
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
     assert [text.split(":")[0] for text in labels] == ["joint", "split", "equal dependence"]
-    assert f"z = {split.statistic:.2f}" in labels[1]
+    assert f"{split.statistic_name()} = {split.statistic:.2f}" in labels[1]
 
 
 def test_draws_become_dots_inside_the_limits(joint, split):
@@ -65,12 +65,12 @@ def test_draws_of_one_result_need_no_label(joint):
 
 def test_comparisons_of_different_questions_get_general_axis_names(joint, odd_names):
     ax = plotting.ellipses({"a": joint, "b": odd_names})
-    assert ax.get_xlabel() == "HSIC(source, first target)"
+    assert ax.get_xlabel() == "CKA(source, first target)"
 
 
 def test_comparisons_of_different_measures_name_both(joint, triple):
-    aligned = reldep.compare(*triple, measure="cka")
-    ax = plotting.ellipses({"raw": joint, "normalised": aligned})
+    raw = reldep.compare(*triple, measure="hsic")
+    ax = plotting.ellipses({"raw": raw, "normalised": joint})
     assert ax.get_xlabel() == "CKA or HSIC with the first"
 
 
@@ -79,7 +79,7 @@ def test_names_are_shown_as_text_never_as_formulas(odd_names):
     assert r"\$x_1\$" in ax.get_xlabel()
     ax.figure.canvas.draw()
     assert ax.xaxis.label._preprocess_math(ax.get_xlabel()) == (
-        "HSIC($x_1$, <script>…/script>)",
+        "CKA($x_1$, <script>…/script>)",
         False,
     )
 

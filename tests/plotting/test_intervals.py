@@ -29,7 +29,7 @@ def test_every_dependence_and_the_contrast_has_its_interval(contrast):
     ax = contrast.plot()
     assert tick_names(ax) == ["x ~ y", "x ~ z", "y ~ z", "contrast"]
     table = contrast.table()
-    limits = np.transpose([table["low_95"], table["high_95"]])
+    limits = np.transpose([table["low"], table["high"]])
     np.testing.assert_allclose(intervals(ax), limits, rtol=1e-12)
 
 
@@ -41,7 +41,7 @@ def test_the_contrast_looks_different_without_colour(contrast):
 def test_one_dependence_is_one_row(triple):
     ax = reldep.dependence(*triple[:2], measure="cka").plot()
     assert tick_names(ax) == ["x ~ y"]
-    assert ax.get_xlabel() == "CKA with 95 % interval"
+    assert ax.get_xlabel() == "CKA with 95% interval"
 
 
 def test_long_names_are_shortened_in_the_middle(odd_names):
@@ -77,7 +77,7 @@ def test_only_the_strongest_of_many_targets_are_drawn(ranking):
 
 
 def test_at_least_one_target_must_be_drawn(ranking):
-    with pytest.raises(ValueError, match="top=0; draw at least one target"):
+    with pytest.raises(ValueError, match="top=0 draws no target; draw at least one"):
         plotting.ranking(ranking, top=0)
 
 
@@ -91,7 +91,7 @@ def test_sixty_targets_get_smaller_rows(triple):
 
 def test_forest_of_a_ranking_has_simultaneous_intervals(ranking):
     ax = plotting.forest(ranking)
-    assert ax.get_xlabel() == "HSIC with simultaneous 95 % intervals"
+    assert ax.get_xlabel() == "HSIC with simultaneous 95% intervals"
     assert tick_names(ax)[-1] == "source ~ none"
     low, high = ranking.confidence_interval()
     weakest = ranking.targets.index("none")

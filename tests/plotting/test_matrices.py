@@ -4,6 +4,8 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy.cluster.hierarchy import linkage
+from scipy.spatial.distance import squareform
 
 import reldep
 from reldep import plotting
@@ -90,6 +92,63 @@ def test_ink_is_white_on_dark_and_black_on_light_cells():
 def test_wrong_matrices_are_refused(matrix, names, message):
     with pytest.raises(ValueError, match=message):
         plotting.heatmap(matrix, names)
+
+
+def test_tree_puts_like_variables_beside_each_other():
+    values = np.full((4, 4), 0.1)
+    values[0, 2] = values[2, 0] = values[1, 3] = values[3, 1] = 0.8
+    links = linkage(squareform(1 - values, checks=False), "average")
+    ax = plotting.heatmap(values, list("abcd"), links=links)
+    names = [tick.get_text() for tick in ax.get_yticklabels()]
+    assert {frozenset(names[:2]), frozenset(names[2:])} == {frozenset("ac"), frozenset("bd")}
+    assert cells(ax)[0, 1] == cells(ax)[2, 3] == 0.8
+    (above,) = ax.child_axes
+    assert len(above.lines) == 3
+
+
+def test_cells_that_are_not_significant_lie_below_the_scale():
+    values = np.array([[1, 0.6, 0.1], [0.6, 1, 0.5], [0.1, 0.5, 1]])
+    pvalues = np.array([[0, 0.01, 0.3], [0.01, 0, 0.05], [0.3, 0.05, 0]])
+    ax = plotting.heatmap(values, pvalues=pvalues)
+    image = ax.images[0]
+    assert image.get_clim() == (0.6, 1.6)
+    below = cells(ax) < image.get_clim()[0]
+    np.testing.assert_array_equal(below.filled(False), pvalues >= 0.05)
+    assert [text.get_text() for text in ax.texts] == [
+        "0.60",
+        "0.10",
+        "0.60",
+        "0.50",
+        "0.10",
+        "0.50",
+    ]
+    assert ax.get_title(loc="right") == "grey: p-value of 0.05 or more"
+
+
+def test_nothing_significant_still_draws():
+    ax = plotting.heatmap([[1, 0.1], [0.1, 1]], pvalues=np.ones((2, 2)))
+    assert (cells(ax).compressed() < ax.images[0].get_clim()[0]).all()
+
+
+def test_two_sides_may_differ():
+    ax = plotting.heatmap([[0.1, 0.2, 0.3]], ["x"], columns=["a", "b", "c"])
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["a", "b", "c"]
+    assert cells(ax).count() == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"links": [[0, 1, 0.5, 2]], "columns": ["a", "b"]}, "linkage of the 2 variables"),
+        ({"links": [[0, 1, 0.5]]}, r"links has shape \(1, 3\)"),
+        ({"pvalues": [0.1, 0.2]}, r"pvalues has shape \(2,\) for a matrix of shape \(2, 2\)"),
+        ({"columns": ["a"]}, "columns has 1 entries for a matrix of 2 variables"),
+        ({"alpha": 0}, "alpha"),
+    ],
+)
+def test_wrong_options_of_a_matrix_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        plotting.heatmap([[1, 0.5], [0.5, 1]], **options)
 
 
 def test_missing_pair_is_named(variables):

@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 
+import reldep
 from reldep.report.markup import Markup, element, escaped, joined
 from report.conftest import HOSTILE, KINDS
 from report.parsed import Document
@@ -28,7 +29,7 @@ def test_notebook_shows_cautions_as_text(hostile):
 def test_latex_table_has_the_rows_of_the_result(comparison):
     lines = comparison.to_latex().splitlines()
     assert lines[1] == r"\begin{tabular}{lrrrrrr}"
-    assert lines[3].startswith(r"dependence & HSIC & standard error & 95 \% from")
+    assert lines[3].startswith(r"dependence & CKA & standard error & from & to & t & p-value")
     assert lines[5].startswith(r"location \textasciitilde{} genes & $0.")
     assert len(lines) == 10
 
@@ -67,10 +68,35 @@ def test_attributes_are_escaped_and_may_be_left_out():
 
 
 def test_truth_values_and_pvalues_are_written_for_readers():
-    from reldep.report.cells import cell, heading
+    from reldep.report.tabular import cell
 
     assert cell("may_be_best", True) == "yes"
     assert cell("may_be_best", False) == "no"
     assert cell("adjusted_pvalue", 1e-9) == "1.0e-09"
     assert cell("pvalue", 0.0) == "< 1e-300"
-    assert heading("share_of_variance") == "share of variance"
+
+
+def test_a_chi_square_statistic_is_called_so(answers):
+    result = answers["dependence"]
+    written = (result.to_latex(), result.to_markdown(), result._repr_html_(), result.to_html())
+    for document in written:
+        assert "chi-square" in document
+        assert "p-value of independence" in document
+    header = result.to_latex().splitlines()[3].removesuffix(r" \\").split(" & ")
+    assert "z" not in header
+
+
+def test_markdown_has_the_sentence_the_rows_and_the_cautions(hostile):
+    lines = hostile.to_markdown().splitlines()
+    assert lines[2].startswith("| dependence | CKA | standard error |")
+    assert lines[3].startswith("| --- | ---: |")
+    assert lines[4].count(" | ") == 6
+    assert r"\<script\>" in lines[0]
+    assert lines[-1].startswith("**Caution:** caution about")
+
+
+def test_markdown_cells_cannot_be_broken_by_names(variables):
+    names = ["a|b", "new\nline", "*c*"]
+    lines = reldep.compare(*variables, names=names).to_markdown().splitlines()
+    assert lines[4].startswith(r"| a\|b \~ new line | ")
+    assert r"\*c\*" in lines[5]

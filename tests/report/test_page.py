@@ -1,9 +1,14 @@
 from __future__ import annotations
 
 import base64
+import os
 import platform
 import re
+import shutil
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 from xml.etree import ElementTree
 
 import matplotlib as mpl
@@ -11,6 +16,8 @@ import numpy as np
 import pytest
 
 import reldep
+from reldep.data.rows import Rows
+from reldep.exceptions import SmallSampleWarning
 from report.conftest import HOSTILE, KINDS
 from report.parsed import Document
 
@@ -46,7 +53,7 @@ def test_sections_follow_the_reader(pages):
         "Table",
         "Cautions",
         "Does the answer depend on the bandwidth?",
-        "Most influential rows",
+        "Most influential observations",
         "How it was computed",
         "References",
     ]
@@ -54,7 +61,7 @@ def test_sections_follow_the_reader(pages):
 
 def test_ranking_has_two_pictures_and_no_single_influence(answers, documents):
     assert len(pictures(documents["ranking"])) == 2
-    assert "Most influential rows" not in documents["ranking"].text
+    assert "Most influential observations" not in documents["ranking"].text
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -123,9 +130,9 @@ def test_many_rows_still_give_a_small_file():
 
 
 def test_long_tables_are_cut_and_say_so():
-    from reldep.report.cells import html_table
+    from reldep.report.tabular import html_table
 
-    document = Document(html_table({"name": ["a"] * 9}, "Nine.", most=5))
+    document = Document(html_table({"name": ["a"] * 9}, {"name": "who"}, "Nine.", most=5))
     assert len(document.all("tr")) == 6
     assert "Nine. The first 5 of 9 rows." in document.text
 
@@ -133,7 +140,7 @@ def test_long_tables_are_cut_and_say_so():
 def test_cautions_come_with_their_meaning(documents):
     text = documents["hostile"].text
     assert "Small sample: caution about" in text
-    assert "What it means: Few observations: the normal approximation may be rough." in text
+    assert "What it means: Few observations: the approximation behind p-values" in text
     assert "None: no check found a problem." in documents["comparison"].text
 
 
@@ -150,12 +157,18 @@ def test_most_influential_rows_are_listed_with_their_share(documents):
     text = documents["comparison"].text
     assert "The 5 observations with the largest influence" in text
     assert re.search(r"\d\.\d%", text)
-    assert "Without the 5 most influential rows the estimate would be about" in text
+    assert "Without the 5 most influential observations the estimate would be about" in text
 
 
 def test_four_rows_leave_nothing_without_the_most_influential():
     with pytest.warns(reldep.ReldepWarning):
-        tiny = reldep.compare([1, 2, 3, 5], [1, 3, 2, 4], [2, 1, 3, 9], kernel="linear")
+        tiny = reldep.compare(
+            [1, 2, 3, 5],
+            [1, 3, 2, 4],
+            [2, 1, 3, 9],
+            kernel="linear",
+            variance="fixed-kernel",
+        )
     text = Document(tiny.to_html()).text
     assert "The 4 observations with the largest influence" in text
     assert "Without the" not in text
@@ -166,7 +179,7 @@ def test_how_it_was_computed_can_be_repeated(documents):
     for expected in (
         "Gaussian(bandwidth=",
         "dense",
-        "fixed-kernel",
+        "jackknife",
         platform.python_version(),
         np.__version__,
         "Random seed0 (the default)",
@@ -199,22 +212,94 @@ def test_references_fit_the_measure(documents, kind, author):
 
 
 def test_level_of_the_answer_is_the_readers(comparison):
-    assert "99 % interval" in Document(comparison.to_html(alpha=0.01)).text
+    assert "99% interval" in Document(comparison.to_html(alpha=0.01)).text
     with pytest.raises(ValueError, match="alpha"):
         comparison.to_html(alpha=1.5)
 
 
-def test_readers_settings_of_matplotlib_change_nothing_and_are_kept(pages, answers):
-    with mpl.rc_context({"text.color": "white", "font.size": 30, "axes.facecolor": "black"}):
+DARK = {
+    "text.color": "white",
+    "axes.labelcolor": "white",
+    "axes.edgecolor": "white",
+    "xtick.color": "white",
+    "ytick.color": "white",
+    "figure.facecolor": "black",
+    "axes.facecolor": "black",
+    "axes.grid": True,
+    "font.size": 30,
+    "svg.fonttype": "path",
+}
+
+
+def test_pictures_are_black_on_white_whatever_the_readers_settings(answers, monkeypatch):
+    with mpl.rc_context(DARK):
         before = dict(mpl.rcParams)
-        assert answers["split"].to_html() == pages["split"]
+        monkeypatch.setattr(mpl.RcParams, "__setitem__", pytest.fail)
+        html = answers["split"].to_html()
+        monkeypatch.undo()
         assert dict(mpl.rcParams) == before
+    plain, dark = (pictures(Document(page)) for page in (answers["split"].to_html(), html))
+    for one, other in zip(plain, dark, strict=True):
+        # The number of ticks may differ, nothing else.
+        for kind in ("text", "path"):
+            assert set(styles(one, kind)) == set(styles(other, kind))
+
+
+def styles(picture, kind):
+    return [node.get("style") for node in picture.iter() if node.tag.endswith(f"}}{kind}")]
+
+
+def test_reports_drawn_in_threads_are_the_same(answers, pages):
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(8) as threads:
+        jobs = [threads.submit(answers["dependence"].to_html) for _ in range(16)]
+        assert {job.result() for job in jobs} == {pages["dependence"]}
+
+
+def test_report_can_be_made_from_a_source_tree_that_is_not_installed(tmp_path):
+    """Without metadata and without anything of this installation on the path."""
+    root = Path(reldep.__file__).parent
+    shutil.copytree(root, tmp_path / "reldep", ignore=shutil.ignore_patterns("__pycache__"))
+    code = (
+        "import importlib.metadata, sys\n"
+        "def none(name): raise importlib.metadata.PackageNotFoundError(name)\n"
+        "importlib.metadata.version = importlib.metadata.distribution = none\n"
+        "import numpy, reldep\n"
+        "x = numpy.random.default_rng(0).normal(size=(3, 40))\n"
+        "assert 'Made with reldep' in reldep.compare(*x).to_html(), reldep.__file__\n"
+        "print(reldep.__file__)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONWARNINGS": "ignore"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert str(tmp_path) in done.stdout
+
+
+def test_options_in_cautions_are_spelled_by_the_front_end(comparison):
+    from reldep.exceptions import Option
+    from reldep.report import page
+
+    caution = SmallSampleWarning(["pass ", Option("missing", "drop"), "."])
+    result = replace(comparison, warnings=(caution,))
+    assert "pass missing='drop'." in Document(result.to_html()).text
+    spelled = page(result, spell=lambda option: f"--{option.name} {option.value}")
+    assert "pass --missing drop." in Document(spelled).text
+
+
+def test_sections_head_their_first_column_by_its_own_name(comparison):
+    rows = Rows.labelled([f"p{i}" for i in range(90)], "statistic")
+    named = replace(comparison, provenance=replace(comparison.provenance, rows=rows))
+    html = named.to_html()
+    assert '<th scope="col">statistic</th><th scope="col" class="number">influence</th>' in html
 
 
 def test_names_in_other_scripts_raise_no_font_warning(variables):
     html = reldep.compare(*variables, names=["位置", "遺伝子", "コピー数"]).to_html()
     written = [node.text for node in pictures(Document(html))[0].iter() if node.text]
-    assert "HSIC(位置, 遺伝子)" in written
+    assert "CKA(位置, 遺伝子)" in written
 
 
 COLOURS = re.compile(r"--(\w[\w-]*): (#[0-9a-f]{3,6})")

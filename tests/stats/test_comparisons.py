@@ -14,10 +14,11 @@ from reldep.stats.comparisons import (
     simultaneous_intervals,
 )
 from reldep.stats.differences import difference_test
-from reldep.stats.jackknife import Jackknife, SecondMatrix, jackknife
+from reldep.stats.jackknife import Jackknife, jackknife
 from reldep.stats.joint_draws import JointDraws, critical_value, tail_probability
 from reldep.stats.pooling import lift_variances, pooled_degrees
 from reldep.stats.score_intervals import own_kurtosis, score_intervals, score_variance
+from reldep.stats.second_part import SecondMatrix
 from stats.dense_terms import all_means, distance, gaussian
 
 # Of an independent implementation: targets(measure), comparisons 0, 7, 30, 54 of 55. Scores,
@@ -56,7 +57,8 @@ def tied(p, n, seed=0):
     """Independent deviations of one size: the differences are those of Tukey's problem."""
     rng = np.random.default_rng(seed)
     deviations = np.linalg.qr(rng.normal(size=(n, p)))[0].T / 10
-    return Jackknife(np.full(p, 0.4), deviations, SecondMatrix(1e-9 * np.eye(p)), np.ones(p), "cka")
+    values, second = np.full(p, 0.4), SecondMatrix(1e-9 * np.eye(p))
+    return Jackknife(values, deviations, values, second, np.ones(p), "cka")
 
 
 def ranked(found, n_draws=2000, **options):

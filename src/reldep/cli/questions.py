@@ -143,7 +143,7 @@ def _read_weights(words: list[str]) -> dict[tuple[str, str], float]:
 
 def _column(request: Request, name: str, blocks: dict[str, list[str]]) -> str:
     """Give the column of this name, or propose a column or block of a similar one."""
-    from reldep.data.names import hint
+    from reldep.data.checks import hint
 
     if name not in request.table.columns:
         known = [*blocks, *request.table.columns]

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_type_h
 
 import typer
 
-from reldep.questions.kernel_words import parse_kernels
 from reldep.cli.output import check_outputs
+from reldep.questions.kernel_words import parse_kernels
 
 if TYPE_CHECKING:
     import polars as pl

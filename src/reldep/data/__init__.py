@@ -1,12 +1,17 @@
-"""From files and column expressions to named blocks of columns.
+"""From files and objects to named variables with kinds and rows; the only input checks.
 
 Nothing here imports polars before a file is opened.
 """
 
 from __future__ import annotations
 
-from reldep.data.cleaning import MISSING_WORDS
-from reldep.data.columns import (
+from reldep.data.cells import MISSING_WORDS
+from reldep.data.description import ColumnDescription, describe
+from reldep.data.files import open_table
+from reldep.data.joining import JoinedFile, JoinReport
+from reldep.data.options import ReadingOptions
+from reldep.data.rows import Rows
+from reldep.data.selectors import (
     ColumnType,
     parse_named,
     parse_weight,
@@ -14,9 +19,6 @@ from reldep.data.columns import (
     select_blocks,
     select_columns,
 )
-from reldep.data.description import ColumnDescription, describe
-from reldep.data.joining import JoinedFile, JoinReport
-from reldep.data.opening import open_table
 from reldep.data.table import Table
 
 __all__ = [
@@ -25,6 +27,8 @@ __all__ = [
     "ColumnType",
     "JoinReport",
     "JoinedFile",
+    "ReadingOptions",
+    "Rows",
     "Table",
     "describe",
     "open_table",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,8 @@ from reldep.exceptions import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from reldep.data.variables import IntArray, Variable
 
 SMALL_SAMPLE = 20

@@ -2,105 +2,300 @@
 
 from __future__ import annotations
 
-import gzip
-import sys
-import zlib
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from reldep.data.cleaning import MISSING_WORDS, clean_words
-from reldep.data.dialect import decode, detect, first_lines, has_blank_lines, read_header
-from reldep.data.failures import explain, reading_errors
-from reldep.data.lazy import tidy_numbers, typed_columns
-from reldep.data.table import Table
-from reldep.data.textfile import TextFile
+import numpy as np
+
+from reldep.data.cells import MISSING_WORDS, ROW, Cleaned, Refusal, clean_words
+from reldep.data.checks import printable
+from reldep.data.dialect import (
+    UTF8_MARK,
+    Dialect,
+    Header,
+    check_header,
+    decode,
+    detect,
+    first_lines,
+    lines_before,
+    lines_to_skip,
+    own_encoding,
+    read_header,
+    recoded,
+    records,
+    units_in,
+)
+from reldep.data.layout import Layout, Odd, ragged, scan_records
+from reldep.data.notation import Form
+from reldep.data.queries import collect, column, explain, named, reading_errors
+from reldep.data.table import Table, finished_table, with_categories
+from reldep.exceptions import InputError, Option
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     import polars as pl
+
+    from reldep.data.options import ReadingOptions
+    from reldep.data.rows import Places
 
 # Below this the whole file is looked at to find the types of its columns,
 # above it the first rows; these then stand for the rest.
 SMALL_FILE = 50_000_000
 _ROWS_LOOKED_AT = 10_000
 _PART_LOOKED_AT = 4_000_000
-_GZIP = b"\x1f\x8b"
+_SHOWN = 4
 
 
-def open_delimited(path: Path, delimiter: str | None = None) -> Table:
-    """Open a text file; the delimiter is found out if it is not given.
+@dataclass(frozen=True)
+class TextFile:
+    """A delimited text: on disk, or in memory if it came compressed or through a pipe.
 
-    A compressed file is known by its first bytes, whatever its name.
+    Attributes
+    ----------
+    name : str
+        What to call it in messages.
+    content : path or bytes
+        The records, after `skip_lines` lines.
+    names : tuple of str
+        The columns.
+    dialect : Dialect
+        How it is written.
+    skip_lines : int
+        The lines before the first record.
+    places : Places
+        The line of each record.
     """
-    with path.open("rb") as file:
-        compressed = file.read(2) == _GZIP
-    content = _decompressed(path.read_bytes(), str(path)) if compressed else path
-    return open_text(content, str(path), delimiter)
+
+    name: str
+    content: Path | bytes = field(repr=False)
+    names: tuple[str, ...] = field(repr=False)
+    dialect: Dialect
+    skip_lines: int
+    places: Places = field(repr=False)
+
+    def scan(self, **options: Any) -> pl.LazyFrame:
+        """Give the records to polars, with the hidden column of their numbers."""
+        import polars as pl
+
+        return pl.scan_csv(
+            self.content,
+            has_header=False,
+            skip_lines=self.skip_lines,
+            separator=self.dialect.delimiter,
+            decimal_comma=self.dialect.decimal_comma,
+            null_values=list(MISSING_WORDS),
+            row_index_name=ROW,
+            glob=False,
+            **options,
+        )
+
+    def words(self) -> pl.LazyFrame:
+        """Give the records with every cell as it is written."""
+        frame = self.scan(infer_schema=False)
+        return frame.rename(dict(zip(_own_names(frame), self.names, strict=True)))
+
+    def place_of(self, position: int, value: str) -> str | None:
+        """Find the line on which a column first holds a value."""
+        name = self.names[position]
+        cells = column(name).str.strip_chars() == value.strip()
+        found = collect(self.words().filter(cells).select(column(ROW)).head(1), n_expressions=1)
+        return self.places.name(found.item()) if found.height else None
 
 
-def open_standard_input() -> Table:
-    """Open what comes through a pipe: delimited text, compressed or not."""
-    name = "standard input"
-    content = sys.stdin.buffer.read()
-    if content.startswith(_GZIP):
-        content = _decompressed(content, name)
-    if not content:
-        raise ValueError("standard input is empty; expected CSV or TSV text")
-    return open_text(content, name)
+def _own_names(frame: pl.LazyFrame) -> list[str]:
+    return [name for name in frame.collect_schema() if name != ROW]
 
 
-def _decompressed(content: bytes, name: str) -> bytes:
-    try:
-        return gzip.decompress(content)
-    except (EOFError, OSError, zlib.error) as error:
-        raise ValueError(f"{name} is a damaged gzip file: {error}") from error
-
-
-def open_text(content: Path | bytes, name: str, delimiter: str | None = None) -> Table:
+def open_text(content: Path | bytes, name: str, options: ReadingOptions) -> Table:
     """Find out how a text is written and what its columns are."""
-    start, end, small = _ends(content)
-    written = first_lines(decode(start, name))
-    dialect = detect(written, delimiter=delimiter)
-    header = read_header(written, dialect, name)
-    text = TextFile(name, content, dialect, tuple(header))
-    try:
-        frame = _scan(text, small=small)
-        frame, strays = clean_words(frame, frame.collect_schema(), text)
-        schema = frame.collect_schema()
-    except reading_errors() as error:
-        raise explain(error, name, [text]) from error
-    if has_blank_lines(start) or has_blank_lines(end):
-        frame = _without_blank_rows(frame)
-    return Table(
-        name=name,
-        frame=tidy_numbers(frame),
-        columns=typed_columns(schema, strays),
-        strays=strays,
-        texts=(text,),
+    content = _in_utf8(content, name, options)
+    start, small = _start(content)
+    text = first_lines(decode(start, name))
+    header, dialect = _read_header(text, name, options)
+    _check_quotes(header, dialect, printable(name))
+    offset = len(UTF8_MARK) if start.startswith(UTF8_MARK) else 0
+    layout = scan_records(
+        content,
+        dialect.delimiter,
+        len(header.names),
+        name=printable(name),
+        start=header.start + offset,
+        line=header.first_line,
+        header=header.text,
     )
+    said = list(header.said)
+    skip_lines = header.first_line - 1
+    left_out = _lines_to_leave_out(layout, header, dialect, printable(name), text, said)
+    if left_out:
+        content = _without(content, left_out, header.start + offset)
+        layout, skip_lines = layout.without(left_out), 0
+    if layout.n_records == len(layout.blank):
+        raise InputError(f"{printable(name)} has {len(header.names)} columns, but no rows.")
+    file = TextFile(name, content, header.names, dialect, skip_lines, layout.places())
+    return _make_table(file, layout, options, small=small, said=said)
 
 
-def _ends(content: Path | bytes) -> tuple[bytes, bytes, bool]:
-    """Return the start and the end of a text, and whether it is small.
+def _check_quotes(header: Header, dialect: Dialect, name: str) -> None:
+    """Refuse column names with a double quote that is not closed or stands inside one."""
+    n_fields = len(header.names)
+    scan_records(header.text, dialect.delimiter, n_fields, name=name, start=0, line=header.line)
 
-    The start of a small text is all of it; otherwise it is whole lines.
-    """
+
+def _in_utf8(content: Path | bytes, name: str, options: ReadingOptions) -> Path | bytes:
+    """Bring a text to UTF-8 with line ends that polars knows, if it is written otherwise."""
+    start, small = _start(content)
+    encoding = options.encoding or own_encoding(start)
+    if encoding is not None and encoding.lower().replace("_", "-") not in ("utf-8", "utf8"):
+        data = content if isinstance(content, bytes) else content.read_bytes()
+        content = start = recoded(data, encoding, name)
+    # A line end of one old computer, or of two computers in one file.
+    if b"\r" in start.replace(b"\r\n", b""):
+        data = start if small else content if isinstance(content, bytes) else content.read_bytes()
+        return _with_line_ends(data)
+    return content
+
+
+def _with_line_ends(data: bytes) -> bytes:
+    r"""Write ``\n`` for every ``\r`` that stands alone outside of quotes."""
+    signs = np.frombuffer(data, dtype=np.uint8).copy()
+    inside = np.cumsum(signs == ord('"')) % 2 == 1
+    followed = np.append(signs[1:] == ord("\n"), False)
+    signs[(signs == ord("\r")) & ~followed & ~inside] = ord("\n")
+    return signs.tobytes()
+
+
+def _start(content: Path | bytes) -> tuple[bytes, bool]:
+    """Return the start of a text in whole lines, or all of it if it is small."""
     if isinstance(content, bytes):
-        size = len(content)
-        if size < SMALL_FILE:
-            return content, b"", True
-        cut = content.find(b"\n", _PART_LOOKED_AT) + 1
-        return content[:cut], content[-_PART_LOOKED_AT:], False
-    size = content.stat().st_size
-    if size < SMALL_FILE:
-        return content.read_bytes(), b"", True
+        if len(content) < SMALL_FILE:
+            return content, True
+        return content[: content.find(b"\n", _PART_LOOKED_AT) + 1 or None], False
+    if content.stat().st_size < SMALL_FILE:
+        return content.read_bytes(), True
     with content.open("rb") as file:
-        start = file.read(_PART_LOOKED_AT) + file.readline()
-        file.seek(max(0, size - _PART_LOOKED_AT))
-        return start, file.read(), False
+        return file.read(_PART_LOOKED_AT) + file.readline(), False
 
 
-def _scan(text: TextFile, *, small: bool) -> pl.LazyFrame:
+def _read_header(text: str, name: str, options: ReadingOptions) -> tuple[Header, Dialect]:
+    """Find the header, the records, and how both are written."""
+    start, n_lines, own_delimiter, comments = lines_before(text, options.skip_rows)
+    rest = text[start:]
+    delimiter = options.delimiter or own_delimiter
+    dialect = detect(rest, delimiter=delimiter, decimal=options.decimal)
+    said = [f"{len(comments)} lines of comments before the table were left out"] * bool(comments)
+    names, record = read_header(rest, dialect.delimiter, name)
+    if not options.header:
+        names, record = [f"c{i + 1}" for i in range(len(names))], ""
+    else:
+        said += check_header([field for field in names if field], name, n_lines + 1)
+    following = records(rest[len(record) :], dialect.delimiter)
+    first, second = next(following, []), next(following, [])
+    if len(first) == len(names) + 1 and not first[-1].strip():
+        names.append("")  # every line ends with a delimiter, but for the first
+    line = n_lines + 1
+    n_lines += record.count("\n") + (not record.endswith("\n") and record != "")
+    units = 0
+    if options.header and units_in(first, second):
+        units = rest.find("\n", len(record)) + 1 - len(record)
+        found = [f"{n}: {u.strip()}" for n, u in zip(names, first, strict=False) if u.strip()]
+        more = ", …" if len(found) > _SHOWN else ""
+        said.append(
+            f"line {n_lines + 1} holds units, not an observation, and was left out "
+            f"({printable(', '.join(found[:_SHOWN]))}{more})"
+        )
+    before = text[: start + len(record) + units]
+    header = Header(
+        tuple(names),
+        record.encode(),
+        line,
+        len(before.encode()),
+        n_lines + 1 + bool(units),
+        tuple(said),
+    )
+    return header, dialect
+
+
+def _lines_to_leave_out(
+    layout: Layout, header: Header, dialect: Dialect, name: str, text: str, said: list[str]
+) -> list[Odd]:
+    """Pick the comments and repeated headers; refuse records with fields too many or too few."""
+    comments = [odd for odd in layout.odd if odd.is_comment]
+    wrong = next((odd for odd in layout.odd if not odd.is_comment), None)
+    if wrong is not None:
+        error = ragged(name, wrong, len(header.names), header.line, dialect.delimiter)
+        skip = lines_to_skip(text)
+        if skip is not None and wrong.line <= skip + 1:
+            raise InputError(
+                error.problem,
+                ["If the table starts further down, pass ", Option("skip_rows", skip), "."],
+            )
+        raise error
+    if comments:
+        said.append(f"{_lines(comments)} a comment and left out")
+    if layout.repeats:
+        said.append(f"{_lines(layout.repeats)} the header once more and left out")
+    return sorted([*comments, *layout.repeats], key=lambda odd: odd.record)
+
+
+def _lines(found: Sequence[Odd]) -> str:
+    shown = ", ".join(str(odd.line) for odd in found[:_SHOWN])
+    if len(found) == 1:
+        return f"line {shown} was taken as"
+    return f"lines {shown}{', …' * (len(found) > _SHOWN)} were each taken as"
+
+
+def _without(content: Path | bytes, left_out: list[Odd], start: int) -> bytes:
+    """Cut some records out of a text; what is left starts with the first record."""
+    data = content if isinstance(content, bytes) else content.read_bytes()
+    parts, place = [], start
+    for odd in left_out:
+        parts.append(data[place : odd.start])
+        place = odd.stop
+    return b"".join([*parts, data[place:]])
+
+
+def _make_table(
+    file: TextFile,
+    layout: Layout,
+    options: ReadingOptions,
+    *,
+    small: bool,
+    said: list[str],
+    labels: Sequence[str] = (),
+) -> Table:
+    """Give every column its type; that of `labels` is words."""
+    try:
+        frame = _typed(file, options, small=small, labels=labels)
+        if len(layout.blank):
+            import polars as pl
+
+            blank = pl.Series(layout.blank).cast(pl.get_index_type())
+            frame = frame.filter(~column(ROW).is_in(blank.implode()))
+        frame = _without_nameless(frame, file)
+        schema = {name: dtype for name, dtype in frame.collect_schema().items() if name != ROW}
+        form = _usual_form(file.dialect, options)
+        cleaned = clean_words(frame, schema, form, na=options.na, labels=labels)
+        _doubt_points(cleaned, schema, file)
+    except reading_errors() as error:
+        raise explain(error, file.name, [file]) from error
+    plain = replace(options, categories=None)
+    table = finished_table(
+        file.name, cleaned, plain, places=file.places, texts=(file,), said=tuple(said)
+    )
+    if options.categories is None:
+        return table
+    chosen = table.select(options.categories)
+    if not labels:
+        # Once more, for a label such as 007 must not have been a number before.
+        return _make_table(file, layout, options, small=small, said=said, labels=chosen)
+    return with_categories(table, labels)
+
+
+def _typed(
+    file: TextFile, options: ReadingOptions, *, small: bool, labels: Sequence[str]
+) -> pl.LazyFrame:
     """Return the text as a lazy frame with fixed types and the header's names.
 
     The types are found once and then stated, for polars would look for them
@@ -108,28 +303,44 @@ def _scan(text: TextFile, *, small: bool) -> pl.LazyFrame:
     """
     import polars as pl
 
-    def scan(**options: Any) -> pl.LazyFrame:
-        return pl.scan_csv(
-            text.content,
-            separator=text.dialect.delimiter,
-            eol_char=text.dialect.line_end,
-            decimal_comma=text.dialect.decimal_comma,
-            null_values=list(MISSING_WORDS),
-            glob=False,
-            **options,
-        )
+    names = file.names
+    own = [f"{position}" for position in range(len(names))]
+    if options.decimal == "," or options.thousands == ".":
+        # A point may stand between thousands, so no number may be read before its form is known.
+        types: dict[str, pl.DataType] = {name: pl.String() for name in own}
+    else:
+        frame = file.scan(infer_schema_length=None if small else _ROWS_LOOKED_AT, new_columns=own)
+        guessed = frame.collect_schema()
+        types = {
+            name: pl.Float64() if _as_floats(guessed[name], small) else guessed[name]
+            for name in own
+        }
+    types |= {own[names.index(name)]: pl.String() for name in labels}
+    frame = file.scan(infer_schema=False, new_columns=own, schema_overrides=types)
+    unique = _unique(names)
+    return frame.rename(dict(zip(own, unique, strict=True)))
 
-    guessed = scan(infer_schema_length=None if small else _ROWS_LOOKED_AT).collect_schema()
-    if len(guessed) != len(text.header):
-        raise ValueError(
-            f"cannot read the column names in the first line of {text.name}: "
-            "a double quote there is not closed or stands inside a name"
+
+def _unique(names: tuple[str, ...]) -> list[str]:
+    """Give columns without a name a number, for polars; all others are unique already."""
+    return [name or f"\0{position}" for position, name in enumerate(names)]
+
+
+def _without_nameless(frame: pl.LazyFrame, file: TextFile) -> pl.LazyFrame:
+    """Drop columns without a name and without values: lines that end with delimiters."""
+    unique = _unique(file.names)
+    nameless = [name for name in unique if name.startswith("\0")]
+    if not nameless:
+        return frame
+    counts = collect(frame.select(named(nameless).count()), n_expressions=len(nameless)).row(0)
+    filled = [name for name, count in zip(nameless, counts, strict=True) if count]
+    if len(filled) > 1:
+        raise InputError(
+            f"{printable(file.name)} has {len(filled)} columns without a name that hold values.",
+            "Give every column a name of its own.",
         )
-    types = {
-        name: pl.Float64() if _as_floats(dtype, small) else dtype for name, dtype in guessed.items()
-    }
-    frame = scan(infer_schema=False, schema_overrides=types)
-    return frame.rename(dict(zip(guessed, text.header, strict=True)))
+    empty = [name for name in nameless if name not in filled]
+    return frame.drop(empty).rename(dict.fromkeys(filled, ""))
 
 
 def _as_floats(dtype: pl.DataType, small: bool) -> bool:
@@ -143,8 +354,30 @@ def _as_floats(dtype: pl.DataType, small: bool) -> bool:
     return dtype.is_integer() and (not small or dtype != pl.Int64)
 
 
-def _without_blank_rows(frame: pl.LazyFrame) -> pl.LazyFrame:
-    """Leave out the rows without any value, which are blank lines."""
-    import polars as pl
+def _usual_form(dialect: Dialect, options: ReadingOptions) -> Form | None:
+    """Say what settles a number such as 1,234: the options, or how the file is written."""
+    if options.decimal is not None or options.thousands is not None:
+        decimal = options.decimal or ("," if options.thousands == "." else ".")
+        return Form(decimal, options.thousands or ("," if decimal == "." else "."))
+    if dialect.decimal_comma:
+        return Form(",", ".")
+    # Who writes decimal commas does not delimit fields by commas.
+    return Form(".", ",") if dialect.delimiter == "," else None
 
-    return frame.filter(~pl.all_horizontal(pl.all().is_null()))
+
+def _doubt_points(cleaned: Cleaned, schema: dict[str, pl.DataType], file: TextFile) -> None:
+    """Refuse numbers such as 1.234 where another column has decimal commas."""
+    said = "',' read as the decimal mark"
+    if not any(said in words for words in cleaned.said.values()):
+        return
+    floats = [name for name, dtype in schema.items() if dtype.is_float()]
+    if not floats:
+        return
+    cells = file.words().select(named(floats))
+    grouped = named(floats).str.strip_chars().str.contains(r"^[+-]?[1-9]\d{0,2}\.\d{3}$")
+    flags = collect(cells.select(grouped.all()), n_expressions=len(floats)).row(0)
+    for name, doubtful in zip(floats, flags, strict=True):
+        if doubtful:
+            first = collect(cells.select(column(name)).head(1), n_expressions=1).item()
+            reason = "has points that may stand between thousands, as other columns have commas"
+            cleaned.refusals[name] = Refusal(reason, ((first, 0),))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from reldep.data.columns import ColumnType
-from reldep.data.lazy import column
+from reldep.data.queries import column
+from reldep.data.selectors import ColumnType
 
 if TYPE_CHECKING:
     import polars as pl

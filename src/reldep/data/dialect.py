@@ -1,45 +1,40 @@
-"""How a text file is written: encoding, delimiter, decimal sign, line ends."""
+"""How a text file is written: encoding, delimiter, decimal mark, header, units."""
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
+from collections import Counter
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from reldep.data.names import listing, repeated
+from reldep.data.checks import listing, printable, repeated
+from reldep.data.layout import not_utf8
+from reldep.data.notation import MISSING_CODES, is_unit, looks_like_number
+from reldep.data.sources import signature
+from reldep.exceptions import InputError, Option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 DELIMITERS = ",;\t|"
-_UTF8_MARK = b"\xef\xbb\xbf"
+UTF8_MARK = b"\xef\xbb\xbf"
 _RECORDS_LOOKED_AT = 200
 _CHARACTERS_LOOKED_AT = 4_000_000
-# What a file is, when it is not the text its name promises.
-_SIGNATURES: dict[bytes, str] = {
-    b"\x89PNG": "a PNG image",
-    b"\xff\xd8\xff": "a JPEG image",
-    b"%PDF": "a PDF document",
-    b"PAR1": "a Parquet file",
-    b"ARROW1": "an Arrow file",
-    b"FEA1": "a Feather file of the first version",
-    b"PK\x03\x04": "a ZIP archive, such as .xlsx and .npz are",
-    b"\xd0\xcf\x11\xe0": "an old Excel (.xls) or Word file",
-    b"\x93NUMPY": "a NumPy .npy file",
-    b"\x1f\x8b": "a gzip archive",
-    b"BZh": "a bzip2 archive",
-    b"\x28\xb5\x2f\xfd": "a Zstandard archive",
-    b"SQLite format 3": "an SQLite database",
+# The longer mark first: UTF-32's starts with UTF-16's.
+_WIDE_MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
 }
-_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _POINT_NUMBER = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
 # Three digits after the comma may be thousands: they prove nothing.
 _COMMA_NUMBER = re.compile(r"[+-]?\d*,(\d{1,2}|\d{4,})([eE][+-]?\d+)?")
-# A line of nothing but delimiters and blanks; not the end of the last line.
-_BLANK_LINE = re.compile(rb"\n[ \t\r,;|]*\n|\n[ \t\r,;|]+\Z")
+_SEP_LINE = re.compile(r"sep=(?P<delimiter>.)\r?\n", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -48,57 +43,66 @@ class Dialect:
 
     delimiter: str = ","
     decimal_comma: bool = False
-    line_end: str = "\n"
 
 
-def signature(start: bytes) -> str | None:
-    """Return what a file is by its first bytes, if they are a known mark.
+@dataclass(frozen=True)
+class Header:
+    """The column names of a text file, and where its records start.
 
-    Examples
-    --------
-    >>> signature(b"PAR1...")
-    'a Parquet file'
+    Attributes
+    ----------
+    names : tuple of str
+        The columns.
+    text : bytes
+        The record of the header; empty if there is none.
+    line : int
+        The line of the header.
+    start, first_line : int
+        The byte and the line of the first record after it.
+    said : tuple of str
+        What was understood about the lines before the records.
     """
-    return next((what for mark, what in _SIGNATURES.items() if start.startswith(mark)), None)
+
+    names: tuple[str, ...]
+    text: bytes
+    line: int
+    start: int
+    first_line: int
+    said: tuple[str, ...] = ()
+
+
+def own_encoding(start: bytes) -> str | None:
+    """Return the encoding that a text names with its first bytes, unless it is UTF-8."""
+    return next((name for mark, name in _WIDE_MARKS.items() if start.startswith(mark)), None)
+
+
+def recoded(data: bytes, encoding: str, name: str) -> bytes:
+    """Return a text in UTF-8."""
+    try:
+        return data.decode(encoding).removeprefix("\ufeff").encode()
+    except (UnicodeError, ValueError) as error:
+        raise InputError(
+            f"{printable(name)} is not text in the encoding {encoding!r}: {error}",
+            ["Name another one with ", Option("encoding"), "."],
+        ) from None
 
 
 def decode(data: bytes, name: str) -> str:
     """Return the text of whole lines of a file; raise if it is not text in UTF-8."""
     what = signature(data)
-    if what is None and data.startswith(_UTF16_MARKS):
-        raise ValueError(
-            f"{name} is written in UTF-16; expected UTF-8. Save it as 'CSV UTF-8', "
-            "or convert it: iconv -f utf-16 -t utf-8 OLD > NEW"
-        )
-    if what is None and b"\0" in data:
-        what = "a binary file"
     if what is not None:
-        raise ValueError(f"{name} is not a delimited text file: it looks like {what}")
+        raise InputError(f"{printable(name)} is not a delimited text file: it looks like {what}.")
+    if b"\0" in data:
+        line = data.count(b"\n", 0, data.index(b"\0")) + 1
+        raise InputError(
+            f"{printable(name)} is not a delimited text file: it looks like a binary file, with "
+            f"a NUL byte on line {line}.",
+            ["If it is text of two bytes a letter, pass ", Option("encoding", "utf-16"), "."],
+        )
     try:
-        return data.removeprefix(_UTF8_MARK).decode("utf-8")
+        return data.removeprefix(UTF8_MARK).decode("utf-8")
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise ValueError(not_utf8(name, line)) from None
-
-
-def not_utf8(name: str, line: int | None = None) -> str:
-    """Say that a file is not in UTF-8, and the way out."""
-    where = name if line is None else f"line {line} of {name}"
-    return (
-        f"{where} is not UTF-8 text. Save the file as 'CSV UTF-8', or convert it: "
-        "iconv -f latin1 -t utf-8 OLD > NEW"
-    )
-
-
-def has_blank_lines(data: bytes) -> bool:
-    r"""Tell whether some line holds no value at all.
-
-    Examples
-    --------
-    >>> has_blank_lines(b"a,b\n1,2\n"), has_blank_lines(b"a,b\n1,2\n,\n")
-    (False, True)
-    """
-    return _BLANK_LINE.search(data) is not None
+        raise not_utf8(printable(name), data.count(b"\n", 0, error.start) + 1) from None
 
 
 def first_lines(text: str) -> str:
@@ -106,37 +110,128 @@ def first_lines(text: str) -> str:
     return text[: text.find("\n", _CHARACTERS_LOOKED_AT) + 1 or None]
 
 
-def detect(text: str, *, delimiter: str | None = None) -> Dialect:
-    r"""Find the delimiter, the decimal sign and the line ends of a text.
+def detect(text: str, *, delimiter: str | None = None, decimal: str | None = None) -> Dialect:
+    r"""Find the delimiter and the decimal mark of a text that starts with its header.
 
     Examples
     --------
     >>> detect("a;b\n1,5;2\n")
-    Dialect(delimiter=';', decimal_comma=True, line_end='\n')
+    Dialect(delimiter=';', decimal_comma=True)
     """
     if delimiter is None:
         delimiter = _find_delimiter(text)
-    line_end = "\r" if "\r" in text and "\n" not in text else "\n"
-    return Dialect(delimiter, _has_decimal_comma(text, delimiter), line_end)
+    if decimal is not None:
+        return Dialect(delimiter, decimal == "," and delimiter != ",")
+    return Dialect(delimiter, _has_decimal_comma(text, delimiter))
 
 
-def read_header(text: str, dialect: Dialect, name: str) -> list[str]:
-    """Return the column names of the first line, trimmed; raise if one comes twice."""
-    header = [field.strip() for field in next(records(text, dialect.delimiter), [])]
+def lines_before(text: str, skip_rows: int) -> tuple[int, int, str | None, list[str]]:
+    r"""Find where the header starts: after skipped lines, blank ones and comments.
+
+    Returns
+    -------
+    start, n_lines : int
+        Characters and lines before the header.
+    delimiter : str or None
+        Named by a line such as ``sep=;``, which Excel writes.
+    comments : list of str
+        The comments left out.
+
+    Examples
+    --------
+    >>> lines_before("# made in May\n\na,b\n1,2\n", 0)
+    (15, 2, None, ['# made in May'])
+    """
+    start = n_lines = 0
+    delimiter, comments = None, []
+    for line in io.StringIO(text, newline=""):
+        if n_lines >= skip_rows:
+            named = _SEP_LINE.fullmatch(line)
+            if named is not None and n_lines == skip_rows:
+                delimiter = named["delimiter"]
+            elif line.startswith("#") and not _names_columns(line, text[start + len(line) :]):
+                comments.append(line.strip())
+            elif line.strip():
+                break
+        start, n_lines = start + len(line), n_lines + 1
+    return start, n_lines, delimiter, comments
+
+
+def _names_columns(line: str, rest: str) -> bool:
+    """Tell whether a line that starts with # is the header, as in ``#id,age``."""
+    following = rest[: rest.find("\n") + 1 or None]
+    if following.startswith("#") or not following.strip():
+        return False
+    for delimiter in DELIMITERS:
+        names = next(records(line, delimiter), [])
+        cells = next(records(following, delimiter), [])
+        if len(names) == len(cells) > 1 and any(map(looks_like_number, cells)):
+            return not any(map(looks_like_number, names))
+    return False
+
+
+def read_header(text: str, delimiter: str, name: str) -> tuple[list[str], str]:
+    """Return the column names of a text's first record, trimmed, and the record."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        fields = next(reader, [])
+    except csv.Error:
+        fields = []
+    lines = io.StringIO(text, newline="")
+    record = "".join(islice(lines, reader.line_num))
+    header = [field.strip().strip("\ufeff") for field in fields]
     if not header:
-        raise ValueError(f"{name} has no column names: its first line is blank")
+        raise InputError(f"{printable(name)} has no column names: it has no lines but comments.")
+    if record.startswith("#"):
+        header[0] = header[0].lstrip("# ") or header[0]
+    return header, record
+
+
+def check_header(header: Sequence[str], name: str, line: int) -> list[str]:
+    """Refuse names that come twice and numbers in their place; say what is doubtful."""
     refuse_duplicates(header, name)
-    return header
+    if not all(map(_is_number, header)) or not header:
+        return []
+    if not all(re.fullmatch(r"\d+", field) for field in header):
+        raise InputError(
+            f"line {line} of {printable(name)} holds numbers in place of column names: "
+            f"{listing(header)}.",
+            ["If the file has no header, pass ", Option("header", False), "."],
+        )
+    return [f"line {line} holds whole numbers, which were taken as the names of columns"]
+
+
+def _is_number(text: str) -> bool:
+    return _POINT_NUMBER.fullmatch(text) is not None or re.fullmatch(r"[+-]?\d+", text) is not None
 
 
 def refuse_duplicates(header: Sequence[str], name: str) -> None:
     """Raise if two columns have one name."""
     twice = repeated(header)
     if twice:
-        raise ValueError(
-            f"{name} has more than one column named {listing(twice)}; "
-            "give every column a name of its own"
+        raise InputError(
+            f"{printable(name)} has more than one column named {listing(twice)}.",
+            "Give every column a name of its own.",
         )
+
+
+def units_in(record: Sequence[str], following: Sequence[str]) -> bool:
+    """Tell whether a record names the units of the columns, not an observation.
+
+    Examples
+    --------
+    >>> units_in(["", "kg", "mmol/L"], ["m1", "0.5", "12"])
+    True
+    """
+    if len(record) != len(following):
+        return False
+    under = [
+        text.strip()
+        for text, below in zip(record, following, strict=True)
+        if looks_like_number(below) and text.strip().lower() not in MISSING_CODES | {""}
+    ]
+    no_number = not any(looks_like_number(text) for text in record)
+    return bool(under) and no_number and all(map(is_unit, under))
 
 
 def records(text: str, delimiter: str) -> Iterator[list[str]]:
@@ -157,13 +252,36 @@ def _find_delimiter(text: str) -> str:
     """
     best, best_fit = ",", (0.5, 1)
     for candidate in DELIMITERS:
-        some = islice(records(text, candidate), _RECORDS_LOOKED_AT)
-        widths = [len(record) for record in some if record] or [0]
+        widths = _widths(text, candidate)
         names = widths[0]
         fit = (sum(width in (names, names + 1) for width in widths) / len(widths), names)
         if names > 1 and fit > best_fit:
             best, best_fit = candidate, fit
     return best
+
+
+def _widths(text: str, delimiter: str) -> list[int]:
+    some = islice(records(text, delimiter), _RECORDS_LOOKED_AT)
+    return [len(record) for record in some if record] or [0]
+
+
+def lines_to_skip(text: str) -> int | None:
+    r"""Find how many lines stand before what looks like a table; None if there are none.
+
+    Examples
+    --------
+    >>> lines_to_skip("Our study\nin 2024\na,b\n1,2\n3,4\n")
+    2
+    """
+    for delimiter in DELIMITERS:
+        widths = [len(record) for record in islice(records(text, delimiter), _RECORDS_LOOKED_AT)]
+        if not widths:
+            continue
+        common, times = Counter(widths).most_common(1)[0]
+        start = widths.index(common)
+        if common > 1 and start > 0 and times == len(widths) - start:
+            return start
+    return None
 
 
 def _has_decimal_comma(text: str, delimiter: str) -> bool:
@@ -172,8 +290,8 @@ def _has_decimal_comma(text: str, delimiter: str) -> bool:
         return False
     found = False
     for record in islice(records(text, delimiter), 1, _RECORDS_LOOKED_AT):
-        for field in record:
-            number = field.strip()
+        for text_of_field in record:
+            number = text_of_field.strip()
             if _POINT_NUMBER.fullmatch(number):
                 return False
             found = found or _COMMA_NUMBER.fullmatch(number) is not None

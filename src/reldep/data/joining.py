@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from reldep.data.columns import ColumnType, known_column
-from reldep.data.lazy import column
-from reldep.data.names import listing, repeated
-from reldep.data.table import Table
+from reldep.data.cells import ROW
+from reldep.data.checks import listing, printable, repeated
+from reldep.data.queries import column
+from reldep.data.selectors import ColumnType, known_column
+from reldep.data.table import Table, with_categories
+from reldep.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,7 +25,7 @@ _NUMBERS = {ColumnType.INTEGER, ColumnType.NUMBER}
 
 @dataclass(frozen=True)
 class JoinedFile:
-    """One of the files joined: its rows, and those of them without a partner."""
+    """One of the files joined: its rows, and how many of them are unmatched."""
 
     name: str
     n_rows: int
@@ -39,12 +41,12 @@ class JoinReport:
     key : str
         The column joined on.
     n_rows : int
-        Rows with a partner in every file: those of the joined table.
+        Rows that are matched in every file: those of the joined table.
     files : tuple of JoinedFile
         The files, in the order given.
     prefixed : bool
-        Whether columns bear their file's name in front, because two files had
-        a column of the same name.
+        Whether some columns have their file's name in front, because two files
+        had a column of the same name.
     """
 
     key: str
@@ -54,21 +56,22 @@ class JoinReport:
 
     def __str__(self) -> str:
         lost = [
-            f"{file.n_unmatched:,} of {file.n_rows:,} rows of {file.name}"
+            f"{file.n_unmatched:,} of {file.n_rows:,} rows of {printable(file.name)}"
             for file in self.files
             if file.n_unmatched
         ]
-        without = f"; without a partner: {', '.join(lost)}" if lost else "; every row has a partner"
-        return f"joined on {self.key!r}: {self.n_rows:,} rows{without}"
+        unmatched = f"unmatched: {', '.join(lost)}" if lost else "every row is matched"
+        return f"joined on {self.key!r}: {self.n_rows:,} rows; {unmatched}"
 
 
-def join_tables(tables: Sequence[Table], stems: Sequence[str], key: str) -> Table:
-    """Join tables on a key; keep the rows that have a partner in every table.
+def join_tables(
+    tables: Sequence[Table], stems: Sequence[str], key: str, categories: str | None = None
+) -> Table:
+    """Join tables on a key; keep the rows that are matched in every table.
 
-    The rows stay in the order of the first table. If two tables have a column
-    of the same name, every column but the key gets its file's name in front:
-    ``C14`` of ``lipids.csv`` becomes ``lipids_C14``. All of them do, so that a
-    glob such as ``C*`` cannot pick up half of a block.
+    The rows stay in the order of the first table. A column whose name is in two
+    tables gets its file's name in front: ``C14`` of ``lipids.csv`` becomes
+    ``lipids_C14``.
 
     Parameters
     ----------
@@ -78,6 +81,8 @@ def join_tables(tables: Sequence[Table], stems: Sequence[str], key: str) -> Tabl
         The files' names without directory and ending.
     key : str
         The column that identifies a row; in every table, each value once.
+    categories : str, optional
+        Columns of the joined table, as an expression, whose values are labels.
     """
     for table in tables:
         known_column(key, table.columns, table.name)
@@ -90,43 +95,47 @@ def join_tables(tables: Sequence[Table], stems: Sequence[str], key: str) -> Tabl
             f"{values.first()!r} in {table.name}"
             for table, values in zip(tables, keys, strict=True)
         )
-        raise ValueError(f"no value of {key!r} is in every file: for example {examples}")
+        raise InputError(f"no value of {key!r} is in every file: for example {examples}")
     frame = tables[0].frame
     for table in tables[1:]:
-        frame = frame.join(table.frame, on=key, how="inner", maintain_order="left")
+        other = table.frame.drop(ROW)
+        frame = frame.join(other, on=key, how="inner", maintain_order="left")
     files = [
         JoinedFile(table.name, len(values), len(values) - len(shared))
         for table, values in zip(tables, keys, strict=True)
     ]
-    return Table(
+    joined = Table(
         name=" + ".join(table.name for table in tables),
         frame=frame,
         columns={name: kind for table in tables for name, kind in table.columns.items()},
-        strays={name: stray for table in tables for name, stray in table.strays.items()},
+        refusals={name: why for table in tables for name, why in table.refusals.items()},
+        places=tables[0].places,
+        origins={name: table.places for table in tables[1:] for name in table.columns},
         texts=tuple(text for table in tables for text in table.texts),
         join=JoinReport(key, len(shared), tuple(files), prefixed),
+        said=tuple(f"{printable(table.name)}: {text}" for table in tables for text in table.said),
+        column_said={name: why for table in tables for name, why in table.column_said.items()},
     )
+    return joined if categories is None else with_categories(joined, joined.select(categories))
 
 
 def _with_distinct_columns(
     tables: Sequence[Table], stems: Sequence[str], key: str
 ) -> tuple[Sequence[Table], bool]:
-    """Put the files' names before the columns if two files share a column's name."""
+    """Put the files' names before the columns that are in two files."""
     shared = repeated(name for table in tables for name in table.columns if name != key)
     if not shared:
         return tables, False
-    renamed = [_prefixed_names(table, stem, key) for table, stem in zip(tables, stems, strict=True)]
+    renamed = [
+        {name: f"{stem}_{name}" if name in shared else name for name in table.columns}
+        for table, stem in zip(tables, stems, strict=True)
+    ]
     if repeated([key, *(new for names in renamed for old, new in names.items() if old != key)]):
-        raise ValueError(
+        raise InputError(
             f"columns {listing(shared)} are in more than one file, and the files' names do not "
             f"tell them apart ({listing(stems)}); rename a file or the columns"
         )
     return [_renamed(table, new) for table, new in zip(tables, renamed, strict=True)], True
-
-
-def _prefixed_names(table: Table, stem: str, key: str) -> dict[str, str]:
-    """Return new names for a table's columns: its file's name before all but the key."""
-    return {name: name if name == key else f"{stem}_{name}" for name in table.columns}
 
 
 def _renamed(table: Table, new: Mapping[str, str]) -> Table:
@@ -135,7 +144,8 @@ def _renamed(table: Table, new: Mapping[str, str]) -> Table:
         table,
         frame=table.frame.rename(new),
         columns={new[name]: kind for name, kind in table.columns.items()},
-        strays={new[name]: stray for name, stray in table.strays.items()},
+        refusals={new[name]: why for name, why in table.refusals.items()},
+        column_said={new[name]: why for name, why in table.column_said.items()},
     )
 
 
@@ -152,7 +162,7 @@ def _with_comparable_keys(tables: Sequence[Table], key: str) -> list[Table]:
             frame=table.frame.with_columns(column(key).cast(common)),
             columns={**table.columns, key: kind},
             # Words among the numbers of a key are no mistake.
-            strays={name: stray for name, stray in table.strays.items() if name != key},
+            refusals={name: why for name, why in table.refusals.items() if name != key},
         )
         for table in tables
     ]
@@ -173,7 +183,7 @@ def _common_key_type(tables: Sequence[Table], key: str) -> tuple[pl.DataType, Co
     if len(dtypes) == 1:
         return dtypes.pop(), kinds.pop()
     found = ", ".join(f"{table.columns[key]} in {table.name}" for table in tables)
-    raise ValueError(f"cannot join on {key!r}: it is {found}; give it one type in all files")
+    raise InputError(f"cannot join on {key!r}: it is {found}; give it one type in all files")
 
 
 def _unique_keys(table: Table, key: str) -> pl.Series:
@@ -182,12 +192,12 @@ def _unique_keys(table: Table, key: str) -> pl.Series:
     present = values.drop_nulls()
     twice = present.filter(present.is_duplicated())
     if len(twice):
-        raise ValueError(
+        raise InputError(
             f"{key!r} does not identify the rows of {table.name}: {twice.first()!r} comes "
             f"{(present == twice.first()).sum()} times; each value may come once in a file"
         )
     if values.dtype.is_float() and (present.abs() > _LARGEST_EXACT).any():
-        raise ValueError(
+        raise InputError(
             f"cannot join on {key!r}: {table.name} has values above 2^53 as numbers with "
             "decimals, which cannot be told from their neighbours; write them as text"
         )

@@ -108,5 +108,35 @@ class Rows:
         return f"{noun} {', '.join(shown)}{more}"
 
 
+@dataclass(frozen=True)
+class Places:
+    """Where the records of a file stand.
+
+    Attributes
+    ----------
+    noun : str
+        What a place is called: the line of a text file or the row of a sheet is a ``"line"``.
+    first : int
+        The place of the first record.
+    numbers : ndarray of int or None
+        The place of each record, if they do not simply follow each other.
+    """
+
+    noun: str = "row"
+    first: int = 0
+    numbers: IntArray | None = None
+
+    def rows(self, records: IntArray) -> Rows:
+        """Name the rows that are left, by the numbers of their records."""
+        if self.noun == "row":
+            return Rows(records)
+        places = self.first + records if self.numbers is None else self.numbers[records]
+        return Rows(records, places, self.noun)
+
+    def name(self, record: int) -> str:
+        """Name one record."""
+        return self.rows(np.array([record], dtype=np.int64)).name(0)
+
+
 def _shown(position: np.int64, labels: Labels | None, index: int | np.int64) -> str:
     return str(position if labels is None else labels[int(index)])

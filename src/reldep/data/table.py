@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from reldep.data.columns import ColumnType, known_column, select_blocks, select_columns
-from reldep.data.failures import explain, reading_errors
-from reldep.data.lazy import collect, named
-from reldep.data.where import check_types, parse_condition
+import numpy as np
+
+from reldep.data.cells import ROW, Cleaned, Refusal
+from reldep.data.checks import cell, printable
+from reldep.data.queries import (
+    check_types,
+    collect,
+    column,
+    explain,
+    named,
+    parse_condition,
+    reading_errors,
+    tidy_numbers,
+    typed_columns,
+)
+from reldep.data.rows import Places, Rows
+from reldep.data.selectors import ColumnType, known_column, select_blocks, select_columns
+from reldep.exceptions import DataWarning, InputError, Option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import polars as pl
 
-    from reldep.data.cleaning import Stray
+    from reldep.data.delimited import TextFile
     from reldep.data.joining import JoinReport
-    from reldep.data.textfile import TextFile
+    from reldep.data.options import ReadingOptions
+
+_SHOWN = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,29 +47,41 @@ class Table:
     columns : mapping of str to ColumnType
         The type of every column, in the file's order.
     join : JoinReport or None
-        How many rows of each file found a partner, if files were joined.
+        How many rows of each file are matched, if files were joined.
     frame : polars.LazyFrame
-        The table for polars, not yet read.
-    strays : mapping of str to Stray
-        The columns that hold numbers and words, with a word of each.
+        The table for polars, not yet read, with the hidden column of record numbers.
+    refusals : mapping of str to Refusal
+        The columns that hold numbers and words, with cells of each.
+    places : Places
+        Where the records stand in the file; in the first of several.
+    origins : mapping of str to Places
+        The same for columns that come from another file.
     texts : tuple of TextFile
         The text files the table comes from.
+    said : tuple of str
+        What was understood about the file as a whole.
+    column_said : mapping of str to sequence of str
+        What was understood about a column.
     """
 
     name: str
     frame: pl.LazyFrame = field(repr=False)
     columns: Mapping[str, ColumnType] = field(repr=False)
-    strays: Mapping[str, Stray] = field(default_factory=dict, repr=False)
+    refusals: Mapping[str, Refusal] = field(default_factory=dict, repr=False)
+    places: Places = field(default_factory=Places, repr=False)
+    origins: Mapping[str, Places] = field(default_factory=dict, repr=False)
     texts: tuple[TextFile, ...] = field(default=(), repr=False)
     join: JoinReport | None = None
+    said: tuple[str, ...] = ()
+    column_said: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
 
     def select(self, expression: str) -> list[str]:
         """Return the columns an expression such as ``"age,ge_*"`` names."""
-        return select_columns(expression, self.columns, source=self.name)
+        return select_columns(expression, self.columns, source=printable(self.name))
 
     def blocks(self, definitions: Sequence[str]) -> dict[str, list[str]]:
         """Return the blocks of columns that ``NAME=COLS`` definitions name."""
-        return select_blocks(definitions, self.columns, source=self.name)
+        return select_blocks(definitions, self.columns, source=printable(self.name))
 
     def read(self, columns: Sequence[str], where: str | None = None) -> pl.DataFrame:
         """Read some columns, and of these the rows for which a condition holds.
@@ -63,7 +91,7 @@ class Table:
         columns : sequence of str
             Names, as `select` returns them; a name given twice is read once.
         where : str, optional
-            A condition such as ``"age > 40 and sex = 'f'"``, see `reldep.data.where`.
+            A condition such as ``"age > 40 and sex = 'f'"``, see `reldep.data.queries`.
 
         Returns
         -------
@@ -76,15 +104,47 @@ class Table:
             If a column is unknown or holds numbers and words, the condition
             does not fit, no row is left, or the file cannot be read.
         """
+        return self.read_rows(columns, where)[0]
+
+    def read_rows(
+        self, columns: Sequence[str], where: str | None = None, *, id_column: str | None = None
+    ) -> tuple[pl.DataFrame, Rows]:
+        """Read some columns, and say which rows of the file they are.
+
+        The rows are named by their lines in the file (in the first of several files), or by
+        the values of `id_column`.
+        """
         names = list(dict.fromkeys(columns))
+        source = printable(self.name)
         if not names:
-            raise ValueError(f"columns: name at least one column of {self.name}")
+            raise InputError(f"columns: name at least one column of {source}.")
         for name in names:
-            self._refuse_mixed(known_column(name, self.columns, self.name))
-        frame = self._run(self._rows(where).select(named(names)), len(names))
+            known_column(name, self.columns, source)
+        self._refuse_mixed(names)
+        ids = [] if id_column is None else [known_column(id_column, self.columns, source)]
+        wanted = list(dict.fromkeys([*names, *ids, ROW]))
+        frame = self._run(self._rows(where).select(named(wanted)), len(wanted))
         if frame.height == 0:
-            raise ValueError(f"no row of {self.name} satisfies the condition {where!r}")
-        return frame
+            raise InputError(f"no row of {source} satisfies the condition {where!r}.")
+        rows = self.places.rows(frame[ROW].to_numpy().astype(np.int64))
+        if id_column is not None:
+            rows = Rows(rows.positions, frame[id_column].to_list(), id_column)
+        return frame.select(named(names)), rows
+
+    def cautions(self, columns: Sequence[str]) -> tuple[DataWarning, ...]:
+        """Say what was understood about the file and some of its columns."""
+        file = [f"{printable(self.name)}: {text}." for text in self.said]
+        alike: dict[str, list[str]] = {}
+        for name in columns:
+            for text in self.column_said.get(name, ()):
+                alike.setdefault(text, []).append(name)
+        spoken = []
+        for text, names in alike.items():
+            noun = "column" if len(names) == 1 else "columns"
+            shown = ", ".join(repr(name) for name in names[:_SHOWN])
+            more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+            spoken.append(f"{noun} {shown}{more} of {printable(self.name)}: {text}.")
+        return tuple(DataWarning(text) for text in [*file, *spoken])
 
     def count_rows(self, where: str | None = None) -> int:
         """Count the rows, or those for which a condition holds."""
@@ -108,10 +168,10 @@ class Table:
         if where is None:
             return self.frame
         schema = self.frame.collect_schema()
-        expression = parse_condition(where, schema, self.name)
-        for name in expression.meta.root_names():
-            self._refuse_mixed(name)
-        check_types(expression, where, schema)
+        known = {name: dtype for name, dtype in schema.items() if name != ROW}
+        expression = parse_condition(where, known, printable(self.name))
+        self._refuse_mixed(expression.meta.root_names())
+        check_types(expression, where, known)
         return self.frame.filter(expression)
 
     def _run(self, frame: pl.LazyFrame, n_expressions: int) -> pl.DataFrame:
@@ -121,15 +181,101 @@ class Table:
         except reading_errors() as error:
             raise explain(error, self.name, self.texts) from error
 
-    def _refuse_mixed(self, name: str) -> None:
-        """Raise if a column holds numbers and words, for it would pass as a category."""
-        stray = self.strays.get(name)
-        if stray is None:
+    def _refuse_mixed(self, names: Sequence[str]) -> None:
+        """Raise if columns hold numbers and words, for they would pass as categories."""
+        refused = [name for name in names if name in self.refusals]
+        if not refused:
             return
-        line = stray.line()
-        place = "" if line is None else f" (line {line})"
-        raise ValueError(
-            f"column {name!r} of {self.name} holds numbers and words: {stray.value!r}{place} is "
-            "not a number. Write missing values as NA or leave them empty; if its values are "
-            f"labels, name the column among the categories; or leave it out with '!{name}'"
+        texts = [
+            f"column {name!r} {self._fault(name, self.refusals[name])}" for name in refused[:_SHOWN]
+        ]
+        more = f"; and {len(refused) - _SHOWN} more columns" if len(refused) > _SHOWN else ""
+        raise InputError(
+            f"{printable(self.name)}: {'; '.join(texts)}{more}.",
+            [
+                "Write missing values as NA, or name their code with ",
+                Option("na"),
+                "; name columns of labels among ",
+                Option("categories"),
+                f"; or leave a column out with '!{printable(refused[0])}'.",
+            ],
         )
+
+    def _fault(self, name: str, refusal: Refusal) -> str:
+        places = self.origins.get(name, self.places)
+        cells = [
+            cell(text) if record is None else f"{cell(text)} ({places.name(record)})"
+            for text, record in refusal.cells
+        ]
+        return f"{refusal.reason}: {', '.join(cells)}"
+
+
+def finished_table(
+    name: str,
+    cleaned: Cleaned,
+    options: ReadingOptions,
+    *,
+    places: Places | None = None,
+    texts: tuple[TextFile, ...] = (),
+    said: tuple[str, ...] = (),
+) -> Table:
+    """Make a table of a frame whose words are understood: missing codes, NaN, labels."""
+    frame = tidy_numbers(_without_codes(cleaned.frame, options))
+    schema = frame.collect_schema()
+    table = Table(
+        name=name,
+        frame=frame,
+        columns=typed_columns(schema, cleaned.refusals),
+        refusals=cleaned.refusals,
+        places=places or Places(),
+        texts=texts,
+        said=said,
+        column_said=cleaned.said,
+    )
+    if options.categories is None:
+        return table
+    return with_categories(table, table.select(options.categories))
+
+
+def _without_codes(frame: pl.LazyFrame, options: ReadingOptions) -> pl.LazyFrame:
+    """Make the values missing that the user says stand for missing ones."""
+    if not options.na:
+        return frame
+    import polars as pl
+    import polars.selectors as cs
+
+    words = [str(code) for code in options.na]
+    numbers = [number for number in map(_as_number, options.na) if number is not None]
+    text = cs.string()
+    frame = frame.with_columns(
+        pl.when(text.str.strip_chars().is_in(words)).then(None).otherwise(text).name.keep()
+    )
+    if not numbers:
+        return frame
+    values = cs.numeric() - cs.by_name(ROW, require_all=False)
+    return frame.with_columns(
+        pl.when(values.cast(pl.Float64).is_in(numbers)).then(None).otherwise(values).name.keep()
+    )
+
+
+def _as_number(code: str | float) -> float | None:
+    try:
+        return float(code)
+    except ValueError:
+        return None
+
+
+def with_categories(table: Table, labels: Sequence[str]) -> Table:
+    """Return the table with some columns as labels, whatever they look like."""
+    import polars as pl
+
+    words = table.frame.with_columns(
+        column(name).cast(pl.String).cast(pl.Categorical) for name in labels
+    )
+    return replace(
+        table,
+        frame=words,
+        columns={**table.columns, **dict.fromkeys(labels, ColumnType.CATEGORY)},
+        refusals={name: why for name, why in table.refusals.items() if name not in labels},
+        column_said={name: why for name, why in table.column_said.items() if name not in labels},
+    )

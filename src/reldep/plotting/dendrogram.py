@@ -56,7 +56,7 @@ def tree(
         ax.plot(*corners, color=BLUE, linewidth=1.4, solid_joinstyle="miter")
         if sure is not None and i + 1 < len(joined):
             spot = (corners[0][1], float(np.mean(corners[1][1:3])))
-            offset = {"xytext": (4, 0), "textcoords": "offset points", "va": "center"}
+            offset = {"xytext": (3, 1), "textcoords": "offset points", "va": "bottom"}
             ax.annotate(f"{100 * sure[i]:.0f}%", spot, fontsize="small", color=GREY, **offset)
     ax.set_yticks(place, labels(list(names), 30))
     ax.set_ylim(len(names) - 0.5, -0.5)

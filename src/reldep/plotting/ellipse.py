@@ -63,7 +63,7 @@ def ellipses(
     >>> both = {method: reldep.compare(*data, method=method) for method in ("joint", "split")}
     >>> ax = reldep.plotting.ellipses(both)
     >>> ax.get_xlabel()
-    'HSIC(source, first)'
+    'CKA(source, first)'
     """
     named = results if isinstance(results, Mapping) else {results.method: results}
     if not named:

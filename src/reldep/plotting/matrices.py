@@ -81,7 +81,8 @@ def heatmap(
         values, grey = values[order][:, order], grey[order][:, order]
         rows = across = [rows[i] for i in order]
     own = np.eye(len(rows), dtype=bool) if columns is None else np.zeros(values.shape, dtype=bool)
-    shown = np.ma.masked_array(np.where(grey, -np.inf, values), mask=own)
+    # Below the scale stands for "not significant", which has a colour of its own.
+    shown = np.ma.masked_array(np.where(grey, float(values.min()) - 1.0, values), mask=own)
     ax = axes(ax, size=_size(*values.shape))
     image = _cells(ax, shown, rows, across, empty=PALE if pvalues is None else "white")
     _scale(image, np.ma.masked_array(values, mask=own | grey).compressed())
@@ -177,14 +178,14 @@ def pairwise(result: Ranking, ax: Any = None, *, alpha: float | None = None) -> 
 
 def _by_strength(result: Ranking, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
     """Give differences, row minus column, and adjusted p-values, the strongest target first."""
-    found = result.differences
+    found = result.comparisons.differences
     place = np.array([names.index(target) for target in result.targets])
     rows, columns = place[found.first], place[found.second]
     sign = np.where(rows < columns, 1.0, -1.0)
     low, high = np.minimum(rows, columns), np.maximum(rows, columns)
     difference = np.zeros((len(names), len(names)))
     adjusted = np.ones_like(difference)
-    difference[low, high] = sign * found.difference
+    difference[low, high] = sign * found.estimate
     adjusted[low, high] = result.adjusted_pvalues
     return difference, adjusted
 

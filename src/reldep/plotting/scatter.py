@@ -68,7 +68,7 @@ def influence(result: Result, ax: Any = None, *, top: int = 5) -> Any:
     places, axis_name = _places(rows)
     ax = axes(ax, size=(6.4, 3.4))
     ax.axhline(0.0, color=GREY, linewidth=1, linestyle=":")
-    _dots(ax, places[rest], psi[rest])
+    _dots(ax, places[rest], psi[rest], many=len(psi) > MOST_VECTOR_DOTS)
     ax.plot(places[chosen], psi[chosen], "D", color=ORANGE, markersize=5)
     for name, place, value in zip(
         rows.take(chosen).values(), places[chosen], psi[chosen], strict=True
@@ -89,9 +89,8 @@ def _places(rows: Rows) -> tuple[IntArray, str]:
     return rows.positions, "position in the input"
 
 
-def _dots(ax: Any, x: Any, y: FloatArray) -> None:
-    """Draw many small dots, as an image inside a vector picture where they are very many."""
-    many = len(y) > MOST_VECTOR_DOTS
+def _dots(ax: Any, x: Any, y: FloatArray, *, many: bool) -> None:
+    """Draw small dots, as an image inside a vector picture where they are very many."""
     ax.plot(x, y, "o", color=BLUE, markersize=1.5 if many else 3, rasterized=many)
 
 
@@ -162,19 +161,12 @@ def volcano(
         raise InputError(f"names has {len(names)} entries for {len(x)} effects.")
     ax = axes(ax, size=(6.0, 4.6))
     ax.axvline(0.0, color=GREY, linewidth=1, linestyle=":")
-    _dots(ax, x[~shown], evidence[~shown])
+    many = len(x) > MOST_VECTOR_DOTS
+    _dots(ax, x[~shown], evidence[~shown], many=many)
     if significant is not None:
         text = f"significant: {int(shown.sum()):,} of {len(x):,}"
-        raster = len(x) > MOST_VECTOR_DOTS
-        ax.plot(
-            x[shown],
-            evidence[shown],
-            "D",
-            color=ORANGE,
-            markersize=4,
-            rasterized=raster,
-            label=text,
-        )
+        dots = {"color": ORANGE, "markersize": 4, "rasterized": many}
+        ax.plot(x[shown], evidence[shown], "D", label=text, **dots)
         legend_above(ax)
     ax.margins(x=0.18, y=0.08)
     ax.set_ylim(bottom=min(0.0, float(evidence.min())))

@@ -94,7 +94,12 @@ def _fonts_with(signs: frozenset[str]) -> tuple[str, ...]:
     """Find installed fonts that together have as many of the signs as can be."""
     from matplotlib.font_manager import fontManager, get_font
 
-    upright = [font for font in fontManager.ttflist if font.style == "normal"]
+    upright = [
+        font
+        for font in fontManager.ttflist
+        # The font of last resort has a box for every sign.
+        if font.style == "normal" and not font.name.startswith("Last Resort")
+    ]
     upright.sort(key=lambda font: not any(part in font.name for part in WIDE_FONTS))
     found: list[str] = []
     lacking = set(signs)

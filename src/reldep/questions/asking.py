@@ -1,9 +1,8 @@
 """Questions as plain values, so that a command line, a web page and a saved session ask alike.
 
-Every question declares what it takes (:class:`Question`): slots that columns are put into and
-options of its own. A :class:`Request` fills these in for a file and can be answered, written as
-a command or as Python code. A new question needs no more than its declaration to appear
-everywhere.
+Every question declares what it takes (:class:`~reldep.questions.declaring.Question`). A
+:class:`Request` fills that in for a file and can be answered, written as a command or as Python
+code. A new question needs no more than its declaration to appear everywhere.
 """
 
 from __future__ import annotations
@@ -13,220 +12,20 @@ import pkgutil
 import shlex
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from reldep.data.checks import (
-    MEASURES,
-    MISSING,
-    VARIANCES,
-    check_choice,
-    check_level,
-    check_names_known,
-)
-from reldep.data.columns import parse_named
+from reldep.data.checks import check_choice, check_level, check_names_known
 from reldep.exceptions import InputError, Option
+from reldep.questions.declaring import READING, Question, Selector, many, merged
 from reldep.questions.kernel_words import parse_kernels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping
 
     import polars as pl
 
     from reldep.data.table import Table
     from reldep.results.base import Answer
-
-Takes: TypeAlias = Literal["block", "blocks", "each", "column", "words"]
-Kind: TypeAlias = Literal["choice", "text", "texts", "whole", "number", "flag", "column", "columns"]
-
-
-@dataclass(frozen=True)
-class Slot:
-    """A place of a question that columns are put into.
-
-    Attributes
-    ----------
-    name : str
-    help : str
-        What belongs there, in a few words.
-    takes : {"block", "blocks", "each", "column", "words"}
-        One variable, written ``COLS`` or ``NAME=COLS``; several of these; columns each of which
-        is a variable of its own; one column; or words with a meaning of their own.
-    required : bool
-    metavar : str
-        How a value is written.
-    """
-
-    name: str
-    help: str
-    takes: Takes = "block"
-    required: bool = True
-    metavar: str = "COLS"
-
-    @property
-    def many(self) -> bool:
-        """Whether it takes a list of values."""
-        return self.takes in ("blocks", "words")
-
-
-@dataclass(frozen=True)
-class Choice:
-    """An option of a question.
-
-    Attributes
-    ----------
-    name : str
-        The argument of the Python function.
-    help : str
-    default : object
-    choices : tuple of str
-        The words to choose from, for the kind "choice".
-    kind : str
-        What a value is: a word to choose, text, several texts, a whole number, a number, a flag,
-        or the columns that give the argument its data.
-    panel : str
-        Under which heading a form or a help page shows it.
-    option : str
-        Its name on the command line, where that differs.
-    """
-
-    name: str
-    help: str
-    default: Any = None
-    choices: tuple[str, ...] = ()
-    kind: Kind = "choice"
-    panel: str = "Method"
-    option: str = ""
-
-    @property
-    def flag(self) -> str:
-        """How it is written on a command line."""
-        return "--" + (self.option or self.name).replace("_", "-")
-
-
-# The options that every question takes.
-SHARED = (
-    Choice("missing", "Incomplete rows: an error, or dropped.", "raise", MISSING, panel="Data"),
-    Choice("ids", "The column that names the rows.", kind="column", panel="Data", option="id"),
-    Choice("measure", "The measure of dependence.", "cka", MEASURES),
-    Choice(
-        "kernel",
-        "A kernel for all variables, or NAME=KERNEL for one; repeat it for several. auto, "
-        "gaussian, gaussian:0.5*median, gaussian:2.0, laplace, linear, polynomial:3, delta, "
-        "distance and others.",
-        kind="texts",
-    ),
-    Choice("variance", "How errors are assessed.", "jackknife", VARIANCES),
-    Choice("clusters", "The column of cluster labels.", kind="column"),
-    Choice(
-        "max_lag",
-        "For rows in time order: how many steps apart they may depend, or auto.",
-        kind="text",
-    ),
-    Choice("engine", "The engine: auto, dense, tiled, features, lowrank.", "auto", kind="text"),
-    Choice("rng", "The random seed.", kind="whole", option="seed"),
-)
-
-
-@dataclass(frozen=True)
-class Question:
-    """What a question takes, and how it is put in words.
-
-    Attributes
-    ----------
-    name : str
-        The name of the command and of the Python function.
-    function : callable
-        The public function that answers it.
-    sentence : str
-        The question, with a place for every slot: "Does {source} depend more on {first} ...".
-    slots : tuple of Slot
-    choices : tuple of Choice
-        The options of this question only.
-    shared : tuple of str
-        The shared options it takes.
-    example : str
-        A command that asks it.
-    has_bandwidths : bool
-        Whether a report adds how the answer depends on the bandwidth.
-    """
-
-    name: str
-    function: Callable[..., Answer]
-    sentence: str
-    slots: tuple[Slot, ...]
-    choices: tuple[Choice, ...] = ()
-    shared: tuple[str, ...] = tuple(choice.name for choice in SHARED)
-    example: str = ""
-    has_bandwidths: bool = False
-
-    @property
-    def options(self) -> tuple[Choice, ...]:
-        """All options: those of this question, then the shared ones."""
-        return (*self.choices, *(choice for choice in SHARED if choice.name in self.shared))
-
-    def blocks(self, filled: Mapping[str, Any], columns: Selector) -> dict[str, list[str]]:
-        """Name the variables and find their columns."""
-        found: dict[str, list[str]] = {}
-        for slot in self.slots:
-            value = filled.get(slot.name)
-            if value is None or slot.takes == "words":
-                continue
-            for name, chosen in columns.variables(slot, value, found).items():
-                if name in found:
-                    raise InputError(
-                        f"two variables are named {name!r}",
-                        "give them names of their own, as in NAME=COLS.",
-                    )
-                found[name] = chosen
-        return found
-
-    def arguments(
-        self,
-        filled: Mapping[str, Any],  # noqa: ARG002 (some questions have words in their slots)
-        data: Mapping[str, Any],
-    ) -> tuple[list[Any], dict[str, Any]]:
-        """Give the arguments of the function: here one variable for each slot, with names."""
-        return list(data.values()), {"names": list(data)}
-
-
-@dataclass(frozen=True)
-class Selector:
-    """Finds the columns of a table that a user's words name."""
-
-    table: Table
-
-    def variables(
-        self, slot: Slot, value: str | Sequence[str], taken: Mapping[str, list[str]]
-    ) -> dict[str, list[str]]:
-        """Give the variables that were put into a slot, with their columns."""
-        if slot.takes == "each":
-            used = {column for columns in taken.values() for column in columns}
-            return {name: [name] for name in self.table.select(str(value)) if name not in used}
-        if slot.takes == "column":
-            return {slot.name: [self.column(slot.name, str(value))]}
-        if slot.many:
-            return dict(self.block(one) for one in value)
-        return dict([self.block(str(value))])
-
-    def block(self, definition: str) -> tuple[str, list[str]]:
-        """Find the columns of one variable, written ``COLS`` or ``NAME=COLS``."""
-        if definition in self.table.columns:
-            return definition, [definition]
-        try:
-            name, expression = parse_named(definition)
-        except ValueError:
-            columns = self.table.select(definition)
-            return columns[0] if len(columns) == 1 else definition, columns
-        return name, self.table.select(expression)
-
-    def column(self, option: str, expression: str) -> str:
-        """Find the one column that an option names."""
-        found = self.table.select(expression)
-        if len(found) > 1:
-            raise InputError(
-                f"names {len(found)} columns", "give one.", argument=option, value=expression
-            )
-        return found[0]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -242,8 +41,10 @@ class Request:
     options : mapping of str to object
         Options that differ from their defaults, by the names of the Python arguments. Columns
         are given by name.
-    join, where, categories : str, optional
-        How several files are joined, which rows are used, which columns are labels.
+    join, where : str, optional
+        The column several files are joined on, and a condition on the rows.
+    reading : mapping of str to object
+        How the files are read: the fields of :class:`~reldep.data.ReadingOptions`.
     alpha : float
     """
 
@@ -253,7 +54,7 @@ class Request:
     options: Mapping[str, Any] = field(default_factory=dict)
     join: str | None = None
     where: str | None = None
-    categories: str | None = None
+    reading: Mapping[str, Any] = field(default_factory=dict)
     alpha: float = 0.05
 
     def __post_init__(self) -> None:
@@ -273,9 +74,9 @@ class Request:
     @cached_property
     def table(self) -> Table:
         """The file or files, opened."""
-        from reldep.data import open_table
+        from reldep.data import ReadingOptions, open_table
 
-        return open_table(list(self.files), join=self.join, categories=self.categories)
+        return open_table(list(self.files), join=self.join, options=ReadingOptions(**self.reading))
 
     def answer(self) -> Answer:
         """Read the columns used and answer the question."""
@@ -305,14 +106,20 @@ class Request:
             for choice in asked.options
             if choice.kind == "column" and self.options.get(choice.name) is not None
         }
-        columns = [column for block in blocks.values() for column in block]
-        frame = self.table.read([*columns, *column_options.values()], self.where)
-        data = {name: _data_of(frame, block) for name, block in blocks.items()}
+        columns = [column for block in merged(blocks).values() for column in block]
+        id_column = column_options.pop("ids", None)
+        used = [*columns, *column_options.values()]
+        frame, rows = self.table.read_rows(used, self.where, id_column=id_column)
+        data = {
+            slot: {name: _data_of(frame, block) for name, block in named.items()}
+            for slot, named in blocks.items()
+        }
         given, named = asked.arguments(self.slots, data)
         named |= {name: frame[column] for name, column in column_options.items()}
-        return given, named | self._plain_options(column_options)
+        return given, named | self._plain_options() | {"ids": rows}
 
-    def _plain_options(self, columns: Mapping[str, str]) -> dict[str, Any]:
+    def _plain_options(self) -> dict[str, Any]:
+        columns = {choice.name for choice in self.asked.options if choice.kind == "column"}
         chosen = {
             name: value
             for name, value in self.options.items()
@@ -325,27 +132,32 @@ class Request:
         return chosen
 
     def _noted(self, answer: Answer) -> Answer:
-        """Note in the answer the Python call that repeats it from the file."""
-        return replace(answer, provenance=replace(answer.provenance, call=self.python()))
+        """Note in the answer how it is repeated, and what was understood about the file."""
+        selector = Selector(self.table)
+        columns = [
+            column
+            for block in merged(self.asked.blocks(self.slots, selector)).values()
+            for column in block
+        ]
+        return replace(
+            answer,
+            provenance=replace(answer.provenance, call=self.python()),
+            warnings=(*self.table.cautions(columns), *answer.warnings),
+        )
 
     def command(self) -> str:
         """Write the command line that asks this."""
         words = ["reldep", self.question, *self.files]
         for slot in self.asked.slots:
-            for value in _many(self.slots.get(slot.name)):
+            for value in many(self.slots.get(slot.name)):
                 words += [f"--{slot.name}", str(value)]
         for choice in self.asked.options:
-            value = self.options.get(choice.name)
-            if value is None or value == choice.default:
-                continue
-            if choice.kind == "flag":
-                words.append(choice.flag)
-                continue
-            for one in _many(value):
-                words += [choice.flag, str(one)]
-        for name in ("join", "where", "categories"):
+            words += choice.words(self.options.get(choice.name))
+        for name in ("join", "where"):
             if getattr(self, name) is not None:
                 words += [f"--{name}", getattr(self, name)]
+        for choice in READING:
+            words += choice.words(self.reading.get(choice.name))
         if self.alpha != 0.05:
             words += ["--alpha", f"{self.alpha:g}"]
         return shlex.join(words)
@@ -361,6 +173,7 @@ class Request:
             "files": list(self.files),
             "slots": dict(self.slots),
             "options": dict(self.options),
+            "reading": dict(self.reading),
         }
 
     @classmethod
@@ -369,12 +182,6 @@ class Request:
         known = {one.name for one in fields(cls)}
         check_names_known("request", values, known, "field")
         return cls(**{**values, "files": tuple(values["files"])})
-
-
-def _many(value: Any) -> Sequence[Any]:
-    if value is None:
-        return ()
-    return value if isinstance(value, (list, tuple)) else (value,)
 
 
 def _data_of(frame: pl.DataFrame, columns: list[str]) -> Any:

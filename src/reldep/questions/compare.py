@@ -9,8 +9,8 @@ import numpy as np
 from reldep.data.checks import ALTERNATIVES, METHODS, MINIMUM_OBSERVATIONS, check_choice
 from reldep.engine import Influence
 from reldep.exceptions import InputError, Option
-from reldep.questions.asking import Choice, Question, Slot
 from reldep.questions.cautions import cautions_about_contrast
+from reldep.questions.declaring import Choice, Question, Slot
 from reldep.questions.repetition import repeatable
 from reldep.questions.settings import Settings
 from reldep.questions.study import (

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.data.checks import ALTERNATIVES, check_choice, check_names_known
-from reldep.data.columns import parse_weight
+from reldep.data.selectors import parse_weight
 from reldep.engine import Influence
 from reldep.engine.terms import canonical
 from reldep.exceptions import InputError, InputTypeError
-from reldep.questions.asking import Choice, Question, Selector, Slot
 from reldep.questions.cautions import cautions_about_contrast
+from reldep.questions.declaring import Choice, Question, Selector, Slot
 from reldep.questions.repetition import repeatable
 from reldep.questions.settings import Settings
 from reldep.questions.study import raise_cautions, read_study, reuse_influence
@@ -145,19 +145,21 @@ def read_weights(weights: Any, names: Iterable[str]) -> tuple[tuple[Pair, ...], 
 class _ContrastQuestion(Question):
     """Weights of pairs, whose names are columns or blocks."""
 
-    def blocks(self, filled: Mapping[str, Any], columns: Selector) -> dict[str, list[str]]:
-        found = super().blocks(filled, columns)
-        known = [*found, *columns.table.columns]
+    def blocks(
+        self, filled: Mapping[str, Any], columns: Selector
+    ) -> dict[str, dict[str, list[str]]]:
+        found = {"variable": super().blocks(filled, columns).get("variable", {})}
+        known = [*found["variable"], *columns.table.columns]
         for name in dict.fromkeys(name for pair in _parse_weights(filled) for name in pair):
-            if name not in found:
+            if name not in found["variable"]:
                 check_names_known("weight", [name], known, "variable or column")
-                found[name] = [name]
+                found["variable"][name] = [name]
         return found
 
     def arguments(
-        self, filled: Mapping[str, Any], data: Mapping[str, Any]
+        self, filled: Mapping[str, Any], data: Mapping[str, Mapping[str, Any]]
     ) -> tuple[list[Any], dict[str, Any]]:
-        return [dict(data), _parse_weights(filled)], {}
+        return [dict(data["variable"]), _parse_weights(filled)], {}
 
 
 def _parse_weights(filled: Mapping[str, Any]) -> dict[Pair, float]:

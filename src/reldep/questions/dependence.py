@@ -8,8 +8,8 @@ import numpy as np
 
 from reldep.data.checks import check_choice, check_count, check_names_known
 from reldep.exceptions import InputError, Option
-from reldep.questions.asking import Choice, Question, Slot
 from reldep.questions.cautions import cautions_about_dependence, cautions_of_data
+from reldep.questions.declaring import Choice, Question, Slot
 from reldep.questions.repetition import repeatable
 from reldep.questions.settings import Settings
 from reldep.questions.study import display_names, raise_cautions, read_study

@@ -9,8 +9,8 @@ import numpy as np
 from reldep.data.checks import ADJUSTMENTS, check_choice, check_count, check_level
 from reldep.engine import Influence
 from reldep.exceptions import InputError, Option
-from reldep.questions.asking import Choice, Question, Slot
 from reldep.questions.cautions import cautions_about_targets
+from reldep.questions.declaring import Choice, Question, Slot, merged
 from reldep.questions.repetition import repeatable
 from reldep.questions.settings import Settings
 from reldep.questions.study import Computed, raise_cautions, read_study, reuse_influence
@@ -21,8 +21,8 @@ from reldep.questions.targets import (
     read_targets,
 )
 from reldep.results.ranking import Ranking
-from reldep.stats.ranking import adjusted_pvalues, differences, order_of
-from reldep.stats.simultaneous import JointNormal
+from reldep.stats.comparisons import adjusted_pvalues, rank_dependences
+from reldep.stats.joint_draws import JointDraws
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -119,21 +119,19 @@ def rank(
     cautions = (*computed.cautions, *cautions_about_targets(computed))
     raise_cautions(cautions)
     found = computed.dependences
-    law = JointNormal.simulate(found.covariance, n_simulations, settings.generator())
-    variances = found.difference_variances()
-    gaps = differences(found.values, variances)
-    order, maxima = order_of(found.values, variances, law, level)
+    comparisons = found.compare_all()
+    draws = JointDraws.of(found.deviations(), n_simulations, settings.generator())
+    standing = rank_dependences(comparisons, draws, len(target_names))
     return Ranking(
         provenance=computed.provenance,
         warnings=cautions,
         source=source_name,
         targets=tuple(target_names),
         dependences=found,
-        differences=gaps,
-        adjusted_pvalues=adjusted_pvalues(gaps, adjust, law, maxima),
-        order=order,
-        target_maxima=law.target_maxima(),
-        pair_maxima=maxima,
+        comparisons=comparisons,
+        adjusted_pvalues=adjusted_pvalues(comparisons, adjust, draws, standing.maxima),
+        standing=standing,
+        target_maxima=draws.value_maxima(),
         adjust=adjust,
         confidence_level=level,
         influence=computed.influence,
@@ -166,16 +164,17 @@ class _RankQuestion(Question):
     def arguments(
         self,
         filled: Mapping[str, Any],  # noqa: ARG002
-        data: Mapping[str, Any],
+        data: Mapping[str, Mapping[str, Any]],
     ) -> tuple[list[Any], dict[str, Any]]:
-        source, *others = data
+        named = merged(data)
+        source, *others = named
         if len(others) < 2:
             raise InputError(
                 f"{len(others)} of at least 2 targets",
                 ["name them by ", Option("target"), " or ", Option("targets"), "."],
             )
-        targets = {name: data[name] for name in others}
-        return [data[source], targets], {"names": [source, *others]}
+        targets = {name: named[name] for name in others}
+        return [named[source], targets], {"names": [source, *others]}
 
 
 QUESTIONS = (

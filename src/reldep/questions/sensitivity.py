@@ -9,8 +9,8 @@ import numpy as np
 
 from reldep.data.checks import ALTERNATIVES, check_choice
 from reldep.exceptions import InputError, SignFlipWarning
-from reldep.questions.asking import Choice, Question, Slot
 from reldep.questions.compare import compared, pairs_of, read_three
+from reldep.questions.declaring import Choice, Question, Slot
 from reldep.questions.repetition import repeatable
 from reldep.questions.settings import Settings
 from reldep.questions.study import Study, descriptions, raise_cautions

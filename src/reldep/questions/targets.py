@@ -22,35 +22,47 @@ if TYPE_CHECKING:
 
 def read_targets(targets: Any) -> dict[str, Any]:
     """Give every target its name; a column of a frame or an array is a target of its own."""
-    if isinstance(targets, Mapping):
-        blocks = list(targets.items())
-    elif frame_library(targets) is not None or hasattr(targets, "__narwhals_dataframe__"):
-        blocks = _columns_of_frame(targets)
-    elif isinstance(targets, np.ndarray) and targets.ndim == 2:
-        blocks = [(f"target {i}", column) for i, column in enumerate(targets.T)]
+    blocks = read_variables("targets", targets)
+    if len(blocks) < 2:
+        only = f": {next(iter(blocks))!r}" if blocks else ""
+        raise InputError(
+            f"targets has {len(blocks)} of at least 2 targets{only}.",
+            "For one target ask reldep.dependence; several columns that belong together are one "
+            "target as {'name': frame}.",
+        )
+    return blocks
+
+
+def read_variables(argument: str, data: Any, *, at_least: int = 0) -> dict[str, Any]:
+    """Give every variable its name; a column of a frame or an array is one of its own."""
+    noun = argument.removesuffix("s")
+    if isinstance(data, Mapping):
+        blocks = list(data.items())
+    elif frame_library(data) is not None or hasattr(data, "__narwhals_dataframe__"):
+        blocks = _columns_of_frame(argument, data)
+    elif isinstance(data, np.ndarray) and data.ndim == 2:
+        blocks = [(f"{noun} {i}", column) for i, column in enumerate(data.T)]
     else:
         raise InputTypeError(
-            f"targets is of type {type(targets).__name__}; pass a mapping of names to data, a "
-            "data frame or a two-dimensional array, whose columns are the targets."
+            f"{argument} is of type {type(data).__name__}",
+            "pass a mapping of names to data, a data frame or a two-dimensional array, whose "
+            f"columns are the {argument}.",
         )
     names = [str(name) for name, _ in blocks]
     repeated = [name for name in dict.fromkeys(names) if names.count(name) > 1]
     if repeated:
         raise InputError(
-            f"targets has {names.count(repeated[0])} columns of the name {repeated[0]!r}; rename "
-            "them, so that the answer can tell them apart."
+            f"{argument} has {names.count(repeated[0])} columns of the name {repeated[0]!r}",
+            "rename them, so that the answer can tell them apart.",
         )
-    if len(names) < 2:
-        only = f": {names[0]!r}" if names else ""
+    if len(names) < at_least:
         raise InputError(
-            f"targets has {len(names)} of at least 2 targets{only}. For one target ask "
-            "reldep.dependence; several columns that belong together are one target as "
-            "{'name': frame}."
+            f"{argument} has {len(names)} of at least {at_least} variables", "pass more."
         )
     return dict(zip(names, (block for _, block in blocks), strict=True))
 
 
-def _columns_of_frame(frame: Any) -> list[tuple[Any, Any]]:
+def _columns_of_frame(argument: str, frame: Any) -> list[tuple[Any, Any]]:
     """Take a frame apart; by position, since names may repeat."""
     if frame_library(frame) == "pandas" and hasattr(frame, "iloc") and frame.ndim == 2:
         return [(name, frame.iloc[:, i]) for i, name in enumerate(frame.columns)]
@@ -59,8 +71,8 @@ def _columns_of_frame(frame: Any) -> list[tuple[Any, Any]]:
     native = nw.from_native(frame, allow_series=True)
     if not isinstance(native, nw.DataFrame):
         raise InputTypeError(
-            f"targets is a {type(frame).__name__}; pass a data frame with one column per target, "
-            "or a mapping of names to data."
+            f"{argument} is a {type(frame).__name__}",
+            "pass a data frame with one column for each, or a mapping of names to data.",
         )
     return [(name, native[name].to_native()) for name in native.columns]
 

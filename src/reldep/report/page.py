@@ -173,9 +173,10 @@ def _section(part: Section) -> Markup:
 
 def _headings(columns: Columns, known: dict[str, str]) -> dict[str, str]:
     first, *others = columns
+    written = {name: HEADINGS.get(name, name.replace("_", " ")) for name in others}
+    written |= {name: known[name] for name in others if name in known}
     # The first column may bear a name from the data, which is nobody's to translate.
-    plain = {name: HEADINGS.get(name, name.replace("_", " ")) for name in others}
-    return {first: first, **plain} | {name: known[name] for name in columns if name in known}
+    return {first: first, **written}
 
 
 def _foot() -> Markup:

@@ -21,6 +21,7 @@ from matplotlib.text import Text
 # Of parts that can only be drawn as an image.
 DPI = 150
 POINTS_PER_INCH = 72
+FONT_SIZE = 10
 
 
 class _Renderer(backend_svg.RendererSVG):
@@ -91,13 +92,17 @@ def _written(figure: Figure) -> str:
 
 
 def _as_on_paper(figure: Figure) -> None:
-    """Draw in black on white where the reader's settings would have chosen other colours."""
+    """Write in black on white and in a plain size where the reader's settings chose otherwise."""
     chosen = {mpl.rcParams[name] for name in ("text.color", "axes.labelcolor", "axes.titlecolor")}
-    for text in figure.findobj(Text):
-        if text.get_color() in chosen:
-            text.set_color("black")
+    scale = FONT_SIZE / mpl.rcParams["font.size"]
     for ax in figure.axes:
         ax.set_facecolor("white")
         ax.grid(visible=False)
-        ax.tick_params(colors="black")
         ax.spines[:].set_color("black")
+        for axis in (ax.xaxis, ax.yaxis):
+            size = axis.get_major_ticks(1)[0].label1.get_fontsize()
+            axis.set_tick_params(colors="black", labelsize=size)
+    for text in figure.findobj(Text):
+        text.set_fontsize(text.get_fontsize() * scale)
+        if text.get_color() in chosen:
+            text.set_color("black")

@@ -2,8 +2,20 @@
 
 from reldep.results.contrast import Comparison, Contrast
 from reldep.results.dependence import Dependence
+from reldep.results.groups import GroupComparison
+from reldep.results.matrix import Matrix, Tree
 from reldep.results.provenance import Provenance
 from reldep.results.ranking import Ranking
 from reldep.results.sensitivity import Sensitivity
 
-__all__ = ["Comparison", "Contrast", "Dependence", "Provenance", "Ranking", "Sensitivity"]
+__all__ = [
+    "Comparison",
+    "Contrast",
+    "Dependence",
+    "GroupComparison",
+    "Matrix",
+    "Provenance",
+    "Ranking",
+    "Sensitivity",
+    "Tree",
+]

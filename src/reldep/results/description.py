@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
@@ -35,8 +35,9 @@ class Picture:
 
     Attributes
     ----------
-    drawing : str
-        The function of :mod:`reldep.plotting` that draws the answer.
+    drawing : str or callable
+        The function of :mod:`reldep.plotting` that draws the answer, by name; or a function of
+        the Axes, where it is not the answer itself that is drawn.
     alt : str
         What it shows, for those who do not see it.
     caption : str
@@ -45,13 +46,15 @@ class Picture:
         Further arguments of the function.
     """
 
-    drawing: str
+    drawing: str | Callable[[Any], Any]
     alt: str
     caption: str
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def draw(self, answer: Answer, ax: Any = None) -> Any:
         """Draw the answer and return the matplotlib Axes."""
+        if callable(self.drawing):
+            return self.drawing(ax)
         return rendered("plotting", self.drawing)(answer, ax, **self.options)
 
 

@@ -11,16 +11,16 @@ from reldep.data.checks import check_level
 from reldep.data.frames import make_frame
 from reldep.results.base import Answer
 from reldep.results.description import Picture
-from reldep.stats.simultaneous import quantile, root_scale_interval
-from reldep.stats.testing import Intervals
+from reldep.stats.joint_draws import critical_value
 from reldep.words import MEASURE_NAMES, interval_text, listed, number, percent
 
 if TYPE_CHECKING:
     from reldep.data.variables import BoolArray, FloatArray, IntArray
     from reldep.engine.influence import Influence
     from reldep.engine.terms import Pair
+    from reldep.stats.comparisons import Comparisons, Ranks
     from reldep.stats.dependences import Dependences
-    from reldep.stats.ranking import Differences, Order
+    from reldep.stats.testing import Intervals
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,14 +36,15 @@ class Ranking(Answer):
     targets : tuple of str
     dependences : Dependences
         The dependence on every target, with all that inference needs.
-    differences : Differences
+    comparisons : Comparisons
         All pairwise differences with their standard errors, statistics and p-values.
     adjusted_pvalues : ndarray
         Their p-values, adjusted for their number.
-    order : Order
+    standing : Ranks
         Ranks, their confidence limits, and the p-value of being the best.
-    target_maxima, pair_maxima : ndarray
-        Simulated maxima, sorted; their quantiles are the simultaneous critical values.
+    target_maxima : ndarray
+        Simulated largest errors of the targets, sorted; their quantiles are the simultaneous
+        critical values.
     adjust : {"single-step", "step-down", "holm", "bh"}
     confidence_level : float
         Of the intervals, the set of the best and the ranks, each for all targets at once.
@@ -53,11 +54,10 @@ class Ranking(Answer):
     source: str
     targets: tuple[str, ...]
     dependences: Dependences
-    differences: Differences
+    comparisons: Comparisons
     adjusted_pvalues: FloatArray
-    order: Order
+    standing: Ranks
     target_maxima: FloatArray
-    pair_maxima: FloatArray
     adjust: str
     confidence_level: float
     influence: Influence
@@ -85,12 +85,12 @@ class Ranking(Answer):
     @property
     def ranks(self) -> IntArray:
         """The rank of every target; 1 is the strongest, ties share the smaller number."""
-        return self.order.ranks
+        return self.standing.ranks
 
     @property
     def may_be_best(self) -> BoolArray:
         """Which targets cannot be excluded from being the strongest."""
-        return np.asarray(self.order.best_pvalues > 1.0 - self.confidence_level)
+        return np.asarray(self.standing.best_pvalues > 1.0 - self.confidence_level)
 
     @property
     def best(self) -> tuple[str, ...]:
@@ -100,8 +100,8 @@ class Ranking(Answer):
     def confidence_interval(self, confidence_level: float | None = None) -> Intervals:
         """Give intervals that cover the dependences on all targets at once.
 
-        They are symmetric on the scale of square roots, not around the estimate: the intervals
-        of weak dependences reach further up than down.
+        They are not symmetric around the estimate: the intervals of weak dependences reach
+        further up than down.
 
         Parameters
         ----------
@@ -113,21 +113,22 @@ class Ranking(Answer):
         low, high : ndarray, shape (p,)
             A named tuple.
         """
-        critical = quantile(self.target_maxima, self._level(confidence_level))
-        return Intervals(*root_scale_interval(self.estimates, self.standard_errors, critical))
+        level = self._level(confidence_level)
+        return self.dependences.simultaneous_intervals(self.target_maxima, level)
 
     def table(self, alpha: float | None = None) -> dict[str, list[Any]]:
         """Give one row per target, the strongest first; `alpha` is by default the ranking's own."""
         order = self._strongest_first()
         low, high = self.confidence_interval(None if alpha is None else 1 - alpha)
+        rank_low, rank_high = self.standing.ranges(self.confidence_level)
         columns: dict[str, Any] = {
             "estimate": self.estimates,
             "standard_error": self.standard_errors,
             "low": low,
             "high": high,
             "rank": self.ranks,
-            "rank_low": self.order.rank_low,
-            "rank_high": self.order.rank_high,
+            "rank_low": rank_low,
+            "rank_high": rank_high,
             "may_be_best": self.may_be_best,
         }
         names = {"target": [self.targets[i] for i in order]}
@@ -144,12 +145,13 @@ class Ranking(Answer):
         return make_frame(self._pairwise(confidence_level), self.provenance.library)
 
     def _pairwise(self, confidence_level: float | None) -> dict[str, list[Any]]:
-        found = self.differences
-        low, high = found.interval(quantile(self.pair_maxima, self._level(confidence_level)))
+        found = self.comparisons
+        maxima = self.standing.maxima
+        low, high = found.intervals(critical_value(maxima, self._level(confidence_level)))
         return {
-            "first": [self.targets[i] for i in found.first],
-            "second": [self.targets[i] for i in found.second],
-            "difference": found.difference.tolist(),
+            "first": [self.targets[i] for i in found.differences.first],
+            "second": [self.targets[i] for i in found.differences.second],
+            "difference": found.estimate.tolist(),
             "standard_error": found.standard_error.tolist(),
             "statistic": found.statistic.tolist(),
             "pvalue": found.pvalue.tolist(),
@@ -168,7 +170,7 @@ class Ranking(Answer):
         best = [
             self.targets[i]
             for i in self._strongest_first()
-            if self.order.best_pvalues[i] > 1.0 - level
+            if self.standing.best_pvalues[i] > 1.0 - level
         ]
         top = self._strongest_first()[0]
         low, high = self.confidence_interval(level)
@@ -270,7 +272,7 @@ class Ranking(Answer):
         # One kernel per target would bury the answer where there are hundreds.
         return [
             f"Intervals, ranks and the set of the best hold for all targets at once; "
-            f"{len(self.pair_maxima)} draws.",
+            f"{len(self.target_maxima)} draws.",
             first,
             *(rest if len(kernels) <= 6 else [f"Kernels: {listed(kernels, 3)}."]),
         ]

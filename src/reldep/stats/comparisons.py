@@ -6,12 +6,12 @@ normal score; the scores are compared with the maxima of joint normal draws.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtr
-from scipy.stats import false_discovery_control
 
 from reldep.stats import student
 from reldep.stats.differences import Differences, compare_pairs, dual_intervals
@@ -53,8 +53,24 @@ class Comparisons:
     score: FloatArray
     pvalue: FloatArray
 
+    @classmethod
+    def scored(cls, differences: Differences, lift: FloatArray, df: FloatArray) -> Comparisons:
+        """Map the statistics to the normal law."""
+        score = student.normal_scores(differences.statistic / np.sqrt(lift), df)
+        return cls(differences, lift, df, score, np.asarray(2.0 * ndtr(-np.abs(score))))
+
     def __len__(self) -> int:
         return len(self.score)
+
+    @property
+    def estimate(self) -> FloatArray:
+        """The differences, first minus second."""
+        return self.differences.estimate
+
+    @property
+    def statistic(self) -> FloatArray:
+        """Every difference divided by its standard error; 0 for ties."""
+        return np.asarray(self.differences.statistic / np.sqrt(self.lift))
 
     @property
     def standard_error(self) -> FloatArray:
@@ -87,8 +103,11 @@ def compare_many(
         different sources, it costs power and is not needed.
     """
     found = compare_pairs(jackknife, first, second)
+    lift = np.ones(len(first))
+    if len(first) == 1:
+        # A single comparison has nothing to be pooled with.
+        return Comparisons.scored(found, lift, found.df)
     df = pooled_degrees(found.kurtosis, found.n, found.most_df)
-    lift = np.ones(len(df))
     largest = float(found.null_variance.max(initial=0.0))
     kept = np.flatnonzero(found.null_variance > TIE * largest)
     if lifted and len(kept):
@@ -99,8 +118,30 @@ def compare_many(
         lift[kept], df[kept] = lift_variances(
             found.null_variance[kept], df[kept], found.level[kept], rows
         )
-    score = student.normal_scores(found.statistic / np.sqrt(lift), df)
-    return Comparisons(found, lift, df, score, np.asarray(2.0 * ndtr(-np.abs(score))))
+    return Comparisons.scored(found, lift, df)
+
+
+def compare_normally(
+    values: FloatArray, variances: FloatArray, n: int, df: float = math.inf
+) -> Comparisons:
+    """Compare all pairs of estimates whose differences have known variances.
+
+    Parameters
+    ----------
+    values : ndarray, shape (p,)
+    variances : ndarray, shape (p, p)
+        Of every difference; 0 for a tie.
+    n : int
+        Number of observations.
+    df : float
+        Degrees of freedom of every difference; infinity for the normal law.
+    """
+    first, second = np.triu_indices(len(values), k=1)
+    spread = variances[first, second]
+    estimate = np.where(spread > 0, values[first] - values[second], 0.0)
+    same = np.full(len(first), 3.0)
+    found = Differences(first, second, estimate, spread, spread, same, same, n, df)
+    return Comparisons.scored(found, np.ones(len(first)), np.full(len(first), df))
 
 
 def adjusted_pvalues(
@@ -126,6 +167,8 @@ def adjusted_pvalues(
     """
     raw = comparisons.pvalue
     if method == "bh":
+        from scipy.stats import false_discovery_control
+
         return np.asarray(false_discovery_control(raw))
     if method == "holm":
         return holm(raw)

@@ -48,6 +48,12 @@ class RowDependence:
         lag = None if self.max_lag is None else int(self.max_lag)
         return covariance(psi, clusters=self.clusters, max_lag=lag)
 
+    def variances(self, psi: FloatArray) -> FloatArray:
+        """Give the diagonal of :meth:`covariance`, row by row."""
+        if not self.any:
+            return np.asarray(np.einsum("ij,ij->i", psi, psi) / psi.shape[1] ** 2)
+        return np.array([float(self.covariance(row[None, :])[0, 0]) for row in psi])
+
     @property
     def n_clusters(self) -> int | None:
         """The number of clusters."""

@@ -10,15 +10,23 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from reldep.exceptions import InputError
+from reldep.stats.comparisons import (
+    Comparisons,
+    compare_many,
+    compare_normally,
+    simultaneous_intervals,
+)
 from reldep.stats.contrast_tests import contrast_test, split_test
 from reldep.stats.covariance import INDEPENDENT_ROWS, RowDependence, is_negligible
-from reldep.stats.differences import TTest, compare_pairs
+from reldep.stats.differences import TTest
 from reldep.stats.jackknife import Jackknife, jackknife
+from reldep.stats.joint_draws import critical_value
 from reldep.stats.measures import (
     FOLLOWS_BANDWIDTHS,
     SECOND_ORDER,
@@ -28,7 +36,7 @@ from reldep.stats.measures import (
 )
 from reldep.stats.score_intervals import single_interval
 from reldep.stats.second_order import agreeing_with, second_component, second_order_covariance
-from reldep.stats.testing import Interval
+from reldep.stats.testing import Interval, Intervals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,12 +89,27 @@ class Dependences(ABC):
         """Give the interval of one dependence."""
 
     @abstractmethod
-    def difference_variances(self) -> FloatArray:
-        """Give the variance of every difference of two dependences; exactly 0 for ties.
+    def compare_all(self) -> Comparisons:
+        """Compare all pairs of dependences at once.
 
-        A tie has the same influence on both, as identical targets or copies on another scale
-        do. The rule is that of :meth:`test`, so that a ranking of two targets and their
-        comparison agree.
+        The rule is that of :meth:`test`, so that a ranking of two targets and their comparison
+        agree. A tie (the same influence on both, as identical targets or copies on another
+        scale have) has a variance of exactly 0.
+        """
+
+    @abstractmethod
+    def deviations(self) -> FloatArray:
+        """Give a root D of the covariance: ``D D'`` is proportional to it."""
+
+    @abstractmethod
+    def simultaneous_intervals(self, maxima: FloatArray, confidence_level: float) -> Intervals:
+        """Give intervals of all dependences that hold at once.
+
+        Parameters
+        ----------
+        maxima : ndarray
+            Simulated largest studentised errors of the dependences, sorted.
+        confidence_level : float
         """
 
     @abstractmethod
@@ -117,14 +140,23 @@ class PlugIn(Dependences):
 
     Attributes
     ----------
-    plug_in : ndarray, shape (p, p)
-        The covariance of the values to first order.
     second : ndarray, shape (p, p), or None
         The covariance of the second Hoeffding component, for variances that take it off.
     """
 
-    plug_in: FloatArray
     second: FloatArray | None
+
+    @cached_property
+    def plug_in(self) -> FloatArray:
+        """The covariance of the values to first order; made only when it is asked for."""
+        return self.rows.covariance(self.psi)
+
+    @property
+    def standard_errors(self) -> FloatArray:
+        """The standard error of every value, without the whole covariance if that will do."""
+        if self.second is not None:
+            return super().standard_errors
+        return np.sqrt(self.rows.variances(self.psi))
 
     @property
     def covariance(self) -> FloatArray:
@@ -145,12 +177,27 @@ class PlugIn(Dependences):
     def interval(self, i: int, confidence_level: float) -> Interval:
         """Give the interval of one dependence."""
         # A variable and its copy have no variance, whatever the second component is.
-        error = float(self.standard_errors[i]) if self.plug_in[i, i] > 0 else 0.0
+        error = float(self.standard_errors[i]) if self.psi[i].any() else 0.0
         test = TTest(float(self.values[i]), error, self.df, error)
         return Interval(*test.interval(confidence_level))
 
-    def difference_variances(self) -> FloatArray:
-        """Give the variance of every difference of two dependences."""
+    def compare_all(self) -> Comparisons:
+        """Compare all pairs of dependences at once."""
+        variances = self._difference_variances()
+        return compare_normally(self.values, variances, self.n_observations, self.df)
+
+    def deviations(self) -> FloatArray:
+        """Give a root of the covariance, which rows that depend on each other enter."""
+        values, vectors = np.linalg.eigh(self.covariance)
+        kept = values > 1e-14 * max(float(values[-1]), 0.0)
+        return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))
+
+    def simultaneous_intervals(self, maxima: FloatArray, confidence_level: float) -> Intervals:
+        """Give intervals of all dependences, symmetric on the scale of square roots."""
+        critical = critical_value(maxima, confidence_level)
+        return root_scale_intervals(self.values, self.standard_errors, critical)
+
+    def _difference_variances(self) -> FloatArray:
         plug_in, scale = differences_of(self.plug_in)
         variances = plug_in
         if self.second is not None:
@@ -181,6 +228,13 @@ class Jackknifed(Dependences):
     jackknife: Jackknife
 
     @property
+    def standard_errors(self) -> FloatArray:
+        """The standard error of every value."""
+        second = self.jackknife.second_own()
+        whole = self.jackknife.variances() - (self.jackknife.excess - 1.0) * second
+        return np.sqrt(corrected_variance(whole, second))
+
+    @property
     def covariance(self) -> FloatArray:
         """The jackknife covariance less what it counts too often of the second component."""
         whole, second = self.jackknife.covariance(), self.jackknife.second_matrix()
@@ -191,13 +245,18 @@ class Jackknifed(Dependences):
         """Give the score interval of one dependence."""
         return Interval(*single_interval(self.jackknife, i, confidence_level))
 
-    def difference_variances(self) -> FloatArray:
-        """Give the variance of every difference of two dependences, if they are equal."""
-        p = len(self.values)
-        first, second = np.triu_indices(p, k=1)
-        matrix = np.zeros((p, p))
-        matrix[first, second] = compare_pairs(self.jackknife, first, second).null_variance
-        return matrix + matrix.T
+    def compare_all(self) -> Comparisons:
+        """Compare all pairs of dependences at once."""
+        first, second = np.triu_indices(len(self.values), k=1)
+        return compare_many(self.jackknife, first, second)
+
+    def deviations(self) -> FloatArray:
+        """Give the leave-one-out deviations."""
+        return self.jackknife.deviations
+
+    def simultaneous_intervals(self, maxima: FloatArray, confidence_level: float) -> Intervals:
+        """Give score intervals of all dependences that hold at once."""
+        return Intervals(*simultaneous_intervals(self.jackknife, maxima, confidence_level))
 
     def estimate(self, weights: FloatArray) -> TTest:
         """Estimate a weighted sum of the dependences."""
@@ -224,10 +283,20 @@ class Halves(Dependences):
         """Give the interval of one of the two dependences."""
         return self.sides[i].interval(0, confidence_level)
 
-    def difference_variances(self) -> FloatArray:
-        """Give the variance of the difference."""
+    def compare_all(self) -> Comparisons:
+        """Compare the two dependences."""
         variance = self.estimate(np.array([1.0, -1.0])).standard_error ** 2
-        return np.array([[0.0, variance], [variance, 0.0]])
+        spread = np.array([[0.0, variance], [variance, 0.0]])
+        return compare_normally(self.values, spread, self.n_observations)
+
+    def deviations(self) -> FloatArray:
+        """Give a root of the covariance."""
+        return np.sqrt(self.covariance)
+
+    def simultaneous_intervals(self, maxima: FloatArray, confidence_level: float) -> Intervals:
+        """Give intervals of both dependences that hold at once."""
+        critical = critical_value(maxima, confidence_level)
+        return root_scale_intervals(self.values, self.standard_errors, critical)
 
     def estimate(self, weights: FloatArray) -> TTest:
         """Estimate a weighted sum of the dependences."""
@@ -269,10 +338,7 @@ def estimate_dependences(
     second = None
     if variance in SECOND_ORDER:
         second = gradient @ _component(influence, variance) @ gradient.T
-    chosen = rows.settled(psi)
-    return PlugIn(
-        tuple(pairs), measure, variance, values, psi, chosen, chosen.covariance(psi), second
-    )
+    return PlugIn(tuple(pairs), measure, variance, values, psi, rows.settled(psi), second)
 
 
 def _component(influence: Influence, variance: str) -> FloatArray:
@@ -331,9 +397,7 @@ def join_halves(
         part.second[0, 0] for part in parts if isinstance(part, PlugIn) and part.second is not None
     ]
     component = np.diag(np.array(own)) if own else None
-    chosen_rows = dependence.settled(psi)
-    plug_in = chosen_rows.covariance(psi)
-    return PlugIn(pairs, measure, variance, values, psi, chosen_rows, plug_in, component)
+    return PlugIn(pairs, measure, variance, values, psi, dependence.settled(psi), component)
 
 
 def corrected_variance(plug_in: FloatArray | float, second: FloatArray | float) -> FloatArray:
@@ -350,3 +414,24 @@ def differences_of(covariance_matrix: FloatArray) -> tuple[FloatArray, FloatArra
     own = np.diag(covariance_matrix)
     scale = own[:, None] + own[None, :]
     return np.asarray(scale - 2.0 * covariance_matrix), scale
+
+
+def root_scale_intervals(estimates: FloatArray, errors: FloatArray, critical: float) -> Intervals:
+    """Give intervals of dependences that are symmetric on the scale of square roots.
+
+    A dependence is a squared norm: its deviation is about proportional to its root, so that
+    small estimates come with small errors and plain normal intervals miss on one side. On the
+    scale of roots the deviation is stable, and squaring back gives::
+
+        H ± c·s + c² s² / (4 max(H, s))
+
+    Where the plain interval reaches 0, so does this one; limits below 0 only make sense for
+    kernels that are not positive definite, whose HSIC may be negative.
+    """
+    margin = critical * errors
+    scale = np.maximum(estimates, errors)
+    shift = np.zeros_like(margin)
+    np.divide(margin**2, 4.0 * scale, out=shift, where=scale > 0)
+    low = np.where(estimates > margin, estimates - margin + shift, np.minimum(0.0, estimates))
+    low = np.where(estimates < -margin, estimates - margin, low)
+    return Intervals(low, estimates + margin + shift)

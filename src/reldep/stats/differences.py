@@ -15,6 +15,7 @@ import numpy as np
 
 from reldep.stats import student
 from reldep.stats.covariance import ROUNDING
+from reldep.stats.jackknife import FEWEST_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -132,8 +133,11 @@ class Differences:
 def degrees_of_freedom(kurtosis: FloatArray, n: int, most: float = math.inf) -> FloatArray:
     """Give ``2(n-4)/(κ-1)``: a mean of n squares has relative variance (κ-1)/n (Satterthwaite).
 
-    The 4 was chosen by simulation at n = 20.
+    The 4 was chosen by simulation at n = 20. The kurtosis of four or five numbers says nothing:
+    so few clusters have the most degrees of freedom.
     """
+    if n < FEWEST_ROWS:
+        return np.full(np.shape(kurtosis), most)
     return np.minimum(2.0 * (n - 4) / np.maximum(kurtosis - 1.0, 1e-3), most)
 
 

@@ -102,7 +102,7 @@ def independence_sample_size(
 
 
 def permutation_test(statistic: float, observed: float, permuted: FloatArray) -> IndependenceTest:
-    """Test independence by permutations: p is ``(1 + count) / (1 + B)``, which is never 0.
+    """Test independence by permutations of the rows of one variable.
 
     Parameters
     ----------
@@ -111,9 +111,14 @@ def permutation_test(statistic: float, observed: float, permuted: FloatArray) ->
     observed : float
         The HSIC of the data.
     permuted : ndarray, shape (B,)
-        The HSICs after random permutations of one variable.
+        The HSICs after random permutations.
     """
+    pvalue = permutation_pvalue(observed, permuted)
+    return IndependenceTest(statistic, pvalue, math.log10(pvalue), "permutation", len(permuted))
+
+
+def permutation_pvalue(observed: float, permuted: FloatArray) -> float:
+    """Give the p-value of a permutation test, ``(1 + count) / (1 + B)``, which is never 0."""
     tolerance = ROUNDING * float(np.abs(permuted).max(initial=abs(observed)))
     count = int((permuted >= observed - tolerance).sum())
-    pvalue = (1.0 + count) / (1.0 + len(permuted))
-    return IndependenceTest(statistic, pvalue, math.log10(pvalue), "permutation", len(permuted))
+    return (1.0 + count) / (1.0 + len(permuted))

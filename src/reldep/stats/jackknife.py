@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from reldep.exceptions import InputError, Option
 from reldep.stats.covariance import ROUNDING
 from reldep.stats.measures import NORMALISED
+from reldep.stats.second_part import HsicTable, SecondComponent, SecondFromHsics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,116 +32,6 @@ if TYPE_CHECKING:
 ORDER = 4
 # With 5 rows a leave-one-out HSIC is one single 4-tuple.
 FEWEST_ROWS = 6
-# Tables of at most this many variables are kept as a square matrix.
-SQUARE = 2500
-
-
-class SecondComponent(Protocol):
-    """The covariance of the second Hoeffding components of p dependences."""
-
-    def between(self, first: IntArray, second: IntArray) -> FloatArray:
-        """Give the covariances of the dependences numbered `first` with those in `second`."""
-
-
-@dataclass(frozen=True, eq=False)
-class SecondMatrix:
-    """A second component that is known as a matrix.
-
-    Attributes
-    ----------
-    matrix : ndarray, shape (p, p)
-    """
-
-    matrix: FloatArray
-
-    def between(self, first: IntArray, second: IntArray) -> FloatArray:
-        return np.asarray(self.matrix[first, second])
-
-
-class HsicTable:
-    """HSICs of pairs of numbered variables, in either order.
-
-    Parameters
-    ----------
-    first, second : ndarray of int, shape (n,)
-        The variables of each pair.
-    values : ndarray, shape (n,)
-        Their HSICs.
-    size : int
-        Number of variables.
-    """
-
-    def __init__(self, first: IntArray, second: IntArray, values: FloatArray, size: int) -> None:
-        self.size = size
-        self._square = np.full((size, size), np.nan) if size <= SQUARE else None
-        if self._square is not None:
-            self._square[first, second] = self._square[second, first] = values
-            return
-        keys = self._keys(first, second)
-        rising = np.argsort(keys, kind="stable")
-        self._known, self._values = keys[rising], values[rising]
-
-    def _keys(self, first: IntArray, second: IntArray) -> IntArray:
-        return np.asarray(np.minimum(first, second) * self.size + np.maximum(first, second))
-
-    def __call__(self, first: IntArray, second: IntArray) -> FloatArray:
-        """Look up the HSICs of pairs."""
-        if self._square is not None:
-            found = self._square[first, second]
-        else:
-            keys = self._keys(np.asarray(first), np.asarray(second))
-            at = np.minimum(np.searchsorted(self._known, keys), len(self._known) - 1)
-            found = np.where(self._known[at] == keys, self._values[at], np.nan)
-        if np.isnan(found).any():
-            raise KeyError("an HSIC that the second component needs was not computed")
-        return np.asarray(found)
-
-
-@dataclass(frozen=True, eq=False)
-class SecondFromHsics:
-    """The second component of dependences, from the HSICs of all pairs of their variables.
-
-    For the HSICs of (a, b) and (c, d) it is ``2 (H_ac H_bd + H_ad H_bc) / (m(m-3))``, exact where
-    the members of each pair are independent. A normalised measure has the self-pairs in its
-    gradient; leaving them out would make the component about 20 times too large at a CKA of 0.85.
-
-    Attributes
-    ----------
-    hsics : HsicTable
-    energies : ndarray
-        The HSIC of each variable with itself.
-    left, right : ndarray of int, shape (p,)
-        The variables of each dependence.
-    normalised : bool
-    constant : float
-        ``2/(m(m-3))``.
-    """
-
-    hsics: HsicTable
-    energies: FloatArray
-    left: IntArray
-    right: IntArray
-    normalised: bool
-    constant: float
-
-    def between(self, first: IntArray, second: IntArray) -> FloatArray:
-        u, v = self.left[first], self.right[first]
-        a, b = self.left[second], self.right[second]
-        ua, ub, va, vb = (self._hsic(one, two) for one in (u, v) for two in (a, b))
-        total = ua * vb + ub * va
-        if self.normalised:
-            # In units in which every self-HSIC is 1, the gradient of H_uv/√(H_uu H_vv) is 1 in
-            # H_uv and -θ/2 in H_uu and in H_vv.
-            one, two = self._hsic(u, v), self._hsic(a, b)
-            total = total - two * (ua * va + ub * vb) - one * (ua * ub + va * vb)
-            total += one * two / 2 * (ua**2 + ub**2 + va**2 + vb**2)
-        return np.asarray(self.constant * total)
-
-    def _hsic(self, first: IntArray, second: IntArray) -> FloatArray:
-        value = self.hsics(first, second)
-        if not self.normalised:
-            return value
-        return value / np.sqrt(self.energies[first] * self.energies[second])
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +44,8 @@ class Jackknife:
         The measure of each pair.
     deviations : ndarray, shape (p, n)
         The measure without each of n units (rows, or clusters of rows), less the mean over units.
+    centre : ndarray, shape (p,)
+        That mean.
     second : SecondComponent
     scale : ndarray, shape (p,)
         ``√(H_xx H_yy)`` of each pair for "hsic", on whose scale an HSIC is at most 1; else ones.
@@ -165,6 +58,7 @@ class Jackknife:
 
     values: FloatArray
     deviations: FloatArray
+    centre: FloatArray
     second: SecondComponent
     scale: FloatArray
     measure: str
@@ -179,12 +73,17 @@ class Jackknife:
     @property
     def excess(self) -> float:
         """How many times too often the jackknife counts the second component: ``n/(n-4)``."""
-        return self.n / (self.n - self.order)
+        # Clusters may be as few as 4; nothing is taken off of them.
+        return self.n / max(self.n - self.order, 1)
 
     @property
     def bounded(self) -> bool:
         """Whether the measure is at most 1."""
         return self.measure in NORMALISED
+
+    def without(self, unit: int) -> FloatArray:
+        """Give every value without one unit."""
+        return np.asarray(self.centre + self.deviations[:, unit])
 
     def variances(self) -> FloatArray:
         """Give the jackknife variance of every value, ``(n-1)/n Σ J²``."""
@@ -232,33 +131,55 @@ def jackknife(
         HSICs of pairs that are not in A. Tests need the HSICs of all pairs of the variables
         involved, self-pairs included.
     """
-    known = {**(further or {})}
+    numbered = number_rows(means, pairs, wanted, further)
+    return jackknife_of_rows(
+        means,
+        numbered.variables,
+        numbered.wanted,
+        measure,
+        numbered.hsics,
+        bandwidth_psi=bandwidth_psi,
+        names=numbered.names,
+    )
+
+
+class NumberedRows(NamedTuple):
+    """Rows of A with their variables numbered in place of named."""
+
+    variables: tuple[IntArray, IntArray]
+    wanted: IntArray
+    hsics: HsicTable
+    names: Sequence[str]
+
+
+def number_rows(
+    means: FloatArray,
+    pairs: Sequence[Pair],
+    wanted: Sequence[Pair],
+    further: Mapping[Pair, float] | None = None,
+) -> NumberedRows:
+    """Replace the names of variables by numbers; parameters as for :func:`jackknife`."""
+    known = dict(further or {})
     names = list(dict.fromkeys(name for pair in (*pairs, *known) for name in pair))
     number = {name: i for i, name in enumerate(names)}
 
-    def numbered(some: Sequence[Pair]) -> tuple[IntArray, IntArray]:
+    def numbers(some: Sequence[Pair]) -> tuple[IntArray, IntArray]:
         codes = np.array([(number[a], number[b]) for a, b in some], dtype=np.int64)
         codes = codes.reshape(-1, 2)
         return codes[:, 0], codes[:, 1]
 
-    left, right = numbered(pairs)
-    other_left, other_right = numbered(list(known))
+    left, right = numbers(pairs)
+    other_left, other_right = numbers(list(known))
+    values = np.array(list(known.values()), dtype=np.float64)
     hsics = HsicTable(
         np.r_[other_left, left],
         np.r_[other_right, right],
-        np.r_[np.array(list(known.values()), dtype=np.float64), means.mean(axis=1)],
+        np.r_[values, means.mean(axis=1)],
         len(names),
     )
     row = {frozenset(pair): i for i, pair in enumerate(pairs)}
-    return jackknife_of_rows(
-        means,
-        (left, right),
-        np.array([row[frozenset(pair)] for pair in wanted], dtype=np.int64),
-        measure,
-        hsics,
-        bandwidth_psi=bandwidth_psi,
-        names=names,
-    )
+    rows = np.array([row[frozenset(pair)] for pair in wanted], dtype=np.int64)
+    return NumberedRows((left, right), rows, hsics, names)
 
 
 def jackknife_of_rows(
@@ -294,26 +215,59 @@ def jackknife_of_rows(
     m = means.shape[1]
     check_rows(m)
     without = left_out_hsics(means, bandwidth_psi, order)
+    values, left_out, scale = measured(
+        means.mean(axis=1), without, variables, wanted, measure, hsics, names
+    )
     left, right = (side[wanted] for side in variables)
-    values = means.mean(axis=1)[wanted]
-    left_out = without[wanted]
-    scale = np.ones(len(wanted))
-    used = np.unique(np.r_[left, right])
-    energies = np.ones(hsics.size)
-    energies[used] = hsics(used, used)
-    _check_energies(energies[used][:, None], 0.0, used, names)
-    if measure in NORMALISED:
-        energy_row = _self_rows(variables, hsics.size)
-        _check_energies(without[energy_row[used]], ROUNDING * energies[used], used, names)
-        values = values / np.sqrt(energies[left] * energies[right])
-        left_out = left_out / np.sqrt(without[energy_row[left]] * without[energy_row[right]])
-    else:
-        scale = np.sqrt(energies[left] * energies[right])
-    # Σ over the row pairs that an order-r U-statistic averages: 2/(m(m-3)) for r = 4.
+    energies = _energies(np.r_[left, right], hsics)
+    # Under independence an order-r U-statistic has the variance of so many pairs of rows.
     constant = 2.0 / (m * (m - order + 1))
     second = SecondFromHsics(hsics, energies, left, right, measure in NORMALISED, constant)
-    deviations = left_out - left_out.mean(axis=1, keepdims=True)
-    return Jackknife(values, deviations, second, scale, measure, order)
+    return Jackknife(values, *centred(left_out), second, scale, measure, order)
+
+
+def measured(
+    hsic_values: FloatArray,
+    without: FloatArray,
+    variables: tuple[IntArray, IntArray],
+    wanted: IntArray,
+    measure: str,
+    hsics: HsicTable,
+    names: Sequence[str] | None = None,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Turn HSICs, and HSICs without each unit, into the measure; give its scale too.
+
+    Parameters
+    ----------
+    hsic_values : ndarray, shape (q,)
+    without : ndarray, shape (q, n)
+    variables, wanted, measure, hsics, names
+        As for :func:`jackknife_of_rows`.
+    """
+    left, right = (side[wanted] for side in variables)
+    used = np.unique(np.r_[left, right])
+    energies = _energies(used, hsics)
+    check_energies(energies[used][:, None], 0.0, used, names)
+    scale = np.sqrt(energies[left] * energies[right])
+    if measure not in NORMALISED:
+        return hsic_values[wanted], without[wanted], scale
+    energy_row = _self_rows(variables, hsics.size)
+    check_energies(without[energy_row[used]], ROUNDING * energies[used], used, names)
+    left_out = without[wanted] / np.sqrt(without[energy_row[left]] * without[energy_row[right]])
+    return hsic_values[wanted] / scale, left_out, np.ones(len(wanted))
+
+
+def _energies(used: IntArray, hsics: HsicTable) -> FloatArray:
+    """Give the HSIC of each variable with itself; 1 for variables that are not used."""
+    energies = np.ones(hsics.size)
+    energies[used] = hsics(used, used)
+    return energies
+
+
+def centred(left_out: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Take the mean over units off every row; give the rows and the means."""
+    means = left_out.mean(axis=1)
+    return left_out - means[:, None], means
 
 
 def left_out_hsics(
@@ -349,7 +303,7 @@ def _self_rows(variables: tuple[IntArray, IntArray], size: int) -> IntArray:
     return rows
 
 
-def _check_energies(
+def check_energies(
     energies: FloatArray,
     zero: FloatArray | float,
     variables: IntArray,

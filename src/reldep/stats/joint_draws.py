@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reldep.exceptions import InputError, Option
-from reldep.stats.normal import ROUNDING
+from reldep.stats.covariance import ROUNDING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reldep.stats.jackknife import FEWEST_ROWS
+
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
 
@@ -27,6 +29,8 @@ def pooled_degrees(kurtosis: FloatArray, n: int, most: float = np.inf) -> FloatA
     ``G = 3 + (n-1)((n+1)(κ-3) + 6)/((n-2)(n-3))`` is the usual small-sample correction; each G is
     at least the mean of all, since a kurtosis by itself is noisy and low where it matters.
     """
+    if n < FEWEST_ROWS:
+        return np.full(np.shape(kurtosis), most)
     corrected = 3.0 + (n - 1) / ((n - 2) * (n - 3)) * ((n + 1) * (kurtosis - 3.0) + 6.0)
     corrected = np.maximum(corrected, corrected.mean())
     return np.asarray(np.minimum(2.0 * (n - 4) / np.maximum(corrected - 1.0, 1e-3), most))

@@ -22,7 +22,8 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from reldep.data.names import hint
+from reldep.data.checks import hint
+from reldep.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -102,7 +103,7 @@ def select_columns(
         chosen = list(schema)
     kept = [name for name in dict.fromkeys(chosen) if name not in excluded]
     if not kept:
-        raise ValueError(f"{expression!r} leaves no column of {source}: all are excluded with '!'")
+        raise InputError(f"{expression!r} leaves no column of {source}: all are excluded with '!'")
     return kept
 
 
@@ -121,7 +122,7 @@ def select_blocks(
     for definition in definitions:
         name, expression = parse_named(definition)
         if name in blocks:
-            raise ValueError(f"two blocks are named {name!r}; give each its own name")
+            raise InputError(f"two blocks are named {name!r}; give each its own name")
         blocks[name] = select_columns(expression, schema, source=source)
     return blocks
 
@@ -148,7 +149,7 @@ def parse_named(text: str) -> tuple[str, str]:
     """
     pieces = _split(text, "=", maximum=1)
     if len(pieces) != 2 or "" in pieces:
-        raise ValueError(f"expected NAME=COLS, such as 'lipids=C14*,C16*'; got {text!r}")
+        raise InputError(f"expected NAME=COLS, such as 'lipids=C14*,C16*'; got {text!r}")
     return _bare_or_quoted(pieces[0], text), pieces[1]
 
 
@@ -164,13 +165,13 @@ def parse_weight(text: str) -> tuple[tuple[str, str], float]:
     pieces = _split(text, "=")
     names = _split(pieces[0], "~")
     if len(pieces) != 2 or len(names) != 2 or "" in names:
-        raise ValueError(form)
+        raise InputError(form)
     try:
         weight = float(pieces[1])
     except ValueError:
-        raise ValueError(f"{form}: {pieces[1]!r} is not a number") from None
+        raise InputError(f"{form}: {pieces[1]!r} is not a number") from None
     if not math.isfinite(weight):
-        raise ValueError(f"{form}: a weight must be finite")
+        raise InputError(f"{form}: a weight must be finite")
     return (_bare_or_quoted(names[0], text), _bare_or_quoted(names[1], text)), weight
 
 
@@ -184,7 +185,7 @@ def _split(text: str, separator: str, *, maximum: int = -1) -> list[str]:
         if character == '"' and may_open:
             match = _QUOTED.match(text, position)
             if match is None:
-                raise ValueError(f"a double quote in {text!r} is not closed")
+                raise InputError(f"a double quote in {text!r} is not closed")
             position, may_open = match.end(), False
             continue
         if character == separator and len(pieces) != maximum:
@@ -202,7 +203,7 @@ def _bare_or_quoted(piece: str, text: str) -> str:
         return piece
     match = _QUOTED.fullmatch(piece)
     if match is None:
-        raise ValueError(f"unexpected text after the closing quote of {piece!r} in {text!r}")
+        raise InputError(f"unexpected text after the closing quote of {piece!r} in {text!r}")
     return match[1].replace('""', '"')
 
 
@@ -211,7 +212,7 @@ def _resolve(
 ) -> list[str]:
     """Return the columns that one item of an expression stands for."""
     if not item:
-        raise ValueError(
+        raise InputError(
             f"{expression!r} has an empty place where a column should be; a column without a "
             'name is written ""'
         )
@@ -231,7 +232,7 @@ def _resolve(
         ends = [_bare_or_quoted(piece, expression) for piece in pieces]
         raise _unknown(next(end for end in ends if end not in schema), schema, source)
     if any(mark in item for mark in "*?["):
-        raise ValueError(f"no column of {source} matches {item!r}; {_hint(item, schema)}")
+        raise InputError(f"no column of {source} matches {item!r}; {_hint(item, schema)}")
     raise _unknown(item, schema, source)
 
 
@@ -251,7 +252,7 @@ def _range(pieces: list[str], expression: str, schema: Mapping[str, ColumnType])
     if not found:
         return []
     if len(found) > 1:
-        raise ValueError(
+        raise InputError(
             f"{':'.join(pieces)!r} can be read as more than one range; "
             "put the names in double quotes"
         )
@@ -259,7 +260,7 @@ def _range(pieces: list[str], expression: str, schema: Mapping[str, ColumnType])
     order = list(schema)
     low, high = order.index(first), order.index(last)
     if low > high:
-        raise ValueError(
+        raise InputError(
             f"the range {':'.join(pieces)!r} runs backwards: {first!r} comes after {last!r}; "
             f"write {last}:{first}"
         )
@@ -271,10 +272,10 @@ def _of_type(item: str, schema: Mapping[str, ColumnType], source: str) -> list[s
     if not item.startswith("@"):
         return []
     if item not in _TYPES:
-        raise ValueError(f"unknown type of column {item!r}; {hint(item, _TYPES, kind='types')}")
+        raise InputError(f"unknown type of column {item!r}; {hint(item, _TYPES, kind='types')}")
     matched = [name for name, kind in schema.items() if kind in _TYPES[item]]
     if not matched:
-        raise ValueError(f"{source} has no column of the type {item!r}")
+        raise InputError(f"{source} has no column of the type {item!r}")
     return matched
 
 
@@ -285,8 +286,8 @@ def known_column(name: str, schema: Mapping[str, ColumnType], source: str) -> st
     return name
 
 
-def _unknown(name: str, schema: Mapping[str, ColumnType], source: str) -> ValueError:
-    return ValueError(f"no column {name!r} in {source}; {_hint(name, schema)}")
+def _unknown(name: str, schema: Mapping[str, ColumnType], source: str) -> InputError:
+    return InputError(f"no column {name!r} in {source}; {_hint(name, schema)}")
 
 
 def _hint(name: str, schema: Mapping[str, ColumnType]) -> str:

@@ -1,0 +1,108 @@
+"""How a file is to be read, where it does not say so itself."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from reldep.data.checks import check_choice, check_count
+from reldep.exceptions import InputError, InputTypeError
+
+DATES = ("elapsed", "hour", "weekday", "month")
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How to read a file or a frame; what is left out is found in the data.
+
+    Attributes
+    ----------
+    na : tuple of str or float
+        Values that stand for missing ones, besides blanks and ``NA``: ``(-999, "unknown")``.
+    decimal : {".", ","}, optional
+        The decimal mark of numbers.
+    thousands : str, optional
+        The mark between groups of three digits.
+    delimiter : str, optional
+        What stands between two fields of a text file.
+    encoding : str, optional
+        The encoding of a text file, such as ``"latin1"``; UTF-8 without it.
+    header : bool
+        Whether the first line names the columns; without names they are ``c1``, ``c2`` and so on.
+    skip_rows : int
+        How many lines of a file (rows of a sheet) stand before the header.
+    sheet : str or int, optional
+        The sheet of a workbook, by name or by number from 1; the first one without it.
+    categories : str, optional
+        Columns, as an expression, whose values are labels even if they look like numbers.
+    dates : str or mapping of str to str
+        What a date or time becomes: ``"elapsed"``, the days since the first one, or its place in
+        a cycle, ``"hour"`` of the day, ``"weekday"`` or ``"month"``; for all columns or by name.
+
+    Examples
+    --------
+    >>> ReadingOptions(na=(-999,), dates={"visit": "weekday"}).date_rule("visit")
+    'weekday'
+    """
+
+    na: tuple[str | float, ...] = ()
+    decimal: str | None = None
+    thousands: str | None = None
+    delimiter: str | None = None
+    encoding: str | None = None
+    header: bool = True
+    skip_rows: int = 0
+    sheet: str | int | None = None
+    categories: str | None = None
+    dates: str | Mapping[str, str] = "elapsed"
+
+    def __post_init__(self) -> None:
+        codes = self.na
+        if isinstance(codes, (str, int, float)):
+            object.__setattr__(self, "na", (codes,))
+        else:
+            object.__setattr__(self, "na", tuple(codes))
+        if self.decimal is not None:
+            check_choice("decimal", self.decimal, (".", ","))
+        if self.thousands is not None:
+            check_choice("thousands", self.thousands, (",", ".", " ", "'"))
+        if self.decimal is not None and self.decimal == self.thousands:
+            raise InputError(
+                "is also the decimal mark; a number cannot use one mark for both.",
+                argument="thousands",
+                value=self.thousands,
+            )
+        if self.delimiter is not None and not _is_delimiter(self.delimiter):
+            raise InputError(
+                "", "pass one plain character.", argument="delimiter", value=self.delimiter
+            )
+        check_count("skip_rows", self.skip_rows, at_least=0)
+        self._check_encoding()
+        for rule in self.dates.values() if isinstance(self.dates, Mapping) else [self.dates]:
+            check_choice("dates", rule, DATES)
+        if isinstance(self.sheet, bool) or not isinstance(self.sheet, (str, int, type(None))):
+            raise InputTypeError("", "pass a name or a number.", argument="sheet", value=self.sheet)
+
+    def _check_encoding(self) -> None:
+        if self.encoding is None:
+            return
+        try:
+            codecs.lookup(self.encoding)
+        except (LookupError, TypeError, ValueError):
+            raise InputError(
+                "is not known",
+                "pass the name of an encoding, such as 'utf-8', 'latin1', 'cp1252' or 'utf-16'.",
+                argument="encoding",
+                value=self.encoding,
+            ) from None
+
+    def date_rule(self, column: str) -> str:
+        """Say what the dates of a column become."""
+        if isinstance(self.dates, Mapping):
+            return self.dates.get(column, "elapsed")
+        return self.dates
+
+
+def _is_delimiter(text: object) -> bool:
+    return isinstance(text, str) and len(text) == 1 and ord(text) < 128 and text not in '"\n\r'

@@ -1,0 +1,310 @@
+"""Is a dependence stronger in one group than in another?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reldep.data.checks import ALTERNATIVES, MISSING, check_choice, check_count
+from reldep.data.objects import labels_of, native_name
+from reldep.engine import compute_influence
+from reldep.exceptions import InputError, Option
+from reldep.kernels.given import FittedPrecomputed
+from reldep.questions.declaring import Choice, Question, Slot
+from reldep.questions.repetition import repeatable
+from reldep.questions.settings import Settings
+from reldep.questions.study import Study, display_names, raise_cautions, read_study
+from reldep.results.groups import GroupComparison
+from reldep.stats.between_groups import Groups
+from reldep.stats.dependences import Jackknifed, estimate_dependences
+from reldep.words import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from reldep.data.variables import FloatArray, IntArray
+    from reldep.stats.jackknife import Jackknife
+
+ROLES = ("x", "y")
+TESTS = ("score", "permutation")
+
+# A jackknife of fewer rows says little, and nothing about its own error.
+FEWEST_ROWS = 8
+
+# Beyond so many rows whole kernel matrices are too large to be shuffled a thousand times.
+MOST_PERMUTED = 4_000
+
+
+@repeatable
+def groups(
+    x: Any,
+    y: Any,
+    by: Any,
+    *,
+    measure: str = "cka",
+    kernel: Any = "auto",
+    alternative: str = "two-sided",
+    test: str = "score",
+    n_permutations: int = 999,
+    missing: str = "raise",
+    engine: Any = "auto",
+    rng: Any = None,
+    names: Sequence[str] | None = None,
+    ids: Any = None,
+    n_simulations: int = 10_000,
+) -> GroupComparison:
+    """Test whether the dependence of `x` and `y` is the same in every group.
+
+    The groups are independent samples of any sizes, such as women and men or patients and
+    controls. Kernels are fitted once, on all rows, so that every group is seen through the same
+    kernel; each group's dependence comes from its own rows.
+
+    Parameters
+    ----------
+    x, y : array_like, series, frame, sparse matrix or Precomputed
+    by : array_like of labels
+        The group of every row.
+    measure, kernel, missing, engine, rng, ids
+        As for :func:`compare`.
+    alternative : {"two-sided", "greater", "less"}, default "two-sided"
+        For two groups, in the order of their labels: "greater" asks whether the dependence is
+        stronger in the first.
+    test : {"score", "permutation"}, default "score"
+        "score" takes every group's variance at the dependence they would have in common, and
+        Welch's F. "permutation" shuffles the labels and studentises: for small groups.
+    n_permutations : int, default 999
+    names : sequence of two str, optional
+        Names of `x` and `y`.
+    n_simulations : int, default 10000
+        Draws for the simultaneous intervals of the differences.
+
+    Returns
+    -------
+    GroupComparison
+        With `pvalue` (all groups equal; for two groups of the difference), `to_frame()`,
+        `differences()`, `confidence_interval()`, `plot()`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import reldep
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=160)
+    >>> group = np.repeat(["treated", "control"], 80)
+    >>> y = x + np.where(group == "treated", 0.4, 2.0) * rng.normal(size=160)
+    >>> reldep.groups(x, y, group).pvalue < 0.001
+    True
+    """
+    check_choice("test", test, TESTS)
+    check_choice("alternative", alternative, ALTERNATIVES)
+    check_choice("missing", missing, MISSING)
+    check_count("n_permutations", n_permutations, at_least=1)
+    check_count("n_simulations", n_simulations, at_least=400)
+    settings = Settings(
+        measure=measure, kernel=kernel, missing=missing, engine=engine, rng=rng, ids=ids
+    )
+    labels = display_names(ROLES, (x, y), names)
+    study = read_study(dict(zip(labels, (x, y), strict=True)), settings, roles=ROLES)
+    study, codes, levels = _grouped(study, by, missing)
+    _check_alternative(alternative, levels)
+    frozen = _frozen(study)
+    rows_of = [np.flatnonzero(codes == g) for g in range(len(levels))]
+    parts = [
+        frozen.part(rows, {name: name for name in labels}).compute([(labels[0], labels[1])])
+        for rows in rows_of
+    ]
+    dependences = tuple(part.dependences for part in parts)
+    joined = Groups.of([_jackknife_of(one) for one in dependences])
+    computed = study.compute([(labels[0], labels[1])])
+    permuted = None
+    if test == "permutation":
+        permuted = _permuted_pvalue(frozen, labels, codes, alternative, n_permutations)
+    raise_cautions(computed.cautions)
+    return GroupComparison(
+        provenance=computed.provenance,
+        warnings=computed.cautions,
+        x=labels[0],
+        y=labels[1],
+        by=native_name(by) or "by",
+        groups=tuple(levels),
+        dependences=dependences,
+        differences_found=joined.differences(n_simulations, settings.generator()),
+        overall=joined.test(),
+        alternative=alternative,
+        test=test,
+        permuted_pvalue=permuted,
+        n_permutations=n_permutations if test == "permutation" else None,
+    )
+
+
+def _grouped(study: Study, by: Any, missing: str) -> tuple[Study, IntArray, list[str]]:
+    """Give every row its group, in the order of the labels; check that groups can be compared."""
+    values = by.to_list() if hasattr(by, "to_list") else list(by)
+    dataset = study.dataset
+    n_input = len(dataset) + dataset.n_dropped
+    if len(values) != n_input:
+        raise InputError(
+            f"by has {len(values)} entries for {n_input} observations", "pass one label per row."
+        )
+    labels = labels_of(values, "by")
+    codes = labels.codes[dataset.rows.positions]
+    if (codes < 0).any():
+        if missing == "raise":
+            raise InputError(
+                f"by is missing in {dataset.rows.names(np.flatnonzero(codes < 0))}",
+                ["give every row a group, or pass ", Option("missing", "drop"), "."],
+            )
+        kept = np.flatnonzero(codes >= 0)
+        dropped = dataset.n_dropped + len(codes) - len(kept)
+        study = study.part(kept, {name: name for name in dataset.variables})
+        study = replace(study, dataset=replace(study.dataset, n_dropped=dropped))
+        codes = codes[kept]
+    return study, *_ordered(codes, labels.categories)
+
+
+def _ordered(codes: IntArray, categories: Sequence[Any]) -> tuple[IntArray, list[str]]:
+    """Give the groups numbers in the order of their labels; refuse groups that are too small."""
+    used = np.unique(codes)
+    levels = sorted((categories[code] for code in used), key=_sortable)
+    number = {level: i for i, level in enumerate(levels)}
+    codes = np.array([number[categories[code]] for code in codes])
+    if len(levels) < 2:
+        raise InputError(f"by has a single group, {levels[0]!r}", "there is nothing to compare.")
+    sizes = np.bincount(codes)
+    small = [f"{level} ({sizes[i]})" for i, level in enumerate(levels) if sizes[i] < FEWEST_ROWS]
+    if small and len(levels) > len(codes) // FEWEST_ROWS:
+        raise InputError(
+            f"by has {len(levels)} groups in {len(codes)} rows",
+            f"pass labels that put at least {FEWEST_ROWS} rows into each group.",
+        )
+    if small:
+        raise InputError(
+            f"these groups have fewer than {FEWEST_ROWS} rows: {listed(small)}",
+            "join them with others, or leave their rows out.",
+        )
+    return codes, [str(level) for level in levels]
+
+
+def _sortable(level: Any) -> tuple[str, Any]:
+    """Sort numbers as numbers and words as words."""
+    return ("", level) if isinstance(level, (int, float)) else ("word", str(level))
+
+
+def _check_alternative(alternative: str, levels: Sequence[str]) -> None:
+    if alternative != "two-sided" and len(levels) > 2:
+        raise InputError(
+            f"has a direction, and {len(levels)} groups have none",
+            ["use ", Option("alternative", "two-sided"), ", or two groups."],
+            argument="alternative",
+            value=alternative,
+        )
+
+
+def _frozen(study: Study) -> Study:
+    """Keep the parameters that all rows chose, for every part of the rows."""
+    kernels = {name: kernel.frozen(study.fitted[name]) for name, kernel in study.kernels.items()}
+    return replace(study, kernels=kernels)
+
+
+def _jackknife_of(dependences: Any) -> Jackknife:
+    if not isinstance(dependences, Jackknifed):
+        raise TypeError(f"expected a jackknife, got {type(dependences).__name__}")
+    return dependences.jackknife
+
+
+def _permuted_pvalue(
+    study: Study,
+    labels: Sequence[str],
+    codes: IntArray,
+    alternative: str,
+    n_permutations: int,
+) -> float:
+    """Shuffle the labels of whole rows and studentise each time (Chung and Romano, 2013).
+
+    Exact if all groups follow one law, asymptotically valid if only the dependence is equal.
+    """
+    n = len(codes)
+    if n > MOST_PERMUTED:
+        raise InputError(
+            f"shuffles whole kernel matrices, and {n} rows are more than {MOST_PERMUTED}",
+            ["use ", Option("test", "score"), "."],
+            argument="test",
+            value="permutation",
+        )
+    matrices = {name: kernel.matrix() for name, kernel in study.fitted.items()}
+    measure = study.settings.measure
+    rng = study.settings.generator()
+    observed = _statistic(matrices, labels, codes, measure, alternative)
+    beyond = 1
+    for _ in range(n_permutations):
+        shuffled = codes[rng.permutation(n)]
+        beyond += _statistic(matrices, labels, shuffled, measure, alternative) >= observed
+    return beyond / (1.0 + n_permutations)
+
+
+def _statistic(
+    matrices: Mapping[str, FloatArray],
+    labels: Sequence[str],
+    codes: IntArray,
+    measure: str,
+    alternative: str,
+) -> float:
+    """Give a studentised statistic that is large where the groups differ as asked."""
+    x, y = labels
+    pairs = [(x, y), (x, x), (y, y)]
+    found = []
+    for g in range(int(codes.max()) + 1):
+        rows = np.flatnonzero(codes == g)
+        kernels = {
+            name: FittedPrecomputed(matrix[np.ix_(rows, rows)]) for name, matrix in matrices.items()
+        }
+        influence = compute_influence(kernels, pairs, "dense")
+        fixed = replace(influence, bandwidth_psi=np.zeros_like(influence.values))
+        found.append(_jackknife_of(estimate_dependences(fixed, pairs[:1], measure, "jackknife")))
+    joined = Groups.of(found)
+    if len(found) > 2 or alternative == "two-sided":
+        return joined.test().statistic
+    difference = joined.values[0] - joined.values[1]
+    signed = difference / np.sqrt(joined.variances_here().sum())
+    return float(signed if alternative == "greater" else -signed)
+
+
+class _GroupsQuestion(Question):
+    """Two variables, and the column of the groups."""
+
+    def arguments(
+        self,
+        filled: Mapping[str, Any],  # noqa: ARG002
+        data: Mapping[str, Mapping[str, Any]],
+    ) -> tuple[list[Any], dict[str, Any]]:
+        (x,), (y,), (by,) = (data[slot].values() for slot in ("x", "y", "by"))
+        names = [*data["x"], *data["y"]]
+        return [x, y, by], {"names": names}
+
+
+QUESTIONS = (
+    _GroupsQuestion(
+        "groups",
+        groups,
+        "Is the dependence of {x} and {y} the same in all groups of {by}?",
+        slots=(
+            Slot("x", "One variable."),
+            Slot("y", "The other."),
+            Slot("by", "The column of groups.", "column", metavar="COL"),
+        ),
+        choices=(
+            Choice(
+                "alternative",
+                "For two groups: stronger in the first, weaker, or either.",
+                "two-sided",
+                ALTERNATIVES,
+            ),
+            Choice("test", "Welch's F on score variances, or permuted labels.", "score", TESTS),
+            Choice("n_permutations", "How often labels are shuffled.", 999, kind="whole"),
+        ),
+        shared=("missing", "ids", "measure", "kernel", "engine", "rng"),
+        example="reldep groups mice.csv --x 'lipids=C*' --y 'genes=gene_*' --by genotype",
+    ),
+)

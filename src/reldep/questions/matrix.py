@@ -1,0 +1,211 @@
+"""How strongly does every variable depend on every other?"""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reldep.data.checks import check_choice, check_count, check_level
+from reldep.exceptions import InputError, Option
+from reldep.questions.declaring import Choice, Question, Slot, merged
+from reldep.questions.repetition import repeatable
+from reldep.questions.settings import Settings
+from reldep.questions.study import raise_cautions, read_study
+from reldep.questions.targets import read_variables
+from reldep.results.matrix import Matrix
+from reldep.stats.comparisons import holm
+from reldep.stats.independence import independence_test
+from reldep.stats.joint_draws import JointDraws
+from reldep.stats.measures import SECOND_ORDER
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from reldep.data.variables import FloatArray
+    from reldep.engine import Influence, Pair
+
+ADJUSTMENTS_OF_CELLS = ("holm", "bh")
+
+
+@repeatable
+def matrix(
+    variables: Any,
+    columns: Any = None,
+    *,
+    measure: str = "cka",
+    kernel: Any = "auto",
+    variance: str = "jackknife",
+    clusters: Any = None,
+    max_lag: int | str | None = None,
+    missing: str = "raise",
+    engine: Any = "auto",
+    rng: Any = None,
+    ids: Any = None,
+    confidence_level: float = 0.95,
+    adjust: str = "holm",
+    n_simulations: int = 10_000,
+) -> Matrix:
+    """Estimate the dependence of every pair of variables.
+
+    Parameters
+    ----------
+    variables : mapping of str to data, data frame or array of two dimensions
+        At least two. Every column of a frame or array is a variable of its own; in a mapping a
+        variable may have several columns, such as the activations of a network's layer.
+    columns : as `variables`, optional
+        A second set: the result is the rectangle of all dependences between the two sets.
+    measure, kernel, clusters, max_lag, missing, engine, rng, ids
+        As for :func:`compare`; a mapping of kernels is by name.
+    variance : {"jackknife", "fixed-kernel", "bandwidth-aware"}, default "jackknife"
+    confidence_level : float, default 0.95
+        Of the intervals, which cover the dependences of all pairs at once.
+    adjust : {"holm", "bh"}, default "holm"
+        How the p-values of independence are adjusted for their number: Holm's procedure
+        controls the chance of any false claim, Benjamini and Hochberg's the share of them.
+    n_simulations : int, default 10000
+        Draws from the joint law of all cells.
+
+    Returns
+    -------
+    Matrix
+        With `to_frame()`, `compare(pair, pair)`, `tree()`, `confidence_interval()`, `plot()`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import reldep
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=100)
+    >>> data = {"a": x, "b": x + 0.5 * rng.normal(size=100), "c": rng.normal(size=100)}
+    >>> result = reldep.matrix(data)
+    >>> result.is_shown().tolist()
+    [True, False, False]
+    >>> result.compare(("a", "b"), ("a", "c")).pvalue < 0.001
+    True
+    """
+    check_choice("adjust", adjust, ADJUSTMENTS_OF_CELLS)
+    level = check_level("confidence_level", confidence_level)
+    check_count("n_simulations", n_simulations, at_least=int(np.ceil(20 / (1.0 - level))))
+    settings = Settings(
+        measure=measure,
+        kernel=kernel,
+        variance=variance,
+        clusters=clusters,
+        max_lag=max_lag,
+        missing=missing,
+        engine=engine,
+        rng=rng,
+        ids=ids,
+    )
+    if variance in SECOND_ORDER:
+        raise InputError(
+            "needs the covariance of all pairs with all pairs",
+            ["use ", Option("variance", "jackknife"), "."],
+            argument="variance",
+            value=variance,
+        )
+    blocks, rows, others = _sides(variables, columns)
+    pairs = list(combinations(rows, 2)) if columns is None else list(product(rows, others))
+    study = read_study(blocks, settings)
+    selves = [(name, name) for name in blocks]
+    computed = study.compute(pairs, needed=[*pairs, *selves])
+    raise_cautions(computed.cautions)
+    found = computed.dependences
+    generator = settings.generator()
+    draws = JointDraws.of(found.deviations(), n_simulations, generator)
+    pvalues = _independence(computed.influence, pairs)
+    return Matrix(
+        provenance=computed.provenance,
+        warnings=computed.cautions,
+        row_names=tuple(rows),
+        column_names=tuple(others),
+        dependences=found,
+        influence=computed.influence,
+        pvalues=pvalues,
+        adjusted_pvalues=_adjusted(pvalues, adjust),
+        maxima=draws.value_maxima(),
+        adjust=adjust,
+        confidence_level=level,
+        seed=int(generator.integers(2**62)),
+    )
+
+
+def _sides(variables: Any, columns: Any) -> tuple[dict[str, Any], list[str], list[str]]:
+    """Read the variables along both sides, and which name stands where."""
+    rows = read_variables("variables", variables, at_least=2 if columns is None else 1)
+    if columns is None:
+        return rows, list(rows), list(rows)
+    others = read_variables("columns", columns, at_least=1)
+    both = [name for name in others if name in rows]
+    if both:
+        raise InputError(
+            f"{both[0]!r} is among the variables and among the columns",
+            "rename one of them, or leave it out.",
+        )
+    return {**rows, **others}, list(rows), list(others)
+
+
+def _independence(influence: Influence, pairs: Sequence[Pair]) -> FloatArray:
+    """Test every pair for independence by its unbiased correlation."""
+    n = influence.n_observations
+    own = {name: influence.hsic((name, name)) for pair in pairs for name in pair}
+    hsics = np.array([influence.hsic(pair) for pair in pairs])
+    scale = np.sqrt(np.array([own[x] * own[y] for x, y in pairs]))
+    return np.array([independence_test(float(c), n).pvalue for c in hsics / scale])
+
+
+def _adjusted(pvalues: FloatArray, method: str) -> FloatArray:
+    if method == "holm":
+        return holm(pvalues)
+    from scipy.stats import false_discovery_control
+
+    return np.asarray(false_discovery_control(pvalues))
+
+
+class _MatrixQuestion(Question):
+    """One set of columns, or two."""
+
+    def arguments(
+        self,
+        filled: Mapping[str, Any],  # noqa: ARG002
+        data: Mapping[str, Mapping[str, Any]],
+    ) -> tuple[list[Any], dict[str, Any]]:
+        others = dict(data.get("columns", {}))
+        rows = merged({slot: named for slot, named in data.items() if slot != "columns"})
+        return [rows, others or None], {}
+
+
+QUESTIONS = (
+    _MatrixQuestion(
+        "matrix",
+        matrix,
+        "How strongly do all of {variables} depend on each other?",
+        slots=(
+            Slot("variables", "Each of these columns is a variable.", "each", required=False),
+            Slot(
+                "variable",
+                "A variable of several columns; repeat it.",
+                "blocks",
+                required=False,
+                metavar="NAME=COLS",
+            ),
+            Slot(
+                "columns",
+                "A second set: all dependences between the two sets.",
+                "each",
+                required=False,
+            ),
+        ),
+        choices=(
+            Choice(
+                "adjust",
+                "How the p-values of independence are adjusted.",
+                "holm",
+                ADJUSTMENTS_OF_CELLS,
+            ),
+        ),
+        example="reldep matrix mice.csv --variables 'C*'",
+    ),
+)

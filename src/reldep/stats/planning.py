@@ -1,0 +1,127 @@
+"""How many observations does it take? Power by Student's law, and a careful plan.
+
+A plan from the estimate of a pilot takes the estimate for the truth. Pilots that look good are
+often lucky, so a second plan starts from the lower 80% limit of the effect ("safeguard power",
+Perugini, Gallucci and Costantini, 2014).
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import nctdtr, ndtr
+
+from reldep.exceptions import InputError, Option
+from reldep.stats import student
+
+if TYPE_CHECKING:
+    from reldep.stats.differences import TTest
+
+# A one-sided limit: the two-sided interval of this level has it at either end.
+CAREFUL_LEVEL = 0.6
+FEWEST_ROWS = 6
+MOST_ROWS = 10**12
+# From here on the noncentral t law is normal to five digits, and scipy's is slow.
+LARGE_DF = 2000.0
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """What a pilot tells about a test with another number of observations.
+
+    Attributes
+    ----------
+    effect : float
+        The difference to be found.
+    null_deviation : float
+        √n times the standard error that the test divides by.
+    deviation : float
+        √n times the standard error of the estimate.
+    df_per_row : float
+        Degrees of freedom for each row beyond the fourth.
+    """
+
+    effect: float
+    null_deviation: float
+    deviation: float
+    df_per_row: float
+
+    @classmethod
+    def of(cls, test: TTest, n: int, effect: float | None = None) -> Pilot:
+        """Learn from a test of n observations; by default the effect is its estimate."""
+        root = math.sqrt(n)
+        return cls(
+            test.estimate if effect is None else effect,
+            root * test.standard_error,
+            root * test.error_here,
+            test.df / max(n - 4, 1),
+        )
+
+    def power(self, n: float, alpha: float, alternative: str) -> float:
+        """Give the probability that the test rejects with n observations.
+
+        The estimate is normal around the effect; the test divides by the standard error under
+        the hypothesis, of which the degrees of freedom grow with n.
+        """
+        df = self.df_per_row * max(n - 4, 1)
+        drift = math.sqrt(n) * self.effect / self.deviation
+        tail = alpha / 2 if alternative == "two-sided" else alpha
+        bar = float(student.quantile(1.0 - tail, np.array(df))) * self.null_deviation
+        bar /= self.deviation
+        upper, lower = _beyond(bar, drift, df), _beyond(bar, -drift, df)
+        return {"greater": upper, "less": lower}.get(alternative, upper + lower)
+
+    def sample_size(self, target: float, alpha: float, alternative: str) -> int:
+        """Find the smallest number of observations that reaches the power `target`."""
+        towards = {"greater": self.effect > 0, "less": self.effect < 0}
+        if not towards.get(alternative, self.effect != 0):
+            raise InputError(
+                [
+                    f"the estimate {self.effect:.4g} does not point towards ",
+                    Option("alternative", alternative),
+                    f": no number of observations gives it a power of {target:g}.",
+                ]
+            )
+        enough = FEWEST_ROWS
+        while self.power(enough, alpha, alternative) < target and enough < MOST_ROWS:
+            enough *= 2
+        # Power grows with n, so halving the range finds the place where it passes the target.
+        return bisect_left(
+            range(enough + 1),
+            target,
+            lo=FEWEST_ROWS,
+            key=lambda n: self.power(n, alpha, alternative),
+        )
+
+
+def _beyond(bar: float, drift: float, df: float) -> float:
+    """Give the probability that a noncentral t variable exceeds a bar."""
+    if df > LARGE_DF:
+        return float(ndtr(drift - bar))
+    return float(1.0 - nctdtr(df, drift, bar))
+
+
+def careful_effect(test: TTest, alternative: str) -> float:
+    """Give the lower 80% limit of the size of an effect; 0 where it may be none.
+
+    For "greater" the lower limit of the difference; for "less" the upper one; for "two-sided"
+    the limit nearer to 0.
+    """
+    low, high = test.interval(CAREFUL_LEVEL)
+    if alternative == "greater" or (alternative == "two-sided" and test.estimate > 0):
+        return max(low, 0.0)
+    return min(high, 0.0)
+
+
+def careful_sample_size(
+    test: TTest, n: int, target: float, alpha: float, alternative: str
+) -> int | None:
+    """Plan from the lower 80% limit of the effect; None where that limit is no effect at all."""
+    effect = careful_effect(test, alternative)
+    if effect == 0:
+        return None
+    return Pilot.of(test, n, effect).sample_size(target, alpha, alternative)

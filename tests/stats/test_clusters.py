@@ -1,0 +1,234 @@
+"""Rows in clusters: tuples from different clusters, exact deletions, and tests of independence."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from scipy.stats import f as f_law
+
+from reldep.exceptions import InputError
+from reldep.stats.clusters import (
+    ClusteredKernel,
+    Clustering,
+    block_products,
+    cluster_jackknife,
+    masked_hsic,
+)
+from reldep.stats.dependent_independence import (
+    block_f_test,
+    circular_shifts,
+    circular_test,
+    cluster_independence,
+    permuted_hsics,
+    sign_flip_test,
+)
+from reldep.stats.differences import difference_test
+from reldep.stats.jackknife import jackknife
+from reldep.stats.score_intervals import single_interval
+from stats.dense_terms import all_means, distance, gaussian, hsic, triple
+
+TWO = [("x", "y"), ("x", "z")]
+# Of an independent implementation: clustered(), clusters of equal weight.
+# Estimate, standard error, degrees of freedom, two-sided p-value.
+REFERENCE = {
+    "hsic": (0.006782365675495339, 0.01465785524955902, 3.568990009064983, 0.6703553299586407),
+    "cka": (0.05827356477642387, 0.1758582318239061, 4.115390223801529, 0.7565572525122054),
+    "dcor": (0.11618739396275057, 0.20440090631361274, 4.567958545995537, 0.596537764627123),
+}
+
+
+def clustered(sizes=(3, 5, 2, 7, 4, 4, 6, 3), seed=2):
+    rng = np.random.default_rng(seed)
+    codes = np.repeat(np.arange(len(sizes)), sizes)
+    m = len(codes)
+    x = rng.normal(size=len(sizes))[codes] + rng.normal(size=m)
+    return codes, {"x": x, "y": x + rng.normal(size=m), "z": x + 1.5 * rng.normal(size=m)}
+
+
+def kernels_of(data, clustering, kernel=gaussian):
+    return {name: ClusteredKernel.of(kernel(x), clustering) for name, x in data.items()}
+
+
+def by_definition(K, L, codes, weights):
+    """Averages over ordered pairs, triples and 4-tuples of rows in different clusters, by loops."""
+    averages = []
+    for size, term in (
+        (2, lambda i, j: K[i, j] * L[i, j]),
+        (3, lambda i, j, q: K[i, j] * L[i, q]),
+        (4, lambda i, j, q, r: K[i, j] * L[q, r]),
+    ):
+        tuples = [
+            rows
+            for rows in permutations(range(len(codes)), size)
+            if len({codes[row] for row in rows}) == size
+        ]
+        heavy = [np.prod(weights[list(rows)]) for rows in tuples]
+        averages.append(np.average([term(*rows) for rows in tuples], weights=heavy))
+    return averages[0] - 2 * averages[1] + averages[2]
+
+
+@pytest.mark.parametrize("by_rows", [True, False])
+def test_the_statistic_and_its_deletions_are_those_of_the_definition(by_rows):
+    codes = np.array([3, 0, 1, 1, 5, 2, 4, 0, 2])
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 9))
+    clustering = Clustering.of(codes, by_rows=by_rows)
+    weights = np.ones(9) if by_rows else 1 / np.bincount(codes)[codes]
+    K, L = gaussian(x), gaussian(y)
+    value, without = masked_hsic(
+        ClusteredKernel.of(K, clustering), ClusteredKernel.of(L, clustering), clustering
+    )
+    assert value == pytest.approx(by_definition(K, L, codes, weights), rel=1e-11)
+    for g in range(6):
+        rest = codes != g
+        again = by_definition(
+            K[np.ix_(rest, rest)], L[np.ix_(rest, rest)], codes[rest], weights[rest]
+        )
+        assert without[g] == pytest.approx(again, rel=1e-10, abs=1e-13)
+
+
+def test_clusters_of_one_row_give_the_ordinary_jackknife():
+    data = triple(0, 15)
+    clustering = Clustering.of(np.random.default_rng(0).permutation(15))
+    value, _ = masked_hsic(*(kernels_of(data, clustering)[name] for name in "xy"), clustering)
+    assert value == pytest.approx(hsic(gaussian(data["x"]), gaussian(data["y"])), rel=1e-11)
+    kernels = {name: gaussian(x) for name, x in data.items()}
+    rows = jackknife(*all_means(kernels), TWO, "cka")
+    found = cluster_jackknife(kernels_of(data, clustering), TWO, "cka", clustering)
+    assert found.values == pytest.approx(rows.values, rel=1e-11)
+    assert found.covariance() == pytest.approx(rows.covariance(), rel=1e-10)
+
+
+@pytest.mark.parametrize("measure", sorted(REFERENCE))
+def test_numbers_of_an_independent_implementation(measure):
+    codes, data = clustered()
+    clustering = Clustering.of(codes)
+    kernels = kernels_of(data, clustering, distance if measure == "dcor" else gaussian)
+    test = difference_test(cluster_jackknife(kernels, TWO, measure, clustering), 0, 1)
+    found = (test.estimate, test.standard_error, test.df, test.pvalue())
+    assert found == pytest.approx(REFERENCE[measure], rel=1e-10)
+
+
+def test_the_order_of_rows_and_the_names_of_clusters_do_not_matter():
+    codes, data = clustered()
+    order = np.random.default_rng(0).permutation(len(codes))
+    tests = []
+    for rows, labels in ((np.arange(len(codes)), codes), (order, 7 - codes)):
+        clustering = Clustering.of(labels[rows])
+        kernels = kernels_of({name: x[rows] for name, x in data.items()}, clustering)
+        tests.append(difference_test(cluster_jackknife(kernels, TWO, "cka", clustering), 0, 1))
+    assert tests[1].statistic == pytest.approx(tests[0].statistic, rel=1e-9)
+
+
+def test_a_bandwidth_moves_with_the_clusters():
+    """The linear part of the deletion is the slope times the change of the bandwidth."""
+    codes, data = clustered()
+    clustering = Clustering.of(codes)
+    moves = np.random.default_rng(0).normal(size=len(codes))
+    shift = clustering.shift(moves)
+    expected = [-moves[codes == g].sum() / (codes != g).sum() for g in range(8)]
+    assert shift == pytest.approx(expected)
+    x = data["x"][:, None]
+    K = gaussian(x)
+    slope = K * (x - x.T) ** 2
+    fixed = kernels_of(data, clustering)
+    moving = {**fixed, "x": ClusteredKernel.of(K, clustering, slope=slope, shift=1e-6 * shift)}
+    wider = ClusteredKernel.of(gaussian(x, 1 + 1e-6), clustering)
+    base = masked_hsic(fixed["x"], fixed["y"], clustering)[0]
+    rise = masked_hsic(wider, fixed["y"], clustering)[0] - base
+    one = cluster_jackknife(moving, TWO, "hsic", clustering)
+    two = cluster_jackknife(fixed, TWO, "hsic", clustering)
+    change = (one.deviations - two.deviations)[0]
+    assert change == pytest.approx(rise * (shift - shift.mean()), rel=1e-4)
+
+
+def test_intervals_of_one_dependence_use_the_clusters_as_units():
+    codes, data = clustered()
+    clustering = Clustering.of(codes)
+    found = cluster_jackknife(kernels_of(data, clustering), TWO, "cka", clustering)
+    assert found.n == 8
+    assert difference_test(found, 0, 1).df <= 7
+    low, high = single_interval(found, 0)
+    assert 0 <= low < found.values[0] < high <= 1
+
+
+def test_too_few_clusters_are_refused():
+    with pytest.raises(InputError, match=r"there are 5 clusters; .* needs at least 6"):
+        Clustering.of(np.repeat(np.arange(5), 4))
+
+
+def test_equal_clusters_are_permuted_as_a_whole():
+    codes, data = clustered((4,) * 8)
+    clustering = Clustering.of(codes)
+    kernels = kernels_of(data, clustering)
+    permuted = permuted_hsics(kernels["x"], kernels["y"], clustering, 3, np.random.default_rng(1))
+    rng = np.random.default_rng(1)
+    for value in permuted:
+        rows = (4 * rng.permutation(8)[:, None] + np.arange(4)).ravel()
+        moved = ClusteredKernel.of(gaussian(data["y"][rows]), clustering)
+        assert value == pytest.approx(masked_hsic(kernels["x"], moved, clustering)[0], rel=1e-10)
+    test = cluster_independence(
+        kernels["x"], kernels["y"], clustering, 199, np.random.default_rng(0)
+    )
+    assert test.method == "permutations of whole clusters"
+    assert test.pvalue <= 0.02
+
+
+def test_independent_clusters_are_found_dependent_at_the_level_only():
+    """Copies within clusters; an ordinary permutation test rejects in most samples."""
+    rng = np.random.default_rng(3)
+    rejected = 0
+    for _ in range(150):
+        codes = np.repeat(np.arange(12), rng.integers(1, 6, size=12))
+        x, y = rng.normal(size=(2, 12))
+        noise = 0.3 * rng.normal(size=(2, len(codes)))
+        clustering = Clustering.of(codes)
+        kernels = kernels_of({"x": x[codes] + noise[0], "y": y[codes] + noise[1]}, clustering)
+        rejected += cluster_independence(*kernels.values(), clustering, 0, rng).pvalue < 0.05
+    # Binomial(150, 0.065): 19 or more have probability 0.002.
+    assert rejected <= 18
+
+
+def test_the_f_law_of_block_products():
+    codes, data = clustered()
+    clustering = Clustering.of(codes)
+    centred = [kernels_of(data, clustering)[name].centred(clustering) for name in "xy"]
+    products = block_products(*centred, clustering)
+    x = 1 + products.sum() / np.sqrt((products**2).sum())
+    assert block_f_test(products).pvalue == pytest.approx(f_law.sf(x * 7 / (8 - x), 1, 7))
+
+
+def test_few_clusters_of_different_sizes_flip_signs():
+    codes, data = clustered()
+    clustering = Clustering.of(codes)
+    kernels = kernels_of(data, clustering)
+    test = cluster_independence(
+        kernels["x"], kernels["y"], clustering, 499, np.random.default_rng(0)
+    )
+    assert test.method == "sign flips of whole clusters"
+    products = np.ones((3, 3)) - np.eye(3)
+    # All 8 flips of signs: 6 for equal signs (2 of 8), -2 for the others.
+    found = sign_flip_test(products, 4000, np.random.default_rng(0))
+    assert found.pvalue == pytest.approx(0.25, abs=0.03)
+
+
+def test_circular_shifts_are_hsics_of_shifted_series():
+    data = triple(0, 13)
+    K, L = gaussian(data["x"]), gaussian(data["y"])
+    shifted = circular_shifts(K, L)
+    for s in range(13):
+        rows = (np.arange(13) + s) % 13
+        assert shifted[s] == pytest.approx(hsic(K, L[np.ix_(rows, rows)]), rel=1e-9, abs=1e-14)
+    assert circular_test(K, L).pvalue == (1 + np.sum(shifted[1:] >= shifted[0])) / 13
+
+
+def test_independent_series_with_memory_are_found_dependent_at_the_level_only():
+    rng = np.random.default_rng(5)
+    rejected = 0
+    for _ in range(120):
+        x, y = np.zeros((2, 60))
+        for t in range(1, 60):
+            x[t], y[t] = 0.8 * x[t - 1] + rng.normal(), 0.8 * y[t - 1] + rng.normal()
+        rejected += circular_test(gaussian(x), gaussian(y)).pvalue < 0.05
+    # Binomial(120, 0.055): 15 or more have probability 0.003.
+    assert rejected <= 14

@@ -1,0 +1,216 @@
+"""Clusters, time order and crossed clusters from A alone; independent groups; planning."""
+
+import numpy as np
+import pytest
+from scipy.stats import f_oneway, nct, norm
+from scipy.stats import t as student_law
+
+from reldep.exceptions import InputError
+from reldep.stats.between_groups import Groups
+from reldep.stats.dependent_rows import (
+    cell_codes,
+    clustered_jackknife,
+    crossed_test,
+    hsics_without_clusters,
+    time_blocks,
+)
+from reldep.stats.differences import TTest, difference_test
+from reldep.stats.jackknife import Jackknife, jackknife, left_out_hsics
+from reldep.stats.planning import Pilot, careful_effect, careful_sample_size
+from reldep.stats.second_part import NoSecondComponent, SecondMatrix
+from stats.dense_terms import all_means, gaussian, hsic, triple
+
+TWO = [("x", "y"), ("x", "z")]
+
+
+def means_of(m=40, seed=0):
+    kernels = {name: gaussian(x) for name, x in triple(seed, m).items()}
+    return *all_means(kernels), kernels
+
+
+def test_clusters_of_one_row_are_left_out_exactly():
+    means, _, _ = means_of(12)
+    assert hsics_without_clusters(means, np.arange(12)) == pytest.approx(
+        left_out_hsics(means), rel=1e-12
+    )
+
+
+def test_larger_clusters_are_left_out_to_first_order():
+    means, pairs, kernels = means_of(300)
+    groups = np.arange(300) // 10
+    found = hsics_without_clusters(means, groups)
+    changes = found - means.mean(1, keepdims=True)
+    again = np.empty_like(found)
+    for g in range(30):
+        rest = np.ix_(groups != g, groups != g)
+        again[:, g] = [hsic(kernels[a][rest], kernels[b][rest]) for a, b in pairs]
+    again -= means.mean(1, keepdims=True)
+    for row, exact in zip(changes, again, strict=True):
+        assert np.corrcoef(row, exact)[0, 1] > 0.995
+        assert row.std() == pytest.approx(exact.std(), rel=0.03)
+
+
+def test_few_clusters_have_few_degrees_of_freedom():
+    means, pairs, _ = means_of(40)
+    for count in (4, 5, 8):
+        found = clustered_jackknife(means, pairs, TWO, "cka", np.arange(40) % count)
+        test = difference_test(found, 0, 1)
+        assert test.df <= count - 1
+        assert 0 < test.pvalue() <= 1
+    with pytest.raises(InputError, match=r"there are 3 clusters; .* needs at least 4"):
+        clustered_jackknife(means, pairs, TWO, "cka", np.arange(40) % 3)
+
+
+def test_copies_of_rows_are_seen_through():
+    """Every row five times is no more information than every row once."""
+    data = triple(0, 40)
+    once = jackknife(*all_means({n: gaussian(x) for n, x in data.items()}), TWO, "cka")
+    copied = {name: gaussian(np.repeat(x, 5)) for name, x in data.items()}
+    codes = np.repeat(np.arange(40), 5)
+    found = clustered_jackknife(*all_means(copied), TWO, "cka", codes)
+    assert np.sqrt(found.variances()) == pytest.approx(np.sqrt(once.variances()), rel=0.1)
+
+
+def test_blocks_of_a_series_are_contiguous_and_nearly_equal():
+    for m, count in ((60, 8), (199, 8), (200, 10), (1000, 14), (100_000, 16)):
+        blocks = time_blocks(m)
+        assert blocks.max() + 1 == count
+        assert (np.diff(blocks) >= 0).all()
+        assert np.ptp(np.bincount(blocks)) <= 1
+    assert time_blocks(1000, max_lag=30).max() + 1 == 10
+    assert np.bincount(time_blocks(1000, max_lag=30)).min() >= 90
+    assert time_blocks(1000, max_lag=400).max() + 1 == 6
+
+
+def test_crossed_clusters_add_up_what_either_shares():
+    means, pairs, _ = means_of(60)
+    subject, stimulus = np.arange(60) // 6, np.arange(60) % 6
+    cells = cell_codes(subject, stimulus)
+    assert len(np.unique(cells)) == 60
+    one, two, cell = (
+        clustered_jackknife(means, pairs, TWO, "cka", codes) for codes in (subject, stimulus, cells)
+    )
+    test = crossed_test((one, two), cell, 0, 1)
+    parts = [difference_test(found, 0, 1).standard_error ** 2 for found in (one, two, cell)]
+    expected = max(parts[0] + parts[1] - parts[2], parts[0], parts[1])
+    assert test.standard_error**2 == pytest.approx(expected, rel=1e-12)
+    assert test.df == 5
+
+
+def group(value, variance, n, seed):
+    """A group with one value, deviations of normal shape and nothing of second order."""
+    x = np.random.default_rng(seed).normal(size=n)
+    x -= x.mean()
+    x *= np.sqrt(variance * n / (n - 1) / (x @ x))
+    values = np.array([value])
+    return Jackknife(values, x[None], values, NoSecondComponent(), np.ones(1), "hsic")
+
+
+def test_equality_of_groups_against_an_independent_implementation():
+    """Values, variances, second components, sizes and degrees of freedom as in the call."""
+    e, v, c, m = [0.3, 0.1, 0.2], [0.01, 0.02, 0.004], [0.0005, 0.0008, 0.0002], [40, 30, 80]
+    for measure, expected in (
+        ("cka", (0.21862459968005457, 0.6918586427097796, 44.15115242657308, 0.5059899935246596)),
+        ("hsic", (0.22720732181516698, 0.6725543125041641, 44.20886914981521, 0.5155476282446761)),
+    ):
+        found = []
+        for value, variance, second, n in zip(e, v, c, m, strict=True):
+            x = group(value, variance, n, n).deviations
+            values = np.array([value])
+            part = SecondMatrix(np.array([[second]]))
+            found.append(Jackknife(values, x, values, part, np.ones(1), measure))
+        groups = Groups.of(found)
+        groups = Groups(
+            groups.values, groups.sizes, np.array([30.0, 20.0, 60.0]), groups.variance, groups.unit
+        )
+        test = groups.test()
+        assert (test.common, test.statistic, test.df_within, test.pvalue) == pytest.approx(
+            expected, rel=1e-9
+        )
+
+
+def test_two_groups_are_compared_as_by_their_own_test():
+    groups = Groups.of(
+        [group(0.3, 0.002, 50, 1), group(0.2, 0.004, 40, 2), group(0.1, 0.002, 60, 3)]
+    )
+    differences = groups.differences(2000, np.random.default_rng(0))
+    for at, pair in enumerate(((0, 1), (0, 2), (1, 2))):
+        test = groups.test(np.array(pair))
+        assert differences.pvalue[at] == pytest.approx(test.pvalue, rel=1e-9)
+    for level in (0.5, 0.9, 0.99):
+        low, high = differences.intervals(level, simultaneous=False)
+        assert ((low > 0) | (high < 0)).tolist() == (differences.pvalue < 1 - level).tolist()
+        wide_low, wide_high = differences.intervals(level)
+        assert (wide_low <= low).all()
+        assert (wide_high >= high).all()
+    assert (differences.adjusted >= differences.pvalue).all()
+
+
+def test_many_rows_and_equal_variances_give_the_one_way_analysis_of_variance():
+    """HSICs far from 0 in units of their error have a variance that hardly moves."""
+    rng = np.random.default_rng(0)
+    samples = [rng.normal(1000.0, 1.0, size=400) for _ in range(4)]
+    groups = Groups.of(
+        [group(x.mean(), x.var(ddof=1) / len(x), len(x), i) for i, x in enumerate(samples)]
+    )
+    assert groups.test().pvalue == pytest.approx(f_oneway(*samples).pvalue, rel=0.05)
+
+
+def test_power_is_that_of_a_noncentral_t():
+    pilot = Pilot(0.3, 1.0, 1.0, 1.0)
+    n = 84
+    bar = student_law.ppf(0.95, 80)
+    expected = nct.sf(bar, 80, 0.3 * np.sqrt(n))
+    assert pilot.power(n, 0.05, "greater") == pytest.approx(expected, rel=1e-6)
+    assert pilot.power(n, 0.05, "less") < 0.001
+    both = nct.sf(student_law.ppf(0.975, 80), 80, 0.3 * np.sqrt(n))
+    assert pilot.power(n, 0.05, "two-sided") == pytest.approx(both, rel=1e-4)
+
+
+def test_without_an_effect_the_power_is_the_level():
+    for alternative in ("greater", "less", "two-sided"):
+        assert Pilot(0.0, 2.0, 2.0, 1.0).power(50, 0.05, alternative) == pytest.approx(0.05)
+
+
+def test_with_many_rows_power_is_normal():
+    pilot = Pilot(0.01, 1.0, 1.0, 1.0)
+    expected = norm.cdf(0.01 * np.sqrt(60_000) - norm.ppf(0.95))
+    assert pilot.power(60_000, 0.05, "greater") == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("alternative", ["greater", "two-sided"])
+def test_a_sample_size_is_the_smallest_that_reaches_the_power(alternative):
+    pilot = Pilot.of(TTest(0.2, 0.1, 40.0, 0.12), 50)
+    n = pilot.sample_size(0.8, 0.05, alternative)
+    assert pilot.power(n, 0.05, alternative) >= 0.8 > pilot.power(n - 1, 0.05, alternative)
+
+
+def test_no_sample_is_large_enough_for_an_effect_that_points_elsewhere():
+    pilot = Pilot.of(TTest(-0.2, 0.1, 40.0, 0.12), 50)
+    with pytest.raises(InputError, match="does not point towards alternative='greater'"):
+        pilot.sample_size(0.8, 0.05, "greater")
+
+
+def test_a_careful_plan_takes_more_rows():
+    test = TTest(0.2, 0.08, 40.0, 0.08)
+    effect = careful_effect(test, "greater")
+    # A one-sided 80% limit.
+    assert effect == pytest.approx(0.2 - 0.08 * student_law.ppf(0.8, 40), rel=1e-9)
+    careful = careful_sample_size(test, 50, 0.8, 0.05, "greater")
+    assert careful > Pilot.of(test, 50).sample_size(0.8, 0.05, "greater")
+    mirrored = TTest(-0.2, 0.08, 40.0, 0.08)
+    assert careful_effect(mirrored, "less") == -effect
+    assert careful_effect(mirrored, "two-sided") == -effect
+
+
+def test_a_pilot_that_shows_nothing_has_no_careful_plan():
+    assert careful_sample_size(TTest(0.01, 0.08, 40.0, 0.08), 50, 0.8, 0.05, "greater") is None
+
+
+def test_a_value_without_one_row_is_exact():
+    kernels = {name: gaussian(x) for name, x in triple(0, 12).items()}
+    found = jackknife(*all_means(kernels), TWO, "cka")
+    rest = np.ix_(np.delete(np.arange(12), 4), np.delete(np.arange(12), 4))
+    K, L = kernels["x"][rest], kernels["y"][rest]
+    expected = hsic(K, L) / np.sqrt(hsic(K, K) * hsic(L, L))
+    assert found.without(4)[0] == pytest.approx(expected, rel=1e-11)
