@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -402,3 +404,13 @@ A = reldep.influence({"x": X, **TARGETS}, [("x", "t0"), ("x", "t1"), ("t0", "t1"
 def test_bad_input_says_what_and_how_to_go_on(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+def test_json_keeps_the_level_of_the_ranking():
+    x, targets = made()
+    ranking = reldep.rank(x, targets, confidence_level=0.9)
+    fields = json.loads(ranking.to_json())
+    assert fields == ranking.to_dict()
+    assert (fields["alpha"], fields["confidence_level"]) == (0.1, 0.9)
+    assert "90%" in fields["answer"]
+    assert json.loads(ranking.to_json(0.01))["alpha"] == 0.01
