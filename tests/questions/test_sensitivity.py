@@ -168,7 +168,10 @@ def test_products_are_scaled_in_their_factors():
     ("options", "words"),
     [
         ({"factors": [1.0]}, r"factors=\[1.0\] is not a grid; pass at least two positive numbers"),
-        ({"factors": [0.0, 1.0]}, r"factors=\[0.0, 1.0\] is not a grid; pass at least two positive"),
+        (
+            {"factors": [0.0, 1.0]},
+            r"factors=\[0.0, 1.0\] is not a grid; pass at least two positive",
+        ),
         ({"factors": [1.0, np.nan]}, r"pass at least two positive numbers"),
         ({"factors": [1.0, 1.0]}, r"has repeated values"),
         ({"kernel": "linear"}, r"none of the kernels has a bandwidth \(source: Linear\(\);"),
