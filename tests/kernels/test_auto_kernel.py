@@ -78,7 +78,7 @@ def test_objects_are_proposed_a_kernel(data, error, message):
 
 
 def test_kernels_for_numbers_say_what_the_objects_are():
-    with pytest.raises(TypeError, match=r"which is items data \(rows of different lengths \(1 to"):
+    with pytest.raises(TypeError, match=r"which holds rows of different lengths \(1 to"):
         reldep.hsic([[1.0], [1.0, 2.0]] * 6, Y, kernel="gaussian")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.gaussian_process.kernels import ExpSineSquared
 from sklearn.metrics.pairwise import haversine_distances
@@ -93,7 +94,7 @@ def test_the_gaussian_of_the_great_circle_distance_would_be_no_kernel():
             ValueError,
             "row 1 of v is the zero vector",
         ),
-        (lambda: matrix(Angles("degrees"), ["N", "S"]), TypeError, "which is labels data"),
+        (lambda: matrix(Angles("degrees"), ["N", "S"]), TypeError, "which holds labels"),
         (lambda: matrix(Haversine(), HOURS), ValueError, "v has 1 columns; kernel Haversine takes"),
         (
             lambda: matrix(Haversine(), [[100.0, 2.0], [1.0, 2.0]]),
@@ -148,3 +149,15 @@ def test_tied_places_take_the_median_of_the_other_distances():
     fitted = Haversine().fit(read_variable(places, "v"))
     assert fitted.describe()["rule"] == "median of the non-zero distances"
     assert "more than half of the distances" in str(fitted.cautions[0])
+
+
+def test_haversine_notices_longitude_before_latitude_and_radians():
+    places = np.array([[48.9, 2.4], [51.5, -0.1], [40.4, -3.7], [-33.9, 151.2]])
+    frame = pd.DataFrame(places[:, ::-1], columns=["Longitude", "Latitude"])
+    with pytest.raises(ValueError, match="columns of v are 'Longitude' and 'Latitude'; pass lat"):
+        Haversine().fit(read_variable(frame, "v"))
+    with pytest.raises(ValueError, match="look like longitude, latitude"):
+        Haversine().fit(read_variable(places[:, ::-1], "v"))
+    assert Haversine().fit(read_variable(places, "v")).cautions == ()
+    (caution,) = Haversine().fit(read_variable(np.deg2rad(places), "v")).cautions
+    assert "If these are radians, pass np.rad2deg(places)." in str(caution)

@@ -104,7 +104,7 @@ def test_columns_combine_with_other_kernels():
         (
             lambda: matrix(Columns({"sex": Gaussian()}, others="drop"), FRAME),
             TypeError,
-            "kernel Gaussian cannot be used for sex, which is labels data",
+            "kernel Gaussian cannot be used for sex, which holds labels",
         ),
         (
             lambda: matrix(Columns({"one": "auto"}), pd.DataFrame({"one": np.ones(5)})),
@@ -120,13 +120,13 @@ def test_columns_combine_with_other_kernels():
         (
             lambda: matrix(Columns({"sex": "delta"}), FRAME["sex"]),
             TypeError,
-            "kernel Columns cannot be used for v, which is labels data; it takes mixed, numeric",
+            "kernel Columns cannot be used for v, which holds labels .*; it takes columns",
         ),
         (lambda: Columns({}), TypeError, "kernels must name at least one column"),
         (lambda: Columns([Gaussian()]), TypeError, "kernels must name at least one column"),
         (lambda: Columns({"a": "auto"}, combine="times"), ValueError, "combine='times'"),
         (lambda: Columns({"a": "auto"}, others="keep"), ValueError, "others='keep'"),
-        (lambda: matrix(Standardized(), list("abab")), TypeError, "which is labels data"),
+        (lambda: matrix(Standardized(), list("abab")), TypeError, "which holds labels"),
         (lambda: Distance() * Delta(), ValueError, r"of which a product is no kernel; multiply by"),
         (lambda: Product((Gaussian(), Distance())), ValueError, "add Distance"),
     ],

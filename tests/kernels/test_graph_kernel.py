@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -113,7 +115,11 @@ def half_labelled():
     [
         (nx.Graph(), ValueError, "observation 1 of v is a graph without nodes; leave it out"),
         (([], []), ValueError, "observation 1 of v is a graph without nodes"),
-        (nx.DiGraph([(0, 1)]), TypeError, r"directed graph; pass graph\.to_undirected\(\)"),
+        (
+            nx.DiGraph([(0, 1)]),
+            TypeError,
+            r"directed graph; pass .*directed=True.*to_undirected",
+        ),
         (
             "graph",
             TypeError,
@@ -141,3 +147,92 @@ def test_the_number_of_rounds_is_a_whole_number():
 def test_equal_graphs_only_are_refused():
     with pytest.raises(ValueError, match=r"to kernel WeisfeilerLehman\(h=3\) all 3 observations"):
         matrix(WeisfeilerLehman(), [nx.path_graph(3)] * 3)
+
+
+def atoms(graphs, attribute="atom"):
+    for graph in graphs:
+        labels = nx.get_node_attributes(graph, "label")
+        nx.set_node_attributes(graph, labels, attribute)
+        for node in graph:
+            del graph.nodes[node]["label"]
+    return graphs
+
+
+def test_labels_under_another_name_are_asked_for():
+    graphs = atoms(as_networkx())
+    message = r"no node of v has the attribute 'label'; pass node_label= .*\(there is 'atom'\)"
+    with pytest.raises(ValueError, match=message):
+        matrix(WeisfeilerLehman(1), graphs)
+    named = matrix(WeisfeilerLehman(1, node_label="atom", normalize=False), graphs)
+    np.testing.assert_array_equal(named, GRAKEL[1])
+    ignored = matrix(WeisfeilerLehman(1, node_label=None), graphs)
+    plain = [nx.Graph(graph.edges) for graph in graphs]
+    np.testing.assert_allclose(ignored, matrix(WeisfeilerLehman(1), plain))
+
+
+def test_a_label_that_is_nowhere_or_on_some_graphs_only_is_refused():
+    with pytest.raises(ValueError, match="no node of v has the attribute 'atom'"):
+        matrix(WeisfeilerLehman(node_label="atom"), [nx.path_graph(3), nx.path_graph(4)])
+    some = [*as_networkx()[:2], nx.path_graph(3)]
+    message = "2 of the 3 graphs of v have node labels, and observation 2 has none; label"
+    with pytest.raises(ValueError, match=message):
+        matrix(WeisfeilerLehman(), some)
+    with pytest.raises(ValueError, match="1 of the 2 graphs of v have node labels"):
+        matrix(WeisfeilerLehman(), [([0, 1], [], "ab"), ([0, 1], [(0, 1)])])
+
+
+def bonds():
+    rng = np.random.default_rng(2)
+    graphs = [nx.gnp_random_graph(8, 0.4, seed=seed) for seed in range(6)]
+    for graph in graphs:
+        nx.set_node_attributes(graph, {n: rng.choice(list("CNO")) for n in graph}, "label")
+        kinds = {edge: int(rng.integers(1, 3)) for edge in graph.edges}
+        nx.set_edge_attributes(graph, kinds, "bond")
+    return graphs
+
+
+def test_edge_labels_agree_with_the_hashes_of_networkx():
+    """Equal neighbourhoods have equal hashes in networkx, which is an independent program."""
+    graphs = bonds()
+    h = 2
+    hashes = [
+        nx.weisfeiler_lehman_subgraph_hashes(
+            graph, edge_attr="bond", node_attr="label", iterations=h
+        )
+        for graph in graphs
+    ]
+    counts = [
+        Counter((i, x) for own in each.values() for i, x in enumerate(own)) for each in hashes
+    ]
+    labels = [Counter(nx.get_node_attributes(graph, "label").values()) for graph in graphs]
+    expected = [
+        [
+            sum(a[key] * b[key] for key in a) + sum(p[key] * q[key] for key in p)
+            for b, q in zip(counts, labels, strict=True)
+        ]
+        for a, p in zip(counts, labels, strict=True)
+    ]
+    kernel = WeisfeilerLehman(h, edge_label="bond", normalize=False)
+    np.testing.assert_array_equal(matrix(kernel, graphs), expected)
+    without = matrix(WeisfeilerLehman(h, normalize=False), graphs)
+    assert (without > matrix(kernel, graphs)).any()
+
+
+def test_edge_labels_of_tuples_are_the_third_entry():
+    single, double = [(0, 1, "-"), (1, 2, "-")], [(0, 1, "-"), (1, 2, "=")]
+    nodes, labels = [0, 1, 2], "CCO"
+    graphs = [(nodes, single, labels), (nodes, double, labels), (nodes, double[::-1], labels)]
+    values = matrix(WeisfeilerLehman(1, edge_label="bond"), graphs)
+    assert values[1, 2] == pytest.approx(1.0)
+    assert values[0, 1] < 0.9
+    with pytest.raises(ValueError, match=r"no attribute 'bond' on the edge \(0, 1\)"):
+        matrix(WeisfeilerLehman(edge_label="bond"), as_networkx())
+
+
+def test_direction_tells_a_source_from_a_sink():
+    out, into = nx.DiGraph([(0, 1), (0, 2)]), nx.DiGraph([(1, 0), (2, 0)])
+    values = matrix(WeisfeilerLehman(1, directed=True, normalize=False), [out, into])
+    # Round 0: three equal nodes. Round 1: a fork and two ends, which are not alike.
+    np.testing.assert_array_equal(values, [[9 + 5, 9], [9, 9 + 5]])
+    with pytest.raises(TypeError, match="is an undirected graph; pass graphs of one kind"):
+        matrix(WeisfeilerLehman(directed=True), [out, nx.path_graph(3)])

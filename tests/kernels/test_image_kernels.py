@@ -48,7 +48,7 @@ def test_grey_pictures_lists_and_booleans_are_pictures_too():
         (np.zeros((3, 2, 2, 2, 2)), ValueError, r"of shape \(3, 2, 2, 2, 2\) and type float64"),
         (np.full((3, 2, 2), "a"), ValueError, r"kernel Images takes numbers of shape \(n, height"),
         (np.zeros((3, 0, 2)), ValueError, r"of shape \(3, 0, 2\)"),
-        (np.zeros((3, 4)), TypeError, "which is numeric data; it takes items"),
+        (np.zeros((3, 4)), TypeError, "which holds numbers; it takes other objects"),
         (np.zeros((3, 2, 2)), ValueError, r"to kernel Images\(max_side=32\) all 3 observations"),
     ],
 )
@@ -125,3 +125,25 @@ def test_the_arguments_of_an_embedding_are_checked():
         Embedding("network")
     with pytest.raises(ValueError, match="batch_size=0"):
         Embedding(len, batch_size=0)
+
+
+def test_channels_may_come_first_or_last():
+    last = np.random.default_rng(0).normal(size=(6, 8, 10, 3))
+    first = np.moveaxis(last, 3, 1)
+    fitted = {name: Images(4).fit(read_variable(x, "v")) for name, x in (("C", first), ("", last))}
+    np.testing.assert_allclose(fitted["C"].matrix(), fitted[""].matrix())
+    assert fitted["C"].label.startswith("Images(max_side=4, NCHW): ")
+    assert fitted[""].label.startswith("Images(max_side=4, NHWC): ")
+
+
+def test_pictures_that_could_be_either_are_refused():
+    either, neither = np.zeros((5, 3, 9, 4)), np.zeros((5, 8, 9, 7))
+    with pytest.raises(ValueError, match=r"channels first or last; pass Images\(layout="):
+        Images().fit(read_variable(either, "v"))
+    with pytest.raises(ValueError, match="no side of 1, 3 or 4 for the channels"):
+        Images().fit(read_variable(neither, "v"))
+    rng = np.random.default_rng(1)
+    layout = Images(None, "linear", layout="NCHW")(rng.normal(size=(5, 3, 9, 4)))
+    assert layout.shape == (5, 5)
+    with pytest.raises(ValueError, match="layout='CHW' is not known"):
+        Images(layout="CHW")

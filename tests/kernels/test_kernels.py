@@ -5,13 +5,16 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
+import reldep
 from reldep.data.objects import read_variable
 from reldep.kernels import (
+    Columns,
     Delta,
     Distance,
     FunctionKernel,
@@ -189,3 +192,36 @@ def test_kernels_combine_with_kernels_only():
         Gaussian() + 1
     with pytest.raises(TypeError):
         Gaussian() * "delta"
+
+
+def test_a_precomputed_distance_is_refused_and_its_negative_is_not():
+    D = np.abs(np.subtract.outer(np.arange(6.0), np.arange(6.0)))
+    with pytest.raises(ValueError, match=r"as distances have; .* Pass Precomputed\(-D\)"):
+        Precomputed(D)
+    x = np.random.default_rng(0).normal(size=6)
+    negative = reldep.hsic(Precomputed(-D), x, kernel="distance")
+    assert negative == pytest.approx(reldep.hsic(np.arange(6.0), x, kernel="distance"))
+    assert len(Precomputed(np.zeros((3, 3)))) == 3
+
+
+@pytest.mark.parametrize("missing", ["raise", "drop"])
+def test_a_matrix_of_the_wrong_size_is_a_mistake_in_the_input(missing):
+    x = np.random.default_rng(0).normal(size=20)
+    gaps = np.where(np.arange(20) == 19, np.nan, x) if missing == "drop" else x
+    with pytest.raises(ValueError, match="5 rows"):
+        reldep.hsic(gaps, x, kernel=(Precomputed(np.eye(5)), "gaussian"), missing=missing)
+
+
+def test_columns_follow_a_selection_of_rows():
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"a": rng.normal(size=30), "b": rng.normal(size=30)})
+    y = frame["a"].to_numpy() + rng.normal(size=30)
+    y[[3, 17]] = np.nan
+    known = Precomputed(np.exp(-(np.subtract.outer(frame["a"].values, frame["a"].values) ** 2)))
+    kernel = Columns({"a": known, "b": Gaussian(1.0)})
+    with pytest.warns(reldep.exceptions.DroppedRowsWarning):
+        dropped = reldep.dependence(frame, y, kernel=(kernel, "gaussian"), missing="drop")
+    kept = ~np.isnan(y)
+    both = Columns({"a": Gaussian(np.sqrt(0.5)), "b": Gaussian(1.0)})
+    plain = reldep.dependence(frame[kept], y[kept], kernel=(both, "gaussian"))
+    assert dropped.estimate == pytest.approx(plain.estimate)

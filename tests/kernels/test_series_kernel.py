@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 from reldep.data.objects import read_variable
@@ -101,7 +101,7 @@ def test_flat_series_take_the_median_of_the_other_distances():
             "the series of v have 1 to 2 measurements per time",
         ),
         (np.ones((3, 2, 2, 2)), ValueError, r"series 0 of v has shape \(2, 2, 2\)"),
-        (["a", "b"], TypeError, "it takes numeric, items"),
+        (["a", "b"], TypeError, "it takes numbers, other objects"),
         (np.ones((4, 3)), ValueError, "all 4 series of v are the same"),
         (
             [[1.0], [1.0, 1.0], [1.0]],
@@ -115,7 +115,56 @@ def test_bad_series_say_which_and_how_to_go_on(data, error, message):
         matrix(TimeSeries(), data)
 
 
-def test_without_tslearn_the_error_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "tslearn.utils", None)
-    with pytest.raises(ImportError, match=r"TimeSeries needs tslearn .*'reldep\[timeseries\]'"):
-        matrix(TimeSeries(), SERIES)
+def walks(n, longest, n_columns, *, equal):
+    rng = np.random.default_rng(longest)
+    lengths = [longest if equal else rng.integers(longest // 2, longest + 1) for _ in range(n)]
+    return [rng.normal(size=(length, n_columns)).cumsum(axis=0) for length in lengths]
+
+
+@pytest.mark.parametrize("cells", [0, np.inf], ids=["compiled", "NumPy"])
+@pytest.mark.parametrize(
+    ("data", "bandwidth"),
+    [
+        (walks(9, 30, 1, equal=True), 20.0),
+        (walks(9, 30, 2, equal=False), 20.0),
+        (walks(4, 450, 1, equal=False), 300.0),
+        (walks(6, 20, 1, equal=False), 0.3),
+        ([np.array([[1.0]]), np.array([[2.0], [1.0]]), np.array([[0.0]])], 1.0),
+    ],
+    ids=["equal lengths", "tables", "long", "narrow", "single points"],
+)
+def test_both_programs_give_the_values_of_tslearn(monkeypatch, data, bandwidth, cells):
+    from tslearn.metrics import cdist_gak
+    from tslearn.utils import to_time_series_dataset
+
+    monkeypatch.setattr("reldep.kernels.alignment.COMPILED_CELLS", cells)
+    fitted = TimeSeries(bandwidth).fit(read_variable(data, "v"))
+    assert fitted.store.is_worth_compiling == (cells == 0)
+    expected = cdist_gak(to_time_series_dataset(data), sigma=bandwidth)
+    np.testing.assert_allclose(fitted.matrix(), expected, atol=1e-11)
+    half = len(data) // 2
+    block = fitted(slice(0, half), slice(half, len(data)))
+    np.testing.assert_allclose(block, expected[:half, half:], atol=1e-11)
+
+
+def test_series_of_pandas_and_polars_are_series():
+    expected = matrix(TimeSeries(bandwidth=2), SERIES)
+    for library in (pd.Series, pl.Series):
+        values = matrix(TimeSeries(bandwidth=2), [library(row) for row in SERIES])
+        np.testing.assert_array_equal(values, expected)
+    frames = [pd.DataFrame({"level": row}) for row in SERIES]
+    np.testing.assert_array_equal(matrix(TimeSeries(bandwidth=2), frames), expected)
+
+
+def test_the_plan_counts_the_cells_of_the_alignments():
+    short, long = (
+        TimeSeries().fit(read_variable(walks(5, n, 1, equal=True), "v")) for n in (10, 40)
+    )
+    assert long.nanoseconds == pytest.approx(16 * short.nanoseconds)
+    assert planned_cost(long) == pytest.approx(16 * planned_cost(short))
+
+
+def planned_cost(fitted):
+    from reldep.engine.costs import fill_of
+
+    return fill_of(fitted, compiled=False).nanoseconds

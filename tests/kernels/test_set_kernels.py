@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.metrics import jaccard_score
@@ -38,8 +39,18 @@ def test_jaccard_takes_sets_lists_and_rows_of_0_and_1():
     sets = [set(np.flatnonzero(row).tolist()) for row in MARKS]
     expected = matrix(Jaccard(), sets)
     lists = [sorted(s) * 2 for s in sets]
-    for data in (list(map(frozenset, sets)), lists, MARKS, sp.csr_array(MARKS)):
+    frame = pd.DataFrame(MARKS > 0).add_prefix("has ")
+    for data in (list(map(frozenset, sets)), lists, MARKS, sp.csr_array(MARKS), MARKS > 0, frame):
         np.testing.assert_array_equal(matrix(Jaccard(), data), expected)
+
+
+def test_lists_of_equal_length_are_sets():
+    lists = [["tea", "milk"], ["milk", "rice"], ["rice", "rice"]]
+    np.testing.assert_allclose(matrix(Jaccard(), lists), matrix(Jaccard(), list(map(set, lists))))
+    with pytest.raises(ValueError, match=r"pass \[set\(row\) for row in rows\]"):
+        matrix(Jaccard(), [[1, 2], [2, 3]])
+    with pytest.raises(TypeError, match="labels beside numbers"):
+        matrix(Jaccard(), pd.DataFrame({"a": ["x", "y"], "b": [0, 1]}))
 
 
 def test_two_empty_sets_are_the_same_and_unlike_all_others():
@@ -77,7 +88,7 @@ def test_labels_name_the_kernel():
         (lambda: matrix(Jaccard(), [[[1]], [[2], [3]]]), TypeError, "cannot be compared .*list"),
         (lambda: matrix(Jaccard(), COUNTS), ValueError, r"other than 0 and 1; .* use MinMax\(\)"),
         (lambda: matrix(Jaccard(), [{1}, {1}, {1}]), ValueError, "v is constant"),
-        (lambda: matrix(Jaccard(), ["a", "b", "a"]), TypeError, "which is labels data"),
+        (lambda: matrix(Jaccard(), ["a", "b", "a"]), TypeError, "v holds single labels"),
         (lambda: matrix(MinMax(), COUNTS - 1), ValueError, r"negative values \(smallest -1\)"),
         (lambda: matrix(MinMax(), [{"a": 1}, {2}]), TypeError, "takes mappings from element to"),
         (lambda: matrix(MinMax(), [{"a": 1}, {"a": np.nan}]), ValueError, "NaN or infinite"),

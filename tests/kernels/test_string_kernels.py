@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+import unicodedata
 from collections import Counter
 
 import numpy as np
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 import reldep
 from reldep.data.objects import read_variable
 from reldep.exceptions import BandwidthWarning
-from reldep.kernels import EditDistance, Spectrum, check_kernel
+from reldep.kernels import Delta, EditDistance, Spectrum, check_kernel
 
 
 def matrix(kernel, data):
@@ -41,6 +42,7 @@ def test_long_substrings_do_not_overflow():
     rng = np.random.default_rng(0)
     data = ["".join(map(chr, rng.integers(32, 50_000, 60))) for _ in range(6)]
     data[1] = data[0][:50] + data[1]
+    data = [unicodedata.normalize("NFC", string) for string in data]
     np.testing.assert_array_equal(
         matrix(Spectrum(40, normalize=False), data), spectrum_by_hand(data, 40)
     )
@@ -52,11 +54,31 @@ def test_normalised_spectrum_does_not_see_the_length():
     np.testing.assert_allclose(values[3, :3], 0.0)
 
 
-def test_bytes_are_read_one_character_a_byte():
+def test_bytes_are_decoded_as_utf_8():
+    strings = ["Zoë", "Zoé", "Zola"]
     np.testing.assert_array_equal(
-        matrix(Spectrum(2), [b"ACCA", b"AC\xff", b"GA"]),
-        matrix(Spectrum(2), ["ACCA", "AC\xff", "GA"]),
+        EditDistance(1.0)([string.encode() for string in strings]), EditDistance(1.0)(strings)
     )
+    with pytest.raises(ValueError, match=r"observation 1 of v is bytes that are not UTF-8"):
+        matrix(Spectrum(2), [b"ACCA", b"AC\xff", b"GA"])
+
+
+@pytest.mark.parametrize("kernel", [EditDistance(1.0), Spectrum(1), Delta()])
+def test_an_accent_counts_the_same_however_it_is_stored(kernel):
+    composed, separate = "Zo\u00eb", "Zoe\u0308"
+    assert kernel([composed], [separate]).item() == pytest.approx(1.0)
+    assert kernel([composed], ["Zoe"]).item() < 1.0
+
+
+def test_delta_counts_categories_in_composed_form():
+    labels = read_variable(["Zo\u00eb", "Zoe\u0308", "Ann", "Ann"], "v")
+    assert Delta().fit(labels).label == "Delta(2 categories)"
+
+
+def test_the_empty_string_is_as_far_away_as_a_string_is_long():
+    data = ["", "a", "abc", ""]
+    np.testing.assert_allclose(-np.log(matrix(EditDistance(1.0), data))[0], [0, 1, 3, 0])
+    assert EditDistance().fit(read_variable(data, "v")).describe()["bandwidth"] == 1.5
 
 
 def test_ten_thousand_strings_of_length_100_take_seconds():
@@ -119,7 +141,7 @@ def test_edit_distance_is_not_positive_semi_definite_on_every_set_of_strings():
     ("call", "error", "message"),
     [
         (lambda: matrix(Spectrum(2), ["ab", "", "cd"]), ValueError, "an empty string in row 1"),
-        (lambda: matrix(EditDistance(), ["ab", "", ""]), ValueError, "empty string in rows 1, 2"),
+        (lambda: matrix(Spectrum(2), ["ab", "", ""]), ValueError, "empty string in rows 1, 2"),
         (lambda: matrix(Spectrum(3), ["abc", "ab"]), ValueError, "shorter than k=3 in row 1"),
         (
             lambda: matrix(Spectrum(), ["abc", 3, "abd"]),
@@ -133,7 +155,7 @@ def test_edit_distance_is_not_positive_semi_definite_on_every_set_of_strings():
         ),
         (lambda: matrix(EditDistance(), ["a", "a"]), ValueError, "v is constant"),
         (lambda: matrix(Spectrum(2), ["aba", "aba"]), ValueError, "all 2 observations of v look"),
-        (lambda: matrix(Spectrum(), np.arange(5.0)), TypeError, "takes labels, items"),
+        (lambda: matrix(Spectrum(), np.arange(5.0)), TypeError, "holds numbers; it takes labels"),
         (lambda: Spectrum(0), ValueError, "k=0; pass a whole number, at least 1"),
         (lambda: Spectrum(1.5), TypeError, "k=1.5; pass a whole number"),
         (lambda: Spectrum(True), TypeError, "k=True"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import unicodedata
 
 import numpy as np
 import pytest
@@ -107,7 +108,11 @@ def test_tfidf_equals_scikit_learn_and_leaves_the_counts_alone():
             TypeError,
             "observation 1 of v is of type NoneType; kernel Text takes strings only",
         ),
-        (lambda: matrix(Text(), np.arange(4.0)), TypeError, "for v, which is numeric data"),
+        (
+            lambda: matrix(Text(), np.arange(4.0)),
+            TypeError,
+            "v, which holds numbers; it takes",
+        ),
         (
             lambda: matrix(Text("sv"), ["samma ord"] * 3 + ["ord"]),
             ValueError,
@@ -145,3 +150,42 @@ def test_without_the_text_extra_the_error_names_it(module, package, monkeypatch)
         ImportError, match=rf"TF-IDF features needs {package} .*pip install 'reldep\[text\]'"
     ):
         require_text_extra()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("हिन्दी भाषा में लिखा हुआ पाठ", ["हिन्दी", "भाषा", "में", "लिखा", "हुआ", "पाठ"]),
+        ("தமிழ் மொழி", ["தமிழ்", "மொழி"]),
+        ("ייִדיש שבת", ["ייִדיש", "שבת"]),
+        ("नेपाली भाषा", ["नेपाली", "भाषा"]),
+        ("İstanbul I\u0307STANBUL istanbul", ["istanbul"] * 3),
+        ("کتاب\u200cها co\u00adoperate", ["کتابها", "cooperate"]),
+        ("我爱北京", ["我爱", "爱北", "北京"]),
+        ("東京 Tower タ", ["東京", "tower", "タ"]),
+        ("ไทย", ["ไท", "ทย"]),
+        ("한국어 문장", ["한국어", "문장"]),
+        ("x 我 b2b", ["我"]),
+    ],
+)
+def test_words_of_every_script_are_found(text, expected):
+    assert words(text) == [unicodedata.normalize("NFC", word) for word in expected]
+
+
+def test_turkish_has_its_own_small_letters():
+    assert words("IRAK ırak İZMİR izmir", "tr") == ["ırak", "ırak", "izmir", "izmir"]
+    assert stems("tr")("KAPI") == stems("tr")("kapı")
+
+
+def test_texts_without_spaces_are_said_to_be_read_by_pairs_of_characters():
+    texts = ["我爱北京", "我爱上海", "北京上海", "hello world"]
+    fitted = Text(kernel="linear").fit(read_variable(texts, "texts"))
+    expected = "Text(), by pairs of characters in 3 texts without spaces: Linear()"
+    assert fitted.label == expected
+    assert fitted.matrix()[0, 1] > 0.1
+
+
+def test_utf_8_bytes_are_the_text_they_encode():
+    texts = ["one été", "two été", "two hiver"]
+    encoded = [text.encode() for text in texts]
+    np.testing.assert_array_equal(Text(kernel="linear")(encoded), Text(kernel="linear")(texts))

@@ -145,7 +145,7 @@ def holed(*rows):
         (
             lambda: reldep.compare(X, Y, SEX, kernel="gaussian"),
             TypeError,
-            "kernel Gaussian cannot be used for second, which is labels data",
+            "kernel Gaussian cannot be used for second, which holds labels",
         ),
         (
             lambda: reldep.compare(X, Y, Z, kernel=lambda a, b: np.zeros(3)),

@@ -44,6 +44,8 @@ class Dataset:
         The data frame library the data came from; results answer in kind.
     cautions : tuple of ReldepWarning
         What the reader of a result should know about the data.
+    second_clusters : ndarray of int or None
+        The number of each observation's cluster in a second clustering, crossed with the first.
     """
 
     variables: Mapping[str, Variable]
@@ -52,6 +54,7 @@ class Dataset:
     clusters: IntArray | None = None
     library: str | None = None
     cautions: tuple[ReldepWarning, ...] = ()
+    second_clusters: IntArray | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -81,19 +84,20 @@ def read_dataset(
     variables = {name: read_variable(data, name) for name, data in blocks.items()}
     n = _common_length(variables)
     rows = read_rows(blocks, n, ids)
-    groups = None if clusters is None else read_clusters(clusters, n, rows)
+    groups, second = read_clusterings(clusters, n, rows)
     complete = _complete_rows(variables, rows, missing)
     n_dropped = n - len(complete)
     if n_dropped:
         variables = {name: variable.take(complete) for name, variable in variables.items()}
         groups = None if groups is None else groups[complete]
+        second = None if second is None else second[complete]
         rows = rows.take(complete)
     _check_size(len(complete), n_dropped)
     for variable in variables.values():
         check_varies(variable)
     library = next((lib for lib in map(frame_library, blocks.values()) if lib), None)
     cautions = _dropped_in_words(n_dropped, len(complete))
-    return Dataset(variables, rows, n_dropped, groups, library, cautions)
+    return Dataset(variables, rows, n_dropped, groups, library, cautions, second)
 
 
 def read_rows(blocks: Mapping[str, Any], n: int, ids: Any = None) -> Rows:
@@ -134,6 +138,17 @@ def small_sample_cautions(n: int) -> tuple[ReldepWarning, ...]:
             f"that is rough below {SMALL_SAMPLE}."
         ),
     )
+
+
+def read_clusterings(
+    clusters: Any, n: int, rows: Rows | None = None
+) -> tuple[IntArray | None, IntArray | None]:
+    """Read one clustering, or a tuple of two that cross each other."""
+    if clusters is None:
+        return None, None
+    if isinstance(clusters, tuple) and len(clusters) == 2 and n != 2:
+        return read_clusters(clusters[0], n, rows), read_clusters(clusters[1], n, rows)
+    return read_clusters(clusters, n, rows), None
 
 
 def read_clusters(clusters: Any, n: int, rows: Rows | None = None) -> IntArray:

@@ -98,6 +98,8 @@ class Fill:
 
 def fill_of(kernel: FittedKernel, *, compiled: bool) -> Fill:
     """Estimate what a value of a kernel costs in tiles."""
+    if kernel.nanoseconds is not None:
+        return Fill(kernel.nanoseconds, True)
     if isinstance(kernel, (FittedProduct, FittedSum)):
         parts = [fill_of(part, compiled=compiled) for part in kernel.factors]
         return Fill(sum(p.nanoseconds for p in parts), any(p.is_block for p in parts))

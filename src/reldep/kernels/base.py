@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable
-from reldep.exceptions import InputError, InputTypeError
+from reldep.exceptions import InputError, InputTypeError, Option
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -25,6 +25,14 @@ if TYPE_CHECKING:
     from reldep.kernels.composite import Product, Sum
 
 ALL_ROWS = slice(None)
+
+KINDS_IN_WORDS: dict[type[Variable], str] = {
+    Numeric: "numbers",
+    Sparse: "sparse rows of numbers",
+    Labels: "labels (strings, booleans or categories)",
+    Mixed: "columns of numbers and labels",
+    Items: "other objects",
+}
 
 
 class Kernel(ABC):
@@ -100,13 +108,14 @@ class Kernel(ABC):
     def check_accepts(self, variable: Variable) -> None:
         """Refuse a kind of variable that this kernel is not made for."""
         if not isinstance(variable, self.accepts):
-            wanted = ", ".join(kind.__name__.lower() for kind in self.accepts)
-            found = f"{type(variable).__name__.lower()} data"
+            wanted = ", ".join(KINDS_IN_WORDS[kind] for kind in self.accepts)
+            found = KINDS_IN_WORDS[type(variable)]
             if isinstance(variable, Items):
-                found += f" ({variable.in_words()})"
-            raise TypeError(
-                f"kernel {type(self).__name__} cannot be used for {variable.name}, which is "
-                f'{found}; it takes {wanted}. Choose another kernel, or "auto".'
+                found = variable.in_words()
+            raise InputTypeError(
+                f"kernel {type(self).__name__} cannot be used for {variable.name}, which holds "
+                f"{found}; it takes {wanted}.",
+                ["Choose another kernel, or ", Option("kernel", "auto"), "."],
             )
 
     def __add__(self, other: object) -> Sum:
@@ -149,6 +158,11 @@ class FittedKernel(ABC):
     def cautions(self) -> tuple[ReldepWarning, ...]:
         """What the reader of a result should know about the fit."""
         return ()
+
+    @property
+    def nanoseconds(self) -> float | None:
+        """What a value costs on one core, where the kernel knows better than the planner."""
+        return None
 
     def features(self, rows: slice | IntArray = ALL_ROWS) -> FloatArray | csr_array | None:  # noqa: ARG002
         """Give Φ with K = ΦΦ' where it is finite and explicit, else None.
@@ -208,9 +222,9 @@ def stacked(first: Variable, second: Variable) -> Variable:
         return Mixed(first.name, tuple(stacked(a, b) for a, b in pairs))  # type: ignore[misc]
     if isinstance(first, Items) and isinstance(second, Items):
         return Items(first.name, [*first.items, *second.items])
-    kinds = (type(variable).__name__.lower() for variable in (first, second))
+    kinds = [KINDS_IN_WORDS[type(variable)] for variable in (first, second)]
     raise InputTypeError(
-        "X holds {} and Y {}".format(*kinds), "pass two samples of the same kind of data."
+        f"X holds {kinds[0]} and Y {kinds[1]}", "pass two samples of the same kind of data."
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import unicodedata
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -89,7 +90,7 @@ class Delta(Kernel):
 
 def _as_labels(variable: Variable) -> Labels:
     if isinstance(variable, Labels):
-        return variable
+        return _composed(variable)
     if isinstance(variable, Numeric):
         return joint_labels(variable.name, [variable.values])
     if isinstance(variable, Mixed) and variable.numbers() is None:
@@ -100,3 +101,16 @@ def _as_labels(variable: Variable) -> Labels:
         f"{variable.name} has numeric columns beside its labels; kernel Delta would compare the "
         'numbers for equality. Pass "auto", Gaussian() * Delta() or Gaussian() + Delta().'
     )
+
+
+def _composed(labels: Labels) -> Labels:
+    """Make one category of strings that only differ in how their accents are stored."""
+    composed = [
+        unicodedata.normalize("NFC", value) if isinstance(value, str) else value
+        for value in labels.categories
+    ]
+    number = {value: i for i, value in enumerate(dict.fromkeys(composed))}
+    if len(number) == len(composed):
+        return labels
+    codes = np.array([number[value] for value in composed], dtype=np.int64)[labels.codes]
+    return replace(labels, codes=codes, categories=tuple(number))

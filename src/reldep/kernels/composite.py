@@ -267,6 +267,13 @@ class Columns(Kernel):
         blocks = (as_kernel(spec, own).between(own, other) for spec, own, other in parts)
         return reduce(COMBINATIONS[self.combine].combine, blocks)
 
+    def take(self, rows: IntArray) -> Kernel:
+        taken = {
+            key: spec.take(rows) if isinstance(spec, Kernel) else spec
+            for key, spec in self.kernels.items()
+        }
+        return replace(self, kernels=taken)
+
     def _parts(self, variable: Variable) -> list[Variable]:
         """Give every kernel its columns."""
         self.check_accepts(variable)

@@ -3,7 +3,9 @@
 Texts that ship and texts that users bring go through the same four steps, alike in every
 language:
 
-1. words are runs of at least two letters, in lower case;
+1. words are runs of at least two letters, with the marks on them, in lower case; where a script
+   has no spaces between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese), pairs of
+   neighbouring characters stand for words;
 2. each word is cut to its stem by the Snowball stemmer of its language;
 3. stop words are dropped: stems found in more than half of the documents;
 4. TF-IDF weights with scikit-learn's default formula, rows scaled to length 1.
@@ -78,7 +80,14 @@ STEMMERS = {
 
 MAX_DOCUMENT_FREQUENCY = 0.5
 
-_WORD = re.compile(r"[^\W\d_]{2,}")
+# Scripts written without spaces between words: Thai and Lao, Burmese, Khmer, kana, Chinese.
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+)
+
+# What may stand inside a word without being part of it: soft hyphens and (non-)joiners.
+_INVISIBLE = dict.fromkeys([0x00AD, 0x200C, 0x200D, 0x2060])
 
 
 @dataclass(frozen=True)
@@ -94,7 +103,9 @@ class Text(MappedKernel):
     ----------
     language : str or None, default None
         An ISO 639-1 code or an English name ("en", "french"); words are cut to their stems by
-        the Snowball stemmer of the language. None leaves words as they are.
+        the Snowball stemmer of the language. None leaves words as they are. In scripts without
+        spaces between words, pairs of neighbouring characters stand for words, and the label of
+        the fitted kernel says so.
     kernel : str, Kernel or callable, default "gaussian"
         The kernel on the rows; "linear" is the cosine of the documents and lets the engine work
         with the sparse rows directly.
@@ -105,8 +116,10 @@ class Text(MappedKernel):
     Examples
     --------
     >>> from reldep.kernels import Text
-    >>> Text("english").is_characteristic
-    False
+    >>> Text("english", kernel="linear")(["Dogs bark", "A barking dog", "Cats sleep"]).round(2)
+    array([[1., 1., 0.],
+           [1., 1., 0.],
+           [0., 0., 1.]])
     """
 
     language: str | None = None
@@ -128,6 +141,13 @@ class Text(MappedKernel):
     @property
     def kernel_of_rows(self) -> Any:
         return self.kernel
+
+    def title_for(self, variable: Variable) -> str:
+        texts = strings_of(variable, "Text")  # type: ignore[arg-type]
+        unspaced = sum(bool(_patterns()[1].search(text)) for text in texts)
+        if not unspaced:
+            return self.title
+        return f"{self.title}, by pairs of characters in {unspaced} texts without spaces"
 
     def rows(self, variable: Variable) -> Sparse:
         counts = count_stems(
@@ -186,16 +206,57 @@ def require_text_extra() -> None:
         import_extra(module, extra="text", purpose="turning texts into TF-IDF features")
 
 
-def words(text: str) -> list[str]:
-    """Lower-case words of a text: runs of two or more letters of any alphabet.
+@cache
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Give the pattern of a word and that of a run of characters without spaces.
+
+    A word may hold marks: vowel signs of Indic scripts, points of Hebrew, accents. To Python
+    they are not letters.
+    """
+    codes = (*range(0x300, 0x20000), *range(0xE0100, 0xE01F0))
+    marks = "".join(chr(code) for code in codes if unicodedata.category(chr(code)) in ("Mn", "Mc"))
+    letters = r"[^\W\d_]"
+    return (
+        re.compile(rf"{letters}+(?:[{marks}]+{letters}*)*"),
+        re.compile(rf"[{_UNSPACED}](?:[{_UNSPACED}]|[{marks}])*"),
+    )
+
+
+def words(text: str, language: str | None = None) -> list[str]:
+    """Lower-case words of a text: runs of two or more letters of any alphabet, with their marks.
+
+    Runs of characters of a script without spaces come as overlapping pairs.
+
+    Parameters
+    ----------
+    text : str
+    language : str or None, default None
+        The code of the language; Turkish has its own lower case of I.
 
     Examples
     --------
     >>> words("L'éditeur n°2: Öffnen_Sie OK")
     ['éditeur', 'öffnen', 'sie', 'ok']
+    >>> words("हिन्दी भाषा में"), words("我爱北京")
+    (['हिन्दी', 'भाषा', 'में'], ['我爱', '爱北', '北京'])
     """
-    # NFC joins a letter and a separate accent into the one letter that a reader sees.
-    return _WORD.findall(unicodedata.normalize("NFC", text).lower())
+    word, unspaced = _patterns()
+    if not text.isascii():
+        # NFC joins a letter and a separate accent into the one letter that a reader sees. Python's
+        # lower case of İ is i with a dot of its own, which no other word has.
+        text = unicodedata.normalize("NFC", text.translate(_INVISIBLE)).replace("İ", "i")
+    if language == "tr":
+        text = text.replace("I", "ı")
+    text = text.lower()
+    if text.isascii() or unspaced.search(text) is None:
+        return [run for run in word.findall(text) if len(run) > 1]
+    found: list[str] = []
+    for run in re.split(f"({unspaced.pattern})", text):
+        if unspaced.match(run):
+            found += [run[i : i + 2] for i in range(max(1, len(run) - 1))]
+        else:
+            found += words(run)
+    return found
 
 
 def stems(language: str | None) -> Callable[[str], list[str]]:
@@ -213,7 +274,7 @@ def stems(language: str | None) -> Callable[[str], list[str]]:
         )
     # Stemming is slow and words repeat: each distinct word is stemmed once.
     stem = cache(snowballstemmer.stemmer(STEMMERS[code]).stemWord)
-    return lambda text: [stem(word) for word in words(text)]
+    return lambda text: [stem(word) for word in words(text, code)]
 
 
 def has_stemmer(code: str) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable
-from reldep.exceptions import InputError
+from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import FittedKernel, Kernel
 from reldep.kernels.machine import import_extra
 
@@ -61,7 +61,8 @@ class Precomputed(Kernel):
     Parameters
     ----------
     matrix : array_like, shape (m, m)
-        Symmetric and finite. The diagonal never matters.
+        Symmetric and finite. The diagonal never matters, but tells a distance from a kernel: a
+        matrix of positive numbers with zeros on its diagonal is refused.
     """
 
     accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric, Sparse, Labels, Mixed, Items)
@@ -69,22 +70,23 @@ class Precomputed(Kernel):
     def __init__(self, matrix: Any) -> None:
         values = np.asarray(matrix)
         if values.dtype.kind not in "biuf":
-            raise TypeError(f"matrix has dtype {values.dtype}; pass real numbers.")
+            raise InputTypeError(f"matrix has dtype {values.dtype}", "pass real numbers.")
         if values.ndim != 2 or values.shape[0] != values.shape[1]:
-            raise ValueError(
-                f"matrix has shape {values.shape}; a precomputed kernel is square, one row and "
-                "one column per observation."
+            raise InputError(
+                f"matrix has shape {values.shape}",
+                "a precomputed kernel is square, one row and one column per observation.",
             )
         values = values.astype(np.float64)
         if not np.isfinite(values).all():
             n_bad = int((~np.isfinite(values)).sum())
-            raise ValueError(f"matrix has {n_bad} values that are NaN or infinite; fill them in.")
+            raise InputError(f"matrix has {n_bad} values that are NaN or infinite", "fill them in.")
         gap = float(np.abs(values - values.T).max()) if values.size else 0.0
         if gap > ASYMMETRY_TOLERANCE * float(np.abs(values).max(initial=0.0)):
-            raise ValueError(
-                f"matrix is not symmetric (largest |K - K'| is {gap:.3g}); pass (K + K.T) / 2 "
-                "if the difference is rounding."
+            raise InputError(
+                f"matrix is not symmetric (largest |K - K'| is {gap:.3g})",
+                "pass (K + K.T) / 2 if the difference is rounding.",
             )
+        _refuse_distance(values)
         values.flags.writeable = False
         self.matrix = values
 
@@ -95,6 +97,11 @@ class Precomputed(Kernel):
         return f"Precomputed({len(self)}×{len(self)})"
 
     def take(self, rows: IntArray) -> Precomputed:
+        if len(rows) and rows.max() >= len(self):
+            raise InputError(
+                f"the precomputed matrix has {len(self)} rows, fewer than there are observations",
+                "pass one row and one column per observation.",
+            )
         return Precomputed(self.matrix[np.ix_(rows, rows)])
 
     def fit(
@@ -106,9 +113,10 @@ class Precomputed(Kernel):
         self._check_length(variable)
         off_diagonal = self.matrix[~np.eye(len(self), dtype=bool)]
         if (off_diagonal == off_diagonal[0]).all():
-            raise ValueError(
+            raise InputError(
                 f"the precomputed matrix for {variable.name} is constant off its diagonal: its "
-                "HSIC is 0 by construction. Leave it out."
+                "HSIC is 0 by construction.",
+                "Leave it out.",
             )
         return FittedPrecomputed(self.matrix)
 
@@ -127,6 +135,17 @@ class Precomputed(Kernel):
             )
         self._check_length(first)
         return self.matrix.copy()
+
+
+def _refuse_distance(values: FloatArray) -> None:
+    """Refuse what is large where observations differ and 0 where they are the same."""
+    if values.any() and not np.diagonal(values).any() and values.min() >= 0:
+        raise InputError(
+            "the matrix has zeros on its diagonal and nothing below 0, as distances have; a "
+            "kernel is largest where observations are alike.",
+            "Pass Precomputed(-D) for the distance kernel of a matrix of distances D, or "
+            "np.exp(-D / np.median(D)); if it is a kernel after all, fill in its diagonal.",
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ import numpy as np
 
 from reldep.data.checks import check_count
 from reldep.data.variables import Items, Sparse, Variable
+from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.mapped import MappedKernel, count_matrix, unit_rows
 
 if TYPE_CHECKING:
@@ -19,10 +20,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Graph:
-    """An undirected graph: for each node its label and the positions of its neighbours."""
+    """A graph by the positions of its nodes.
 
-    labels: tuple[Any, ...]
-    neighbours: tuple[tuple[int, ...], ...]
+    Attributes
+    ----------
+    labels : tuple
+        The label of every node; None where the graph has none.
+    links : tuple of tuple
+        For every node, whom it is linked with and how: pairs (kind of link, position).
+    """
+
+    labels: tuple[Any, ...] | None
+    links: tuple[tuple[tuple[Any, int], ...], ...]
 
 
 @dataclass(frozen=True)
@@ -40,17 +49,24 @@ class WeisfeilerLehman(MappedKernel):
     ----------
     h : int, default 3
         The number of rounds; 0 counts the labels of the nodes only.
-    node_label : str, default "label"
-        The networkx node attribute that holds the label. Graphs in which no node has it start
-        with equal labels, so that the first round counts degrees.
+    node_label : str or None, default "label"
+        The networkx node attribute that holds the label. Graphs whose nodes have no attributes
+        at all start with equal labels, so that the first round counts degrees. None does so for
+        all graphs; otherwise an attribute that is missing is an error.
     normalize : bool, default True
         Scale the counts of each graph to length 1, so that the kernel does not see the size.
+    edge_label : str or None, default None
+        The networkx edge attribute that tells kinds of edges apart. None takes all edges as
+        equal.
+    directed : bool, default False
+        Whether edges lead one way: then a node's predecessors and successors count separately.
 
     Notes
     -----
     A graph is a networkx graph or a tuple ``(nodes, edges)`` or ``(nodes, edges, labels)``:
-    nodes are any hashable objects, edges pairs of nodes, labels a mapping from node to label or
-    a sequence in the order of the nodes. Parallel edges count once.
+    nodes are any hashable objects, edges pairs of nodes (with `edge_label`, triples of two nodes
+    and a label), labels a mapping from node to label or a sequence in the order of the nodes.
+    Parallel edges count once.
 
     References
     ----------
@@ -67,8 +83,10 @@ class WeisfeilerLehman(MappedKernel):
     """
 
     h: int = 3
-    node_label: str = "label"
+    node_label: str | None = "label"
     normalize: bool = True
+    edge_label: str | None = None
+    directed: bool = False
 
     accepts: ClassVar[tuple[type[Variable], ...]] = (Items,)
 
@@ -77,7 +95,12 @@ class WeisfeilerLehman(MappedKernel):
 
     @property
     def title(self) -> str:
-        return f"WeisfeilerLehman(h={self.h})"
+        options = [f"h={self.h}"]
+        if self.edge_label is not None:
+            options.append(f"edge_label={self.edge_label!r}")
+        if self.directed:
+            options.append("directed=True")
+        return f"WeisfeilerLehman({', '.join(options)})"
 
     @property
     def kernel_of_rows(self) -> Any:
@@ -86,31 +109,119 @@ class WeisfeilerLehman(MappedKernel):
     def rows(self, variable: Variable) -> Sparse:
         items = variable.items  # type: ignore[attr-defined]
         graphs = [
-            _read_graph(item, self.node_label, f"observation {row} of {variable.name}")
+            self._read(item, f"observation {row} of {variable.name}")
             for row, item in enumerate(items)
         ]
+        self._check_labels(graphs, items, variable.name)
         counts = count_neighbourhoods(graphs, self.h)
         return Sparse(variable.name, unit_rows(counts) if self.normalize else counts)
+
+    def _read(self, item: Any, place: str) -> Graph:
+        edges: list[Any]
+        if isinstance(item, (tuple, list)) and len(item) in (2, 3):
+            nodes, edges = list(item[0]), list(item[1])
+            labels = _listed_labels(item[2], nodes, place) if len(item) == 3 else None
+            if self.edge_label is None:
+                edges = [(*edge, None) if hasattr(edge, "__len__") else edge for edge in edges]
+        elif _is_networkx(item):
+            self._check_direction(item, place)
+            nodes = list(item.nodes)
+            data = item.edges(data=True)
+            edges = [(a, b, self._kind_of_edge(given, a, b, place)) for a, b, given in data]
+            labels = None
+            if self.node_label is not None:
+                labels = _attribute_labels(item, self.node_label, place)
+        else:
+            raise InputTypeError(
+                f"{place} is of type {type(item).__name__}",
+                "kernel WeisfeilerLehman takes networkx graphs or tuples (nodes, edges) or "
+                "(nodes, edges, labels).",
+            )
+        if not nodes:
+            raise InputError(f"{place} is a graph without nodes", "leave it out.")
+        links = _links(nodes, edges, place, directed=self.directed)
+        return Graph(None if labels is None else tuple(labels), links)
+
+    def _check_direction(self, graph: Any, place: str) -> None:
+        if graph.is_directed() and not self.directed:
+            raise InputTypeError(
+                f"{place} is a directed graph",
+                "pass WeisfeilerLehman(directed=True), or graph.to_undirected() if the direction "
+                "does not matter.",
+            )
+        if self.directed and not graph.is_directed():
+            raise InputTypeError(
+                f"{place} is an undirected graph",
+                "pass graphs of one kind, or graph.to_directed().",
+            )
+
+    def _kind_of_edge(self, given: Any, first: Any, second: Any, place: str) -> Any:
+        if self.edge_label is None:
+            return None
+        if self.edge_label not in given:
+            raise InputError(
+                f"{place} has no attribute {self.edge_label!r} on the edge ({first!r}, {second!r})",
+                f"label every edge, or leave edge_label out{_known(given)}.",
+            )
+        return given[self.edge_label]
+
+    def _check_labels(self, graphs: Sequence[Graph], items: Sequence[Any], name: str) -> None:
+        """Refuse labels that only some graphs have, or that are not where they are looked for."""
+        without = [row for row, graph in enumerate(graphs) if graph.labels is None]
+        if without and len(without) < len(graphs):
+            raise InputError(
+                f"{len(graphs) - len(without)} of the {len(graphs)} graphs of {name} have node "
+                f"labels, and observation {without[0]} has none",
+                "label the nodes of all graphs, or pass node_label=None to ignore labels.",
+            )
+        if not without or self.node_label is None:
+            return
+        attributes = {
+            str(key): None
+            for item in items
+            if _is_networkx(item)
+            for _, data in item.nodes(data=True)
+            for key in data
+        }
+        if attributes or self.node_label != "label":
+            raise InputError(
+                f"no node of {name} has the attribute {self.node_label!r}",
+                f"pass node_label= with the attribute that holds the label{_known(attributes)}, or "
+                "node_label=None to look at the edges only.",
+            )
+
+
+def _is_networkx(item: Any) -> bool:
+    return all(hasattr(item, name) for name in ("nodes", "edges", "is_directed"))
+
+
+def _known(attributes: Any) -> str:
+    """List the attributes that there are, as a clause to put into a message."""
+    listed = ", ".join(repr(str(key)) for key in list(attributes)[:5])
+    return f" (there is {listed})" if listed else ""
 
 
 def count_neighbourhoods(graphs: Sequence[Graph], h: int) -> csr_array:
     """Count the labels of rounds 0 to h in each graph."""
     from scipy.sparse import hstack
 
-    sizes = [len(graph.labels) for graph in graphs]
+    sizes = [len(graph.links) for graph in graphs]
     graph_of_node = np.repeat(np.arange(len(graphs)), sizes)
     starts = np.cumsum([0, *sizes])
-    neighbours = [
-        [node + int(start) for node in nodes]
+    kinds = iter(_numbered(kind for graph in graphs for own in graph.links for kind, _ in own))
+    links = [
+        [(next(kinds), node + int(start)) for _, node in own]
         for graph, start in zip(graphs, starts, strict=False)
-        for nodes in graph.neighbours
+        for own in graph.links
     ]
-    codes = _numbered(label for graph in graphs for label in graph.labels)
+    codes = _numbered(
+        label for graph in graphs for label in graph.labels or [None] * len(graph.links)
+    )
     rounds = [count_matrix(graph_of_node, np.array(codes), len(graphs))]
     for _ in range(h):
         codes = _numbered(
-            (code, *sorted(codes[node] for node in nodes))
-            for code, nodes in zip(codes, neighbours, strict=True)
+            (code, *sorted((kind, codes[node]) for kind, node in own))
+            for code, own in zip(codes, links, strict=True)
         )
         rounds.append(count_matrix(graph_of_node, np.array(codes), len(graphs)))
     return hstack(rounds, format="csr")
@@ -122,40 +233,27 @@ def _numbered(labels: Iterable[Any]) -> list[int]:
     return [number_of.setdefault(label, len(number_of)) for label in labels]
 
 
-def _read_graph(item: Any, node_label: str, place: str) -> Graph:
-    if isinstance(item, (tuple, list)) and len(item) in (2, 3):
-        nodes, edges = list(item[0]), list(item[1])
-        labels = _listed_labels(item[2], nodes, place) if len(item) == 3 else [None] * len(nodes)
-    elif hasattr(item, "nodes") and hasattr(item, "edges") and hasattr(item, "is_directed"):
-        if item.is_directed():
-            raise TypeError(f"{place} is a directed graph; pass graph.to_undirected().")
-        nodes, edges = list(item.nodes), [edge[:2] for edge in item.edges]
-        labels = _attribute_labels(item, node_label, place)
-    else:
-        raise TypeError(
-            f"{place} is of type {type(item).__name__}; kernel WeisfeilerLehman takes networkx "
-            "graphs or tuples (nodes, edges) or (nodes, edges, labels)."
-        )
-    if not nodes:
-        raise ValueError(f"{place} is a graph without nodes; leave it out.")
-    return Graph(tuple(labels), _neighbours(nodes, edges, place))
-
-
-def _neighbours(nodes: list[Any], edges: Iterable[Any], place: str) -> tuple[tuple[int, ...], ...]:
+def _links(
+    nodes: list[Any], edges: Iterable[Any], place: str, *, directed: bool
+) -> tuple[tuple[tuple[Any, int], ...], ...]:
+    """Give every node its links; a directed edge is a different one seen from its end."""
     position = {node: i for i, node in enumerate(nodes)}
     if len(position) < len(nodes):
-        raise ValueError(f"{place} names a node twice; nodes must be different.")
-    found: list[set[int]] = [set() for _ in nodes]
+        raise InputError(f"{place} names a node twice", "nodes must be different.")
+    found: list[set[tuple[Any, int]]] = [set() for _ in nodes]
     for edge in edges:
         try:
-            first, second = (position[node] for node in edge)
+            a, b, kind = edge
+            first, second = position[a], position[b]
         except (KeyError, ValueError, TypeError) as error:
-            raise ValueError(
-                f"{place} has the edge {edge!r}, which is not a pair of its nodes."
+            shown = edge[:-1] if isinstance(edge, tuple) and edge[-1] is None else edge
+            raise InputError(
+                f"{place} has the edge {shown!r}, which is not a pair of its nodes",
+                "pass edges as (node, node), or as (node, node, label) with edge_label.",
             ) from error
-        found[first].add(second)
-        found[second].add(first)
-    return tuple(tuple(nodes) for nodes in found)
+        found[first].add(((kind, "out") if directed else kind, second))
+        found[second].add(((kind, "in") if directed else kind, first))
+    return tuple(tuple(own) for own in found)
 
 
 def _listed_labels(labels: Any, nodes: list[Any], place: str) -> list[Any]:
@@ -163,22 +261,22 @@ def _listed_labels(labels: Any, nodes: list[Any], place: str) -> list[Any]:
     if hasattr(labels, "keys"):
         lacking = [node for node in nodes if node not in labels]
         if lacking:
-            raise ValueError(f"{place} has no label for node {lacking[0]!r}; label every node.")
+            raise InputError(f"{place} has no label for node {lacking[0]!r}", "label every node.")
         return [labels[node] for node in nodes]
     listed = list(labels)
     if len(listed) != len(nodes):
-        raise ValueError(
-            f"{place} has {len(listed)} labels for {len(nodes)} nodes; label every node."
+        raise InputError(
+            f"{place} has {len(listed)} labels for {len(nodes)} nodes", "label every node."
         )
     return listed
 
 
-def _attribute_labels(graph: Any, attribute: str, place: str) -> list[Any]:
+def _attribute_labels(graph: Any, attribute: str, place: str) -> list[Any] | None:
     """Read the labels of a networkx graph: all nodes have the attribute, or none."""
     found = [data[attribute] for _, data in graph.nodes(data=True) if attribute in data]
     if found and len(found) < len(graph):
-        raise ValueError(
-            f"{place} has the attribute {attribute!r} on {len(found)} of its {len(graph)} nodes; "
-            "label every node or none."
+        raise InputError(
+            f"{place} has the attribute {attribute!r} on {len(found)} of its {len(graph)} nodes",
+            "label every node or none.",
         )
-    return found or [None] * len(graph)
+    return found or None

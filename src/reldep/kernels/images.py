@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from reldep.data.checks import check_count
+from reldep.data.checks import check_choice, check_count
 from reldep.data.variables import Items, Numeric, Variable
+from reldep.exceptions import InputError
 from reldep.kernels.mapped import MappedKernel
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
     from reldep.kernels.resolve import KernelSpec
+
+LAYOUTS = ("auto", "NHWC", "NCHW")
+
+# Grey, colour, colour with transparency.
+CHANNELS = (1, 3, 4)
 
 
 @dataclass(frozen=True)
@@ -35,11 +41,15 @@ class Images(MappedKernel):
         The longest side after the reduction, in pixels. None keeps all pixels.
     kernel : str, Kernel or callable, default "gaussian"
         The kernel on the pixels.
+    layout : {"auto", "NHWC", "NCHW"}, default "auto"
+        Whether the channels come last or before height and width. "auto" looks for the side of
+        length 1, 3 or 4, says in the label which layout it found, and refuses pictures that
+        could be either.
 
     Notes
     -----
-    The data are an array of shape (n, height, width) or (n, height, width, channels), or a list
-    of n such pictures; integers or floats.
+    The data are an array of shape (n, height, width), (n, height, width, channels) or (n,
+    channels, height, width), or a list of n such pictures; integers or floats.
 
     Examples
     --------
@@ -52,12 +62,14 @@ class Images(MappedKernel):
 
     max_side: int | None = 32
     kernel: KernelSpec = "gaussian"
+    layout: Literal["auto", "NHWC", "NCHW"] = "auto"
 
     accepts: ClassVar[tuple[type[Variable], ...]] = (Items,)
 
     def __post_init__(self) -> None:
         if self.max_side is not None:
             check_count("max_side", self.max_side, at_least=1)
+        check_choice("layout", self.layout, LAYOUTS)
 
     @property
     def is_characteristic(self) -> bool:
@@ -73,9 +85,31 @@ class Images(MappedKernel):
     def kernel_of_rows(self) -> Any:
         return self.kernel
 
+    def title_for(self, variable: Variable) -> str:
+        pictures = _as_one_array(variable)  # type: ignore[arg-type]
+        if pictures.ndim == 3:
+            return self.title
+        return f"{self.title[:-1]}, {self._layout_of(pictures.shape, variable.name)})"
+
     def rows(self, variable: Variable) -> Numeric:
-        pictures = _stacked(variable)  # type: ignore[arg-type]
+        pictures = _as_one_array(variable)  # type: ignore[arg-type]
+        if pictures.ndim == 4 and self._layout_of(pictures.shape, variable.name) == "NCHW":
+            pictures = np.moveaxis(pictures, 1, 3)
         return Numeric(variable.name, self.reduce(pictures).reshape(len(pictures), -1))
+
+    def _layout_of(self, shape: tuple[int, ...], name: str) -> str:
+        """Tell where the channels are."""
+        if self.layout != "auto":
+            return self.layout
+        first, last = shape[1] in CHANNELS, shape[3] in CHANNELS
+        if first == last:
+            fault = "could have their channels first or last" if first else "have no side of"
+            raise InputError(
+                f"the pictures of {name} have the shape {shape[1:]}, which {fault}"
+                f"{'' if first else ' 1, 3 or 4 for the channels'}",
+                'pass Images(layout="NHWC") if the channels come last, layout="NCHW" if first.',
+            )
+        return "NCHW" if first else "NHWC"
 
     def reduce(self, pictures: npt.NDArray[Any]) -> FloatArray:
         """Average blocks of pixels until no side is longer than `max_side`."""
@@ -102,7 +136,7 @@ def _block_means(pictures: npt.NDArray[Any], block: int) -> FloatArray:
     return means
 
 
-def _stacked(variable: Items) -> npt.NDArray[Any]:
+def _as_one_array(variable: Items) -> npt.NDArray[Any]:
     """Give all pictures as one array."""
     items = variable.items
     if not isinstance(items, np.ndarray):
@@ -110,14 +144,16 @@ def _stacked(variable: Items) -> npt.NDArray[Any]:
         shapes = {picture.shape for picture in pictures}
         if len(shapes) > 1:
             first, second = sorted(shapes)[:2]
-            raise ValueError(
+            raise InputError(
                 f"the pictures of {variable.name} have different shapes, such as {first} and "
-                f"{second}; resize them to one shape first."
+                f"{second}",
+                "resize them to one shape first.",
             )
         items = np.stack(pictures)
     if items.ndim not in (3, 4) or items.dtype.kind not in "biuf" or 0 in items.shape:
-        raise ValueError(
-            f"{variable.name} is an array of shape {items.shape} and type {items.dtype}; kernel "
-            "Images takes numbers of shape (n, height, width) or (n, height, width, channels)."
+        raise InputError(
+            f"{variable.name} is an array of shape {items.shape} and type {items.dtype}",
+            "kernel Images takes numbers of shape (n, height, width), (n, height, width, channels) "
+            "or (n, channels, height, width).",
         )
     return items

@@ -47,6 +47,10 @@ class MappedKernel(Kernel):
     def title(self) -> str:
         """Name the map with its parameters."""
 
+    def title_for(self, variable: Variable) -> str:  # noqa: ARG002
+        """Name the map, with what it found out about these data."""
+        return self.title
+
     def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedKernel:
         from reldep.kernels.resolve import as_kernel
 
@@ -64,7 +68,7 @@ class MappedKernel(Kernel):
                 "another kernel or other parameters."
             )
         fitted = as_kernel(self.kernel_of_rows, rows).fit(rows, rng=rng)
-        return _titled(fitted, self.title)
+        return _titled(fitted, self.title_for(variable))
 
     def between(self, first: Variable, second: Variable) -> FloatArray:
         from reldep.kernels.resolve import as_kernel

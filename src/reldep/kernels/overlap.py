@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from reldep.data.checks import check_varies
-from reldep.data.variables import Items, Numeric, Sparse, Variable
+from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable
+from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import FittedKernel, Kernel, stacked
 from reldep.kernels.dot import dot_products
 from reldep.kernels.machine import import_extra
@@ -106,7 +107,8 @@ class _Overlap(Kernel):
 class Jaccard(_Overlap):
     """The share of elements that two sets have in common, ``|A ∩ B| / |A ∪ B|``.
 
-    Takes a sequence of sets (or of lists, read as sets), or rows of 0 and 1. Two empty sets
+    Takes a sequence of sets (or of lists, read as sets), or rows of 0 and 1 or of booleans. Lists
+    of labels that all have the same length are read as sets too. Two empty sets
     have the value 1. Positive definite on different sets (Bouchard, Jousselme & Doré 2013) and
     so characteristic for sets taken from finitely many elements.
 
@@ -124,7 +126,7 @@ class Jaccard(_Overlap):
            [0. , 0. , 1. ]])
     """
 
-    accepts: ClassVar[tuple[type[Variable], ...]] = (Items, Numeric, Sparse)
+    accepts: ClassVar[tuple[type[Variable], ...]] = (Items, Numeric, Sparse, Labels, Mixed)
 
     def fitted(self, variable: Variable) -> FittedJaccard:
         rows = _membership(variable)
@@ -190,13 +192,38 @@ def _membership(variable: Variable) -> csr_array:
                 f"the sets of {variable.name} hold elements that cannot be compared ({error}); "
                 "use strings, numbers or tuples as elements."
             ) from error
+    if isinstance(variable, (Labels, Mixed)):
+        return _membership_of_columns(variable)
     rows = csr_array(variable.values)  # type: ignore[attr-defined]
     if not np.isin(rows.data, (0.0, 1.0)).all():
-        raise ValueError(
+        raise InputError(
             f"{variable.name} has values other than 0 and 1; kernel Jaccard takes sets, or rows "
-            "that mark the elements by 0 and 1. For counts use MinMax()."
+            "that mark the elements by 0 and 1.",
+            "If each row lists the elements of a set, pass [set(row) for row in rows]; for counts "
+            "use MinMax().",
         )
     return rows
+
+
+def _membership_of_columns(variable: Labels | Mixed) -> csr_array:
+    """Read label columns: marks if they are booleans, else the elements of each row's set."""
+    from scipy.sparse import csr_array
+
+    parts = variable.parts if isinstance(variable, Mixed) else (variable,)
+    columns = [part.values() for part in parts if isinstance(part, Labels)]
+    if all(isinstance(value, (bool, np.bool_)) for column in columns for value in column):
+        marks = [np.array(column, dtype=np.float64)[:, None] for column in columns]
+        numbers = variable.numbers() if isinstance(variable, Mixed) else None
+        if numbers is not None:
+            marks.append(numbers.values)
+        return _membership(Numeric(variable.name, np.hstack(marks)))
+    if len(columns) < max(2, len(parts)):
+        raise InputTypeError(
+            f"{variable.name} holds single labels, or labels beside numbers; kernel Jaccard "
+            "takes sets, one per observation.",
+            "Pass a list of sets, or Delta() for labels.",
+        )
+    return csr_array(_matrix_of([dict.fromkeys(row, 1.0) for row in zip(*columns, strict=True)]))
 
 
 def _counted(variable: Items) -> csr_array:

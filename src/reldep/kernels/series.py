@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from reldep.data.variables import Items, Numeric, Variable
 from reldep.exceptions import InputError
-from reldep.kernels.machine import import_extra
+from reldep.kernels.alignment import (
+    COMPILED_CELL,
+    NUMPY_CELL,
+    SeriesStore,
+    log_alignments,
+    log_self_alignments,
+)
 from reldep.kernels.median import MedianDistance, median_distance
 from reldep.kernels.points import Points
 from reldep.kernels.scaling import BandwidthKernel, FittedScaled
@@ -23,20 +30,27 @@ POINTS_FOR_MEDIAN = 1000
 
 @dataclass(frozen=True, eq=False)
 class FittedTimeSeries(FittedScaled):
-    """Global alignment between series, held as one array padded with NaN."""
+    """Global alignment between series, scaled to 1 on equal series."""
 
-    padded: FloatArray
+    store: SeriesStore
 
     def __len__(self) -> int:
-        return len(self.padded)
+        return len(self.store)
 
     def __call__(self, rows: slice, cols: slice) -> FloatArray:
-        # Without a second set, tslearn computes each pair among the first once only.
-        others = None if rows == cols else self.padded[cols]
-        block: FloatArray = _tslearn("metrics").cdist_gak(
-            self.padded[rows], others, sigma=self.chosen.width
-        )
-        return block
+        block = log_alignments(self.store, rows, cols, self.chosen.width)
+        own = self._own
+        block -= 0.5 * (own[rows, None] + own[None, cols])
+        return np.exp(block, out=block)
+
+    @property
+    def nanoseconds(self) -> float:
+        cell = COMPILED_CELL if self.store.is_worth_compiling else NUMPY_CELL
+        return cell * float(self.store.lengths.mean()) ** 2
+
+    @cached_property
+    def _own(self) -> FloatArray:
+        return log_self_alignments(self.store, self.chosen.width)
 
 
 @dataclass(frozen=True)
@@ -46,8 +60,8 @@ class TimeSeries(BandwidthKernel):
     Two series are alike if they can be laid on each other by stretching time. The kernel adds
     up all alignments, each weighted by how close the aligned points are, and is scaled to 1 on
     equal series. With the local weight of Cuturi (2011), ``κ / (2 - κ)`` for a Gaussian κ, it is
-    positive semi-definite; whether it is characteristic is not known. Computed by tslearn
-    (extra ``timeseries``); each pair costs the product of the two lengths.
+    positive semi-definite; whether it is characteristic is not known. Each pair costs the
+    product of the two lengths.
 
     Where time points correspond to each other one by one, ``Gaussian()`` on the rows is much
     faster.
@@ -63,8 +77,8 @@ class TimeSeries(BandwidthKernel):
 
     Notes
     -----
-    The data are a table (one series a row), a list of sequences of numbers, or a list or array
-    of tables with one row per time and one column per measurement.
+    The data are a table (one series a row), a list of sequences of numbers or of pandas or polars
+    series, or a list or array of tables with one row per time and one column per measurement.
 
     References
     ----------
@@ -92,12 +106,7 @@ class TimeSeries(BandwidthKernel):
                 raise InputError(f"all {len(series)} series of {variable.name} are the same.")
             median = _median_rule(series, rng)
         chosen = self.choose(variable, median)
-        padded = _tslearn("utils").to_time_series_dataset(series)
-        return FittedTimeSeries(chosen, padded)
-
-
-def _tslearn(module: str) -> Any:
-    return import_extra(f"tslearn.{module}", extra="timeseries", purpose="kernel TimeSeries")
+        return FittedTimeSeries(chosen, SeriesStore.of(series))
 
 
 def _series_of(variable: Variable) -> list[FloatArray]:
@@ -114,6 +123,9 @@ def _series_of(variable: Variable) -> list[FloatArray]:
 
 
 def _table(row: Any, place: str) -> FloatArray:
+    if hasattr(row, "to_numpy"):
+        # A series or frame of pandas, polars or another library; its index is not looked at.
+        row = row.to_numpy()
     if not isinstance(row, (list, tuple, np.ndarray)):
         raise TypeError(
             f"{place} is of type {type(row).__name__}; pass a sequence of numbers or a table with "

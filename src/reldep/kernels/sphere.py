@@ -9,6 +9,7 @@ import numpy as np
 
 from reldep.data.checks import check_choice, check_positive, check_varies
 from reldep.data.variables import Numeric, Variable
+from reldep.exceptions import DataWarning, InputError
 from reldep.kernels.mapped import MappedKernel
 from reldep.kernels.median import median_distance
 from reldep.kernels.points import Points
@@ -17,6 +18,7 @@ from reldep.kernels.scaling import Bandwidth, BandwidthKernel
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
+    from reldep.exceptions import ReldepWarning
     from reldep.kernels.bandwidth import BandwidthProbe
 
 UNITS = ("degrees", "radians", "vectors")
@@ -213,7 +215,10 @@ def _arc(chord: float) -> float:
 class Haversine(BandwidthKernel):
     """The kernel ``exp(-g / σ)`` of the great-circle distance g, for places on the Earth.
 
-    Takes two columns, latitude and longitude in degrees. This exponential form is positive
+    Takes two columns, latitude and longitude in degrees. Columns of a frame that are named the
+    other way round are refused, and numbers that look like radians get a caution.
+
+    This exponential form is positive
     definite on the sphere and characteristic; the Gaussian form ``exp(-g² / (2σ²))`` is not
     even positive semi-definite there (Gneiting 2013), which is why it is not offered.
 
@@ -258,23 +263,45 @@ class Haversine(BandwidthKernel):
             GreatCircleProfile(chosen.width),
             f"Haversine(bandwidth={chosen.width:.6g} km)",
             chosen.rule,
-            chosen.notes,
+            (*chosen.notes, *_radians_in_words(variable)),  # type: ignore[arg-type]
             median=None if chord is None else chord.value,
             skips_ties=chord is not None and chord.has_ties,
         )
 
 
+def _radians_in_words(places: Numeric) -> tuple[ReldepWarning, ...]:
+    """Caution where all places would lie around latitude 0, longitude 0, in the open sea."""
+    largest = np.abs(places.values).max(axis=0)
+    if largest[0] > np.pi / 2 or largest[1] > np.pi:
+        return ()
+    return (
+        DataWarning(
+            f"{places.name} lies within {largest[0]:.3g} degrees of the equator and within "
+            f"{largest[1]:.3g} degrees of longitude 0.",
+            "If these are radians, pass np.rad2deg(places).",
+        ),
+    )
+
+
 def _on_sphere(places: Numeric) -> FloatArray:
     if places.values.shape[1] != 2:
-        raise ValueError(
-            f"{places.name} has {places.values.shape[1]} columns; kernel Haversine takes two, "
-            "latitude and longitude in degrees."
+        raise InputError(
+            f"{places.name} has {places.values.shape[1]} columns",
+            "kernel Haversine takes two, latitude and longitude in degrees.",
+        )
+    first, second = [name.strip().lower() for name in places.columns] or ("", "")
+    if first.startswith(("lon", "lng")) or second.startswith("lat"):
+        raise InputError(
+            f"the columns of {places.name} are {places.columns[0]!r} and {places.columns[1]!r}",
+            "pass latitude first, then longitude.",
         )
     largest = np.abs(places.values).max(axis=0)
     if largest[0] > 90 or largest[1] > 360:
-        raise ValueError(
+        turned = " (they look like longitude, latitude)" if 90 < largest[0] <= 360 else ""
+        raise InputError(
             f"{places.name} has latitudes up to {largest[0]:g} and longitudes up to "
-            f"{largest[1]:g} in size; pass degrees, latitude first (at most 90), then longitude."
+            f"{largest[1]:g} in size{turned}",
+            "pass degrees, latitude first (at most 90), then longitude.",
         )
     latitude, longitude = np.deg2rad(places.values.T)
     across = np.cos(latitude)

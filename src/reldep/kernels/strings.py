@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -9,13 +11,14 @@ import numpy as np
 
 from reldep.data.checks import check_count, check_varies
 from reldep.data.variables import Items, Labels, Sparse, Variable, rows_in_words
+from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.machine import import_extra
 from reldep.kernels.mapped import MappedKernel, count_matrix, unit_rows
 from reldep.kernels.median import MedianDistance
 from reldep.kernels.scaling import BandwidthKernel, FittedScaled
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from scipy.sparse import csr_array
 
@@ -25,8 +28,10 @@ if TYPE_CHECKING:
 ROWS_AT_A_TIME = 1000
 
 
-def strings_of(variable: Labels | Items, kernel: str) -> list[str]:
-    """Give the string of every observation; bytes are read one character a byte.
+def strings_of(variable: Labels | Items, kernel: str, *, may_be_empty: bool = False) -> list[str]:
+    """Give the string of every observation, in Unicode's composed form (NFC).
+
+    Bytes are decoded as UTF-8.
 
     Parameters
     ----------
@@ -34,25 +39,46 @@ def strings_of(variable: Labels | Items, kernel: str) -> list[str]:
         The observations.
     kernel : str
         The name of the kernel that asks, for messages.
+    may_be_empty : bool, default False
+        Whether empty strings are observations like others.
     """
     values: list[Any] = variable.values() if isinstance(variable, Labels) else list(variable.items)
     for row, value in enumerate(values):
         if not isinstance(value, (str, bytes)):
-            raise TypeError(
+            raise InputTypeError(
                 f"observation {row} of {variable.name} is of type {type(value).__name__}; kernel "
-                f"{kernel} takes strings only. Convert all observations to str."
+                f"{kernel} takes strings only.",
+                "Convert all observations to str.",
             )
-    refuse_where(variable.name, [not value for value in values], "an empty string")
-    return [value if isinstance(value, str) else value.decode("latin-1") for value in values]
+    if not may_be_empty:
+        refuse_where(variable.name, [not value for value in values], "an empty string")
+    return [
+        unicodedata.normalize("NFC", value if isinstance(value, str) else _decoded(value, place))
+        for value, place in zip(values, _places(variable.name), strict=False)
+    ]
+
+
+def _places(name: str) -> Iterator[str]:
+    return (f"observation {row} of {name}" for row in itertools.count())
+
+
+def _decoded(value: bytes, place: str) -> str:
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{place} is bytes that are not UTF-8 ({error.reason} at byte {error.start})",
+            "decode it with its own encoding, as in value.decode('latin-1').",
+        ) from error
 
 
 def refuse_where(name: str, bad: list[bool], fault: str) -> None:
     """Refuse observations with a fault, naming the rows."""
     rows = np.flatnonzero(bad).astype(np.int64)
     if len(rows):
-        raise ValueError(
-            f"{name} has {fault} in {rows_in_words(rows)}; leave these observations out or "
-            "fill them in."
+        raise InputError(
+            f"{name} has {fault} in {rows_in_words(rows)}",
+            "leave these observations out or fill them in.",
         )
 
 
@@ -141,6 +167,12 @@ class FittedEditDistance(FittedScaled):
         block *= -1.0 / self.chosen.width
         return np.exp(block, out=block)
 
+    @property
+    def nanoseconds(self) -> float:
+        # rapidfuzz is fastest up to 64 characters, which fit into one machine word.
+        length = sum(map(len, self.strings)) / len(self.strings)
+        return 30.0 + length if length <= 64 else 4.5 * length * -(-length // 64)
+
 
 @dataclass(frozen=True)
 class EditDistance(BandwidthKernel):
@@ -181,7 +213,7 @@ class EditDistance(BandwidthKernel):
         rng: np.random.Generator | None = None,  # noqa: ARG002
     ) -> FittedEditDistance:
         self.check_accepts(variable)
-        strings = strings_of(variable, "EditDistance")  # type: ignore[arg-type]
+        strings = strings_of(variable, "EditDistance", may_be_empty=True)  # type: ignore[arg-type]
         median = None
         if self.needs_median:
             check_varies(variable)

@@ -20,18 +20,19 @@ from reldep.exceptions import (
     TiesWarning,
 )
 from reldep.kernels.radial import FittedRadial
+from reldep.stats import student
 from reldep.stats.diagnostics import variance_shares
 from reldep.stats.measures import NORMALISED, SECOND_ORDER
 from reldep.stats.screening import independence_pvalues, second_order_share
 from reldep.words import listed, number, percent, pvalue_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from reldep.data.dataset import Dataset
     from reldep.data.rows import Rows
     from reldep.data.variables import FloatArray, IntArray, Variable
-    from reldep.engine import Influence, Pair
+    from reldep.engine import Influence
     from reldep.kernels import FittedKernel
     from reldep.questions.study import Computed
     from reldep.stats.covariance import RowDependence
@@ -137,7 +138,7 @@ def cautions_about_contrast(
     second_order = () if halves else _degenerate(computed, weights, test)
     psi = weights @ found.psi
     return (
-        *_independence(influence, found.pairs, n),
+        *_independence(influence, found, n),
         *second_order,
         *_unlike_targets(computed, weights, test),
         *_small_for_normalised(found),
@@ -161,7 +162,7 @@ def cautions_about_targets(computed: Computed) -> tuple[ReldepWarning, ...]:
     found = computed.dependences
     named = {f"{x} ~ {y}": row for (x, y), row in zip(found.pairs, found.psi, strict=True)}
     return (
-        *_independence(computed.influence, found.pairs, found.n_observations),
+        *_independence(computed.influence, found, found.n_observations),
         *_many_for_few(found),
         *_small_for_normalised(found),
         *_influential(computed.provenance.rows, named),
@@ -169,9 +170,19 @@ def cautions_about_targets(computed: Computed) -> tuple[ReldepWarning, ...]:
 
 
 def _independence(
-    influence: Influence, pairs: Sequence[Pair], n: int
+    influence: Influence, dependences: Dependences, n: int
 ) -> Iterable[IndependenceWarning]:
-    found = independence_pvalues(influence, pairs, n)
+    pairs = dependences.pairs
+    if dependences.rows.any:
+        # Rows that depend on each other make the chi-square law of the screen too narrow.
+        ratios = dependences.values / dependences.standard_errors
+        df = dependences.n_units() - 1.0
+        found = {
+            pair: student.pvalue(float(ratio), df, "greater")
+            for pair, ratio in zip(pairs, ratios, strict=True)
+        }
+    else:
+        found = independence_pvalues(influence, pairs, n)
     doubtful = {pair: p for pair, p in found.items() if p > SCREEN_LEVEL}
     if doubtful:
         words = [f"{x} and {y} ({pvalue_text(p)})" for (x, y), p in doubtful.items()]

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.data.checks import check_choice, check_count, check_names_known
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import InputError
 from reldep.questions.cautions import cautions_about_dependence, cautions_of_data
 from reldep.questions.declaring import Choice, Question, Slot
+from reldep.questions.dependent_rows import dependent_independence
 from reldep.questions.repetition import repeatable
 from reldep.questions.settings import Settings
 from reldep.questions.study import display_names, raise_cautions, read_study
@@ -55,8 +56,9 @@ def dependence(
         As for :func:`compare`.
     test : {"chi-square", "permutation"}, default "chi-square"
         How independence is tested: by the chi-square approximation to the law of the unbiased
-        correlation, quick and a little conservative; or by shuffling the rows of `y`, exact for
-        independent rows.
+        correlation, quick and a little conservative; or by shuffling the rows of `y`, exact.
+        With `clusters` whole clusters are permuted (or their block products compared with an F
+        law), with `max_lag` the series are shifted circularly; the result says which.
     n_permutations : int, default 999
         How often they are shuffled; the p-value is ``(1 + count) / (1 + n_permutations)``.
 
@@ -86,8 +88,7 @@ def dependence(
         rng=rng,
         ids=ids,
     )
-    if test == "permutation":
-        _check_permutations(n_permutations, clusters, max_lag)
+    check_count("n_permutations", n_permutations, at_least=1)
     labels = display_names(ROLES, (x, y), names)
     study = read_study(dict(zip(labels, (x, y), strict=True)), settings, roles=ROLES)
     pair = (labels[0], labels[1])
@@ -115,31 +116,14 @@ def _independence(
     study: Study, computed: Computed, pair: Pair, n_permutations: int | None
 ) -> IndependenceTest:
     """Test independence by the unbiased correlation, or by shuffling the rows."""
+    if study.rows.any:
+        return dependent_independence(study, pair, computed.dependences)
     correlation = estimate_dependences(computed.influence, [pair], "cka").values[0]
     by_law = independence_test(float(correlation), len(study.dataset))
     if n_permutations is None:
         return by_law
     permuted = study.shuffled_hsics(pair, n_permutations)
     return permutation_test(by_law.statistic, computed.influence.hsic(pair), permuted)
-
-
-def _check_permutations(n_permutations: Any, clusters: Any, max_lag: Any) -> None:
-    check_count("n_permutations", n_permutations, at_least=1)
-    if clusters is not None or max_lag:
-        raise InputError(
-            "shuffles single rows, which clusters or max_lag say depend on each other",
-            [
-                "use ",
-                Option("test", "chi-square"),
-                ", or leave ",
-                Option("clusters"),
-                " and ",
-                Option("max_lag"),
-                " out.",
-            ],
-            argument="test",
-            value="permutation",
-        )
 
 
 def influence(

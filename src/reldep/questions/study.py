@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.data.dataset import Dataset, read_clusters, read_dataset
+from reldep.data.dataset import Dataset, read_clusterings, read_dataset
 from reldep.data.objects import native_name
 from reldep.engine import Influence, Pair, Plan, compute_influence, plan
 from reldep.engine.job import make_job
@@ -19,6 +19,7 @@ from reldep.exceptions import InputError
 from reldep.kernels.given import Precomputed
 from reldep.kernels.resolve import as_kernel, assign
 from reldep.questions.cautions import cautions_of_data, small_sample_cautions
+from reldep.questions.dependent_rows import dependent_jackknife
 from reldep.results.provenance import Provenance
 from reldep.stats.covariance import RowDependence
 from reldep.stats.dependences import Dependences, estimate_dependences
@@ -81,7 +82,8 @@ class Study:
     @property
     def rows(self) -> RowDependence:
         """Which rows may depend on each other."""
-        return RowDependence(self.dataset.clusters, self.settings.max_lag)
+        dataset = self.dataset
+        return RowDependence(dataset.clusters, self.settings.max_lag, dataset.second_clusters)
 
     def influence(self, pairs: Sequence[Pair], *, means: Sequence[Pair] | None = None) -> Influence:
         """Compute A for these pairs.
@@ -123,9 +125,14 @@ class Study:
     def finish(self, influence: Influence, pairs: Sequence[Pair]) -> Computed:
         """Estimate the dependences of these pairs from A."""
         settings = self.settings
-        dependences = estimate_dependences(
-            influence, pairs, settings.measure, settings.variance, self.rows
-        )
+        if settings.variance == "jackknife" and self.rows.any:
+            dependences = dependent_jackknife(
+                influence, pairs, settings.measure, self.rows, self.fitted
+            )
+        else:
+            dependences = estimate_dependences(
+                influence, pairs, settings.measure, settings.variance, self.rows
+            )
         return self.describe(influence, dependences)
 
     def describe(self, influence: Influence, dependences: Dependences) -> Computed:
@@ -178,7 +185,8 @@ class Study:
                 dataset,
                 variables=variables,
                 rows=dataset.rows.take(rows),
-                clusters=None if dataset.clusters is None else dataset.clusters[rows],
+                clusters=_chosen(dataset.clusters, rows),
+                second_clusters=_chosen(dataset.second_clusters, rows),
             ),
             kernels,
             self.settings,
@@ -245,14 +253,14 @@ def reuse_influence(influence: Influence, pairs: Sequence[Pair], settings: Setti
     _check_pairs_known(influence, pairs_needed(pairs, settings.measure))
     n = influence.n_observations
     settings.check_lag(n)
-    clusters = None if settings.clusters is None else read_clusters(settings.clusters, n)
-    dependences = estimate_dependences(
-        influence,
-        pairs,
-        settings.measure,
-        settings.variance,
-        RowDependence(clusters, settings.max_lag),
-    )
+    first, second = read_clusterings(settings.clusters, n)
+    rows = RowDependence(first, settings.max_lag, second)
+    if settings.variance == "jackknife" and rows.any:
+        dependences = dependent_jackknife(influence, pairs, settings.measure, rows)
+    else:
+        dependences = estimate_dependences(
+            influence, pairs, settings.measure, settings.variance, rows
+        )
     provenance = Provenance(
         measure=settings.measure,
         variance=settings.variance,
@@ -279,6 +287,10 @@ def _check_pairs_known(influence: Influence, pairs: Sequence[Pair]) -> None:
             "add them to the pairs of reldep.influence() (normalised measures need the self-pairs "
             "too).",
         )
+
+
+def _chosen(codes: IntArray | None, rows: IntArray) -> IntArray | None:
+    return None if codes is None else codes[rows]
 
 
 def descriptions(fitted: Mapping[str, FittedKernel]) -> dict[str, dict[str, Any]]:

@@ -235,10 +235,9 @@ class Answer(ABC):
         return text_table(list(columns), list(zip(*cells, strict=True)))
 
     def _dependent_rows(self) -> str:
-        """Say which rows may depend on each other."""
-        if self.max_lag is not None:
-            return f", rows up to {self.max_lag} apart may depend on each other"
-        return "" if self.n_clusters is None else f", {self.n_clusters} clusters"
+        """Say which rows may depend on each other, as the end of a sentence."""
+        words = self.provenance.dependence.in_words()
+        return f", {words}" if words else ""
 
     def __str__(self) -> str:
         return self.summary()

@@ -27,15 +27,36 @@ class RowDependence:
         The number of each row's cluster.
     max_lag : int, "auto" or None
         How many steps apart rows in time order may depend on each other.
+    second_clusters : ndarray of int or None
+        A second clustering, crossed with the first.
+    n_blocks : int or None
+        The number of blocks that a series was cut into.
     """
 
     clusters: IntArray | None = None
     max_lag: int | str | None = None
+    second_clusters: IntArray | None = None
+    n_blocks: int | None = None
 
     @property
     def any(self) -> bool:
         """Whether rows are said to depend on each other at all."""
         return self.clusters is not None or bool(self.max_lag)
+
+    def in_blocks(self, n_blocks: int) -> RowDependence:
+        """Note the number of blocks that a series was cut into."""
+        return RowDependence(None, self.max_lag, None, n_blocks)
+
+    def in_words(self) -> str:
+        """Say which rows may depend on each other; nothing if none do."""
+        if self.n_blocks is not None:
+            return f"rows in time order, in {self.n_blocks} blocks"
+        if self.max_lag is not None:
+            return f"rows up to {self.max_lag} apart may depend on each other"
+        if self.second_clusters is not None:
+            second = len(np.unique(self.second_clusters))
+            return f"{self.n_clusters} clusters crossed with {second}"
+        return "" if self.n_clusters is None else f"{self.n_clusters} clusters"
 
     def settled(self, psi: FloatArray) -> RowDependence:
         """Choose the lag from influence values in time order, where it was left open."""

@@ -35,7 +35,12 @@ from reldep.stats.measures import (
     not_computed,
 )
 from reldep.stats.score_intervals import single_interval
-from reldep.stats.second_order import agreeing_with, second_component, second_order_covariance
+from reldep.stats.second_order import (
+    agreeing_with,
+    positive_part,
+    second_component,
+    second_order_covariance,
+)
 from reldep.stats.testing import Interval, Intervals
 
 if TYPE_CHECKING:
@@ -129,6 +134,10 @@ class Dependences(ABC):
             )
         return test
 
+    def n_units(self) -> int:
+        """Give the number of units that vary independently: rows, clusters or blocks."""
+        return self.rows.n_blocks or self.rows.n_clusters or self.n_observations
+
     def covariance_with(self, weights: FloatArray, variance: float) -> FloatArray:
         """Give the covariance in which a contrast has exactly this variance."""
         return agreeing_with(self.covariance, weights, variance)
@@ -188,9 +197,7 @@ class PlugIn(Dependences):
 
     def deviations(self) -> FloatArray:
         """Give a root of the covariance, which rows that depend on each other enter."""
-        values, vectors = np.linalg.eigh(self.covariance)
-        kept = values > 1e-14 * max(float(values[-1]), 0.0)
-        return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))
+        return root_of(self.covariance)
 
     def simultaneous_intervals(self, maxima: FloatArray, confidence_level: float) -> Intervals:
         """Give intervals of all dependences, symmetric on the scale of square roots."""
@@ -309,6 +316,67 @@ class Halves(Dependences):
         )
 
 
+@dataclass(frozen=True, eq=False)
+class Crossed(Dependences):
+    """Dependences where rows share either of two crossed clusterings.
+
+    The variance is ``max(V_1 + V_2 - V_12, V_1, V_2)``, with V_12 of the cells that have both in
+    common, and Student's t has the fewer clusters less 1 degrees of freedom (Cameron, Gelbach
+    and Miller, 2011).
+
+    Attributes
+    ----------
+    sides : tuple of three Jackknife
+        By the first clustering, by the second, and by their cells.
+    """
+
+    sides: tuple[Jackknife, ...]
+
+    @property
+    def df(self) -> float:
+        """The fewer clusters less 1."""
+        return min(side.n for side in self.sides) - 1.0
+
+    @property
+    def covariance(self) -> FloatArray:
+        """The covariance of the values."""
+        first, second, both = (side.covariance() for side in self.sides)
+        return positive_part(first + second - both)
+
+    def interval(self, i: int, confidence_level: float) -> Interval:
+        """Give the interval of one dependence."""
+        weights = np.zeros(len(self.values))
+        weights[i] = 1.0
+        return Interval(*self.estimate(weights).interval(confidence_level))
+
+    def compare_all(self) -> Comparisons:
+        """Compare all pairs of dependences at once."""
+        variances, scale = differences_of(self.covariance)
+        spread = np.where(is_negligible(variances, scale), 0.0, variances)
+        return compare_normally(self.values, spread, self.n_observations, self.df)
+
+    def deviations(self) -> FloatArray:
+        """Give a root of the covariance."""
+        return root_of(self.covariance)
+
+    def simultaneous_intervals(self, maxima: FloatArray, confidence_level: float) -> Intervals:
+        """Give intervals of all dependences that hold at once."""
+        critical = critical_value(maxima, confidence_level)
+        return root_scale_intervals(self.values, self.standard_errors, critical)
+
+    def estimate(self, weights: FloatArray) -> TTest:
+        """Estimate a weighted sum of the dependences."""
+        tests = [contrast_test(side, weights) for side in self.sides]
+        null = _crossed([test.standard_error for test in tests])
+        here = _crossed([test.error_here for test in tests])
+        return TTest(tests[0].estimate, null, self.df, here)
+
+
+def _crossed(errors: Sequence[float]) -> float:
+    first, second, both = (error**2 for error in errors)
+    return math.sqrt(max(first + second - both, first, second))
+
+
 def estimate_dependences(
     influence: Influence,
     pairs: Sequence[Pair],
@@ -331,14 +399,22 @@ def estimate_dependences(
     if variance == "jackknife" and not rows.any:
         return _jackknifed(influence, pairs, measure)
     gradient, values = measure_gradient(influence, pairs, measure)
-    psi = influence.psi
-    if variance in FOLLOWS_BANDWIDTHS:
-        psi = psi + computed(influence.bandwidth_psi, variance)
-    psi = gradient @ psi
+    psi = influence_of(influence, pairs, measure, variance)
     second = None
     if variance in SECOND_ORDER:
         second = gradient @ _component(influence, variance) @ gradient.T
     return PlugIn(tuple(pairs), measure, variance, values, psi, rows.settled(psi), second)
+
+
+def influence_of(
+    influence: Influence, pairs: Sequence[Pair], measure: str, variance: str = "jackknife"
+) -> FloatArray:
+    """Give the influence of every row on the measure of every pair, to first order."""
+    gradient, _ = measure_gradient(influence, pairs, measure)
+    psi = influence.psi
+    if variance in FOLLOWS_BANDWIDTHS:
+        psi = psi + computed(influence.bandwidth_psi, variance)
+    return np.asarray(gradient @ psi)
 
 
 def _component(influence: Influence, variance: str) -> FloatArray:
@@ -398,6 +474,13 @@ def join_halves(
     ]
     component = np.diag(np.array(own)) if own else None
     return PlugIn(pairs, measure, variance, values, psi, dependence.settled(psi), component)
+
+
+def root_of(covariance: FloatArray) -> FloatArray:
+    """Give D with ``D D'`` the covariance; a singular one is welcome."""
+    values, vectors = np.linalg.eigh(covariance)
+    kept = values > 1e-14 * max(float(values[-1]), 0.0)
+    return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))
 
 
 def corrected_variance(plug_in: FloatArray | float, second: FloatArray | float) -> FloatArray:

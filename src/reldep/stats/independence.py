@@ -27,9 +27,12 @@ class IndependenceTest:
     Attributes
     ----------
     statistic, pvalue, log10_pvalue : float
-    test : {"chi-square", "permutation"}
+    test : str
+        How the p-value was found.
     n_permutations : int or None
         How often the rows were shuffled.
+    statistic_name : str
+        What the statistic is; by default n times the unbiased correlation, plus 1.
     """
 
     statistic: float
@@ -37,11 +40,7 @@ class IndependenceTest:
     log10_pvalue: float
     test: str = "chi-square"
     n_permutations: int | None = None
-
-    @property
-    def statistic_name(self) -> str:
-        """What the statistic is: n times the unbiased correlation, plus 1."""
-        return "chi-square"
+    statistic_name: str = "chi-square"
 
     def in_words(self) -> str:
         """Say how the p-value was found."""

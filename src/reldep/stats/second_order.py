@@ -75,8 +75,8 @@ def second_order_covariance(plug_in: FloatArray, second: FloatArray) -> FloatArr
     deviations = np.sqrt(np.diag(plug_in))
     units = np.where(deviations > 0, deviations, 1.0)
     scale = np.outer(units, units)
-    part = _positive_part(second / scale)
-    return np.asarray((part + _positive_part(plug_in / scale - 2.0 * part)) * scale)
+    part = positive_part(second / scale)
+    return np.asarray((part + positive_part(plug_in / scale - 2.0 * part)) * scale)
 
 
 def agreeing_with(covariance: FloatArray, weights: FloatArray, variance: float) -> FloatArray:
@@ -93,6 +93,7 @@ def agreeing_with(covariance: FloatArray, weights: FloatArray, variance: float) 
     return np.asarray(covariance + change * np.outer(direction, direction))
 
 
-def _positive_part(matrix: FloatArray) -> FloatArray:
+def positive_part(matrix: FloatArray) -> FloatArray:
+    """Give the positive semi-definite part of a symmetric matrix."""
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2.0)
     return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
