@@ -174,7 +174,11 @@ def holed(*rows):
             "pass 3 different names",
         ),
         (lambda: reldep.compare(X, Y, Z, names=("a", "b", "b")), ValueError, "different names"),
-        (lambda: reldep.compare(X, Y, Z, max_lag=40), ValueError, "max_lag=40 does not fit 40 observations"),
+        (
+            lambda: reldep.compare(X, Y, Z, max_lag=40),
+            ValueError,
+            "max_lag=40 does not fit 40 observations",
+        ),
         (lambda: reldep.compare(X, Y, Z, max_lag=-1), ValueError, "from 0 to 39"),
         (lambda: reldep.compare(X, Y, Z, max_lag=1.5), ValueError, "whole number"),
         (lambda: reldep.compare(X, Y, Z, clusters=[1, 2]), ValueError, "2 entries for 40"),
@@ -280,7 +284,7 @@ def test_power_needs_a_number_of_observations():
     with pytest.raises(InputError, match="n=3; pass a whole number, at least 4"):
         result.power(3)
     for wrong in ("many", None, [50], True):
-        with pytest.raises(InputTypeError, match="n=.*; pass a whole number, at least 4"):
+        with pytest.raises(InputTypeError, match=r"n=.*; pass a whole number, at least 4"):
             result.power(wrong)
 
 

@@ -85,8 +85,10 @@ def test_the_published_test_is_compare_with_the_published_options(data):
     options = {"measure": "hsic", "variance": "fixed-kernel", "kernel": "gaussian"}
     spelled_out = reldep.compare(*data, alternative="two-sided", **options)
     assert published.statistic == spelled_out.statistic
-    assert published.pvalue == spelled_out.pvalue == pytest.approx(
-        2 * norm.sf(abs(published.statistic))
+    assert (
+        published.pvalue
+        == spelled_out.pvalue
+        == pytest.approx(2 * norm.sf(abs(published.statistic)))
     )
     assert published.provenance.call.startswith("reldep.paper_test(source, first, second")
 

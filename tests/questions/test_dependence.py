@@ -82,9 +82,7 @@ def test_dependence_finds_what_there_is_and_only_that(data):
 def test_the_independence_test_keeps_its_level():
     draws = 600
     rng = np.random.default_rng(5)
-    pvalues = np.array(
-        [reldep.dependence(*rng.normal(size=(2, 40))).pvalue for _ in range(draws)]
-    )
+    pvalues = np.array([reldep.dependence(*rng.normal(size=(2, 40))).pvalue for _ in range(draws)])
     error = 3 * np.sqrt(0.05 * 0.95 / draws)
     assert np.mean(pvalues < 0.05) < 0.05 + error
     # Conservative, as the docstring says, but no more than a little: what it rejects at 5% is

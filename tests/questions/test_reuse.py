@@ -110,7 +110,11 @@ def test_positions_are_counted_where_none_are_given():
         ({("da", "sv"): 1}, {"missing": "drop"}, r"missing='drop' was decided when"),
         ({("da", "sv"): 1}, {"engine": Dense()}, r"engine=Dense\(\) was decided when"),
         ({("da", "sv"): 1}, {"measure": "hsci"}, r"measure='hsci' is not known"),
-        ({("da", "sv"): 1}, {"measure": "hsic", "clusters": [1, 2]}, r"clusters has 2 entries for 90"),
+        (
+            {("da", "sv"): 1},
+            {"measure": "hsic", "clusters": [1, 2]},
+            r"clusters has 2 entries for 90",
+        ),
         (
             {("da", "sv"): 1},
             {"measure": "hsic", "variance": "jackknife"},

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import reldep
+from reldep.engine import Dense
 from reldep.exceptions import SignFlipWarning
 from reldep.kernels import Gaussian, Linear
 
@@ -41,7 +42,10 @@ def test_fine_structure_against_a_trend_flips_the_sign(flipping):
     assert "sign_flips=True" in repr(flipping)
 
 
-@pytest.mark.parametrize("variance", ["fixed-kernel", "bandwidth-aware", "second-order"])
+VARIANCES = ("jackknife", "fixed-kernel", "bandwidth-aware", "second-order", "full")
+
+
+@pytest.mark.parametrize("variance", VARIANCES)
 @pytest.mark.parametrize("measure", ["hsic", "cka"])
 def test_each_factor_is_the_comparison_with_that_bandwidth(measure, variance):
     data = simple()
@@ -51,9 +55,60 @@ def test_each_factor_is_the_comparison_with_that_bandwidth(measure, variance):
     for i, factor in enumerate(curve.factors):
         direct = reldep.compare(*data, kernel=Gaussian(factor=factor), **options)
         assert curve.estimates[i] == pytest.approx(direct.estimate, rel=1e-12)
-        assert curve.statistics[i] == pytest.approx(direct.statistic, rel=1e-9)
-        assert curve.pvalues[i] == pytest.approx(direct.pvalue, rel=1e-6)
-        assert (low[i], high[i]) == pytest.approx(direct.confidence_interval(0.9), rel=1e-9)
+        assert curve.standard_errors[i] == pytest.approx(direct.standard_error, rel=1e-12)
+        assert curve.statistics[i] == pytest.approx(direct.statistic, rel=1e-12)
+        # A relative error of the statistic is multiplied by its square in the tail.
+        assert curve.pvalues[i] == pytest.approx(direct.pvalue, rel=1e-10)
+        assert (low[i], high[i]) == pytest.approx(direct.confidence_interval(0.9), rel=1e-11)
+
+
+@pytest.mark.parametrize("rows", [{"clusters": np.arange(60) // 3}, {"max_lag": 2}])
+def test_dependent_rows_are_those_of_each_comparison(rows):
+    data = simple()
+    curve = reldep.sensitivity(*data, factors=[0.5, 2.0], **rows)
+    for i, factor in enumerate(curve.factors):
+        direct = reldep.compare(*data, kernel=Gaussian(factor=factor), **rows)
+        assert curve.statistics[i] == pytest.approx(direct.statistic, rel=1e-12)
+        assert curve.comparisons[i].df == pytest.approx(direct.df)
+        assert curve.comparisons[i].n_clusters == direct.n_clusters
+
+
+def test_each_comparison_knows_its_own_kernels_and_rows():
+    x, y, z = (block.copy() for block in simple())
+    y[[4, 9]] = np.nan
+    with pytest.warns(reldep.exceptions.DroppedRowsWarning):
+        curve = reldep.sensitivity(x, y, z, factors=[0.5, 1, 4], missing="drop")
+    with pytest.warns(reldep.exceptions.DroppedRowsWarning):
+        plain = reldep.compare(x, y, z, kernel="gaussian", missing="drop")
+    widths = {name: k["bandwidth"] for name, k in plain.provenance.kernels.items()}
+    assert curve.bandwidths == pytest.approx(widths)
+    for factor, comparison in zip(curve.factors, curve.comparisons, strict=True):
+        how = comparison.provenance
+        assert {name: k["bandwidth"] for name, k in how.kernels.items()} == pytest.approx(
+            {name: factor * width for name, width in widths.items()}
+        )
+        assert how.rows.positions.tolist() == plain.provenance.rows.positions.tolist()
+        assert (how.n_dropped, how.engine, how.measure) == (2, plain.provenance.engine, "cka")
+        assert comparison.influence.names == ("source", "first", "second")
+        assert comparison.influence.hsic(("first", "second")) == pytest.approx(
+            comparison.influence.hsic(("second", "first"))
+        )
+    central = curve.central
+    assert central is curve.comparisons[1]
+    assert central.statistic == pytest.approx(plain.statistic, rel=1e-12)
+    assert [type(w) for w in central.warnings] == [type(w) for w in plain.warnings]
+
+
+def test_the_whole_grid_is_one_job():
+    calls = []
+
+    class Counting(Dense):
+        def terms(self, kernels, wanted):
+            calls.append(len(kernels))
+            return super().terms(kernels, wanted)
+
+    reldep.sensitivity(*simple(), factors=[0.5, 1, 2, 4], engine=Counting())
+    assert len(calls) == 1
 
 
 def test_the_default_grid_runs_from_an_eighth_to_eight_and_keeps_its_sign():
@@ -113,7 +168,10 @@ def test_products_are_scaled_in_their_factors():
     ("options", "words"),
     [
         ({"factors": [1.0]}, r"factors=\[1.0\] is not a grid; pass at least two positive numbers"),
-        ({"factors": [0.0, 1.0]}, r"factors=\[0.0, 1.0\] is not a grid; pass at least two positive"),
+        (
+            {"factors": [0.0, 1.0]},
+            r"factors=\[0.0, 1.0\] is not a grid; pass at least two positive",
+        ),
         ({"factors": [1.0, np.nan]}, r"pass at least two positive numbers"),
         ({"factors": [1.0, 1.0]}, r"has repeated values"),
         ({"kernel": "linear"}, r"none of the kernels has a bandwidth \(source: Linear\(\);"),

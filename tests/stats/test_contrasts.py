@@ -49,18 +49,17 @@ def test_negative_zero_and_single_entries(v):
 
 
 def test_a_variance_that_is_only_rounding_counts_as_zero():
-    def plug_in(covariance):
-        p = len(covariance)
-        pairs = tuple(("x", f"y{i}") for i in range(p))
-        psi = np.zeros((p, 4))
-        return PlugIn(
-            pairs, "hsic", "fixed-kernel", np.ones(p), psi, INDEPENDENT_ROWS, covariance, None
-        )
+    def plug_in(psi):
+        pairs = tuple(("x", f"y{i}") for i in range(len(psi)))
+        values = np.ones(len(psi))
+        return PlugIn(pairs, "hsic", "fixed-kernel", values, psi, INDEPENDENT_ROWS, None)
 
-    tied = plug_in(np.array([[1.0, 1.0], [1.0, 1.0 + 1e-24]]))
+    # psi psi'/4² is 1 everywhere, up to 1e-13.
+    tied = plug_in(np.array([[2.0, -2.0, 2.0, -2.0], [2.0, -2.0, 2.0, -2.0 - 1e-13]]))
     assert tied.estimate(np.array([1.0, -1.0])).standard_error == 0.0
     with pytest.raises(ValueError, match="variance of the contrast of x ~ y0, x ~ y1 is 0"):
         tied.test(np.array([1.0, -1.0]))
-    assert tied.difference_variances().tolist() == [[0.0, 0.0], [0.0, 0.0]]
+    assert tied.compare_all().differences.null_variance.tolist() == [0.0]
+    assert tied.compare_all().pvalue.tolist() == [1.0]
     assert tied.test(np.array([1.0, 1.0])).standard_error == pytest.approx(2.0)
-    assert plug_in(np.zeros((1, 1))).estimate(np.ones(1)).standard_error == 0.0
+    assert plug_in(np.zeros((1, 4))).estimate(np.ones(1)).standard_error == 0.0

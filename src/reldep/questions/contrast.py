@@ -76,9 +76,10 @@ def contrast(
     >>> result.pvalue < 0.001
     True
 
-    Compute once, ask often:
+    Compute once, ask often; a normalised measure needs the self-pairs too:
 
-    >>> A = reldep.influence({"x": x, **noisy}, [("x", name) for name in noisy])
+    >>> pairs = [("x", name) for name in noisy] + [(name, name) for name in ("x", *noisy)]
+    >>> A = reldep.influence({"x": x, **noisy}, pairs)
     >>> a_or_b = reldep.contrast(A, {("x", "a"): 1, ("x", "b"): -1})
     >>> a_or_c = reldep.contrast(A, {("x", "a"): 1, ("x", "c"): -1})
     >>> bool(a_or_b.estimate < a_or_c.estimate)

@@ -191,11 +191,15 @@ class Ranking(Answer):
 
     def summary(self, alpha: float | None = None) -> str:
         """Say the answer in words and show the table of the targets."""
-        return super().summary(1.0 - self.confidence_level if alpha is None else alpha)
+        return super().summary(self._alpha(alpha))
 
     def to_dict(self, alpha: float | None = None) -> dict[str, Any]:
         """Give the answer as plain values, numbers unrounded."""
-        return super().to_dict(1.0 - self.confidence_level if alpha is None else alpha)
+        return super().to_dict(self._alpha(alpha))
+
+    def to_json(self, alpha: float | None = None) -> str:
+        """Give the answer as JSON, numbers unrounded."""
+        return super().to_json(self._alpha(alpha))
 
     def values(self, alpha: float = 0.05) -> dict[str, Any]:  # noqa: ARG002
         """Give the best targets and every pairwise difference."""
@@ -259,6 +263,10 @@ class Ranking(Answer):
 
     def _strongest_first(self) -> IntArray:
         return np.asarray(np.lexsort((-self.estimates, self.ranks)))
+
+    def _alpha(self, alpha: float | None) -> float:
+        """Give the level asked for, or the ranking's own, without the rounding of 1 - 0.95."""
+        return round(1.0 - self.confidence_level, 12) if alpha is None else alpha
 
     def _level(self, confidence_level: float | None) -> float:
         if confidence_level is None:

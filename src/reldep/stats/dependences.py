@@ -186,7 +186,7 @@ class PlugIn(Dependences):
     def interval(self, i: int, confidence_level: float) -> Interval:
         """Give the interval of one dependence."""
         # A variable and its copy have no variance, whatever the second component is.
-        error = float(self.standard_errors[i]) if self.plug_in[i, i] > 0 else 0.0
+        error = float(self.standard_errors[i]) if self.psi[i].any() else 0.0
         test = TTest(float(self.values[i]), error, self.df, error)
         return Interval(*test.interval(confidence_level))
 

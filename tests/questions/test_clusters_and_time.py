@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import reldep
-from reldep.stats.covariance import RowDependence
+from reldep.stats.covariance import RowDependence, automatic_lag
 from reldep.stats.dependences import estimate_dependences
 
 PAIRS = (("x", "y"), ("x", "z"))
@@ -150,3 +150,59 @@ def test_clusters_that_cannot_be_used_are_refused(clusters, message):
     sample = in_time(np.random.default_rng(8), 30)
     with pytest.raises(ValueError, match=message):
         reldep.compare(*sample, clusters=clusters)
+
+
+@pytest.mark.parametrize("measure", ["hsic", "cka"])
+def test_the_default_follows_bandwidths_and_counts_clusters(measure):
+    x, y, z = in_clusters(np.random.default_rng(9), 12)
+    groups = np.repeat(np.arange(12), 5)
+    result = reldep.compare(x, y, z, measure=measure, clusters=groups, alternative="two-sided")
+    assert result.variance == "jackknife"
+    assert result.n_clusters == 12
+    # However it is estimated, 12 clusters have no more than 11 degrees of freedom.
+    assert 0 < result.df <= 11
+    ignored = reldep.compare(x, y, z, measure=measure, alternative="two-sided")
+    assert result.estimate == pytest.approx(ignored.estimate, rel=0.5)
+    assert result.standard_error > ignored.standard_error
+    p = result.pvalue
+    inside, outside = (result.confidence_interval(1 - p * f) for f in (0.999, 1.001))
+    assert inside.low < 0 < inside.high
+    assert not outside.low <= 0 <= outside.high
+
+
+def test_the_order_of_clusters_and_their_labels_do_not_matter():
+    sample = in_clusters(np.random.default_rng(10), 12)
+    groups = np.repeat(np.arange(12), 5)
+    order = np.random.default_rng(0).permutation(60)
+    plain = reldep.compare(*sample, clusters=groups)
+    named = reldep.compare(
+        *(block[order] for block in sample), clusters=np.array(list("mbcdaxfghijk"))[groups[order]]
+    )
+    assert named.pvalue == pytest.approx(plain.pvalue, rel=1e-8)
+    assert named.df == pytest.approx(plain.df)
+
+
+@pytest.mark.parametrize("question", ["contrast", "rank", "split"])
+def test_every_question_takes_the_dependence_of_rows_with_the_default(question):
+    x, y, z = in_time(np.random.default_rng(11), 80)
+    ask = {
+        "contrast": lambda **o: reldep.contrast(
+            {"x": x, "y": y, "z": z}, {("x", "y"): 1, ("x", "z"): -1}, **o
+        ),
+        "rank": lambda **o: reldep.rank(x, {"y": y, "z": z}, **o),
+        "split": lambda **o: reldep.compare(x, y, z, method="split", **o),
+    }[question]
+    groups = np.arange(80) // 8
+    assert ask(clusters=groups).n_clusters == 10
+    assert ask(max_lag=3).max_lag == 3
+    chosen = ask(max_lag="auto").max_lag
+    assert isinstance(chosen, int)
+    assert chosen >= 0
+
+
+def test_the_automatic_lag_is_chosen_from_all_dependences_compared():
+    sample = in_time(np.random.default_rng(12), 120)
+    result = reldep.compare(*sample, max_lag="auto")
+    assert result.max_lag == automatic_lag(result.dependences.psi)
+    ranked = reldep.rank(sample[0], {"y": sample[1], "z": sample[2]}, max_lag="auto")
+    assert ranked.max_lag == result.max_lag
