@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 import typer
+from reldep.cli.reproduce import reproduce_command
 from typer.testing import CliRunner
 
 from reldep import experiments
-from reldep.cli.reproduce import reproduce_command
 from reldep.experiments import names, reproduce, stimuli
 
 
