@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import reldep
-from reldep.stats.covariance import RowDependence, automatic_lag
+from reldep.stats.covariance import RowDependence, automatic_lag, covariance
 from reldep.stats.dependences import estimate_dependences
 
 PAIRS = (("x", "y"), ("x", "z"))
@@ -65,8 +65,8 @@ def test_lags_bring_the_level_back():
 
 def test_the_lag_chosen_is_in_the_result():
     sample = in_time(np.random.default_rng(0), 120)
-    chosen = reldep.compare(*sample, max_lag="auto")
-    given = reldep.compare(*sample, max_lag=chosen.max_lag)
+    chosen = reldep.compare(*sample, max_lag="auto", variance="bandwidth-aware")
+    given = reldep.compare(*sample, max_lag=chosen.max_lag, variance="bandwidth-aware")
     assert chosen.max_lag > 0
     assert chosen.standard_error == given.standard_error
     assert f"rows up to {chosen.max_lag} apart may depend on each other" in chosen.summary()
@@ -195,14 +195,83 @@ def test_every_question_takes_the_dependence_of_rows_with_the_default(question):
     groups = np.arange(80) // 8
     assert ask(clusters=groups).n_clusters == 10
     assert ask(max_lag=3).max_lag == 3
-    chosen = ask(max_lag="auto").max_lag
-    assert isinstance(chosen, int)
-    assert chosen >= 0
+    for variance in ("jackknife", "bandwidth-aware"):
+        answer = ask(max_lag="auto", variance=variance)
+        words = "blocks" if answer.provenance.dependence.n_blocks else "apart may depend"
+        assert words in answer.summary()
 
 
 def test_the_automatic_lag_is_chosen_from_all_dependences_compared():
     sample = in_time(np.random.default_rng(12), 120)
-    result = reldep.compare(*sample, max_lag="auto")
+    options = {"max_lag": "auto", "variance": "bandwidth-aware"}
+    result = reldep.compare(*sample, **options)
     assert result.max_lag == automatic_lag(result.dependences.psi)
-    ranked = reldep.rank(sample[0], {"y": sample[1], "z": sample[2]}, max_lag="auto")
+    ranked = reldep.rank(sample[0], {"y": sample[1], "z": sample[2]}, **options)
     assert ranked.max_lag == result.max_lag
+
+
+def test_the_default_cuts_a_series_into_blocks_and_says_so():
+    sample = in_time(np.random.default_rng(12), 120)
+    result = reldep.compare(*sample, max_lag="auto")
+    blocks = result.provenance.dependence.n_blocks
+    assert f"rows in time order, in {blocks} blocks" in result.summary()
+    assert 0 < result.df <= blocks - 1
+    assert np.isfinite(result.without_top(2).pvalue)
+    assert result.sections()
+
+
+@pytest.mark.parametrize("variance", ["jackknife", "bandwidth-aware"])
+@pytest.mark.parametrize("rows", [{"clusters": np.arange(80) // 8}, {"max_lag": 3}])
+def test_halves_of_dependent_rows_are_not_taken_to_be_independent(variance, rows):
+    # Every cluster has rows in both halves: the variance is that of sums over whole clusters.
+    x, y, z = in_time(np.random.default_rng(13), 80)
+    result = reldep.compare(x, y, z, method="split", variance=variance, **rows)
+    psi = np.array([1.0, -1.0]) @ result.dependences.psi
+    expected = covariance(psi[None, :], **rows)[0, 0]
+    assert result.standard_error**2 == pytest.approx(expected)
+    if "clusters" in rows and variance == "jackknife":
+        assert result.df == 9
+
+
+CROSSED = (np.arange(80) // 8, np.arange(80) % 8)
+
+
+def test_crossed_clusters_have_the_variance_of_both_without_that_of_their_cells():
+    sample = in_time(np.random.default_rng(14), 80)
+    result = reldep.compare(*sample, clusters=CROSSED, measure="hsic")
+    singles = [
+        reldep.compare(*sample, clusters=one, measure="hsic", variance="bandwidth-aware")
+        for one in CROSSED
+    ]
+    assert result.df == 7
+    assert "10 clusters crossed with 8" in result.summary()
+    # To first order, and never below that of one clustering.
+    assert result.standard_error > 0.7 * max(one.standard_error for one in singles)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"variance": "fixed-kernel"}, "variance='fixed-kernel' follows a single clustering"),
+        ({"variance": "bandwidth-aware"}, "use variance='jackknife'"),
+        ({"method": "split"}, "method='split' follows a single clustering"),
+    ],
+)
+def test_crossed_clusters_are_never_half_followed(options, words):
+    sample = in_time(np.random.default_rng(15), 80)
+    with pytest.raises(ValueError, match=words):
+        reldep.compare(*sample, clusters=CROSSED, **options)
+
+
+@pytest.mark.parametrize("measure", ["hsic", "cka", "dcor"])
+@pytest.mark.parametrize("rows", [{"clusters": np.arange(80) // 8}, {"clusters": CROSSED}])
+def test_beyond_what_fits_in_memory_clusters_are_left_out_to_first_order(
+    measure, rows, monkeypatch
+):
+    sample = in_clusters(np.random.default_rng(16), 16)
+    held = reldep.compare(*sample, measure=measure, **rows)
+    monkeypatch.setattr("reldep.questions.dependent_rows.MOST_HELD", 10)
+    first_order = reldep.compare(*sample, measure=measure, **rows)
+    assert first_order.estimate == pytest.approx(held.estimate, rel=0.5)
+    assert first_order.standard_error == pytest.approx(held.standard_error, rel=0.5)
+    assert first_order.df <= 9

@@ -132,13 +132,33 @@ def test_a_p_value_is_never_zero():
     assert asked(x, x, n_permutations=9).pvalue == 0.1
 
 
+def test_whole_clusters_are_shuffled_as_often_as_asked():
+    x, _ = pair(40)
+    groups = np.repeat(np.arange(20), 2)
+    result = asked(x, x**3, clusters=groups, n_permutations=19)
+    assert result.pvalue == 1 / 20
+    assert "whole clusters" in result.test
+    assert reldep.dependence(x, x**3, clusters=groups).pvalue == 1 / 1000
+
+
+def test_clusters_shared_by_both_variables_are_no_dependence():
+    rng = np.random.default_rng(8)
+    draws, rejected = 60, {"rows": 0, "clusters": 0}
+    groups = np.repeat(np.arange(12), 5)
+    for _ in range(draws):
+        x, y = np.repeat(rng.normal(size=(2, 12)), 5, axis=1) + 0.1 * rng.normal(size=(2, 60))
+        rejected["rows"] += reldep.dependence(x, y).pvalue < 0.05
+        rejected["clusters"] += asked(x, y, clusters=groups, n_permutations=99).pvalue <= 0.05
+    # Three binomial errors of 60 draws above 5% are 13%; single rows reject about half.
+    assert rejected["clusters"] / draws <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / draws)
+    assert rejected["rows"] / draws > 0.25
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         ({"n_permutations": 0}, r"n_permutations=0; pass a whole number, at least 1"),
         ({"n_permutations": 99.0}, r"n_permutations=99.0; pass a whole number"),
-        ({"clusters": np.repeat(np.arange(20), 2)}, r"shuffles single rows"),
-        ({"max_lag": 3}, r"shuffles single rows"),
         ({"test": "permuted"}, r"test='permuted' is not known \(did you mean 'permutation'\?\)"),
     ],
 )

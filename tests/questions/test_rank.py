@@ -159,9 +159,10 @@ def test_a_target_that_is_not_among_the_best_never_has_rank_one(variance):
 def test_clusters_and_lags_widen_the_intervals_as_in_compare():
     x, targets = made(60)
     for options in ({"clusters": np.repeat(np.arange(20), 3)}, {"max_lag": 2}, {"max_lag": "auto"}):
+        options = options | {"variance": "bandwidth-aware"}
         ranking = reldep.rank(x, targets, **options)
         lag = ranking.max_lag
-        again = {"max_lag": lag} if lag is not None else options
+        again = options if lag is None else options | {"max_lag": lag}
         compared = reldep.compare(x, targets["t0"], targets["t1"], **again)
         assert ranking.pairwise()["statistic"][0] == pytest.approx(compared.statistic)
     assert "rows up to" in ranking.summary()

@@ -66,11 +66,16 @@ def test_clusters_and_lags_may_be_chosen_when_asking():
     computed = reldep.influence(data(), [*PAIRS, *SELVES])
     weights = {("da", "sv"): 1, ("da", "fr"): -1}
     groups = np.repeat(np.arange(30), 3)
-    for options in ({"clusters": groups}, {"max_lag": 3}):
+    for rows in ({"clusters": groups}, {"max_lag": 3}):
+        options = {"variance": "bandwidth-aware", **rows}
         again = reldep.contrast(computed, weights, **options)
         assert again.statistic == pytest.approx(
             reldep.contrast(data(), weights, **options).statistic
         )
+        # Without the kernels the jackknife leaves clusters out of A to first order.
+        first_order, exact = (reldep.contrast(A, weights, **rows) for A in (computed, data()))
+        assert first_order.estimate == pytest.approx(exact.estimate, rel=0.1)
+        assert first_order.standard_error == pytest.approx(exact.standard_error, rel=0.25)
 
 
 def test_an_influence_gives_hsics_and_a_frame_with_names():

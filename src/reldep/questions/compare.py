@@ -262,6 +262,13 @@ def compute_halves(study: Study, labels: Sequence[str], order: IntArray) -> Comp
             argument="method",
             value="split",
         )
+    if study.dataset.second_clusters is not None:
+        raise InputError(
+            ["follows a single clustering, and ", Option("clusters"), " has two"],
+            ["use ", Option("method", "joint"), "."],
+            argument="method",
+            value="split",
+        )
     halves = (np.sort(order[: n // 2]), np.sort(order[n // 2 :]))
     parts = []
     fitted: dict[str, FittedKernel] = {}

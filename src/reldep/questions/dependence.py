@@ -117,7 +117,7 @@ def _independence(
 ) -> IndependenceTest:
     """Test independence by the unbiased correlation, or by shuffling the rows."""
     if study.rows.any:
-        return dependent_independence(study, pair, computed.dependences)
+        return dependent_independence(study, pair, computed.dependences, n_permutations)
     correlation = estimate_dependences(computed.influence, [pair], "cka").values[0]
     by_law = independence_test(float(correlation), len(study.dataset))
     if n_permutations is None:

@@ -95,6 +95,7 @@ def _first_order(
         measure,
         codes,
         bandwidth_psi=influence.bandwidth_psi,
+        further=influence.means,
     )
 
 
@@ -115,7 +116,9 @@ def _clustered(kernel: FittedKernel, clustering: Clustering) -> ClusteredKernel:
     )
 
 
-def dependent_independence(study: Study, pair: Pair, found: Dependences) -> IndependenceTest:
+def dependent_independence(
+    study: Study, pair: Pair, found: Dependences, n_permutations: int | None = None
+) -> IndependenceTest:
     """Test independence where rows depend on each other, and say how."""
     n = len(study.dataset)
     crossed = study.rows.second_clusters is not None
@@ -137,7 +140,7 @@ def dependent_independence(study: Study, pair: Pair, found: Dependences) -> Inde
         clustering = Clustering.of(study.dataset.clusters)
         first, second = (ClusteredKernel.of(k.matrix(), clustering) for k in (x, y))
         test = cluster_independence(
-            first, second, clustering, PERMUTATIONS, study.settings.generator()
+            first, second, clustering, n_permutations or PERMUTATIONS, study.settings.generator()
         )
     return IndependenceTest(
         test.statistic,

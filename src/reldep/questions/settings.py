@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reldep.data.checks import MEASURES, MISSING, VARIANCES, check_choice
 from reldep.exceptions import InputError, Option
 from reldep.stats.measures import SECOND_ORDER
+
+if TYPE_CHECKING:
+    from reldep.data.variables import IntArray
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -59,6 +62,16 @@ class Settings:
     def generator(self) -> np.random.Generator:
         """Make the generator of all random steps; None is a fixed seed, so that answers repeat."""
         return np.random.default_rng(0 if self.rng is None else self.rng)
+
+    def check_crossed(self, second: IntArray | None) -> None:
+        """Refuse two crossed clusterings where only one of them would be followed."""
+        if second is not None and self.variance != "jackknife":
+            raise InputError(
+                ["follows a single clustering, and ", Option("clusters"), " has two"],
+                ["use ", Option("variance", "jackknife"), "."],
+                argument="variance",
+                value=self.variance,
+            )
 
     def check_lag(self, n: int) -> None:
         """Refuse a lag that is no whole number below the number of observations."""

@@ -231,6 +231,7 @@ def read_study(
         ids=settings.ids,
     )
     settings.check_lag(len(dataset))
+    settings.check_crossed(dataset.second_clusters)
     kernels = {
         name: as_kernel(specs[name], variable) for name, variable in dataset.variables.items()
     }
@@ -254,6 +255,7 @@ def reuse_influence(influence: Influence, pairs: Sequence[Pair], settings: Setti
     n = influence.n_observations
     settings.check_lag(n)
     first, second = read_clusterings(settings.clusters, n)
+    settings.check_crossed(second)
     rows = RowDependence(first, settings.max_lag, second)
     if settings.variance == "jackknife" and rows.any:
         dependences = dependent_jackknife(influence, pairs, settings.measure, rows)

@@ -66,8 +66,8 @@ class RowDependence:
 
     def covariance(self, psi: FloatArray) -> FloatArray:
         """Estimate the covariance of estimates whose influence values are the rows of `psi`."""
-        lag = None if self.max_lag is None else int(self.max_lag)
-        return covariance(psi, clusters=self.clusters, max_lag=lag)
+        lag = self.settled(psi).max_lag
+        return covariance(psi, clusters=self.clusters, max_lag=None if lag is None else int(lag))
 
     def variances(self, psi: FloatArray) -> FloatArray:
         """Give the diagonal of :meth:`covariance`, row by row."""

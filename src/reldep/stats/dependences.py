@@ -467,7 +467,9 @@ def join_halves(
     values = np.concatenate([part.values for part in parts])
     measure, variance = parts[0].measure, parts[0].variance
     first, second = parts
-    if isinstance(first, Jackknifed) and isinstance(second, Jackknifed):
+    # Rows of one cluster may be in both halves, which are then not independent of each other.
+    apart = not dependence.any
+    if apart and isinstance(first, Jackknifed) and isinstance(second, Jackknifed):
         return Halves(pairs, measure, variance, values, psi, INDEPENDENT_ROWS, (first, second))
     own = [
         part.second[0, 0] for part in parts if isinstance(part, PlugIn) and part.second is not None

@@ -25,7 +25,7 @@ from reldep.stats.jackknife import (
 from reldep.stats.second_part import NoSecondComponent
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from reldep.data.variables import FloatArray, IntArray
     from reldep.engine.terms import Pair
@@ -47,12 +47,13 @@ def clustered_jackknife(
     codes: IntArray,
     *,
     bandwidth_psi: FloatArray | None = None,
+    further: Mapping[Pair, float] | None = None,
 ) -> Jackknife:
     """Leave out every cluster in turn, to first order.
 
     Parameters
     ----------
-    means, pairs, wanted, measure, bandwidth_psi
+    means, pairs, wanted, measure, bandwidth_psi, further
         As for :func:`reldep.stats.jackknife.jackknife`.
     codes : ndarray of int, shape (m,)
         The cluster of every row.
@@ -65,7 +66,7 @@ def clustered_jackknife(
     groups = np.unique(codes, return_inverse=True)[1]
     count = int(groups.max()) + 1
     check_clusters(count, FEWEST_CLUSTERS)
-    numbered = number_rows(means, pairs, wanted)
+    numbered = number_rows(means, pairs, wanted, further)
     values, left_out, scale = measured(
         means.mean(axis=1),
         hsics_without_clusters(means, groups, bandwidth_psi),
