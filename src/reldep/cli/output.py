@@ -127,10 +127,10 @@ def _print_answer(request: Request, wanted: Output, answer: Answer) -> None:
     if wanted.csv:
         print_csv(answer.table(request.alpha))
     else:
-        say(_in_words(answer, request.alpha))
+        say(in_words(answer, request.alpha))
 
 
-def _in_words(answer: Answer, alpha: float) -> str:
+def in_words(answer: Answer, alpha: float = 0.05) -> str:
     """Write the summary, with cautions that speak of options."""
     cautions = [f"Caution: {message(caution)}" for caution in answer.warnings]
     return "\n".join([replace(answer, warnings=()).summary(alpha), *cautions])
