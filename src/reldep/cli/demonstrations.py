@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from reldep.cli.output import check_picture, in_words, say
+from reldep.cli.delivery import check_picture, in_words, say
 
 
 def demo(
