@@ -13,8 +13,8 @@ from typer.core import TyperCommand, TyperGroup
 
 from reldep.cli import INTERRUPTED
 from reldep.cli.commands import add_questions, describing
+from reldep.cli.delivery import say
 from reldep.cli.demonstrations import demo, reproduce
-from reldep.cli.output import say
 from reldep.cli.spelling import message
 
 if TYPE_CHECKING:

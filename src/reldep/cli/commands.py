@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
-from reldep.cli.output import Output, deliver
+from reldep.cli.delivery import Wanted, deliver
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -86,7 +86,7 @@ PLAN: TypeAlias = Annotated[
     ),
 ]
 
-# By the names of the fields of `Output`.
+# By the names of the fields of `Wanted`.
 WRITING: dict[str, Any] = {
     "json": JSON,
     "csv": CSV,
@@ -133,7 +133,7 @@ def asking(question: Question) -> Callable[..., None]:
         _parameter("alpha", ALPHA, 0.05),
         *(
             _parameter(one.name, WRITING[one.name], one.default)
-            for one in fields(Output)
+            for one in fields(Wanted)
             if one.name != "plan" or question.has_plan
         ),
     ]
@@ -176,8 +176,8 @@ def _with(command: Callable[..., None], parameters: list[inspect.Parameter]) -> 
     return command
 
 
-def _output(given: dict[str, Any]) -> Output:
-    return Output(**{one.name: given[one.name] for one in fields(Output) if one.name in given})
+def _output(given: dict[str, Any]) -> Wanted:
+    return Wanted(**{one.name: given[one.name] for one in fields(Wanted) if one.name in given})
 
 
 def _request(question: Question, given: dict[str, Any]) -> Any:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from reldep.cli.output import check_picture, say
+from reldep.cli.delivery import check_picture, in_words, say
 
 
 def demo(
@@ -32,7 +32,7 @@ def demo(
     check_picture("--out", out)
     results = compare_mice()
     for source, result in results.items():
-        say(f"{QUESTIONS[source]}\n\n{result.summary()}\n")
+        say(f"{QUESTIONS[source]}\n\n{in_words(result)}\n")
     draw_mice(results, out)
     say(f"The two-sigma ellipses are in {out}.")
 

@@ -117,7 +117,7 @@ def sensitivity(result: Sensitivity, ax: Any = None, *, alpha: float = 0.05) -> 
     ax.axhline(0.0, color=GREY, linewidth=1, linestyle=":")
     for line in (-bars, bars):
         ax.plot(result.factors, line, color=GREY, linewidth=1, linestyle="--")
-    ax.plot(result.factors, result.statistics, "o-", color=BLUE, markersize=4)
+    ax.plot(result.factors, result.statistics, "o-", color=BLUE, markersize=4, clip_on=False)
     ax.set_xscale("log", base=2)
     ax.xaxis.get_major_locator().set_params(numticks=6)
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")

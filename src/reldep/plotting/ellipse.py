@@ -58,8 +58,8 @@ def ellipses(
     >>> import numpy as np
     >>> import reldep
     >>> rng = np.random.default_rng(0)
-    >>> x = rng.normal(size=80)
-    >>> data = x, x + rng.normal(size=80), x + 2 * rng.normal(size=80)
+    >>> x = rng.normal(size=200)
+    >>> data = x, x + 0.5 * rng.normal(size=200), x + rng.normal(size=200)
     >>> both = {method: reldep.compare(*data, method=method) for method in ("joint", "split")}
     >>> ax = reldep.plotting.ellipses(both)
     >>> ax.get_xlabel()

@@ -6,6 +6,8 @@ import inspect
 import re
 from typing import TYPE_CHECKING, Any
 
+from reldep.exceptions import InputError, Option
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -27,17 +29,20 @@ def parse_kernels(words: Sequence[str]) -> Any:
     named = ["=" in word for word in words]
     if not any(named):
         if len(words) > 1:
-            raise ValueError(
-                f"--kernel is given {len(words)} times without names; write NAME=KERNEL for each."
+            raise InputError(
+                [Option("kernel"), f" is given {len(words)} times without names"],
+                "write NAME=KERNEL for each.",
             )
         return parse_kernel(words[0])
     if not all(named):
-        raise ValueError("--kernel mixes KERNEL and NAME=KERNEL; name the variable each time.")
+        raise InputError(
+            [Option("kernel"), " mixes KERNEL and NAME=KERNEL"], "name the variable each time."
+        )
     kernels: dict[str, str | Kernel] = {}
     for word in words:
         name, _, kernel = word.rpartition("=")
         if name in kernels:
-            raise ValueError(f"--kernel gives {name!r} two kernels; give it one.")
+            raise InputError([Option("kernel"), f" gives {name!r} two kernels"], "give it one.")
         kernels[name] = parse_kernel(kernel)
     return kernels
 
@@ -60,14 +65,19 @@ def parse_kernel(word: str) -> str | Kernel:
     make: Callable[..., Kernel] = NAMED[name.lower()]
     takes = inspect.signature(make).parameters
     if not takes:
-        raise ValueError(f"--kernel {word}: {name} takes no parameter after a colon.")
+        raise InputError(
+            f"has a parameter that {name} does not take",
+            "leave out what follows the colon.",
+            argument="kernel",
+            value=word,
+        )
     try:
         median = _MEDIAN.fullmatch(parameter) if "factor" in takes else None
         if median is not None:
             return make(factor=_number(median["factor"] or "1"))
         return make(_number(parameter))
     except (ValueError, TypeError) as error:
-        raise ValueError(f"--kernel {word}: {error}") from error
+        raise InputError(f"cannot be used: {error}", argument="kernel", value=word) from error
 
 
 def _number(text: str) -> float:
@@ -79,4 +89,4 @@ def _number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise ValueError(f"{text!r} is not a number.") from None
+        raise InputError(f"{text!r} is not a number.") from None

@@ -25,7 +25,7 @@ REPORTS = (".html", ".htm")
 
 
 @dataclass(frozen=True)
-class Output:
+class Wanted:
     """What is wanted besides, or in place of, the answer in words."""
 
     json: bool = False
@@ -63,7 +63,7 @@ def say(text: str, *, err: bool = False) -> None:
     typer.echo(visible(text), err=err)
 
 
-def deliver(request: Request, wanted: Output) -> None:
+def deliver(request: Request, wanted: Wanted) -> None:
     """Answer a request, write what was asked for and print the answer.
 
     If a file cannot be written the answer is printed all the same: it may have taken hours.
@@ -88,7 +88,7 @@ def deliver(request: Request, wanted: Output) -> None:
 
 
 def _write_files(
-    request: Request, wanted: Output, answer: Answer, sensitivity: Answer | None
+    request: Request, wanted: Wanted, answer: Answer, sensitivity: Answer | None
 ) -> None:
     if wanted.plot is not None:
         _draw(answer, wanted.plot)
@@ -116,7 +116,7 @@ def _draw(answer: Answer, path: Path) -> None:
         figure.savefig(temporary, format=path.suffix.lower().lstrip("."), dpi=200)
 
 
-def _print_answer(request: Request, wanted: Output, answer: Answer) -> None:
+def _print_answer(request: Request, wanted: Wanted, answer: Answer) -> None:
     join = request.table.join
     if wanted.json:
         say(json_text(as_json(request, answer)))
@@ -127,10 +127,10 @@ def _print_answer(request: Request, wanted: Output, answer: Answer) -> None:
     if wanted.csv:
         print_csv(answer.table(request.alpha))
     else:
-        say(_in_words(answer, request.alpha))
+        say(in_words(answer, request.alpha))
 
 
-def _in_words(answer: Answer, alpha: float) -> str:
+def in_words(answer: Answer, alpha: float = 0.05) -> str:
     """Write the summary, with cautions that speak of options."""
     cautions = [f"Caution: {message(caution)}" for caution in answer.warnings]
     return "\n".join([replace(answer, warnings=()).summary(alpha), *cautions])
