@@ -13,6 +13,7 @@ LABEL org.opencontainers.image.title="reldep" \
       org.opencontainers.image.licenses="BSD-3-Clause" \
       org.opencontainers.image.source="https://github.com/reldep/reldep"
 COPY --from=build /wheels /wheels
+# hadolint ignore=DL3013
 RUN wheel="$(ls /wheels/reldep-*.whl)" \
     && python -m pip install --no-cache-dir "${wheel}[all]" \
     && useradd --create-home --uid 1000 reldep
@@ -20,7 +21,7 @@ RUN wheel="$(ls /wheels/reldep-*.whl)" \
 ENV NUMBA_CACHE_DIR=/tmp/numba \
     MPLCONFIGDIR=/tmp/matplotlib \
     PYTHONDONTWRITEBYTECODE=1
-USER reldep
+USER 1000
 WORKDIR /data
 EXPOSE 8000
 ENTRYPOINT ["reldep"]

@@ -190,6 +190,17 @@ def hsic(K: Array, L: Array, k: Array, l: Array) -> Array:  # noqa: E741
     return total / (m * (m - 3))
 
 
+def u_centred(K: Array) -> Array:
+    """Centre matrices without diagonal so that products average to the unbiased HSIC."""
+    m = K.shape[1]
+    k = K.sum(axis=2)
+    centred = K - (k[:, :, None] + k[:, None, :]) / (m - 2)
+    centred += k.sum(axis=1)[:, None, None] / ((m - 1) * (m - 2))
+    rows = np.arange(m)
+    centred[:, rows, rows] = 0.0
+    return centred.reshape(len(K), -1)
+
+
 @dataclass(frozen=True, eq=False)
 class Samples:
     """A of a stack of samples, for all pairs of their variables.

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Generator = np.random.Generator
 LEVEL = 0.05
 PERMUTATIONS = 199
-DRAWS = 600
+DRAWS = 300
 
 
 def shared_and_own(rng: Generator, codes: Array, icc: float) -> Array:

@@ -6,7 +6,7 @@ from collections import Counter
 
 import batched
 import numpy as np
-from batched import Array
+from batched import Array, u_centred
 from calibration_rows import KERNELS
 from counting import Tally, remember, remembered
 
@@ -36,17 +36,6 @@ def draw(rng: np.random.Generator, noises: Array, m: int) -> Array:
     """Draw a source and its targets, shape (p + 1, m, 1)."""
     x = rng.normal(size=m)
     return np.vstack([x, x + noises[:, None] * rng.normal(size=(len(noises), m))])[:, :, None]
-
-
-def u_centred(K: Array) -> Array:
-    """Centre matrices without diagonal so that products average to the unbiased HSIC."""
-    m = K.shape[1]
-    k = K.sum(axis=2)
-    centred = K - (k[:, :, None] + k[:, None, :]) / (m - 2)
-    centred += k.sum(axis=1)[:, None, None] / ((m - 1) * (m - 2))
-    rows = np.arange(m)
-    centred[:, rows, rows] = 0.0
-    return centred.reshape(len(K), -1)
 
 
 def source_means(stack: batched.Stack) -> Array:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import batched
 import numpy as np
-from batched import Array, Samples, Stack
+from batched import Array, Samples, Stack, u_centred
 from counting import Tally, remember, remembered
 from sampling_models import ALTERNATIVES, MODELS, Model
 
@@ -37,7 +37,7 @@ SETTINGS = {
     "dcor": ("dcor", "distance"),
 }
 PAIRS = (("x", "y"), ("x", "z"))
-DRAWS = {20: 2000, 30: 2000, 50: 2000, 100: 1000, 200: 500}
+DRAWS = {20: 2000, 50: 2000, 100: 1000, 30: 1000, 200: 400}
 LARGE = ("weak", "linear", "strong", "spiral", "five levels")
 LARGE_DRAWS = {1000: 100}
 # Samples from which the true dependence is computed, and their size.
@@ -97,6 +97,8 @@ def truth(name: str) -> dict[str, float]:
     known = remembered("calibration_truth")
     if name in known:
         return known[name]
+    if name == "independent":
+        return dict.fromkeys(SETTINGS, 0.0)
     model = MODELS[name]
     rng = np.random.default_rng([11, list(MODELS).index(name)])
     samples = [model.draw(rng, 1, TRUTH_SIZE) for _ in range(TRUTH_SAMPLES)]
@@ -120,19 +122,27 @@ def tuned_noise(name: str, setting: str) -> float:
     if key in known:
         return known[key]
     model, (measure, kernel) = MODELS[name], SETTINGS[setting]
-    low, high = 0.05, 8.0
-    for _ in range(14):
-        noise = np.sqrt(low * high)
+
+    def dependences(noise: float, side: int, sources: list[Array]) -> float:
         rng = np.random.default_rng([12, list(MODELS).index(name)])
-        totals = np.zeros(6)
-        for _ in range(TRUTH_SAMPLES):
-            made = stacks(model, kernel, model.draw(rng, 1, TRUTH_SIZE, noise))
-            totals += batched.influence(made).means.mean(axis=2)[0]
-        _xx, xy, xz, yy, _, zz = totals
-        first, second = (xy, xz) if measure == "hsic" else (xy / np.sqrt(yy), xz / np.sqrt(zz))
-        low, high = (noise, high) if second > first else (low, noise)
-    remember("calibration_noise", {**known, key: float(noise)})
-    return float(noise)
+        between = own = 0.0
+        for source in sources:
+            sample = model.draw(rng, 1, TRUTH_SIZE, noise)
+            target = u_centred(KERNELS[kernel](sample[side]).kernel)[0]
+            between, own = between + source @ target, own + target @ target
+        return between if measure == "hsic" else between / np.sqrt(own)
+
+    rng = np.random.default_rng([12, list(MODELS).index(name)])
+    drawn = [model.draw(rng, 1, TRUTH_SIZE, 1.0)[0] for _ in range(TRUTH_SAMPLES)]
+    sources = [u_centred(KERNELS[kernel](x).kernel)[0] for x in drawn]
+    wanted = dependences(1.0, 1, sources)
+    low, high = 0.05, 8.0
+    for _ in range(10):
+        noise = float(np.sqrt(low * high))
+        stronger = dependences(noise, 2, sources) > wanted
+        low, high = (noise, high) if stronger else (low, noise)
+    remember("calibration_noise", {**remembered("calibration_noise"), key: noise})
+    return noise
 
 
 def count_sample(
@@ -224,7 +234,7 @@ def main(quick: bool = False) -> None:
                 levels.add(name, m, simulate_null(name, m, 100 if quick else draws))
         for name in ALTERNATIVES if m in (30, 50, 100, 200) else ():
             if (name, m) not in done_power:
-                n = 100 if quick else min(draws, 1000)
+                n = 100 if quick else min(draws, 500)
                 power.add(name, m, simulate_power(name, m, n))
 
 

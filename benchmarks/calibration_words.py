@@ -10,11 +10,13 @@ Does a test at 5% reject a true null in 5% of samples? Does a 95% interval conta
 number of rows, beside the 5% line. Only the default stays near the line.](_static/calibration.svg)
 
 Each dot is a law; the blue band is 3.5% to 6.5%, red dots lie outside of 3% to 7.5%, hollow dots
-are exact independence. The default, `measure="cka"` with `variance="jackknife"`, keeps its level
-from 20 rows on; the plug-in variance of the published test does not, least of all with a
-normalised measure. **Exact independence of the source from both targets stays conservative**: the
-hypothesis "equally dependent" has a corner there, and every test that looks at a difference of
-two dependences rejects too seldom in it. Below 30 rows take p-values as approximate.
+are exact independence. {extremes}
+
+Where the default misses the line it errs on the safe side: **exact independence of the source from
+both targets stays conservative**, and so do weak dependences without a linear part in few rows. The
+hypothesis "equally dependent" has a corner at independence, and every test that looks at a
+difference of two dependences rejects too seldom near it. Below 30 rows take p-values as
+approximate.
 
 The goals that were set beforehand, and what the default reaches (two binomial standard errors
 allowed; exact independence left out):
@@ -22,9 +24,8 @@ allowed; exact independence left out):
 {goals}
 
 Everything here is written by `make calibration` from counts in `benchmarks/results`; random seeds
-are fixed. A rate of 0.050 is known to ±.010 from 2,000 samples, to ±.014 from 1,000, ±.019 from
-500, ±.025 from 300 and ±.044 from 100 (two binomial standard errors). There are 2,000 samples at 20
-to 50 rows, 1,000 at 100, 500 at 200 and 100 at 1,000.
+are fixed. A rate of 0.050 is known to ±.010 from 2,000 samples, to ±.014 from 1,000, ±.022 from 400
+and ±.044 from 100 (two binomial standard errors). Samples: {draws}.
 
 The laws. The two targets depend equally on the source in all of them:
 
@@ -79,8 +80,8 @@ with noise 0.5. Shares of samples in which something goes wrong at 95% confidenc
 a false claim about a tied pair (old: the plug-in variance and joint normal maxima; now: step-down
 p-values from jackknife-t), the strongest not among the best, a rank outside of its range, some
 difference or some dependence outside of its simultaneous interval. The last column is the share
-of the true differences that were found. 300 samples at 50 rows, 200 at 100 and 100 at 200; for 100
-targets 120, 80 and 50.
+of the true differences that were found. Samples: 300 at 50 rows, 200 at 100 and 100 at 200; for
+100 targets 120, 80 and 50.
 
 {table}
 """
@@ -88,7 +89,8 @@ targets 120, 80 and 50.
 CLUSTERS = """\
 ## Clusters
 
-Two-sided level at 5% of a difference, 600 samples: clusters × rows in each, or sizes from 1 to 45.
+Two-sided level at 5% of a difference, 300 to 600 samples: clusters × rows in each, or sizes from 1
+to 45.
 In "mixed" the noise of one target is shared by the rows of a cluster and that of the other is not:
 the two dependences are equal, but nothing is symmetric. "Four different clusters" is the default
 where kernel matrices fit into memory; "from A" leaves clusters out to first order, for larger
@@ -118,7 +120,7 @@ GROUPS = """\
 ## Between independent groups
 
 Level at 5% (equal noise) and power (noise 0.7 in the first group, 1.5 in the others) of Welch's F
-at the common value, and of simultaneous pairwise comparisons; 600 samples.
+at the common value, and of simultaneous pairwise comparisons; 300 samples.
 
 {table}
 """

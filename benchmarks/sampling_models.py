@@ -204,10 +204,10 @@ MODELS = {
         ),
         Model(
             "mechanism",
-            "y = x + ε, z = x² + τε; τ tuned to a tie",
+            "y = x + 2ε, z = x² + τε; τ tuned to a tie",
             normal(),
             plus_noise(),
-            (1, 1),
+            (2, 1),
             second=plus_noise(np.square),
         ),
     )

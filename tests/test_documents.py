@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from reldep.cli.app import app, run
+from reldep.cli.app import application, run
 
 ROOT = Path(__file__).parent.parent
 PAGES = [
@@ -122,7 +122,7 @@ def test_a_documented_pipe_runs(workplace, tmp_path, line):
 
 def check_words(line):
     _, name, *words = shlex.split(line)
-    command = typer.main.get_command(app).commands[name]
+    command = typer.main.get_command(application()).commands[name]
     assert command.make_context(name, words).params
 
 

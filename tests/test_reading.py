@@ -198,13 +198,13 @@ def test_lists_of_labels_with_booleans_and_numbers_as_objects():
         (sp.csr_array((5, 0)), ValueError, "at least one column"),
         ([None, None], ValueError, "only missing values"),
         (np.array([1 + 2j, 3]), TypeError, "dtype complex128"),
-        (np.array(["2020-01-01"], dtype="M8[D]"), TypeError, "neither numbers nor labels"),
+        (np.array(["NaT"], dtype="M8[D]"), ValueError, "only missing values"),
         (sp.csr_array(np.eye(3, dtype=complex)), TypeError, "real numbers"),
         (pl.LazyFrame({"a": [1]}), TypeError, r"pass v\.collect\(\)"),
         (
-            pl.DataFrame({"day": [1, 2]}).cast(pl.Date),
+            pl.DataFrame({"pair": [{"a": 1}, {"a": 2}]}),
             TypeError,
-            "column 'day' has type Date",
+            "column 'pair' has type Struct",
         ),
         (
             pd.DataFrame({"a": [1, 2], "thing": [{1}, {2}]}),

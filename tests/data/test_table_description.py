@@ -33,7 +33,7 @@ def test_every_column_is_described(write: Write) -> None:
         ColumnDescription("C14", "number", 1, 2, "0.5", -0.25, 0.5, GAUSSIAN),
         ColumnDescription("litter", "integer", 0, 3, "3", 1, 3, GAUSSIAN),
         ColumnDescription("ko", "boolean", 1, 2, "True", None, None, "Delta"),
-        ColumnDescription("born", "date", 1, 3, "2024-01-01", None, None, "none: date"),
+        ColumnDescription("born", "date", 1, 3, "2024-01-01", None, None, "Gaussian (median)"),
         ColumnDescription("one", "category", 1, 1, "u", None, None, "none: constant"),
         ColumnDescription("none", "text", 4, 0, "", None, None, "none: all missing"),
         ColumnDescription(

@@ -11,6 +11,7 @@ from reldep.data.files import open_table
 from reldep.data.joining import JoinedFile, JoinReport
 from reldep.data.options import ReadingOptions
 from reldep.data.rows import Rows
+from reldep.data.selection import Selection, select_data
 from reldep.data.selectors import (
     ColumnType,
     parse_named,
@@ -29,6 +30,7 @@ __all__ = [
     "JoinedFile",
     "ReadingOptions",
     "Rows",
+    "Selection",
     "Table",
     "describe",
     "open_table",
@@ -37,4 +39,5 @@ __all__ = [
     "quote_column",
     "select_blocks",
     "select_columns",
+    "select_data",
 ]

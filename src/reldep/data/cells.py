@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from reldep.data.notation import (
     MISSING_CODES,
     NUMBER_LIKE,
@@ -55,6 +57,19 @@ class Refusal:
 
 
 @dataclass(frozen=True)
+class Codes:
+    """Words in a column of numbers that stand for missing values."""
+
+    words: tuple[str, ...]
+    n_cells: int
+    n_values: int
+
+    def __str__(self) -> str:
+        shown = ", ".join(map(repr, self.words[:_SHOWN]))
+        return f"{shown} read as missing ({self.n_cells} of {self.n_values} cells)"
+
+
+@dataclass(frozen=True)
 class Cleaned:
     """A table in which words have become what they stand for.
 
@@ -66,11 +81,21 @@ class Cleaned:
         The columns that may not be used as they are.
     said : dict of str to list of str
         By column: what was understood beyond plain numbers.
+    codes : dict of str to tuple of str
+        By column of numbers: the words in it that were read as missing.
     """
 
     frame: pl.LazyFrame
     refusals: dict[str, Refusal] = field(default_factory=dict)
     said: dict[str, list[str]] = field(default_factory=dict)
+    codes: dict[str, Codes] = field(default_factory=dict)
+
+    def in_words(self) -> dict[str, list[str]]:
+        """Say everything that was understood, by column."""
+        said = {name: [*words] for name, words in self.said.items()}
+        for name, codes in self.codes.items():
+            said.setdefault(name, []).append(str(codes))
+        return said
 
 
 @dataclass(frozen=True)
@@ -82,6 +107,7 @@ class _Verdict:
     date_format: str = ""
     refusal: Refusal | None = None
     said: tuple[str, ...] = ()
+    codes: Codes | None = None
 
 
 def clean_words(
@@ -134,6 +160,7 @@ def clean_words(
         trimmed.with_columns(_typed(name, verdict) for name, verdict in verdicts.items()),
         {name: v.refusal for name, v in verdicts.items() if v.refusal is not None},
         {name: list(v.said) for name, v in verdicts.items() if v.said},
+        {name: v.codes for name, v in verdicts.items() if v.codes is not None},
     )
 
 
@@ -214,10 +241,8 @@ def _judge_numbers(
     said = form.in_words()
     if found["odd"] and not said:
         said.append("special minus signs or spaces read as plain ones")
-    if found["n_codes"]:
-        codes = ", ".join(repr(code) for code in found["codes"][:_SHOWN])
-        said.append(f"{codes} read as missing ({found['n_codes']} of {n_values} cells)")
-    return _Verdict("numbers", form, said=tuple(said))
+    codes = Codes(tuple(found["codes"]), found["n_codes"], n_values) if found["n_codes"] else None
+    return _Verdict("numbers", form, said=tuple(said), codes=codes)
 
 
 def _refused(name: str, reason: str, cells: Sequence[str], frame: pl.LazyFrame) -> _Verdict:
@@ -280,6 +305,27 @@ def date_format(cells: Sequence[str]) -> str | Disagreement | None:
     return Disagreement("the day and the month cannot be told apart", (first,))
 
 
+def cycle(values: pl.Expr, rule: str, dtype: pl.DataType) -> pl.Expr:
+    """Write dates and times as places on a circle: the cosine and the sine of an angle.
+
+    On the circle the last hour of a day is near the first, as it is on no line.
+    """
+    import polars as pl
+
+    is_day = dtype == pl.Date
+    zero = pl.lit(0.0)
+    seconds = values.dt.hour() * 3600.0 + values.dt.minute() * 60.0 + values.dt.second()
+    of_day = zero if is_day else seconds / 86_400.0
+    turn = of_day
+    if rule == "weekday":
+        turn = (values.dt.weekday() - 1 + of_day) / 7.0
+    elif rule == "month":
+        turn = (values.dt.ordinal_day() - 1 + of_day) / 365.25
+    angle = 2 * np.pi * turn
+    both = pl.concat_list(angle.cos(), angle.sin())
+    return pl.when(values.is_not_null()).then(both).otherwise(None)
+
+
 def _as_moment(values: pl.Expr, form: str) -> pl.Expr:
     if form.startswith("%H"):
         return values.str.zfill(5 if form == "%H:%M" else 8).str.to_time(form, strict=False)
@@ -296,7 +342,7 @@ def _typed(name: str, verdict: _Verdict) -> pl.Expr:
     if verdict.kind == "integers":
         return values.cast(pl.Int64)
     if verdict.kind == "numbers" and verdict.form is not None:
-        plain = verdict.form == Form() and not verdict.said
+        plain = verdict.form == Form() and not verdict.said and verdict.codes is None
         return values.cast(pl.Float64) if plain else verdict.form.read(values)
     if verdict.kind == "dates":
         return _as_moment(values, verdict.date_format)

@@ -7,9 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.data.checks import MINIMUM_OBSERVATIONS, MISSING, check_choice, check_varies
-from reldep.data.objects import frame_library, labels_of, read_variable
+from reldep.data.checks import (
+    MINIMUM_OBSERVATIONS,
+    MISSING,
+    check_choice,
+    check_varies,
+    listing,
+)
+from reldep.data.frames import aligned, frame_library, index_rows
+from reldep.data.inspection import value_cautions, without_codes
+from reldep.data.objects import read_variable
 from reldep.data.rows import Rows
+from reldep.data.words import labels_of
 from reldep.exceptions import (
     DroppedRowsWarning,
     InputError,
@@ -19,7 +28,7 @@ from reldep.exceptions import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from reldep.data.variables import IntArray, Variable
 
@@ -66,6 +75,7 @@ def read_dataset(
     missing: str = "raise",
     clusters: Any = None,
     ids: Any = None,
+    na: Sequence[str | float] = (),
 ) -> Dataset:
     """Read named blocks into one data set with complete, aligned observations.
 
@@ -79,9 +89,18 @@ def read_dataset(
         One label for each observation.
     ids : Rows or sequence, optional
         What to call the observations; without it by the index of a frame, or by position.
+    na : sequence of str or float
+        Values that stand for missing ones.
     """
     check_choice("missing", missing, MISSING)
-    variables = {name: read_variable(data, name) for name, data in blocks.items()}
+    beside = {"\0clusters": clusters, "\0ids": ids}
+    given = {name: data for name, data in beside.items() if data is not None}
+    matched, found = aligned({**blocks, **given})
+    clusters, ids = matched.pop("\0clusters", None), matched.pop("\0ids", None)
+    blocks = matched
+    variables = {
+        name: without_codes(read_variable(data, name), na) for name, data in blocks.items()
+    }
     n = _common_length(variables)
     rows = read_rows(blocks, n, ids)
     groups, second = read_clusterings(clusters, n, rows)
@@ -93,10 +112,11 @@ def read_dataset(
         second = None if second is None else second[complete]
         rows = rows.take(complete)
     _check_size(len(complete), n_dropped)
-    for variable in variables.values():
-        check_varies(variable)
+    _check_all_vary(variables)
     library = next((lib for lib in map(frame_library, blocks.values()) if lib), None)
-    cautions = _dropped_in_words(n_dropped, len(complete))
+    said = (caution for variable in variables.values() for caution in variable.cautions)
+    found = (*found, *said, *value_cautions(variables))
+    cautions = (*found, *_dropped_in_words(n_dropped, len(complete)))
     return Dataset(variables, rows, n_dropped, groups, library, cautions, second)
 
 
@@ -108,7 +128,7 @@ def read_rows(blocks: Mapping[str, Any], n: int, ids: Any = None) -> Rows:
         values = ids.to_list() if hasattr(ids, "to_list") else list(ids)
         names = Rows.labelled(values, str(getattr(ids, "name", None) or "id"))
     else:
-        indexes = (own_index(block) for block in blocks.values())
+        indexes = (index_rows(block) for block in blocks.values())
         return next((index for index in indexes if index is not None), Rows.of(n))
     if len(names) != n:
         raise InputError(
@@ -117,15 +137,17 @@ def read_rows(blocks: Mapping[str, Any], n: int, ids: Any = None) -> Rows:
     return names
 
 
-def own_index(data: Any) -> Rows | None:
-    """Give the index of a pandas object, unless it only counts the rows."""
-    index = getattr(data, "index", None)
-    if frame_library(data) != "pandas" or index is None or callable(index):
-        return None
-    if type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1):
-        return None
-    name = index.name if isinstance(index.name, str) and index.name else "row"
-    return Rows.labelled(index.to_numpy(), name)
+def _check_all_vary(variables: Mapping[str, Variable]) -> None:
+    """Refuse constants, all at once."""
+    constant = [variable for variable in variables.values() if variable.is_constant()]
+    if len(constant) == 1:
+        check_varies(constant[0])
+    if constant:
+        raise InputError(
+            f"{listing([variable.name for variable in constant])} are constant: all "
+            f"{len(constant[0])} observations are the same, so nothing can depend on them.",
+            "Leave them out.",
+        )
 
 
 def small_sample_cautions(n: int) -> tuple[ReldepWarning, ...]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from reldep.data.table import Table
 
 _NUMERIC = {ColumnType.NUMBER, ColumnType.INTEGER}
+_NESTED = {ColumnType.OTHER, ColumnType.CYCLE}
 _LABELS = {ColumnType.CATEGORY, ColumnType.TEXT}
 
 
@@ -85,7 +86,7 @@ def _counts(name: str, kind: ColumnType) -> pl.Expr:
         values.count().alias("n_present"),
         values.drop_nulls().first().alias("example"),
     ]
-    if kind is not ColumnType.OTHER:
+    if kind not in _NESTED:
         counts.append(values.drop_nulls().n_unique().alias("n_unique"))
     if kind in _NUMERIC:
         counts += [values.min().alias("minimum"), values.max().alias("maximum")]
@@ -116,7 +117,7 @@ def _kernel(kind: ColumnType, n_present: int, n_unique: int | None) -> str:
         return "none: all missing"
     if n_unique == 1:
         return "none: constant"
-    if kind in _NUMERIC:
+    if kind in _NUMERIC or kind in (ColumnType.CYCLE, ColumnType.DATE):
         return "Gaussian (median)"
     if kind is ColumnType.TEXT:
         return "none: all different"

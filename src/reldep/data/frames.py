@@ -1,13 +1,19 @@
-"""Tables as data frames, in the library the data came from."""
+"""Data frames of any library: their columns and names in, their index, tables out."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from reldep.data.checks import cell, listing, quoted, repeated
+from reldep.data.rows import Rows
+from reldep.exceptions import DataWarning, InputError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reldep.data.variables import FloatArray
+
+_LIBRARIES = {"pandas", "polars", "pyarrow", "modin", "cudf"}
 
 
 def make_frame(columns: Mapping[str, Sequence[Any] | FloatArray], library: str | None) -> Any:
@@ -16,3 +22,159 @@ def make_frame(columns: Mapping[str, Sequence[Any] | FloatArray], library: str |
 
     backend: Any = library or "polars"
     return nw.from_dict(dict(columns), backend=backend).to_native()
+
+
+def frame_library(data: Any) -> str | None:
+    """Name the data frame library that `data` comes from, if any."""
+    library = type(data).__module__.partition(".")[0]
+    return library if library in _LIBRARIES else None
+
+
+def unwrapped(data: Any) -> Any:
+    """Give the frame or series that narwhals is wrapped around."""
+    wrapped = type(data).__module__.partition(".")[0] == "narwhals"
+    return data.to_native() if wrapped and hasattr(data, "to_native") else data
+
+
+def native_name(data: Any) -> str | None:
+    """Give the name that a series, or a frame of one column, carries.
+
+    Examples
+    --------
+    >>> import polars
+    >>> native_name(polars.DataFrame({"bmi": [21.5]}))
+    'bmi'
+    """
+    if not is_frame(data):
+        label = getattr(data, "name", None)
+        plain = isinstance(label, (str, int, tuple)) and label not in ("", ())
+        return column_name(label) if plain and not isinstance(label, bool) else None
+    names = column_names(data)
+    return names[0] or None if len(names) == 1 else None
+
+
+def is_frame(data: Any) -> bool:
+    """Tell a data frame from a series, an array and everything else."""
+    if frame_library(data) is None or type(data).__name__ == "LazyFrame":
+        return False
+    return hasattr(data, "columns") and getattr(data, "ndim", 2) == 2
+
+
+def column_name(label: Any) -> str:
+    """Write the label of a column as a name: several levels are joined.
+
+    Examples
+    --------
+    >>> column_name(("blood", "HDL")), column_name(7)
+    ('blood_HDL', '7')
+    """
+    if isinstance(label, tuple):
+        return "_".join(str(level) for level in label if str(level))
+    return str(label)
+
+
+def column_names(data: Any) -> list[str]:
+    """Give the names of a frame's columns, as strings."""
+    labels = data.column_names if hasattr(data, "column_names") else data.columns
+    return [column_name(label) for label in labels]
+
+
+def with_plain_names(data: Any, name: str) -> Any:
+    """Give the columns of a pandas frame names that are strings; refuse a name that comes twice."""
+    names = column_names(data)
+    twice = repeated(names)
+    if twice:
+        raise InputError(
+            f"{name} has more than one column named {listing(twice)}.",
+            "Give every column a name of its own.",
+        )
+    if frame_library(data) == "pandas" and list(data.columns) != names:
+        data = data.copy(deep=False)
+        data.columns = names
+    return data
+
+
+def own_index(data: Any) -> Any | None:
+    """Give the index of a pandas object; of anything else there is none."""
+    if frame_library(data) != "pandas" or not hasattr(data, "iloc"):
+        return None
+    return data.index
+
+
+def counts_only(index: Any) -> bool:
+    """Tell whether an index only counts the rows, as it does if none was given."""
+    counted = type(index).__name__ == "RangeIndex"
+    return counted and (index.start, index.step) == (0, 1)
+
+
+def index_rows(data: Any) -> Rows | None:
+    """Name rows by the index of a pandas object, unless it only counts them."""
+    index = own_index(data)
+    if index is None or counts_only(index):
+        return None
+    named = isinstance(index.name, str) and index.name
+    labels = index.tolist() if index.nlevels > 1 else index.to_numpy()
+    return Rows.labelled(labels, index.name if named else "row")
+
+
+def aligned(blocks: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[DataWarning, ...]]:
+    """Bring pandas objects into one order by their index; refuse those that do not match.
+
+    Objects whose index only counts the rows, arrays and frames of other libraries are matched
+    by position.
+    """
+    indexes = {
+        name: index for name, data in blocks.items() if (index := own_index(data)) is not None
+    }
+    if len(indexes) < 2:
+        return dict(blocks), ()
+    own = {name: index for name, index in indexes.items() if not counts_only(index)}
+    first_name, first = next(iter(own.items() or indexes.items()))
+    made: dict[str, Any] = dict(blocks)
+    moved, counted = [], []
+    for name, index in indexes.items():
+        if index.equals(first) or len(index) != len(first):
+            continue  # a wrong length has a message of its own
+        if index.is_unique and first.is_unique and set(index) == set(first):
+            made[name] = blocks[name].loc[first]
+            moved.append(name)
+        elif counts_only(index):
+            counted.append(name)
+        else:
+            raise _unmatched(first_name, first, name, index)
+    others = [name for name in blocks if name not in indexes]
+    if moved and others:
+        raise InputError(
+            f"the rows of {quoted(moved)} stand in another order than those of {first_name!r} by "
+            f"their index, but {quoted(others)} has no index to match them by.",
+            "Bring all of them into one order first, as with .loc[index].",
+        )
+    return made, _in_words(first_name, moved, counted)
+
+
+def _unmatched(first_name: str, first: Any, name: str, index: Any) -> InputError:
+    if not (index.is_unique and first.is_unique):
+        return InputError(
+            f"{first_name!r} and {name!r} have different indexes in which labels come twice, so "
+            "their rows cannot be matched.",
+            "Bring them into one order, and drop the index with .reset_index(drop=True).",
+        )
+    stranger = next(label for label in index if label not in first)
+    return InputError(
+        f"{first_name!r} and {name!r} do not have the same rows: {cell(stranger)} is in the index "
+        f"of {name!r} only.",
+        "Join them by their index first; if they are in one order already, drop the index with "
+        ".reset_index(drop=True).",
+    )
+
+
+def _in_words(first: str, moved: Sequence[str], counted: Sequence[str]) -> tuple[DataWarning, ...]:
+    said = []
+    if moved:
+        said.append(f"the rows of {quoted(moved)} were matched with those of {first!r} by index.")
+    if counted:
+        said.append(
+            f"{first!r} has an index and {quoted(counted)} has none: their rows were matched by "
+            "position."
+        )
+    return tuple(DataWarning(text) for text in said)

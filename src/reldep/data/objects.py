@@ -12,8 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from reldep.data.frames import (
+    column_names,
+    frame_library,
+    is_frame,
+    native_name,
+    unwrapped,
+    with_plain_names,
+)
 from reldep.data.variables import (
-    MISSING_CODE,
     FloatArray,
     Items,
     Labels,
@@ -22,11 +29,24 @@ from reldep.data.variables import (
     Sparse,
     Variable,
 )
+from reldep.data.words import (
+    float_of,
+    is_missing,
+    is_moment,
+    is_number,
+    labels_of,
+    read_datetimes,
+    read_moments,
+    read_words,
+)
+from reldep.exceptions import InputError, InputTypeError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     import narwhals as nw
+
+__all__ = ["WAY_OUT_OBJECTS", "frame_library", "labels_of", "native_name", "read_variable"]
 
 WAY_OUT_OBJECTS = (
     "Convert it to numbers or strings, or pass a kernel made for such objects "
@@ -47,30 +67,23 @@ def read_variable(data: Any, name: str) -> Variable:
     Returns
     -------
     Variable
-        Numbers become `Numeric` (or `Sparse`), booleans, strings and categoricals `Labels`,
-        frames with both `Mixed`, everything else `Items`.
+        Numbers become `Numeric` (or `Sparse`), booleans and categoricals `Labels`, frames with
+        both `Mixed`, everything else `Items`. Strings become numbers where all of them are, with
+        a caution, and `Labels` otherwise; dates become the days since the first one.
     """
     variable = _dispatch(data, name)
     if len(variable) == 0:
-        raise ValueError(f"{name} has no observations; pass at least 4.")
+        raise _no_observations(name)
     return variable
 
 
-def native_name(data: Any) -> str | None:
-    """Give the name a series carries, if it has one."""
-    label = getattr(data, "name", None)
-    return str(label) if isinstance(label, str) and label else None
-
-
-def frame_library(data: Any) -> str | None:
-    """Name the data frame library that `data` comes from, if any."""
-    library = type(data).__module__.partition(".")[0]
-    return library if library in {"pandas", "polars", "pyarrow", "modin", "cudf"} else None
+def _no_observations(name: str) -> InputError:
+    return InputError(f"{name} has no observations; pass at least 4.")
 
 
 def _dispatch(data: Any, name: str) -> Variable:
     if data is None or isinstance(data, (str, bytes, numbers.Number, dict, set)):
-        raise TypeError(
+        raise InputTypeError(
             f"{name} is of type {type(data).__name__}; pass one observation per row as an "
             "array, list, series or data frame."
         )
@@ -78,6 +91,7 @@ def _dispatch(data: Any, name: str) -> Variable:
         return _from_sparse(data, name)
     if isinstance(data, np.ndarray):
         return _from_array(data, name)
+    data = unwrapped(data)
     if frame_library(data) is not None:
         return _from_frame_library(data, name)
     if hasattr(data, "__array__"):
@@ -86,7 +100,7 @@ def _dispatch(data: Any, name: str) -> Variable:
         return _from_frame_library(data, name)
     if hasattr(data, "__len__") and hasattr(data, "__getitem__"):
         return _from_sequence(list(data), name)
-    raise TypeError(
+    raise InputTypeError(
         f"{name} is of type {type(data).__name__}, which has no rows; pass an array, list, "
         "series or data frame."
     )
@@ -96,30 +110,31 @@ def _from_sparse(data: Any, name: str) -> Sparse:
     from scipy.sparse import csr_array
 
     if data.ndim != 2 or data.shape[1] == 0:
-        raise ValueError(
+        raise InputError(
             f"{name} is a sparse matrix of shape {data.shape}; pass rows × columns with at "
             "least one column."
         )
     if data.dtype.kind not in "biuf":
-        raise TypeError(f"{name} is a sparse matrix of dtype {data.dtype}; pass real numbers.")
+        raise InputTypeError(f"{name} is a sparse matrix of dtype {data.dtype}; pass real numbers.")
     return Sparse(name, csr_array(data, dtype=np.float64))
 
 
 def _from_array(array: npt.NDArray[Any], name: str) -> Variable:
     if array.ndim == 0:
-        raise TypeError(f"{name} is a single value; pass one observation per row.")
+        raise InputTypeError(f"{name} is a single value; pass one observation per row.")
     if len(array) == 0:
-        raise ValueError(f"{name} has no observations; pass at least 4.")
+        raise _no_observations(name)
     if array.ndim == 2 and array.shape[1] == 0:
-        raise ValueError(f"{name} has no columns (shape {array.shape}); pass at least one.")
-    if isinstance(array, np.ma.MaskedArray):
-        array = np.ma.filled(array.astype(np.float64), np.nan)
+        raise InputError(f"{name} has no columns (shape {array.shape}); pass at least one.")
     kind = array.dtype.kind
+    if isinstance(array, np.ma.MaskedArray) and kind in "biuf":
+        array, kind = np.ma.filled(array.astype(np.float64), np.nan), "f"
     if array.ndim > 2:
         return Items(name, array)
     if kind in "iuf":
-        table = array.reshape(len(array), -1)
-        return Numeric(name, _frozen(np.asarray(table, dtype=np.float64)))
+        return Numeric(name, _as_doubles(array.reshape(len(array), -1), name))
+    if kind in "Mm":
+        return read_datetimes(array, name)
     if kind == "O" and array.ndim == 1:
         return _from_sequence(array.tolist(), name)
     if kind in "bUSTO":
@@ -127,25 +142,39 @@ def _from_array(array: npt.NDArray[Any], name: str) -> Variable:
         return _combine(
             name, [_from_sequence(c.tolist(), f"{name}[:, {i}]") for i, c in enumerate(columns)]
         )
-    raise TypeError(
-        f"{name} has dtype {array.dtype}, which is neither numbers nor labels. {WAY_OUT_OBJECTS}"
+    raise InputTypeError(
+        f"{name} has dtype {array.dtype}, which is neither numbers nor labels.", WAY_OUT_OBJECTS
     )
+
+
+def _as_doubles(table: npt.NDArray[Any], name: str) -> FloatArray:
+    """Give float64, read-only; refuse numbers that are finite only in a wider type."""
+    with np.errstate(over="ignore"):
+        doubles = np.asarray(table, dtype=np.float64)
+    if table.dtype.itemsize > 8 and not np.array_equal(np.isfinite(doubles), np.isfinite(table)):
+        raise InputError(f"{name} has numbers beyond 1e308; divide them by a constant.")
+    return _frozen(doubles)
 
 
 def _from_sequence(values: list[Any], name: str) -> Variable:
     """Read a plain list: by the kinds of its elements, not by what NumPy would coerce."""
-    present = [value for value in values if not _is_missing(value)]
+    present = [value for value in values if not is_missing(value)]
     if not present:
         if values:
-            raise ValueError(f"{name} has only missing values; leave it out or fill it in.")
-        raise ValueError(f"{name} has no observations; pass at least 4.")
-    if all(isinstance(value, (bool, np.bool_)) for value in present) or all(
-        isinstance(value, (str, bytes)) for value in present
-    ):
+            raise InputError(f"{name} has only missing values; leave it out or fill it in.")
+        raise _no_observations(name)
+    if all(isinstance(value, (bool, np.bool_)) for value in present):
         return labels_of(values, name)
-    if all(isinstance(value, numbers.Real) for value in present):
-        column = [np.nan if _is_missing(value) else float(value) for value in values]
-        return Numeric(name, _frozen(np.array(column, dtype=np.float64)[:, None]))
+    if all(map(is_number, present)):
+        column = np.array([float_of(value, name) for value in values], dtype=np.float64)
+        return Numeric(name, _frozen(column[:, None]))
+    if all(isinstance(value, (str, bytes)) for value in present):
+        return read_words(values, name)
+    if all(isinstance(value, str) or is_number(value) for value in present):
+        understood = read_words(values, name)
+        return understood if isinstance(understood, Numeric) else Items(name, values)
+    if all(map(is_moment, present)):
+        return read_moments(values, name)
     if all(isinstance(value, (list, tuple, np.ndarray)) for value in present):
         return _from_rows(values, name)
     return Items(name, values)
@@ -157,18 +186,23 @@ def _from_rows(rows: list[Any], name: str) -> Variable:
     Other rows (series or sets of different sizes, pictures, graphs as tuples) stay as they
     are, for a kernel made for them.
     """
-    present = [row for row in rows if not _is_missing(row)]
+    present = [row for row in rows if not is_missing(row)]
     if not all(_is_flat(row) for row in present) or len({len(row) for row in present}) > 1:
         return Items(name, rows)
+    if not len(present[0]):
+        raise InputError(f"{name} has rows without any value; pass at least one column.")
     gap = [None] * len(present[0])
-    return _from_array(np.array([gap if _is_missing(r) else r for r in rows], object), name)
+    table = np.empty((len(rows), len(present[0])), dtype=object)
+    for i, row in enumerate(rows):
+        table[i] = gap if is_missing(row) else list(row)
+    return _from_array(table, name)
 
 
 def _is_flat(row: Any) -> bool:
     """Tell whether a row holds numbers or labels only."""
     if isinstance(row, np.ndarray) and (row.ndim != 1 or row.dtype.kind in "biuf"):
         return row.ndim == 1
-    return all(isinstance(cell, (numbers.Real, str)) or _is_missing(cell) for cell in row)
+    return all(isinstance(cell, (numbers.Real, str)) or is_missing(cell) for cell in row)
 
 
 def _from_frame_library(data: Any, name: str) -> Variable:
@@ -176,23 +210,25 @@ def _from_frame_library(data: Any, name: str) -> Variable:
 
     if frame_library(data) == "pyarrow" and type(data).__name__.endswith("Array"):
         data = _chunked(data)
+    if is_frame(data) and frame_library(data) == "pandas":
+        data = with_plain_names(data, name)
     native = nw.from_native(data, allow_series=True, pass_through=True)
     if isinstance(native, nw.LazyFrame):
-        raise TypeError(f"{name} is a lazy frame; pass {name}.collect().")
+        raise InputTypeError(f"{name} is a lazy frame; pass {name}.collect().")
     if isinstance(native, nw.Series):
-        return replace(_from_series(native, str(native.name or name)), name=name)
-    if isinstance(native, nw.DataFrame):
-        if native.shape[1] == 0:
-            raise ValueError(f"{name} has no columns; pass at least one.")
-        dtypes = set(native.schema.values())
-        if all(dtype.is_numeric() for dtype in dtypes):
-            # As a whole: column by column, thousands of genes take seconds.
-            doubles = native if dtypes == {nw.Float64} else native.select(nw.all().cast(nw.Float64))
-            table = doubles.to_numpy()
-            columns = tuple(str(column) for column in native.columns)
-            return Numeric(name, _frozen(np.asarray(table, dtype=np.float64)), columns)
-        return _combine(name, [_from_series(native[c], str(c)) for c in native.columns])
-    return _from_array(np.asarray(data), name)
+        return replace(_from_series(native, native_name(data) or name), name=name)
+    if not isinstance(native, nw.DataFrame):
+        return _from_array(np.asarray(data), name)
+    if native.shape[1] == 0:
+        raise InputError(f"{name} has no columns; pass at least one.")
+    if native.shape[0] == 0:
+        raise _no_observations(name)
+    dtypes = set(native.schema.values())
+    if all(dtype.is_numeric() for dtype in dtypes):
+        # As a whole: column by column, thousands of genes take seconds.
+        doubles = native if dtypes == {nw.Float64} else native.select(nw.all().cast(nw.Float64))
+        return Numeric(name, _frozen(_to_doubles(doubles)), tuple(column_names(data)))
+    return _combine(name, [_from_series(native[c], str(c)) for c in native.columns])
 
 
 def _chunked(data: Any) -> Any:
@@ -202,62 +238,60 @@ def _chunked(data: Any) -> Any:
     return data if isinstance(data, pa.ChunkedArray) else pa.chunked_array([data])
 
 
+def _to_doubles(data: nw.DataFrame[Any] | nw.Series[Any]) -> FloatArray:
+    return np.asarray(data.to_numpy(), dtype=np.float64)
+
+
 def _from_series(series: nw.Series[Any], name: str) -> Variable:
     import narwhals as nw
 
     dtype = series.dtype
+    if len(series) == 0:
+        raise _no_observations(name)
     if dtype.is_numeric():
-        column = np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
-        return Numeric(name, _frozen(column[:, None]), (name,))
-    if dtype in (nw.Boolean, nw.String, nw.Categorical, nw.Enum):
+        return Numeric(name, _frozen(_to_doubles(series.cast(nw.Float64))[:, None]), (name,))
+    if dtype in (nw.Boolean, nw.Categorical, nw.Enum):
         return labels_of(series.to_list(), name)
-    if dtype in (nw.Object, nw.List, nw.Array):
+    if dtype == nw.String:
         return _from_sequence(series.to_list(), name)
-    raise TypeError(
-        f"column {name!r} has type {dtype}, which is neither numbers nor labels. "
-        "Convert it first, for instance a date to days since the first one."
+    if dtype in (nw.Date, nw.Datetime, nw.Time, nw.Duration):
+        return read_moments(series.to_list(), name)
+    if dtype in (nw.Object, nw.List, nw.Array, nw.Unknown):
+        nested = _from_sequence(series.to_list(), name)
+        if isinstance(nested, Numeric):
+            return replace(nested, columns=(name,) * nested.values.shape[1])
+        return nested
+    raise InputTypeError(
+        f"column {name!r} has type {dtype}, which is neither numbers nor labels.",
+        "Convert it first.",
     )
-
-
-def labels_of(values: Iterable[Any], name: str) -> Labels:
-    """Give numbers to the distinct values in order of first appearance."""
-    numbering: dict[Any, int] = {}
-    codes = np.fromiter(
-        (
-            MISSING_CODE if _is_missing(value) else numbering.setdefault(value, len(numbering))
-            for value in values
-        ),
-        dtype=np.int64,
-    )
-    return Labels(name, codes, tuple(numbering))
 
 
 def _combine(name: str, columns: Sequence[Variable]) -> Variable:
     """Put columns side by side: the numbers as one part, each label column as its own."""
     if len(columns) == 1 and not isinstance(columns[0], Numeric):
         return replace(columns[0], name=name)
-    odd = [column for column in columns if not isinstance(column, (Numeric, Labels))]
+    flat = [
+        part
+        for column in columns
+        for part in (column.parts if isinstance(column, Mixed) else (column,))
+    ]
+    odd = [column for column in flat if not isinstance(column, (Numeric, Labels))]
     if odd:
-        raise TypeError(
-            f"column {odd[0].name!r} of {name} is neither numbers nor labels. {WAY_OUT_OBJECTS}"
+        raise InputTypeError(
+            f"column {odd[0].name!r} of {name} is neither numbers nor labels.", WAY_OUT_OBJECTS
         )
-    numeric = [column for column in columns if isinstance(column, Numeric)]
-    labels = [column for column in columns if isinstance(column, Labels)]
+    cautions = tuple(caution for column in columns for caution in column.cautions)
+    numeric = [column for column in flat if isinstance(column, Numeric)]
+    labels = [column for column in flat if isinstance(column, Labels)]
     parts: list[Numeric | Labels] = [*labels]
     if numeric:
         block = np.column_stack([column.values for column in numeric])
-        columns_named = tuple(column.name for column in numeric)
-        parts.insert(0, Numeric(name, _frozen(block), columns_named))
-    return parts[0] if len(parts) == 1 else Mixed(name, tuple(parts))
-
-
-def _is_missing(value: Any) -> bool:
-    """Recognise None, NaN and the missing-value marks of the frame libraries."""
-    if value is None:
-        return True
-    if isinstance(value, (float, np.floating)):
-        return bool(value != value)
-    return type(value).__name__ in {"NAType", "NaTType"}
+        named = tuple(own for column in numeric for own in [column.name] * column.values.shape[1])
+        parts.insert(0, Numeric(name, _frozen(block), named))
+    if len(parts) == 1:
+        return replace(parts[0], cautions=cautions)
+    return Mixed(name, tuple(parts), cautions=cautions)
 
 
 def _frozen(array: FloatArray) -> FloatArray:

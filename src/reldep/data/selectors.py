@@ -38,6 +38,7 @@ class ColumnType(StrEnum):
     BOOLEAN = "boolean"
     TEXT = "text"
     DATE = "date"
+    CYCLE = "place in a cycle"
     MIXED = "numbers and words"
     OTHER = "other"
 
@@ -45,7 +46,9 @@ class ColumnType(StrEnum):
 # A column of numbers with a stray word answers to both types, so that neither
 # passes over it in silence: reading it is an error that says what to do.
 _TYPES: dict[str, frozenset[ColumnType]] = {
-    "@numeric": frozenset({ColumnType.NUMBER, ColumnType.INTEGER, ColumnType.MIXED}),
+    "@numeric": frozenset(
+        {ColumnType.NUMBER, ColumnType.INTEGER, ColumnType.CYCLE, ColumnType.MIXED}
+    ),
     "@categorical": frozenset(
         {ColumnType.CATEGORY, ColumnType.BOOLEAN, ColumnType.TEXT, ColumnType.MIXED}
     ),
@@ -125,6 +128,44 @@ def select_blocks(
             raise InputError(f"two blocks are named {name!r}; give each its own name")
         blocks[name] = select_columns(expression, schema, source=source)
     return blocks
+
+
+def name_blocks(
+    definitions: Sequence[str], schema: Mapping[str, ColumnType], *, source: str = "the table"
+) -> dict[str, list[str]]:
+    """Return blocks of columns from ``COLS`` or ``NAME=COLS``, each by its name.
+
+    A block without a name is called by its only column, or else as it was written.
+
+    Examples
+    --------
+    >>> schema = dict.fromkeys(["diet", "C14", "C16", "ge_1"], ColumnType.NUMBER)
+    >>> name_blocks(["diet", "C*", "genes=ge_*"], schema)
+    {'diet': ['diet'], 'C*': ['C14', 'C16'], 'genes': ['ge_1']}
+    """
+    blocks: dict[str, list[str]] = {}
+    for definition in definitions:
+        name, columns = _name_block(definition, schema, source)
+        if name in blocks:
+            raise InputError(
+                f"two variables are named {name!r}.",
+                "Give them names of their own, as in NAME=COLS.",
+            )
+        blocks[name] = columns
+    return blocks
+
+
+def _name_block(
+    definition: str, schema: Mapping[str, ColumnType], source: str
+) -> tuple[str, list[str]]:
+    if definition in schema:
+        return definition, [definition]
+    pieces = _split(definition, "=", maximum=1)
+    if len(pieces) == 2 and "" not in pieces:
+        name = _bare_or_quoted(pieces[0], definition)
+        return name, select_columns(pieces[1], schema, source=source)
+    columns = select_columns(definition, schema, source=source)
+    return columns[0] if len(columns) == 1 else definition, columns
 
 
 def quote_column(name: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reldep.data.cells import ROW, Cleaned, Refusal
+from reldep.data.cells import ROW, Cleaned, Refusal, cycle
 from reldep.data.checks import cell, printable
 from reldep.data.queries import (
     check_types,
@@ -221,20 +221,47 @@ def finished_table(
 ) -> Table:
     """Make a table of a frame whose words are understood: missing codes, NaN, labels."""
     frame = tidy_numbers(_without_codes(cleaned.frame, options))
-    schema = frame.collect_schema()
+    columns = typed_columns(frame.collect_schema(), cleaned.refusals)
+    frame, columns, cycles = with_cycles(frame, columns, options)
     table = Table(
         name=name,
         frame=frame,
-        columns=typed_columns(schema, cleaned.refusals),
+        columns=columns,
         refusals=cleaned.refusals,
         places=places or Places(),
         texts=texts,
         said=said,
-        column_said=cleaned.said,
+        column_said={**cleaned.in_words(), **cycles},
     )
     if options.categories is None:
         return table
     return with_categories(table, table.select(options.categories))
+
+
+def with_cycles(
+    frame: pl.LazyFrame, columns: Mapping[str, ColumnType], options: ReadingOptions
+) -> tuple[pl.LazyFrame, dict[str, ColumnType], dict[str, list[str]]]:
+    """Bring the dates to a circle for which the options ask for a place in a cycle."""
+    import polars as pl
+
+    kinds, said = dict(columns), {}
+    schema = frame.collect_schema()
+    made = []
+    for name, kind in columns.items():
+        rule = options.date_rule(name)
+        if kind is not ColumnType.DATE or rule == "elapsed":
+            continue
+        lacking = pl.Date if rule == "hour" else pl.Time
+        if schema[name] in (lacking, pl.Duration):
+            raise InputError(
+                f"column {name!r} has no {rule}: it holds values of the type {schema[name]}.",
+                ["Pass another value for ", Option("dates"), "."],
+            )
+        made.append(cycle(column(name), rule, schema[name]).alias(name))
+        kinds[name] = ColumnType.CYCLE
+        span = {"hour": "day", "weekday": "week", "month": "year"}[rule]
+        said[name] = [f"dates read as their place in the {span}, on a circle"]
+    return frame.with_columns(made), kinds, said
 
 
 def _without_codes(frame: pl.LazyFrame, options: ReadingOptions) -> pl.LazyFrame:

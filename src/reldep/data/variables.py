@@ -15,7 +15,7 @@ by :func:`reldep.data.objects.read_variable` into one of five frozen forms:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from scipy.sparse import csr_array
 
+    from reldep.exceptions import DataWarning
+
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -37,9 +39,18 @@ MISSING_CODE = -1
 
 @dataclass(frozen=True, eq=False)
 class Variable(ABC):
-    """A named block of observations."""
+    """A named block of observations.
+
+    Attributes
+    ----------
+    name : str
+        What it is called.
+    cautions : tuple of DataWarning
+        What was understood about its values beyond what they plainly say.
+    """
 
     name: str
+    cautions: tuple[DataWarning, ...] = field(default=(), kw_only=True)
 
     @abstractmethod
     def __len__(self) -> int:
@@ -66,7 +77,11 @@ class Variable(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Numeric(Variable):
-    """Numbers: one row an observation, one column a measurement."""
+    """Numbers: one row an observation, one column a measurement.
+
+    `columns` names every column, if they have names; a nested column of a frame gives its name
+    to all the columns that it becomes.
+    """
 
     values: FloatArray
     columns: tuple[str, ...] = ()
@@ -123,10 +138,15 @@ class Sparse(Variable):
 
 @dataclass(frozen=True, eq=False)
 class Labels(Variable):
-    """Categories: a code per observation and the category each code stands for."""
+    """Categories: a code per observation and the category each code stands for.
+
+    `doubt` says why the values may be no labels after all. A kernel that is chosen by the kind
+    of the data refuses them with these words; one that is asked for by name takes them.
+    """
 
     codes: IntArray
     categories: tuple[Any, ...]
+    doubt: str | None = field(default=None, kw_only=True)
 
     def __len__(self) -> int:
         return len(self.codes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import zipfile
 import zlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from xml.parsers import expat
 
@@ -179,9 +180,7 @@ def _exact_numbers(
     now = [
         name
         for name, kind in schema.items()
-        if kind == pl.String
-        and found[name].is_numeric()
-        and all("missing" in words for words in cleaned.said.get(name, ()))
+        if kind == pl.String and found[name].is_numeric() and name not in cleaned.said
     ]
     if not now:
         return cleaned
@@ -199,7 +198,7 @@ def _exact_numbers(
         .alias(name)
         for name in now
     )
-    return Cleaned(frame.lazy(), cleaned.refusals, cleaned.said)
+    return replace(cleaned, frame=frame.lazy())
 
 
 def _check_extent(path: Path) -> None:

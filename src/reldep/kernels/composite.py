@@ -307,8 +307,11 @@ def _columns_of(variable: Mixed | Numeric) -> dict[str, Numeric | Labels]:
                 raise TypeError(
                     f"{variable.name} has no column names; kernel Columns takes a data frame."
                 )
-            for i, name in enumerate(part.columns):
-                columns[name] = Numeric(name, part.values[:, [i]], (name,))
+            # A nested column of a frame has become several columns of its name.
+            names = np.array(part.columns, dtype=object)
+            for name in dict.fromkeys(part.columns):
+                values = part.values[:, names == name]
+                columns[name] = Numeric(name, values, (name,) * values.shape[1])
     return columns
 
 

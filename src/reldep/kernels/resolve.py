@@ -76,12 +76,14 @@ def auto_kernel(variable: Variable) -> Kernel:
     """
     if isinstance(variable, Labels):
         _refuse_texts(variable, "Pass kernel=reldep.kernels.Text()")
+        _refuse_doubtful(variable)
         return Delta()
     if isinstance(variable, Mixed):
         for part in variable.parts:
             if isinstance(part, Labels):
                 way_out = f"Give each column a kernel with Columns: {part.name!r} gets Text()"
                 _refuse_texts(part, way_out)
+                _refuse_doubtful(part)
         return Delta() if variable.numbers() is None else Product((Gaussian(), Delta()))
     if isinstance(variable, Items) and isinstance(variable.items[0], Lifetime):
         return LogRank()
@@ -92,6 +94,19 @@ def auto_kernel(variable: Variable) -> Kernel:
             f"{_proposal(variable)}{WAY_OUT_OBJECTS}"
         )
     return Gaussian()
+
+
+def _refuse_doubtful(labels: Labels) -> None:
+    """Refuse strings that are labels only if the user says so."""
+    if labels.doubt is not None:
+        raise InputError(
+            f"{labels.name} holds strings: {labels.doubt}.",
+            [
+                "Pass numbers; or, if they are labels after all, ",
+                Option("kernel", "delta"),
+                " or a categorical column.",
+            ],
+        )
 
 
 def _refuse_texts(labels: Labels, way_out: str) -> None:

@@ -58,7 +58,8 @@ def log_tail(statistic: FloatArray, df: FloatArray) -> FloatArray:
     tail = stdtr(np.where(student, degrees, 1.0), -t)
     near, far = student & (tail > SMALLEST), student & (tail <= SMALLEST)
     result[near] = np.log(tail[near])
-    result[far] = _log_far_tail(t[far], degrees[far])
+    if far.any():
+        result[far] = _log_far_tail(t[far], degrees[far])
     return result
 
 

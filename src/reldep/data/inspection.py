@@ -1,0 +1,346 @@
+"""What is suspicious about values: codes for missing, twins of labels, copies, mixed units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reldep.data.checks import cell, listing, quoted
+from reldep.data.notation import MISSING_CODES
+from reldep.data.variables import MISSING_CODE, Labels, Mixed, Numeric, Variable
+from reldep.exceptions import DataWarning, InputError, Option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from reldep.data.variables import FloatArray, IntArray
+
+# What people and programs write for a missing number.
+_CODES = np.array(
+    [
+        *(-1, -9, -99, -999, -9999, -99999, -999999),
+        *(77, 88, 99, 777, 888, 999, 7777, 8888, 9999, 77777, 88888, 99999, 999999, 9999999),
+        *(-32768, 32767, 65535, -2147483648, 2147483647, 9.969209968386869e36),
+    ]
+)
+_FILL_VALUE = 1e15
+_SHOWN = 5
+# A block is ruled by few columns if these few have this share of its squared distances.
+RULING_SHARE = 0.8
+
+
+def value_cautions(variables: Mapping[str, Variable]) -> tuple[DataWarning, ...]:
+    """Look for codes for missing values and for labels that may be one and the same."""
+    found: list[DataWarning] = []
+    for variable in variables.values():
+        for part in variable.parts if isinstance(variable, Mixed) else (variable,):
+            if isinstance(part, Numeric):
+                found += _codes_in_words(part)
+            elif isinstance(part, Labels):
+                found += _twins_in_words(part)
+    return tuple(found)
+
+
+def suspected_codes(column: FloatArray) -> list[tuple[float, int]]:
+    """Find numbers in a column that may stand for missing values, and how often they come.
+
+    A code is suspected if it is the smallest or largest value and lies apart from the others:
+    below 0 where all others are not, or farther from them than they are spread.
+
+    Examples
+    --------
+    >>> import numpy
+    >>> suspected_codes(numpy.array([21.0, 35, -999, 62, 48, -999]))
+    [(-999.0, 2)]
+    >>> suspected_codes(numpy.array([-1.0, 1, 0, -1, 1, 0]))
+    []
+    """
+    rest = column[np.isfinite(column)]
+    found = []
+    while len(rest) > 3:
+        low, high = rest.min(), rest.max()
+        code = next((end for end in (low, high) if _may_be_code(end)), None)
+        if code is None or not _stands_apart(code, rest[rest != code]):
+            other = high if code == low and _may_be_code(high) else None
+            if other is None or not _stands_apart(other, rest[rest != other]):
+                break
+            code = other
+        found.append((float(code), int((rest == code).sum())))
+        rest = rest[rest != code]
+    return found
+
+
+def _may_be_code(value: float) -> bool:
+    return bool(abs(value) >= _FILL_VALUE or np.isin(value, _CODES))
+
+
+def _stands_apart(code: float, rest: FloatArray) -> bool:
+    levels = np.unique(rest)
+    if len(levels) < 3:
+        return False
+    low, high = levels[0], levels[-1]
+    if -10 < code < 0:
+        return bool(low > 0 or (low == 0 and len(levels) > 5))
+    if code < 0 and low >= 0:
+        return True
+    return bool(min(abs(code - low), abs(code - high)) > high - low)
+
+
+def _codes_in_words(variable: Numeric) -> Iterator[DataWarning]:
+    values = variable.values
+    if not values.size:
+        return
+    finite = np.where(np.isfinite(values), values, np.nan)
+    known = np.isfinite(finite).any(axis=0)
+    ends = np.stack([np.nanmin(finite[:, known], axis=0), np.nanmax(finite[:, known], axis=0)])
+    may = (np.isin(ends, _CODES) | (np.abs(ends) >= _FILL_VALUE)).any(axis=0)
+    columns = np.flatnonzero(known)[may]
+    found: dict[float, list[tuple[str, int]]] = {}
+    for position in columns:
+        for code, times in suspected_codes(values[:, position]):
+            found.setdefault(code, []).append((_name_of(variable, int(position)), times))
+    for code, places in found.items():
+        shown = [f"{name} ({times} times)" for name, times in places[:_SHOWN]]
+        more = f" and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
+        yield DataWarning(
+            f"{code:.15g} in {', '.join(shown)}{more} lies apart from all other values.",
+            ["If it stands for a missing value, pass ", Option("na", f"{code:.15g}"), "."],
+        )
+
+
+def _name_of(variable: Numeric, position: int) -> str:
+    if variable.values.shape[1] == 1:
+        return variable.name
+    own = variable.columns[position] if variable.columns else str(position)
+    return f"column {own!r} of {variable.name}"
+
+
+def _twins_in_words(labels: Labels) -> Iterator[DataWarning]:
+    words = [value for value in labels.categories if isinstance(value, str)]
+    alike: dict[str, list[str]] = {}
+    for word in words:
+        alike.setdefault(" ".join(word.lower().split()), []).append(word)
+    twins = [group for group in alike.values() if len(group) > 1]
+    if twins:
+        shown = "; ".join(quoted(group[:3]) for group in twins[:3])
+        yield DataWarning(
+            f"{labels.name} has labels that differ only in capitals or spaces ({shown}) and are "
+            "taken as different."
+        )
+    blank = [word for word in words if word.strip().lower() in MISSING_CODES | {""}]
+    if blank and len(words) > len(blank):
+        counts = {
+            word: int((labels.codes == labels.categories.index(word)).sum()) for word in blank
+        }
+        shown = ", ".join(f"{cell(word)} ({times} times)" for word, times in counts.items())
+        yield DataWarning(
+            f"{labels.name} has the label {shown}, which often stands for a missing value.",
+            ["If it does, pass ", Option("na", blank[0]), "."],
+        )
+
+
+def without_codes(variable: Variable, na: Sequence[str | float]) -> Variable:
+    """Make the values of a variable missing that the user says stand for missing ones."""
+    if not na:
+        return variable
+    if isinstance(variable, Mixed):
+        parts = [without_codes(part, na) for part in variable.parts]
+        kept = tuple(part for part in parts if isinstance(part, (Numeric, Labels)))
+        return replace(variable, parts=kept)
+    if isinstance(variable, Numeric):
+        numbers = [number for number in map(_as_number, na) if number is not None]
+        values = np.where(np.isin(variable.values, numbers), np.nan, variable.values)
+        return replace(variable, values=values)
+    if isinstance(variable, Labels):
+        words = {str(code) for code in na}
+        gone = [str(value).strip() in words for value in variable.categories]
+        codes = np.where(np.append(gone, False)[variable.codes], MISSING_CODE, variable.codes)
+        return replace(variable, codes=codes)
+    return variable
+
+
+def _as_number(code: str | float) -> float | None:
+    try:
+        return float(code)
+    except ValueError:
+        return None
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The columns that rule a block of numbers.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        The columns with the largest spread, which rule the block.
+    share : float
+        Their share of the squared distances between observations.
+    n_columns : int
+        How many columns the block has.
+    """
+
+    columns: tuple[str, ...]
+    share: float
+    n_columns: int
+
+    def caution(self, name: str) -> DataWarning:
+        """Say which columns rule the block, and the way out."""
+        noun, verb = ("column", "has") if len(self.columns) == 1 else ("columns", "have")
+        return DataWarning(
+            f"in {name}, the {noun} {listing(self.columns)} of {self.n_columns} {verb} "
+            f"{100 * self.share:.0f}% of the squared distances; the others hardly count.",
+            ["Pass ", Option("kernel", "standardized"), " to let all columns count alike."],
+        )
+
+
+def ruling_columns(variable: Variable) -> Spread | None:
+    """Find the few columns whose spread rules the distances of a block, if there are any.
+
+    The expected squared distance of two observations is twice the sum of the columns'
+    variances. A block is ruled if at most a quarter of its columns (at least one) have
+    `RULING_SHARE` of that sum.
+
+    Examples
+    --------
+    >>> import numpy
+    >>> from reldep.data.objects import read_variable
+    >>> body = numpy.random.default_rng(0).normal(size=(50, 3)) * [13.0, 0.5, 4.4]
+    >>> ruling_columns(read_variable(body, "body")).columns
+    ('0',)
+    """
+    numbers = variable.numbers() if isinstance(variable, Mixed) else variable
+    if not isinstance(numbers, Numeric) or numbers.values.shape[1] < 2:
+        return None
+    values = numbers.values
+    scale = float(np.nanmax(np.abs(values))) or 1.0
+    if not np.isfinite(scale):
+        return None
+    spread = np.nanvar(values / scale, axis=0)
+    total = spread.sum()
+    if total <= 0:
+        return None
+    order = np.argsort(-spread, kind="stable")
+    shares = np.cumsum(spread[order]) / total
+    n_ruling = int(np.searchsorted(shares, RULING_SHARE)) + 1
+    n_columns = len(spread)
+    if n_ruling > max(1, n_columns // 4):
+        return None
+    names = numbers.columns or tuple(map(str, range(n_columns)))
+    chosen = tuple(names[i] for i in order[:n_ruling])
+    return Spread(chosen, float(shares[n_ruling - 1]), n_columns)
+
+
+def check_source_outside(
+    columns: Mapping[str, Sequence[str]], source: str, targets: Sequence[str]
+) -> None:
+    """Refuse a target that holds a column of the source, by the names of columns.
+
+    Parameters
+    ----------
+    columns : mapping of str to sequence of str
+        The columns of every block.
+    source : str
+        The block of the source.
+    targets : sequence of str
+        The blocks compared with it.
+
+    Examples
+    --------
+    >>> check_source_outside({"sex": ["sex"], "body": ["bmi", "age"]}, "sex", ["body"])
+    """
+    for target in targets:
+        shared = [name for name in columns[target] if name in set(columns[source])]
+        if shared:
+            raise _source_inside(source, target, shared)
+
+
+def check_values_outside(
+    variables: Mapping[str, Variable], source: str, targets: Sequence[str]
+) -> None:
+    """Refuse a target that holds the source, column by column and value by value."""
+    own = {values.tobytes() for _, values in _columns(variables[source])}
+    if not own:
+        return
+    for target in targets:
+        found = dict(_columns(variables[target]))
+        shared = [name for name, values in found.items() if values.tobytes() in own]
+        if shared:
+            raise _source_inside(source, target, shared)
+
+
+def _source_inside(source: str, target: str, shared: Sequence[str]) -> InputError:
+    if list(shared) == [target]:
+        return InputError(
+            f"the target {target!r} is the source itself, on which it depends most by "
+            "construction.",
+            "Leave it out of the targets.",
+        )
+    return InputError(
+        f"the target {target!r} holds {listing(shared)}, which is in the source {source!r} too: "
+        "it depends on the source by construction.",
+        "Leave the column out of one of them.",
+    )
+
+
+def near_copies(
+    variables: Mapping[str, Variable], source: str, targets: Sequence[str]
+) -> tuple[DataWarning, ...]:
+    """Find targets that determine the source: a column in another unit, a label renamed.
+
+    A numeric column does if it orders the observations as the source does, or the other way
+    round. Labels do if every one of them goes with a single value of the source, and there are
+    fewer labels than half of the observations.
+    """
+    own = [values for _, values in _columns(variables[source])]
+    found = []
+    for target in targets:
+        for name, values in _columns(variables[target]):
+            if any(_determines(values, of_source) for of_source in own):
+                which = f"{name!r} of {target!r}" if name != target else f"{target!r}"
+                found.append(
+                    DataWarning(
+                        f"{which} determines {source!r} exactly: it may be a copy of it in other "
+                        "units or words.",
+                        "If it is, leave it out.",
+                    )
+                )
+    return tuple(found)
+
+
+def _columns(variable: Variable) -> Iterator[tuple[str, FloatArray]]:
+    """Give every column of numbers or labels as numbers, labels by first appearance."""
+    parts = variable.parts if isinstance(variable, Mixed) else (variable,)
+    for part in parts:
+        if isinstance(part, Labels):
+            yield part.name, _renumbered(part.codes).astype(np.float64)
+        elif isinstance(part, Numeric):
+            names = part.columns or tuple(map(str, range(part.values.shape[1])))
+            if part.values.shape[1] == 1 and not isinstance(variable, Mixed):
+                names = (part.name,)
+            for position, name in enumerate(names):
+                yield name, np.ascontiguousarray(part.values[:, position]) + 0.0
+
+
+def _renumbered(codes: IntArray) -> IntArray:
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    order = np.argsort(np.argsort(first))
+    return np.asarray(order[inverse.reshape(-1)], dtype=np.int64)
+
+
+def _determines(target: FloatArray, source: FloatArray) -> bool:
+    """Tell whether a target fixes the source: in order, or level by level."""
+    if np.array_equal(target, source):
+        return True
+    levels, of_target = np.unique(target, return_inverse=True)
+    if 2 * len(levels) <= len(target):
+        _, of_source = np.unique(source, return_inverse=True)
+        pairs = np.unique(of_target.reshape(-1) * (len(source) + 1) + of_source.reshape(-1))
+        return len(pairs) == len(levels)
+    others, of_source = np.unique(source, return_inverse=True)
+    if len(others) != len(levels):
+        return False
+    first, second = of_target.reshape(-1), of_source.reshape(-1)
+    return bool((first == second).all() or (first + second == len(levels) - 1).all())

@@ -1,0 +1,245 @@
+"""Strings, dates and mixtures in Python objects: numbers in disguise, labels, or a doubt."""
+
+from __future__ import annotations
+
+import datetime
+from decimal import Decimal
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reldep.data.cells import MISSING_WORDS, ROW, Codes, Refusal, clean_words
+from reldep.data.checks import cell
+from reldep.data.variables import MISSING_CODE, Labels, Numeric, Variable
+from reldep.exceptions import DataWarning, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from reldep.data.variables import FloatArray
+
+# With fewer rows, labels that are all different are an accident.
+_FEWEST_FOR_DOUBT = 10
+_MOST_LEVELS = 0.9
+_INFINITE = (Decimal("inf"), Decimal("-inf"))
+_MOMENTS = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+
+
+def labels_of(values: Sequence[Any], name: str) -> Labels:
+    """Give numbers to the distinct values in order of first appearance."""
+    try:
+        distinct = dict.fromkeys(values)
+    except TypeError:
+        raise InputError(
+            f"{name} has labels that cannot be compared, such as lists; pass numbers or strings."
+        ) from None
+    categories = [value for value in distinct if not is_missing(value)]
+    numbering = dict.fromkeys(distinct, MISSING_CODE)
+    numbering |= {value: code for code, value in enumerate(categories)}
+    codes = np.fromiter(map(numbering.__getitem__, values), dtype=np.int64, count=len(values))
+    return Labels(name, codes, tuple(categories))
+
+
+def read_words(values: Sequence[Any], name: str) -> Variable:
+    """Read strings, and what stands beside them: as numbers or dates, or else as labels.
+
+    They are numbers or dates only if all of them are, in one form, and a caution says so.
+    Strings most of which look like numbers, or nearly all of which differ, become labels with
+    a doubt.
+
+    Examples
+    --------
+    >>> read_words(["32.1%", "8%"], "fat").values.ravel().tolist()
+    [32.1, 8.0]
+    >>> read_words(["f", "m", "f"], "sex").categories
+    ('f', 'm')
+    >>> read_words(["1.5", "<0.5", "2"], "x").doubt
+    "limits are not values: '<0.5' (row 1)"
+    """
+    labels = labels_of(values, name)
+    words = [_text(category) for category in labels.categories]
+    if not any(character.isdigit() for word in words for character in word[:40]):
+        return _doubted(labels, None)
+    if any(_is_code(word) for word in words):
+        return _doubted(labels, _doubt_of_codes(words))
+    import polars as pl
+
+    # Only the different strings are looked at, each once.
+    frame = pl.DataFrame({name: words}).with_row_index(ROW)
+    cleaned = clean_words(frame.lazy(), {name: pl.String()})
+    if name in cleaned.refusals:
+        return _doubted(labels, _refused(cleaned.refusals[name], labels))
+    understood = cleaned.frame.collect()[name]
+    if understood.dtype == pl.String:
+        return _doubted(labels, None)
+    codes = labels.codes  # that of a missing value, -1, takes the NaN at the end
+    said = [*cleaned.said.get(name, [])]
+    gaps = {*MISSING_WORDS, *(cleaned.codes[name].words if name in cleaned.codes else ())}
+    absent = [code for code, word in enumerate(words) if word.strip() in gaps]
+    if absent:
+        n_cells, n_values = int(np.isin(codes, absent).sum()), int((codes != MISSING_CODE).sum())
+        said.append(str(Codes(tuple(words[code] for code in absent), n_cells, n_values)))
+    if understood.dtype.is_temporal():
+        column, how = _days(understood.to_list())
+        return _numbers(column, codes, name, [*said, how])
+    numbers = understood.cast(pl.Float64).fill_null(np.nan).to_numpy()
+    written = "strings were read as the numbers that they show"
+    return _numbers(np.asarray(numbers, dtype=np.float64), codes, name, said or [written])
+
+
+def read_moments(values: Sequence[Any], name: str) -> Numeric:
+    """Read dates and times as the days since the first one.
+
+    Examples
+    --------
+    >>> import datetime
+    >>> days = [datetime.date(2024, 1, 31), datetime.date(2024, 2, 2)]
+    >>> read_moments(days, "visit").values.ravel().tolist()
+    [0.0, 2.0]
+    """
+    column, how = _days(values)
+    return _numbers(column, np.arange(len(values)), name, [how])
+
+
+def read_datetimes(array: npt.NDArray[Any], name: str) -> Numeric:
+    """Read a NumPy array of dates, times or spans."""
+    table = array.reshape(len(array), -1)
+    if array.dtype.kind == "m":
+        values = table / np.timedelta64(1, "D")
+        return Numeric(name, values, cautions=(_caution(name, "spans read as days"),))
+    if np.isnat(table).all():
+        raise InputError(f"{name} has only missing values; leave it out or fill it in.")
+    first = np.nanmin(table)
+    moments = table.astype("M8[us]")
+    values = np.where(
+        np.isnat(moments), np.nan, (moments - first.astype("M8[us]")) / np.timedelta64(1, "D")
+    )
+    how = f"dates read as days since the first, {str(first)[:19]}"
+    return Numeric(name, values, cautions=(_caution(name, how),))
+
+
+def is_moment(value: Any) -> bool:
+    """Tell whether a value is a date, a time or a span of time."""
+    return isinstance(value, _MOMENTS)
+
+
+def is_number(value: Any) -> bool:
+    """Tell whether a value is a number that has a place on the line."""
+    return isinstance(value, (Real, Decimal)) and not isinstance(value, (bool, np.bool_))
+
+
+def is_missing(value: Any) -> bool:
+    """Recognise None, NaN and the missing-value marks of the frame libraries."""
+    if value is None:
+        return True
+    if isinstance(value, (float, np.floating)):
+        return bool(value != value)
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return bool(np.isnat(value))
+    return type(value).__name__ in {"NAType", "NaTType"}
+
+
+def float_of(value: Any, name: str) -> float:
+    """Turn a number into a float; refuse one that no float can hold."""
+    if is_missing(value):
+        return float("nan")
+    try:
+        number = float(value)
+    except (OverflowError, ValueError, TypeError):
+        number = float("inf")
+    if np.isinf(number) and not (isinstance(value, (float, np.floating)) or value in _INFINITE):
+        raise InputError(
+            f"{name} has a number that is too large for a computer's decimals.",
+            "Pass numbers below 1e308.",
+        )
+    return number
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return str(value)
+
+
+def _is_code(word: str) -> bool:
+    """Tell a code such as 007 from a number: it starts with zeros that a number leaves out."""
+    text = word.strip()
+    return len(text) > 1 and text[0] == "0" and text.isdigit()
+
+
+def _doubt_of_codes(words: Sequence[str]) -> str | None:
+    digits = sum(word.strip().isdigit() for word in words)
+    if 2 * digits < len(words):
+        return None
+    example = next(word for word in words if _is_code(word))
+    return f"it may hold codes or numbers: {cell(example)} starts with a zero"
+
+
+def _doubted(labels: Labels, doubt: str | None) -> Labels:
+    """Attach a doubt to labels: a given one, or that nearly all of them differ."""
+    present = int((labels.codes != MISSING_CODE).sum())
+    levels = len(labels.categories)
+    # Where all differ, the kernel of labels refuses them, whoever chose it.
+    many = _MOST_LEVELS * present < levels < present
+    if doubt is None and many and present >= _FEWEST_FOR_DOUBT:
+        doubt = (
+            f"{levels} of {present} values are different, so that as labels hardly two "
+            "observations would be alike"
+        )
+    return Labels(labels.name, labels.codes, labels.categories, doubt=doubt)
+
+
+def _refused(refusal: Refusal, labels: Labels) -> str:
+    """Put into words why strings are neither numbers nor labels."""
+    places = []
+    for text, category in refusal.cells:
+        row = "" if category is None else f" (row {int(np.argmax(labels.codes == category))})"
+        places.append(f"{cell(text)}{row}")
+    return f"{refusal.reason}: {', '.join(places)}"
+
+
+def _days(values: Sequence[Any]) -> tuple[FloatArray, str]:
+    """Count the days since the first date; the hours of times of the day."""
+    present = [value for value in values if not is_missing(value)]
+    if not present:
+        return np.full(len(values), np.nan), "no dates"
+    first_kind = present[0]
+    if isinstance(first_kind, datetime.time):
+        hours = [np.nan if is_missing(v) else _seconds(v) / 3600 for v in values]
+        return np.array(hours), "times of the day read as hours"
+    if isinstance(first_kind, (datetime.timedelta, np.timedelta64)):
+        spans = np.array([np.timedelta64("NaT") if is_missing(v) else v for v in values], "m8[us]")
+        return spans / np.timedelta64(1, "D"), "spans read as days"
+    moments = np.array(
+        ["NaT" if is_missing(value) else _without_zone(value) for value in values], dtype="M8[us]"
+    )
+    first = np.nanmin(moments)
+    days = np.where(np.isnat(moments), np.nan, (moments - first) / np.timedelta64(1, "D"))
+    return days, f"dates read as days since the first, {str(first)[:19].removesuffix('T00:00:00')}"
+
+
+def _without_zone(value: Any) -> Any:
+    """Give a moment in universal time, which is what NumPy counts in."""
+    if isinstance(value, datetime.datetime) and value.tzinfo is not None:
+        return value.astimezone(datetime.UTC).replace(tzinfo=None)
+    return value
+
+
+def _seconds(value: datetime.time) -> float:
+    return value.hour * 3600 + value.minute * 60 + value.second + value.microsecond / 1e6
+
+
+def _numbers(
+    of_categories: FloatArray, codes: npt.NDArray[Any], name: str, said: Sequence[str]
+) -> Numeric:
+    """Give every observation the number of its category."""
+    values = np.append(of_categories, np.nan)[codes]
+    cautions = (_caution(name, "; ".join(said)),)
+    return Numeric(name, values[:, None], (name,), cautions=cautions)
+
+
+def _caution(name: str, text: str) -> DataWarning:
+    return DataWarning(f"{name}: {text}.")

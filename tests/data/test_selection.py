@@ -1,0 +1,133 @@
+"""A file or a frame and the names of columns become blocks."""
+
+from __future__ import annotations
+
+import datetime
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from reldep.data import ReadingOptions, open_table, select_data
+from reldep.data.dataset import read_dataset
+from reldep.data.objects import read_variable
+
+COLUMNS = {
+    "id": ["m1", "m2", "m3", "m4"],
+    "diet": ["sun", "fish", "sun", "fish"],
+    "C14": [0.1, 0.2, 0.3, 0.4],
+    "C16": [1.0, 2.0, 3.0, 4.0],
+    "cage": [1, 1, 2, 2],
+}
+MAKERS = {
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "pyarrow": pa.table,
+    "narwhals": lambda columns: nw.from_native(pl.DataFrame(columns)),
+    "mapping": dict,
+    "arrays": lambda columns: {name: np.array(values) for name, values in columns.items()},
+}
+
+
+@pytest.fixture
+def path(tmp_path):
+    pl.DataFrame(COLUMNS).write_csv(tmp_path / "mice.csv")
+    return tmp_path / "mice.csv"
+
+
+def values(block):
+    return read_variable(block, "v").values
+
+
+@pytest.mark.parametrize("kind", [*MAKERS, "path", "table"])
+def test_a_table_of_any_kind_gives_the_same_blocks(kind, path):
+    sources = {"path": lambda: str(path), "table": lambda: open_table(path)}
+    data = sources[kind]() if kind in sources else MAKERS[kind](COLUMNS)
+    chosen = select_data(data, ["diet", "lipids=C*"], where="C14 > 0.1", clusters="cage")
+    assert list(chosen.blocks) == ["diet", "lipids"]
+    assert chosen.columns == {"diet": ["diet"], "lipids": ["C14", "C16"]}
+    np.testing.assert_array_equal(values(chosen.blocks["lipids"]), [[0.2, 2], [0.3, 3], [0.4, 4]])
+    assert read_variable(chosen.blocks["diet"], "v").values() == ["fish", "sun", "fish"]
+    assert list(chosen.clusters) == [1, 2, 2] or chosen.clusters.to_pylist() == [1, 2, 2]
+    np.testing.assert_array_equal(chosen.rows.positions, [1, 2, 3])
+    assert chosen.rows.name(0) == ("line 3" if kind in sources else "row 1")
+    named = select_data(data, {"x": "C14"}, ids="id", where="diet = 'fish'")
+    assert [named.rows.name(i) for i in range(2)] == ["id m2", "id m4"]
+
+
+def test_the_index_of_a_frame_names_its_rows():
+    frame = pd.DataFrame(COLUMNS).set_index("id")
+    chosen = select_data(frame, ["C14", "C16"], where="cage = 2")
+    assert chosen.rows.name(1) == "id m4"
+    dataset = read_dataset(select_data(frame, ["C14", "C16"]).blocks)
+    assert dataset.row_names.values() == COLUMNS["id"]
+
+
+def test_labels_are_labels_where_the_user_says_so(path):
+    options = ReadingOptions(categories="cage")
+    for data in (path, pl.DataFrame(COLUMNS), pd.DataFrame(COLUMNS)):
+        block = select_data(data, ["cage"], options=options).blocks["cage"]
+        assert read_variable(block, "v").values() == ["1", "1", "2", "2"]
+
+
+@pytest.mark.parametrize("kind", ["frame", "path"])
+@pytest.mark.parametrize(
+    ("rule", "turns"), [("hour", [0.25, 0.5]), ("weekday", [2.25 / 7, 6.5 / 7])]
+)
+def test_dates_can_be_places_in_a_cycle(tmp_path, kind, rule, turns):
+    moments = [datetime.datetime(2024, 1, 31, 6), datetime.datetime(2024, 2, 4, 12)]
+    frame = pl.DataFrame({"visit": moments, "x": [1, 2]})
+    frame.write_csv(tmp_path / "v.csv", datetime_format="%Y-%m-%d %H:%M")
+    data = frame if kind == "frame" else tmp_path / "v.csv"
+    chosen = select_data(data, ["visit"], options=ReadingOptions(dates={"visit": rule}))
+    angle = 2 * np.pi * np.array(turns)
+    np.testing.assert_allclose(
+        values(chosen.blocks["visit"]), np.column_stack([np.cos(angle), np.sin(angle)])
+    )
+    assert "on a circle" in str(chosen.cautions[0])
+
+
+@pytest.mark.parametrize(
+    ("data", "selectors", "options", "error", "message"),
+    [
+        (COLUMNS, ["diet", "diet"], {}, ValueError, "two variables are named 'diet'"),
+        (COLUMNS, ["diett"], {}, ValueError, "no column 'diett' in the data; nearest: 'diet'"),
+        (COLUMNS, ["diet"], {"clusters": "C*"}, ValueError, r"clusters='C\*' names 2 columns"),
+        (COLUMNS, ["diet"], {"where": "C14 > 9"}, ValueError, "no row of the data satisfies"),
+        (COLUMNS, ["diet"], {"where": "x > 9"}, ValueError, "no column 'x' in the data"),
+        (COLUMNS, ["diet"], {"join": "id"}, ValueError, "join='id' joins files; pass paths"),
+        (np.eye(3), ["diet"], {}, TypeError, "data is of type ndarray; pass a path"),
+        (pl.LazyFrame(COLUMNS), ["diet"], {}, TypeError, r"lazy frame; pass data.collect\(\)"),
+        ({"a": [1], "b": [1, 2]}, ["a"], {}, ValueError, "data does not make a table"),
+        (
+            pl.DataFrame({"day": [datetime.date(2024, 1, 1)]}),
+            ["day"],
+            {"options": ReadingOptions(dates="hour")},
+            ValueError,
+            "column 'day' has no hour",
+        ),
+    ],
+)
+def test_what_cannot_be_selected_says_why(data, selectors, options, error, message):
+    with pytest.raises(error, match=message):
+        select_data(data, selectors, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"decimal": ";"}, "decimal=';' is not known"),
+        ({"decimal": ",", "thousands": ","}, "thousands=',' is also the decimal mark"),
+        ({"delimiter": "ab"}, "delimiter='ab'; pass one plain character"),
+        ({"encoding": "utf-99"}, "encoding='utf-99' is not known"),
+        ({"skip_rows": -1}, "skip_rows=-1; pass a whole number, at least 0"),
+        ({"dates": "day"}, "dates='day' is not known"),
+        ({"sheet": 1.5}, "sheet=1.5; pass a name or a number"),
+    ],
+)
+def test_options_are_checked_when_they_are_made(options, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        ReadingOptions(**options)

@@ -1,0 +1,209 @@
+"""Strings in Python: numbers in disguise are numbers, doubtful ones are no labels by themselves."""
+
+from __future__ import annotations
+
+import datetime
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import reldep
+from reldep.data.dataset import read_dataset
+from reldep.data.notation import Disagreement, Form, find_form
+from reldep.data.objects import read_variable
+from reldep.data.variables import Items, Labels, Numeric
+
+M = 40
+RNG = np.random.default_rng(3)
+X = RNG.normal(size=M)
+FAT = np.round(20 + 5 * X + RNG.normal(size=M), 1)
+Z = RNG.normal(size=M)
+MAKERS = {
+    "list": list,
+    "array": np.array,
+    "objects": lambda values: np.array(values, dtype=object),
+    "pandas": pd.Series,
+    "polars": pl.Series,
+    "frame": lambda values: pl.DataFrame({"fat": values}),
+}
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+@pytest.mark.parametrize(
+    ("write", "said"),
+    [
+        (str, "strings were read as the numbers that they show"),
+        (lambda v: f"{v}%", "percent signs taken off"),
+        (lambda v: f"{v:.1f}".replace(".", ","), "',' read as the decimal mark"),
+        (lambda v: f"€ {v:.2f}", "the currency '€' taken off"),
+        (lambda v: f"{v} mg/dL", "the unit 'mg/dL' taken off"),
+        (lambda v: f" {v} ".replace("-", "−"), "strings were read|special minus"),
+    ],
+)
+def test_strings_of_numbers_give_the_answer_of_the_numbers(make, write, said):
+    written = make([write(value) for value in FAT.tolist()])
+    variable = read_variable(written, "fat")
+    np.testing.assert_allclose(variable.values.ravel(), FAT)
+    with pytest.warns(reldep.exceptions.DataWarning, match=said):
+        answer = reldep.compare(X, written, Z)
+    assert answer.estimate == pytest.approx(reldep.compare(X, FAT, Z).estimate)
+
+
+DOUBTFUL = {
+    "limits": (["<0.5", *map(str, FAT[1:])], "limits are not values: '<0.5' .row 0."),
+    "words": (["low", *map(str, FAT[1:])], "holds numbers and words: 'low' .row 0."),
+    "units": (["3 mg", "5 g"] * (M // 2), "not all have the same unit"),
+    "percent": (["30%", "0.4"] * (M // 2), "not all have the same unit"),
+    "marks": (["1,234", "5,678"] * (M // 2), "',' may be a decimal mark or stand between"),
+    "codes": ([f"{i:03}" for i in range(M // 2)] * 2, "starts with a zero"),
+    "levels": ([f"s{i // 2 if i < 2 else i}" for i in range(M)], "39 of 40 values are different"),
+}
+
+
+@pytest.mark.parametrize(("values", "message"), DOUBTFUL.values(), ids=DOUBTFUL)
+def test_doubtful_strings_are_no_labels_unless_the_user_says_so(values, message):
+    with pytest.raises(ValueError, match=rf"first holds strings: .*{message}.*kernel='delta'"):
+        reldep.compare(X, values, Z)
+    told = reldep.compare(X, values, Z, kernel=("auto", "delta", "auto"))
+    categorical = reldep.compare(X, pd.Series(values, dtype="category"), Z)
+    assert told.estimate == categorical.estimate
+
+
+@pytest.mark.parametrize(
+    "labels", [["f", "m"], ["grade 1", "grade 2"], ["10-20", "20-30"], ["1st", "2nd"], ["A1", "B2"]]
+)
+def test_labels_stay_labels_without_a_word(labels):
+    variable = read_variable(labels * 10, "v")
+    assert isinstance(variable, Labels)
+    assert variable.doubt is None
+    assert variable.cautions == ()
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["1,234.5", "7"], Form(".", ",")),
+        (["1.234,5", "7"], Form(",", ".")),
+        (["1.234.567"], Form(",", ".")),
+        (["1,00,000", "5"], Form(".", ",")),
+        (["15 100", "2"], Form(".", " ")),
+        (["15'100"], Form(".", "'")),
+        (["15\u202f100"], Form(".", " ")),
+        (["1,5e3", "2"], Form(",")),
+        (["0,125"], Form(",")),
+        (["(1,234)", "5"], Form(".", ",", brackets=True)),
+        (["-3,20 €"], Form(",", suffix="€")),
+        (["$1,200.50"], Form(".", ",", prefix="$")),
+    ],
+)
+def test_marks_are_found_where_the_cells_agree(cells, expected):
+    assert find_form(cells) == expected
+
+
+@pytest.mark.parametrize(
+    ("cells", "default", "expected"),
+    [
+        (["1,234"], Form(".", ","), Form(".", ",")),
+        (["1,234"], Form(",", "."), Form(",")),
+        (["1.234"], Form(",", "."), Form(",", ".")),
+    ],
+)
+def test_what_the_cells_leave_open_the_file_settles(cells, default, expected):
+    assert find_form(cells, default) == expected
+
+
+@pytest.mark.parametrize("cells", [["1.5", "1,5"], ["1,2,3"], ["1,23,4.5"], ["7A"], ["1.2.3"]])
+def test_cells_that_disagree_have_no_form(cells):
+    assert isinstance(find_form(cells), Disagreement)
+
+
+def test_words_for_missing_values_are_counted_by_row():
+    variable = read_variable(["1.5", "n/a", "2.5", "n/a", "?", "3"], "v")
+    np.testing.assert_array_equal(variable.missing(), [0, 1, 0, 1, 1, 0])
+    assert "'n/a', '?' read as missing (3 of 6 cells)" in str(variable.cautions[0])
+    mixed = read_variable([1, 2, "NA", 4.5], "v")
+    np.testing.assert_array_equal(mixed.values.ravel(), [1, 2, np.nan, 4.5])
+    assert isinstance(read_variable([1, "a", 2, "b"], "v"), Items)
+
+
+DAYS = ["2024-01-31", "2024-02-02", "2024-02-05"]
+
+
+@pytest.mark.parametrize(
+    "days",
+    [
+        DAYS,
+        [datetime.date.fromisoformat(day) for day in DAYS],
+        [datetime.datetime.fromisoformat(f"{day}T00:00:00+00:00") for day in DAYS],
+        np.array(DAYS, dtype="M8[D]"),
+        np.array(DAYS, dtype="M8[ns]"),
+        pd.Series(pd.to_datetime(DAYS)),
+        pd.Series(pd.to_datetime(DAYS)).dt.tz_localize("Europe/Berlin"),
+        pl.Series(DAYS).str.to_date(),
+        pl.DataFrame({"d": DAYS}).with_columns(pl.col("d").str.to_datetime("%Y-%m-%d")),
+        ["31.01.2024", "2.2.2024", "5.2.2024"],
+        ["1/31/2024", "2/2/2024", "2/5/2024"],
+    ],
+    ids=str,
+)
+def test_dates_are_days_since_the_first(days):
+    variable = read_variable(days, "v")
+    np.testing.assert_allclose(variable.values.ravel(), [0, 2, 5])
+    assert "days since the first, 2024-01-3" in str(variable.cautions[0])
+
+
+def test_spans_and_times_are_days_and_hours():
+    spans = np.array([1, 36, 0], dtype="m8[h]")
+    np.testing.assert_allclose(read_variable(spans, "v").values.ravel(), [1 / 24, 1.5, 0])
+    listed = [datetime.timedelta(days=1), None, datetime.timedelta(hours=12)]
+    np.testing.assert_allclose(read_variable(listed, "v").values.ravel(), [1, np.nan, 0.5])
+    times = read_variable(["8:30", "23:15"], "v")
+    np.testing.assert_allclose(times.values.ravel(), [8.5, 23.25])
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        [np.longdouble(1), np.longdouble(2)],
+        [Decimal(1), Decimal(2)],
+        [Fraction(1), Fraction(2)],
+        [np.float32(1), 2],
+        np.array([1, 2], dtype=np.longdouble),
+    ],
+    ids=str,
+)
+def test_every_kind_of_number_is_a_number(numbers):
+    variable = read_variable(numbers, "v")
+    assert isinstance(variable, Numeric)
+    np.testing.assert_array_equal(variable.values.ravel(), [1, 2])
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ([10**400, 1], "too large"),
+        ([Decimal("1e400"), 1], "too large|beyond"),
+        (np.array([1, 10**5000], dtype=object), "too large"),
+        (np.array([np.longdouble("1e400")]), "numbers beyond 1e308"),
+        (pd.DataFrame({"a": pd.Series([], dtype="Int64")}), "no observations"),
+        (pd.DataFrame({"a": pd.Series([], dtype="string")}), "no observations"),
+        (pd.Series([], dtype="boolean"), "no observations"),
+        (pl.DataFrame(schema={"a": pl.Int64, "b": pl.String}), "no observations"),
+        (pl.Series([], dtype=pl.List(pl.Float64)), "no observations"),
+        (pd.Series([pd.NA] * 3, dtype="string"), "only missing values"),
+        ([[], []], "rows without any value"),
+    ],
+)
+def test_extremes_and_empty_data_are_refused_in_words(data, message):
+    with pytest.raises(ValueError, match=message):
+        read_variable(data, "v")
+
+
+def test_codes_the_user_names_are_missing_in_numbers_and_labels():
+    frame = pl.DataFrame({"x": [-999.0, 1, 2, 3, 4, 5], "s": ["a", "b", "?", "a", "b", "a"]})
+    dataset = read_dataset({"both": frame, "z": np.arange(6.0)}, missing="drop", na=(-999, "?"))
+    assert dataset.rows.tolist() == [1, 3, 4, 5]
