@@ -63,7 +63,7 @@ def test_the_index_of_a_frame_names_its_rows():
     chosen = select_data(frame, ["C14", "C16"], where="cage = 2")
     assert chosen.rows.name(1) == "id m4"
     dataset = read_dataset(select_data(frame, ["C14", "C16"]).blocks)
-    assert dataset.row_names.values() == COLUMNS["id"]
+    assert dataset.rows.values() == COLUMNS["id"]
 
 
 def test_labels_are_labels_where_the_user_says_so(path):
