@@ -10,22 +10,20 @@ from scipy.spatial.distance import cdist
 
 from reldep.data.objects import read_variable
 from reldep.engine import Tiled, Wanted, fills
-from reldep.engine.recipe import (
+from reldep.engine.recipe import PRODUCT, SUM, Recipe
+from reldep.engine.terms import row_means
+from reldep.kernels import Gaussian
+from reldep.kernels.base import (
     EQUAL,
     LINEAR,
     NEAR,
     POWER,
     POWER_ROOT,
-    PRODUCT,
     ROOT,
     SIDE,
     SLOPE,
     SLOPE_ROOT,
-    SUM,
-    Recipe,
 )
-from reldep.engine.terms import row_means
-from reldep.kernels import Gaussian
 from reldep.kernels.compiled import (
     WIDTH,
     compiled,

@@ -5,7 +5,7 @@ import pytest
 
 from reldep.data.objects import read_variable
 from reldep.engine import Dense, compute_influence
-from reldep.engine.second_component import pairs_of_second_component
+from reldep.engine.job import pairs_of_second_component
 from reldep.engine.terms import Terms
 from reldep.kernels import Gaussian, Linear
 

@@ -4,12 +4,12 @@ from reldep.engine.dask import DaskEngine
 from reldep.engine.dense import Dense
 from reldep.engine.features import Features
 from reldep.engine.influence import Influence, compute_influence
-from reldep.engine.planner import Plan, plan
-from reldep.engine.select import select_engine
-from reldep.engine.terms import Engine, Pair, Terms, Wanted
+from reldep.engine.planner import Plan, plan, select_engine
+from reldep.engine.terms import Cost, Engine, Pair, Terms, Wanted
 from reldep.engine.tiled import Tiled
 
 __all__ = [
+    "Cost",
     "DaskEngine",
     "Dense",
     "Engine",

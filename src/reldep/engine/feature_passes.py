@@ -18,22 +18,31 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.engine.feature_maps import runs
+from reldep.engine.blocks import off_row_means
+from reldep.engine.feature_maps import RUN_BYTES, runs
 from reldep.engine.feature_rows import product_of_all, product_of_run
-from reldep.engine.progress import Steps
-from reldep.engine.terms import Terms
-from reldep.engine.threads import SummingThreads, single_threaded_blas
+from reldep.engine.terms import Cost, Terms
+from reldep.engine.threads import Steps, SummingThreads, single_threaded_blas
 from reldep.kernels.machine import available_cores
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from reldep.data.variables import FloatArray
-    from reldep.engine.feature_maps import FeatureMap
+    from reldep.engine.feature_maps import FeatureMap, RowShape
     from reldep.engine.feature_rows import CentredRows, Cross
-    from reldep.engine.progress import OnProgress
     from reldep.engine.terms import Pair, Wanted
+    from reldep.engine.threads import OnProgress
     from reldep.exceptions import ReldepWarning
+
+
+# Copies of the runs of features that threads work on.
+RUNS_IN_WORK = 2
+
+# Nanoseconds on one core for a multiplication and addition in a matrix product, and for looking
+# up one pair of entries of sparse rows.
+PRODUCT_STEP = 0.06
+SPARSE_PAIR = 60.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,17 +57,21 @@ class FeatureSums:
         ``Φ'Ψ`` by canonical pair, as :func:`product_of_run` gives it.
     weighted : dict of Pair to ndarray
         ``Φ'λ``: features of the first, squared norms of the second.
+    norms : dict of str to float
+        ``Σκ``.
     """
 
     total: dict[str, FloatArray]
     products: dict[Pair, Any]
     weighted: dict[Pair, FloatArray]
+    norms: dict[str, float]
 
     def __add__(self, other: FeatureSums) -> FeatureSums:
         return FeatureSums(
             {name: value + other.total[name] for name, value in self.total.items()},
             {pair: value + other.products[pair] for pair, value in self.products.items()},
             {pair: value + other.weighted[pair] for pair, value in self.weighted.items()},
+            {name: value + other.norms[name] for name, value in self.norms.items()},
         )
 
 
@@ -137,7 +150,12 @@ class FeaturePasses:
             (x, y): (rows.multiplied[x, y], rows.multiplied[y, x])
             for x, y in self.wanted.crossed_pairs()
         }
-        return Terms(self.n, rows.row_sums, rows.products, crossed, shifts, notes)
+        # The mean square of a feature vector bounds the size of the kernel's values.
+        sizes = {
+            name: float(centre @ centre + sums.norms[name] / self.n)
+            for name, centre in centres.items()
+        }
+        return Terms(self.n, rows.row_sums, rows.products, crossed, shifts, sizes, notes)
 
     def _sums_of_runs(self, places: Iterable[slice]) -> FeatureSums:
         return reduce(FeatureSums.__add__, map(self._sums_of_run, places))
@@ -149,6 +167,7 @@ class FeaturePasses:
             {name: part.transposed_times(ones) for name, part in rows.items()},
             {(x, y): product_of_run(rows[x], rows[y]) for x, y in self.wanted.product_pairs()},
             {(x, y): rows[x].transposed_times(norms[y]) for x, y in self.wanted.multiplied()},
+            {name: float(values.sum()) for name, values in norms.items()},
         )
 
     def _finish_runs(self, places: Iterable[slice], *, factors: Factors, into: FinishedRows) -> int:
@@ -200,6 +219,24 @@ def _row_shift(along: FloatArray, centre: FloatArray) -> FloatArray:
     With centre c, ``φ_i'φ_j = (φ_i - c)'(φ_j - c) + f_i + f_j`` and
     ``f_i = (φ_i - c)'c + |c|²/2``.
     """
-    f = along + centre @ centre / 2.0
-    result: FloatArray = f + (f.sum() - f) / (len(f) - 1)
-    return result
+    return off_row_means(along + centre @ centre / 2.0)
+
+
+def passes_cost(n: int, rows: Mapping[str, RowShape], wanted: Wanted) -> Cost:
+    """Estimate both passes, and the one before them that finds the centres."""
+    names = wanted.names()
+    entries = sum(rows[name].entries for name in names)
+    steps = 3 * sum(rows[name].nanoseconds for name in names)
+    memory = 8 * n * (wanted.n_sums() + len(names))
+    cores = available_cores()
+    memory += int(RUNS_IN_WORK * min(cores * RUN_BYTES, 8 * n * entries))
+    for x, y in wanted.product_pairs():
+        first, second = rows[x], rows[y]
+        n_products = first.entries * second.entries
+        if first.is_sparse and second.is_sparse:
+            steps += 2 * SPARSE_PAIR * n_products
+            memory += int(8 * min(n * n_products, first.width * second.width))
+        else:
+            steps += 2 * PRODUCT_STEP * n_products
+            memory += 16 * first.width * second.width
+    return Cost(memory, steps * n * 1e-9 / cores)

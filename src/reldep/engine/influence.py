@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reldep.data.frames import make_frame
 from reldep.engine.bandwidths import bandwidth_psi
-from reldep.engine.job import make_job
-from reldep.engine.second_component import second_component
-from reldep.engine.select import select_engine
+from reldep.engine.job import make_job, second_component
+from reldep.engine.planner import select_engine
 from reldep.engine.terms import Pair, canonical, conditional_means, hsic
+from reldep.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reldep.data.variables import FloatArray, IntArray
+    from reldep.engine.terms import Terms
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel
+
+# Conditional means that are smaller than this share of the kernels' sizes are rounding.
+ROUNDING = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +50,8 @@ class Influence:
         The covariance of the second Hoeffding component, if asked for.
     means : mapping of (str, str) to float
         HSICs of further pairs, of which no conditional means were needed.
+    sizes : ndarray, shape (n_pairs,), or None
+        The product of the sizes of the two kernels of each pair, see `is_zero`.
     kernels : mapping of str to dict
         The fitted kernel of every variable, with its parameters.
     rows : ndarray of int or None
@@ -63,6 +69,7 @@ class Influence:
     bandwidth_psi: FloatArray | None = None
     second_component: FloatArray | None = None
     means: Mapping[Pair, float] = field(default_factory=dict)
+    sizes: FloatArray | None = None
     kernels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     rows: IntArray | None = None
     library: str | None = None
@@ -77,13 +84,25 @@ class Influence:
         """Influence values ``4 (a_i - HSIC)``: what each observation adds to each HSIC."""
         return 4.0 * (self.values - self.estimates[:, None])
 
+    @property
+    def is_zero(self) -> FloatArray:
+        """Whether all values of a pair are rounding, measured by the size of its kernels.
+
+        The HSIC of such a pair is 0 by construction, as of a column with a single 1, whose kernel
+        is a function of either observation alone.
+        """
+        if self.sizes is None:
+            return np.zeros(len(self.pairs), dtype=bool)
+        return np.asarray(np.abs(self.values).max(axis=1) <= ROUNDING * self.sizes)
+
     def row(self, pair: Pair) -> int:
         """Find the row of a pair, in either order."""
-        wanted = canonical(pair)
-        for i, known in enumerate(self.pairs):
-            if canonical(known) == wanted:
-                return i
-        raise KeyError(pair)
+        return self._rows[canonical(pair)]
+
+    @cached_property
+    def _rows(self) -> dict[Pair, int]:
+        # Of a pair that is listed twice the first row counts.
+        return {canonical(pair): i for i, pair in reversed(list(enumerate(self.pairs)))}
 
     def hsic(self, pair: Pair) -> float:
         """Give the unbiased HSIC of a pair, in either order."""
@@ -133,15 +152,39 @@ def compute_influence(
     """
     job = make_job(kernels, pairs, bandwidths=bandwidths, second_order=second_order, means=means)
     chosen = select_engine(engine, job.kernels, job.wanted)
-    terms = chosen.terms(job.kernels, job.wanted)
-    return Influence(
-        np.array([conditional_means(terms, pair) for pair in pairs]),
-        tuple(pairs),
-        tuple(kernels),
-        terms.n,
-        chosen.name,
-        terms.notes,
-        bandwidth_psi(terms, job.probes, pairs) if bandwidths else None,
-        second_component(partial(hsic, terms), pairs, terms.n) if second_order else None,
-        means={canonical(pair): hsic(terms, pair) for pair in means},
-    )
+    # What overflows is found below, once for all engines.
+    with np.errstate(over="ignore", invalid="ignore"):
+        terms = chosen.terms(job.kernels, job.wanted)
+        values = np.array([conditional_means(terms, pair) for pair in pairs])
+        _check_finite(values, pairs)
+        return Influence(
+            values,
+            tuple(pairs),
+            tuple(kernels),
+            terms.n,
+            chosen.name,
+            terms.notes,
+            bandwidth_psi(terms, job.probes, pairs) if bandwidths else None,
+            second_component(partial(hsic, terms), pairs, terms.n) if second_order else None,
+            means={canonical(pair): hsic(terms, pair) for pair in means},
+            sizes=_sizes(terms, pairs),
+        )
+
+
+def _sizes(terms: Terms, pairs: Sequence[Pair]) -> FloatArray | None:
+    """Multiply the sizes of the two kernels of each pair; None from an engine that has none."""
+    if not terms.sizes:
+        return None
+    return np.array([terms.sizes[x] * terms.sizes[y] for x, y in pairs])
+
+
+def _check_finite(values: FloatArray, pairs: Sequence[Pair]) -> None:
+    """Refuse values that no number can hold."""
+    lost = [pair for pair, row in zip(pairs, values, strict=True) if not np.isfinite(row).all()]
+    if lost:
+        x, y = lost[0]
+        raise InputError(
+            f"the kernel values of {x} and {y} are too large to be added up.",
+            "Rescale the data, for instance by their standard deviation, or choose a kernel that "
+            "is bounded, such as Gaussian() or Laplace().",
+        )

@@ -1,17 +1,24 @@
-"""The job of an engine: all that the questions about some pairs need, in one list."""
+"""The job of an engine: all that the questions about some pairs need, in one list.
+
+Beside the conditional means these are the slopes that follow bandwidths, and the HSICs that the
+second Hoeffding component is made of.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from reldep.engine.bandwidths import NamedProbe, named_probes
-from reldep.engine.second_component import pairs_of_second_component
 from reldep.engine.terms import Pair, Wanted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from reldep.data.variables import FloatArray
     from reldep.kernels.base import FittedKernel
 
 
@@ -62,3 +69,40 @@ def make_job(
     companions = {name: kernel for probe in probes for name, kernel in probe.kernels().items()}
     wanted = Wanted(tuple(pairs), tuple(all_means), tuple(probe.side for probe in probes))
     return Job({**kernels, **companions}, wanted, probes)
+
+
+def pairs_of_second_component(pairs: Iterable[Pair]) -> tuple[Pair, ...]:
+    """List the pairs whose HSIC is needed: all pairs of the variables, with themselves too."""
+    names = dict.fromkeys(name for pair in pairs if pair[0] != pair[1] for name in pair)
+    return tuple(combinations_with_replacement(names, 2))
+
+
+def second_component(hsic: Callable[[Pair], float], pairs: Sequence[Pair], n: int) -> FloatArray:
+    """Estimate the covariance that the second component gives to the HSICs of the pairs.
+
+    An HSIC is a mean over observations plus a mean over pairs of observations plus smaller parts.
+    For dependent variables the first rules. For independent ones it vanishes, and the variance of
+    the estimate is that of the second. For the pairs (a, b) and (c, d)::
+
+        2 (H_ac H_bd + H_ad H_bc) / n²
+
+    exact where the two members of each pair are independent, of lower order than the whole
+    covariance otherwise. A variable is never independent of itself: self-pairs get 0.
+
+    Parameters
+    ----------
+    hsic : callable
+        Gives the HSIC of a pair.
+    pairs : sequence of Pair
+    n : int
+        Number of observations.
+    """
+    proper = [i for i, (first, second) in enumerate(pairs) if first != second]
+    between = {(a, b): hsic((a, b)) for a, b in pairs_of_second_component(pairs)}
+    between |= {(b, a): value for (a, b), value in between.items()}
+    component = np.zeros((len(pairs), len(pairs)))
+    for i in proper:
+        for j in proper:
+            (a, b), (c, d) = pairs[i], pairs[j]
+            component[i, j] = between[a, c] * between[b, d] + between[a, d] * between[b, c]
+    return component * (2.0 / n**2)

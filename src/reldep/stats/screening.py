@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtr
 
-from reldep.engine.second_component import second_component
+from reldep.engine.job import second_component
 from reldep.stats.independence import independence_test
 from reldep.stats.measures import NORMALISED
 
