@@ -100,7 +100,7 @@ WAITING_JOB = """
 import time
 from reldep.engine import threads
 threads.DELAY_SECONDS = 0.0
-with progress.progress_bar("tiles") as on_progress:
+with threads.progress_bar("tiles") as on_progress:
     on_progress(1, 4)
     time.sleep(60)
 """

@@ -14,22 +14,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.engine.feature_rows import CentredRows
+from reldep.engine.threads import runs
 from reldep.kernels.dot import FittedDot
 from reldep.kernels.machine import import_extra
 from reldep.kernels.profiles import GaussianProfile
 from reldep.kernels.radial import FittedRadial
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reldep.data.variables import FloatArray, IntArray
     from reldep.engine.feature_rows import AnyFloats, Rows
     from reldep.kernels.base import FittedKernel
     from reldep.kernels.points import Points
-
-# Runs of observations are cut so that the features of all variables fill about this much: few
-# enough for the cache of a processor, enough for matrix products.
-RUN_BYTES = 16_000_000
 
 # About this many observations tell how full sparse rows are and where the centre of an
 # approximate map lies: any centre gives the right answer, a near one keeps the digits.
@@ -39,13 +34,6 @@ PILOT_ROWS = 2_000
 # that are brought into their row space.
 FEATURE_VALUE = 10.0
 TURNING_STEP = 0.2
-
-
-def runs(n: int, bytes_per_row: float) -> Iterator[slice]:
-    """Cut the observations into runs of about `RUN_BYTES`."""
-    length = max(1, int(RUN_BYTES / bytes_per_row))
-    for start in range(0, n, length):
-        yield slice(start, min(start + length, n))
 
 
 @dataclass(frozen=True, eq=False)

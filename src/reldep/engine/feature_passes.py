@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.engine.blocks import off_row_means
-from reldep.engine.feature_maps import RUN_BYTES, runs
 from reldep.engine.feature_rows import product_of_all, product_of_run
 from reldep.engine.terms import Cost, Terms
-from reldep.engine.threads import Steps, SummingThreads, single_threaded_blas
+from reldep.engine.threads import RUN_BYTES, Steps, SummingThreads, runs, single_threaded_blas
 from reldep.kernels.machine import available_cores
 
 if TYPE_CHECKING:

@@ -303,3 +303,56 @@ def sweep(
                 for w in range(len(sums)):
                     sums[w, i] += across[w]
             add_run(down, left, n, sums)
+
+
+@compiled
+def fill_between(
+    rows: FloatArray,
+    others: FloatArray,
+    source_table: IntArray,
+    factors: IntArray,
+    parameters: FloatArray,
+    combinations: IntArray,
+    out: FloatArray,
+) -> None:
+    """Write the values of one kernel between each of some rows and each of some others.
+
+    `rows` and `others` hold one coordinate a row; no source may be given.
+    """
+    sources = np.empty((len(source_table) + 1, WIDTH))
+    values = np.empty((1, WIDTH))
+    near = np.empty((len(others), WIDTH))
+    no_shift = np.zeros(1)
+    for left in range(0, others.shape[1], WIDTH):
+        n = min(WIDTH, others.shape[1] - left)
+        copy_run(others, left, n, near)
+        for i in range(rows.shape[1]):
+            for s in range(len(source_table)):
+                first, last, _ = source_table[s]
+                squared_distances_along(rows[:, i], near, first, last, n, sources, s)
+            evaluate_kernels(factors, parameters, combinations, no_shift, n, sources, values)
+            row = out[i]
+            for j in range(n):
+                row[left + j] = values[0, j]
+
+
+@compiled
+def mean_between(
+    rows: FloatArray,
+    others: FloatArray,
+    source_table: IntArray,
+    factors: IntArray,
+    parameters: FloatArray,
+    combinations: IntArray,
+    out: FloatArray,
+) -> None:
+    """Write the mean value of one kernel between each of some rows and all others."""
+    block = np.empty((1, others.shape[1]))
+    for i in range(rows.shape[1]):
+        fill_between(
+            rows[:, i : i + 1], others, source_table, factors, parameters, combinations, block
+        )
+        total = 0.0
+        for j in range(others.shape[1]):
+            total += block[0, j]
+        out[i] = total / others.shape[1]

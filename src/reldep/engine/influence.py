@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.data.frames import make_frame
-from reldep.engine.bandwidths import bandwidth_psi
+from reldep.engine.bandwidths import bandwidth_psi, sampled_bandwidth_psi
 from reldep.engine.job import make_job, second_component
 from reldep.engine.planner import select_engine
 from reldep.engine.terms import Pair, canonical, conditional_means, hsic
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reldep.data.variables import FloatArray, IntArray
+    from reldep.engine.job import Job
     from reldep.engine.terms import Terms
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel
@@ -164,11 +165,17 @@ def compute_influence(
             terms.n,
             chosen.name,
             terms.notes,
-            bandwidth_psi(terms, job.probes, pairs) if bandwidths else None,
+            _bandwidth_psi(job, terms, pairs) if bandwidths else None,
             second_component(partial(hsic, terms), pairs, terms.n) if second_order else None,
             means={canonical(pair): hsic(terms, pair) for pair in means},
             sizes=_sizes(terms, pairs),
         )
+
+
+def _bandwidth_psi(job: Job, terms: Terms, pairs: Sequence[Pair]) -> FloatArray:
+    if job.samples:
+        return sampled_bandwidth_psi(job.kernels, job.probes, pairs)
+    return bandwidth_psi(terms, job.probes, pairs)
 
 
 def _sizes(terms: Terms, pairs: Sequence[Pair]) -> FloatArray | None:

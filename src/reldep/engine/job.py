@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reldep.engine.bandwidths import NamedProbe, named_probes
+from reldep.engine.bandwidths import (
+    FOLLOWED_EXACTLY_UP_TO,
+    NamedProbe,
+    can_be_sampled,
+    named_probes,
+)
 from reldep.engine.terms import Pair, Wanted
 
 if TYPE_CHECKING:
@@ -33,11 +38,14 @@ class Job:
     wanted : Wanted
     probes : tuple of NamedProbe
         One for each bandwidth that is followed.
+    samples : bool
+        Whether the bandwidths are followed on some rows only, apart from the sweeps.
     """
 
     kernels: Mapping[str, FittedKernel]
     wanted: Wanted
     probes: tuple[NamedProbe, ...] = ()
+    samples: bool = False
 
 
 def make_job(
@@ -63,12 +71,16 @@ def make_job(
         Further pairs of which the HSIC alone is needed.
     """
     probes = tuple(named_probes(kernels, pairs)) if bandwidths else ()
-    all_means = [*means, *(pair for probe in probes for pair in probe.slope_pairs(pairs))]
+    used = {name: kernels[name] for pair in pairs for name in pair}
+    n = len(next(iter(used.values())))
+    samples = n > FOLLOWED_EXACTLY_UP_TO and can_be_sampled(used, probes)
+    in_sweeps = () if samples else probes
+    all_means = [*means, *(pair for probe in in_sweeps for pair in probe.slope_pairs(pairs))]
     if second_order:
         all_means += pairs_of_second_component(pairs)
-    companions = {name: kernel for probe in probes for name, kernel in probe.kernels().items()}
-    wanted = Wanted(tuple(pairs), tuple(all_means), tuple(probe.side for probe in probes))
-    return Job({**kernels, **companions}, wanted, probes)
+    companions = {name: kernel for probe in in_sweeps for name, kernel in probe.kernels().items()}
+    wanted = Wanted(tuple(pairs), tuple(all_means), tuple(probe.side for probe in in_sweeps))
+    return Job({**kernels, **companions}, wanted, probes, samples)
 
 
 def pairs_of_second_component(pairs: Iterable[Pair]) -> tuple[Pair, ...]:

@@ -17,6 +17,7 @@ import numpy as np
 from reldep.engine.blocks import fill_blocks
 from reldep.kernels.base import LINEAR, NEAR, POWER
 from reldep.kernels.composite import FittedProduct, FittedSum
+from reldep.kernels.machine import numba_is_there
 from reldep.kernels.points import Points
 
 if TYPE_CHECKING:
@@ -159,6 +160,49 @@ class Draft:
             np.array(self.combinations, dtype=np.int64),
             tuple(self.given),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Between:
+    """The values of one kernel between any observations, by compiled code.
+
+    Attributes
+    ----------
+    recipe : Recipe
+        Of that kernel alone, with nothing given.
+    """
+
+    recipe: Recipe
+
+    @classmethod
+    def of(cls, kernel: FittedKernel) -> Between | None:
+        """Prepare a kernel; None for one that compiled code does not know wholly."""
+        if not numba_is_there():
+            return None
+        draft = Draft.of([kernel])
+        return None if draft.given else cls(draft.finished(len(kernel)))
+
+    def points(self, rows: slice | IntArray) -> FloatArray:
+        """Give the coordinates of some observations, one a row."""
+        return np.ascontiguousarray(self.recipe.columns[:, rows])
+
+    def values(self, rows: FloatArray, others: FloatArray) -> FloatArray:
+        """Give the block of values between two sets of coordinates."""
+        from reldep.engine.fills import fill_between
+
+        block = np.empty((rows.shape[1], others.shape[1]))
+        arguments: list[Any] = [rows, others, *self.recipe.tables, block]
+        fill_between(*arguments)
+        return block
+
+    def means(self, rows: FloatArray, others: FloatArray) -> FloatArray:
+        """Give the mean value of each of some rows with all others."""
+        from reldep.engine.fills import mean_between
+
+        means = np.empty(rows.shape[1])
+        arguments: list[Any] = [rows, others, *self.recipe.tables, means]
+        mean_between(*arguments)
+        return means
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
+from reldep.kernels.machine import available_cores
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
@@ -32,6 +34,10 @@ Part = TypeVar("Part")
 
 # Seconds between two looks for Ctrl-C, which some systems do not deliver to a waiting thread.
 PATIENCE = 0.1
+
+# Runs of observations are cut so that what is made of them fills about this much: few enough for
+# the cache of a processor, enough for matrix products.
+RUN_BYTES = 16_000_000
 
 # A job that ends before this many seconds never shows a bar.
 DELAY_SECONDS = 2.0
@@ -146,6 +152,25 @@ def single_threaded_blas(n_threads: int) -> AbstractContextManager[Any]:
 
     limits: AbstractContextManager[Any] = threadpool_limits(1, user_api="blas")
     return limits
+
+
+def runs(n: int, bytes_per_row: float) -> Iterator[slice]:
+    """Cut the observations into runs of about `RUN_BYTES`."""
+    length = max(1, int(RUN_BYTES / bytes_per_row))
+    for start in range(0, n, length):
+        yield slice(start, min(start + length, n))
+
+
+def over_runs(work: Callable[[Iterable[slice]], Part], n: int, width: int) -> Part:
+    """Add what the work makes of all runs of rows of so many numbers, on all cores."""
+    pieces = [[place] for place in runs(n, 8.0 * max(1, width))]
+    n_threads = min(available_cores(), len(pieces))
+    with SummingThreads[slice](n_threads) as threads, single_threaded_blas(n_threads):
+        return threads.summed(work, pieces, _nothing)
+
+
+def _nothing() -> None:
+    """Take the place of a progress bar."""
 
 
 @contextmanager

@@ -32,6 +32,16 @@ class Profile(ABC):
         """The number of the function in compiled code and its parameters; None if it has none."""
         return None
 
+    def means_on_line(self, values: FloatArray) -> FloatArray | None:  # noqa: ARG002
+        """Give the mean over the others of each of some numbers, in O(m log m); None if it cannot.
+
+        Parameters
+        ----------
+        values : ndarray, shape (m,)
+            In rising order.
+        """
+        return None
+
     def in_units(self, unit: float) -> Profile:  # noqa: ARG002
         """Give the profile for distances that are measured in multiples of `unit`."""
         return self
@@ -156,6 +166,17 @@ class PowerProfile(Profile):
         np.power(squared, 0.5 * self.exponent, out=squared)
         return np.negative(squared, out=squared)
 
+    def means_on_line(self, values: FloatArray) -> FloatArray | None:
+        if self.exponent != 1:
+            return None
+        n = len(values)
+        before = np.arange(n)
+        up_to = np.cumsum(values)
+        below = values * before - (up_to - values)
+        above = up_to[-1] - up_to - values * (n - 1 - before)
+        means: FloatArray = -(below + above) / (n - 1)
+        return means
+
     @property
     def compiled_form(self) -> tuple[int, float, float] | None:
         if self.exponent == 1:
@@ -180,6 +201,13 @@ class SideProfile(Profile):
         if self.skips_ties:
             squared[tied] = 0.0
         return squared
+
+    def means_on_line(self, values: FloatArray) -> FloatArray:
+        n = len(values)
+        within = n_within(values, self.median)
+        ties = n_within(values, 0.0) if self.skips_ties else 0.0
+        means: FloatArray = (within - 0.5 * ties - 0.5 * (n - 1)) / (n - 1)
+        return means
 
     @property
     def compiled_form(self) -> tuple[int, float, float]:
@@ -209,8 +237,26 @@ class StepProfile(Profile):
             squared += share * np.where(tied, 0.5, distances < step)
         return squared
 
+    def means_on_line(self, values: FloatArray) -> FloatArray:
+        means = np.zeros(len(values))
+        for step, share in ((self.low, 1.0 - self.weight), (self.high, self.weight)):
+            margin = TIED * self.high
+            below, up_to = n_within(values, step - margin), n_within(values, step + margin)
+            means += share * 0.5 * (below + up_to)
+        return means / (len(values) - 1)
+
     def in_units(self, unit: float) -> Profile:
         return self if unit == 1 else replace(self, low=self.low / unit, high=self.high / unit)
+
+
+def n_within(values: FloatArray, limit: float) -> FloatArray:
+    """Count for each of some numbers, in rising order, the others that are at most so far away."""
+    if limit < 0:
+        return np.zeros(len(values))
+    last = np.searchsorted(values, values + limit, side="right")
+    first = np.searchsorted(values, values - limit, side="left")
+    counts: FloatArray = (last - first - 1).astype(np.float64)
+    return counts
 
 
 # Distances that differ by less than this share are the same: they were rounded differently.

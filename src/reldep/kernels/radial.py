@@ -97,6 +97,19 @@ class FittedRadial(FittedKernel):
     def nanoseconds(self) -> float:
         return self.points.nanoseconds + PROFILE_VALUE
 
+    def means_on_line(self) -> FloatArray | None:
+        """Give the mean of each row over the others, for one column; None if it cannot."""
+        if self.points.few_columns is None or self.points.n_columns != 1:
+            return None
+        values = np.asarray(self.points.rows)[:, 0]
+        order = np.argsort(values)
+        ordered = self._profile_here.means_on_line(values[order])
+        if ordered is None:
+            return None
+        means = np.empty_like(ordered)
+        means[order] = ordered
+        return means
+
     def take(self, rows: IntArray) -> FittedRadial:
         return replace(self, points=self.points.take(rows))
 
