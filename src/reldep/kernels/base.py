@@ -189,11 +189,6 @@ class FittedKernel(ABC):
         """What the reader of a result should know about the fit."""
         return ()
 
-    @property
-    def nanoseconds(self) -> float | None:
-        """What a value costs on one core, where the kernel knows better than the planner."""
-        return None
-
     def features(self, rows: slice | IntArray = ALL_ROWS) -> FloatArray | csr_array | None:  # noqa: ARG002
         """Give Φ with K = ΦΦ' where it is finite and explicit, else None.
 
