@@ -83,6 +83,20 @@ class FeatureMap(ABC):
         """Some observations, evenly spread, for the data may be sorted."""
         return slice(0, None, max(1, len(self.kernel) // PILOT_ROWS))
 
+    def centred_densely(self, chosen: IntArray) -> FloatArray:
+        """Make some rows minus the centre, as a dense matrix."""
+        rows = self.rows(chosen)
+        dense = rows if isinstance(rows, np.ndarray) else rows.toarray()
+        return np.ascontiguousarray(dense - self.centre)
+
+    @cached_property
+    def centred_total(self) -> FloatArray:
+        """The sum of all rows minus the centre."""
+        total = np.zeros(self.width)
+        for run in runs(len(self.kernel), 8.0 * self.entries_per_row):
+            total += np.asarray(self.rows(run).sum(axis=0)).ravel()
+        return np.asarray(total - len(self.kernel) * self.centre)
+
     def centred(self, chosen: slice) -> CentredRows:
         """Make the rows of a run, minus the centre."""
         rows = self.rows(chosen)

@@ -157,6 +157,8 @@ def joined(first: Terms, second: Terms) -> Terms:
         {**first.shifts, **second.shifts},
         {**first.sizes, **second.sizes},
         (*first.notes, *second.notes),
+        first.engine,
+        first.certificate,
     )
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reldep.data.variables import FloatArray, IntArray
+    from reldep.engine.certificate import Certificate
     from reldep.engine.job import Job
     from reldep.engine.terms import Terms
     from reldep.exceptions import ReldepWarning
@@ -53,6 +54,8 @@ class Influence:
         HSICs of further pairs, of which no conditional means were needed.
     sizes : ndarray, shape (n_pairs,), or None
         The product of the sizes of the two kernels of each pair, see `is_zero`.
+    certificate : Certificate or None
+        Bounds of the errors, where an engine replaced kernels by features of low rank.
     kernels : mapping of str to dict
         The fitted kernel of every variable, with its parameters.
     rows : ndarray of int or None
@@ -71,6 +74,7 @@ class Influence:
     second_component: FloatArray | None = None
     means: Mapping[Pair, float] = field(default_factory=dict)
     sizes: FloatArray | None = None
+    certificate: Certificate | None = None
     kernels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     rows: IntArray | None = None
     library: str | None = None
@@ -163,12 +167,13 @@ def compute_influence(
             tuple(pairs),
             tuple(kernels),
             terms.n,
-            chosen.name,
+            terms.engine or chosen.name,
             terms.notes,
             _bandwidth_psi(job, terms, pairs) if bandwidths else None,
             second_component(partial(hsic, terms), pairs, terms.n) if second_order else None,
             means={canonical(pair): hsic(terms, pair) for pair in means},
             sizes=_sizes(terms, pairs),
+            certificate=terms.certificate,
         )
 
 

@@ -174,7 +174,11 @@ def pilot_pivots(
     diagonal = float(kernel(slice(0, 1), slice(0, 1))[0, 0])
     tolerance *= diagonal
     nothing = np.empty((rows.shape[1], 0))
-    chosen = greedy_pivots(between, rows, nothing, diagonal, tolerance, cap + 1)
+    # A kernel that takes half of the pilot would take half of all rows.
+    most = min(cap + 1, max(1, rows.shape[1] // 2))
+    chosen = greedy_pivots(between, rows, nothing, diagonal, tolerance, most)
+    if len(chosen) == most:
+        raise RankTooHighError
     return factored(between, np.ascontiguousarray(rows[:, chosen]), diagonal, tolerance, cap)
 
 
@@ -250,15 +254,9 @@ class LowRankMap(FeatureMap):
             raise NotImplementedError
         return taken
 
-    def residuals(self, chosen: slice) -> FloatArray:
-        """Give what the features leave of the diagonal, for a run of rows."""
-        return self.pivots.residuals(self.rows(chosen))
-
-    def with_room(self, room: int) -> LowRankMap:
-        """Keep the features of all rows if they fit into so many bytes."""
+    def kept_whole(self) -> LowRankMap:
+        """Make the features of all rows once and hold them."""
         n = len(self.kernel)
-        if 8 * n * self.pivots.rank > room:
-            return self
         kept = np.empty((n, self.pivots.rank))
 
         def fill(places: Iterable[slice]) -> int:

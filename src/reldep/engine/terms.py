@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from reldep.data.variables import FloatArray
+    from reldep.engine.certificate import Certificate
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel
 
@@ -100,6 +101,10 @@ class Terms:
         1e-13 of a product of sizes are rounding, not numbers.
     notes : tuple of ReldepWarning
         What the reader of a result should know about the computation.
+    engine : str
+        Who made these terms, where that was not the engine that was asked.
+    certificate : Certificate or None
+        How far off they can be, where kernels were replaced by features.
     """
 
     n: int
@@ -109,6 +114,8 @@ class Terms:
     shifts: Mapping[str, float | FloatArray] = field(default_factory=dict)
     sizes: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[ReldepWarning, ...] = ()
+    engine: str = ""
+    certificate: Certificate | None = None
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,13 @@ Loop = TypeVar("Loop", bound="Callable[..., Any]")
 
 # Machine code that was kept on disk is found again by the name of its function and the date of
 # its file; but it was made of other files too, so their contents become part of the name.
-MADE_OF = ("kernels/compiled.py", "kernels/base.py", "engine/fills.py", "engine/recipe.py")
+MADE_OF = (
+    "kernels/compiled.py",
+    "kernels/base.py",
+    "engine/fills.py",
+    "engine/line_loops.py",
+    "engine/recipe.py",
+)
 SOURCES = [Path(__file__).parents[1] / name for name in MADE_OF]
 EDITION = f"{crc32(b''.join(path.read_bytes() for path in SOURCES)):08x}"
 
