@@ -49,8 +49,8 @@ PROBED_KERNELS = 12
 # Nanoseconds on one core: a kernel value and a multiplication and addition per row in the passes;
 # seconds for a pilot of some rank; nanoseconds for a row and a halving in sums along lines.
 FEATURE_VALUE, STEP = 5.0, 0.08
-PILOT_STEP = 4e-7
-LINE_STEP = 90.0
+PILOT_STEP = 6e-6
+LINE_STEP = 60.0
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,8 @@ class LowRank:
             maps = {name: found for name, found in maps.items() if name in names}
             parts.append(self._near_terms(kernels, near, lines, maps))
         if far.names():
-            parts.append(Tiled(on_progress=self.on_progress).terms(kernels, far))
+            tiles = Tiled(on_progress=self.on_progress).terms(kernels, far)
+            parts.append(replace(tiles, engine="tiled"))
         return parts[0] if len(parts) == 1 else joined(*parts)
 
     def _represented(
@@ -177,9 +178,35 @@ class LowRank:
             tiles = Tiled().cost(kernels, far)
             memory, seconds = tiles.memory, tiles.seconds
         if near.names():
-            found = _near_cost(len(kernels[names[0]]), near, widths)
+            found = self.cost_of(len(kernels[names[0]]), near, widths)
             memory, seconds = memory + found.memory, seconds + found.seconds
         return Cost(memory, seconds)
+
+    def cost_of(self, n: int, wanted: Wanted, widths: Mapping[str, float]) -> Cost:
+        """Estimate pilots, the pass that finds pivots, both passes over features, and lines."""
+        names = wanted.names()
+        ranks = {name: widths[name] for name in names}
+        total = sum(ranks.values())
+        row = FEATURE_VALUE * total + STEP * sum(3 * rank**2 for rank in ranks.values())
+        for x, y in wanted.product_pairs():
+            if not ranks[x] and not ranks[y]:
+                row += LINE_STEP * log2(n)
+            elif not ranks[x] or not ranks[y]:
+                row += 2 * FEATURE_VALUE * (ranks[x] + ranks[y])
+            else:
+                row += 2 * STEP * ranks[x] * ranks[y]
+        pilots = PILOT_STEP * sum(rank**2 for rank in ranks.values())
+        cores = available_cores()
+        kept = 8 * n * total
+        memory = 8 * n * (wanted.n_sums() + 2 * len(names))
+        memory += int(kept if kept <= KEPT_BYTES else 0) + int(2 * min(cores * RUN_BYTES, kept))
+        memory += 16 * int(max(ranks.values()) ** 2)
+        return Cost(memory, COMPILED_START + pilots + row * n * 1e-9 / cores)
+
+    def break_even(self, cost: Cost, widths: Mapping[str, float], seconds: float) -> float:
+        """Give the rank at which the job would take so many seconds: work grows as its square."""
+        largest = max(widths.values(), default=0.0)
+        return min(self.most_features, largest * sqrt(seconds / cost.seconds))
 
     def expected_widths(self, kernels: Mapping[str, FittedKernel]) -> dict[str, float]:
         """Estimate how many features each kernel gets; 0 for a line; none for what has none."""
@@ -245,24 +272,3 @@ def _is_good(certificate: Certificate, terms: Terms, wanted: Wanted) -> bool:
         if certificate.standard_error(pair, terms.n) > STANDARD_ERROR_ERROR * standard_error:
             return False
     return True
-
-
-def _near_cost(n: int, wanted: Wanted, widths: Mapping[str, float]) -> Cost:
-    """Estimate pilots, the pass that finds pivots, both passes over features, and lines."""
-    names = wanted.names()
-    ranks = {name: widths[name] for name in names}
-    total = sum(ranks.values())
-    row = FEATURE_VALUE * total + STEP * sum(3 * rank**2 for rank in ranks.values())
-    for x, y in wanted.product_pairs():
-        if not ranks[x] and not ranks[y]:
-            row += LINE_STEP * log2(n)
-        elif not ranks[x] or not ranks[y]:
-            row += FEATURE_VALUE * (ranks[x] + ranks[y])
-        else:
-            row += 2 * STEP * ranks[x] * ranks[y]
-    pilots = PILOT_STEP * sum(2_000 * rank**2 for rank in ranks.values()) * 1e-3
-    cores = available_cores()
-    kept = 8 * n * total
-    memory = 8 * n * (wanted.n_sums() + 2 * len(names)) + int(kept if kept <= KEPT_BYTES else 0)
-    memory += int(2 * min(cores * RUN_BYTES, kept)) + 16 * int(max(ranks.values()) ** 2)
-    return Cost(memory, COMPILED_START + pilots + row * n * 1e-9 / cores)

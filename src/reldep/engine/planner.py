@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from reldep.data.checks import check_choice
 from reldep.engine.dask import DaskEngine
 from reldep.engine.dense import Dense
 from reldep.engine.features import Features
+from reldep.engine.lines import kind_of
+from reldep.engine.lowrank import LowRank
 from reldep.engine.resources import available_memory, in_words, seconds_in_words
-from reldep.engine.tiled import Tiled
+from reldep.engine.tiled import COMPILED_START, Tiled
 from reldep.exceptions import InputError, InputTypeError, Option
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 ENGINES: dict[str, Callable[[], Engine]] = {
     "dense": Dense,
     "tiled": Tiled,
+    "lowrank": LowRank,
     "features": Features,
     "dask": DaskEngine,
 }
@@ -32,6 +35,10 @@ MEMORY_SHARE = 0.5
 
 # Below this many observations whole matrices are quicker than anything that must be prepared.
 SMALL = 2_000
+
+# Jobs of tiles that take fewer seconds than this, beside loading compiled code, are not worth
+# looking for anything better.
+WORTH_PROBING = 0.05
 
 # A job longer than this many seconds is told of faster ways.
 LONG = 600.0
@@ -45,6 +52,7 @@ WAYS_OUT: dict[str, Words] = {
         ".",
     ],
     "features": ["pass ", Option("engine", "tiled"), ", or Features with a smaller n_components."],
+    "lowrank": "ask for fewer pairs at a time.",
     "tiled": "ask for fewer pairs at a time or pass Tiled with fewer threads.",
     "dask": "ask for fewer pairs at a time.",
 }
@@ -180,10 +188,41 @@ def _chosen(kernels: Mapping[str, FittedKernel], wanted: Wanted, allowed: int) -
         explicit = _planned(Features(), reason, kernels, wanted, allowed)
         if explicit.fits and (explicit.seconds or 0.0) < (tiled.seconds or 0.0):
             return explicit
+    near_linear = _near_linear(kernels, wanted, tiled)
+    if near_linear is not None:
+        return near_linear
     if (tiled.seconds or 0.0) > LONG:
         reason = (
             f'{tiled.reason} Faster: Features(approximate="nystroem") for Gaussian kernels, or '
             'a cluster with engine="dask".'
         )
-        return Plan(tiled.engine, reason, tiled.memory, tiled.seconds, allowed)
+        return replace(tiled, reason=reason)
     return tiled
+
+
+def _near_linear(kernels: Mapping[str, FittedKernel], wanted: Wanted, tiled: Plan) -> Plan | None:
+    """Plan the low-rank engine where it takes less time than tiles would."""
+    names = wanted.names()
+    if (tiled.seconds or 0.0) < COMPILED_START + WORTH_PROBING:
+        return None
+    if all(kernels[name].n_features is not None for name in names):
+        return None
+    engine = LowRank()
+    widths = engine.expected_widths({name: kernels[name] for name in names})
+    if len(widths) < len(names):
+        return None
+    cost = engine.cost_of(len(kernels[names[0]]), wanted, widths)
+    if cost.seconds >= (tiled.seconds or 0.0) or cost.memory > tiled.allowed:
+        return None
+    # Where the probe misled, as it may for heavy tails, tiles take over at the break-even.
+    most = max(50, int(engine.break_even(cost, widths, tiled.seconds or 0.0)))
+    if not any(widths.values()):
+        reason = "Laplace and distance kernels of one column are summed along the sorted values"
+    else:
+        largest = max(widths.values())
+        reason = f"about {largest:.0f} features stand for each kernel to rounding error"
+        if any(kind_of(kernels[name]) is not None for name in names):
+            reason += ", or it is summed along the sorted values"
+    reason += ": near-linear time, exact."
+    chosen = LowRank(most_features=most)
+    return Plan(chosen, reason, cost.memory, cost.seconds, tiled.allowed)
