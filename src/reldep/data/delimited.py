@@ -191,7 +191,10 @@ def _read_header(text: str, name: str, options: ReadingOptions) -> tuple[Header,
     rest = text[start:]
     delimiter = options.delimiter or own_delimiter
     dialect = detect(rest, delimiter=delimiter, decimal=options.decimal)
-    said = [f"{len(comments)} lines of comments before the table were left out"] * bool(comments)
+    said = []
+    if comments:
+        count = "a comment" if len(comments) == 1 else f"{len(comments)} lines of comments"
+        said.append(f"{count} before the table left out")
     names, record = read_header(rest, dialect.delimiter, name)
     if not options.header:
         names, record = [f"c{i + 1}" for i in range(len(names))], ""
@@ -420,5 +423,5 @@ def _doubt_points(cleaned: Cleaned, schema: dict[str, pl.DataType], file: TextFi
     for name, doubtful in zip(floats, flags, strict=True):
         if doubtful:
             first = collect(cells.select(column(name)).head(1), n_expressions=1).item()
-            reason = "has points that may stand between thousands, as other columns have commas"
-            cleaned.refusals[name] = Refusal(reason, ((first, 0),))
+            reason = "has '.', which may be a thousands separator, as other columns use commas"
+            cleaned.refusals[name] = Refusal(reason, ((first, 0),), "marks")

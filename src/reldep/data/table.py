@@ -9,6 +9,7 @@ import numpy as np
 
 from reldep.data.cells import ROW, Cleaned, Refusal, cycle
 from reldep.data.checks import cell, printable
+from reldep.data.notation import WAYS_OUT
 from reldep.data.queries import (
     WIDE,
     check_types,
@@ -204,14 +205,15 @@ class Table:
         more = f"; and {len(refused) - _SHOWN} more columns" if len(refused) > _SHOWN else ""
         raise InputError(
             f"{printable(self.name)}: {'; '.join(texts)}{more}.",
-            [
-                "Write missing values as NA, or name their code with ",
-                Option("na"),
-                "; name columns of labels among ",
-                Option("categories"),
-                f"; or leave a column out with '!{printable(refused[0])}'.",
-            ],
+            self._ways_out(refused),
         )
+
+    def _ways_out(self, refused: Sequence[str]) -> list[str | Option]:
+        kinds = dict.fromkeys(self.refusals[name].kind for name in refused)
+        parts: list[str | Option] = []
+        for kind in kinds:
+            parts += [*WAYS_OUT[kind], " "]
+        return [*parts, f"Or leave a column out with '!{printable(refused[0])}'."]
 
     def _fault(self, name: str, refusal: Refusal) -> str:
         places = self.origins.get(name, self.places)
