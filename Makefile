@@ -63,11 +63,12 @@ check: test lint types imports  ## everything that must be green
 
 # Tests small enough for loops that are not compiled.
 LOOPS := tests/engine/test_fills.py tests/engine/test_all_engines_agree.py \
-         tests/kernels/test_median.py tests/kernels/test_products.py
+         tests/kernels/test_median.py tests/kernels/test_products.py \
+         tests/kernels/test_series_kernel.py tests/engine/test_lowrank.py
 
 loops: $(VENV)/.dev  ## the compiled loops as plain Python, line by line, for the coverage
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n auto $(LOOPS) \
-	    -k 'not single_precision' --cov --cov-config=tools/loops.coveragerc --cov-fail-under=90
+	    -k 'not single_precision and not subsample and not one_pass' --cov --cov-config=tools/loops.coveragerc --cov-fail-under=90
 
 attack: $(VENV)/.dev  ## hostile calls, files, commands, disks, threads; writes docs/reliability.md
 	$(BIN)/python tools/attack.py --publish

@@ -67,7 +67,7 @@ def test_codes_in_many_columns_are_one_caution():
     block = np.column_stack([with_code(-999, times) for times in range(1, 9)])
     dataset = read_dataset({"block": block, "z": RNG.normal(size=60)})
     assert len(dataset.cautions) == 1
-    assert "column '0' of block (1 times)" in str(dataset.cautions[0])
+    assert "column '0' of block (once)" in str(dataset.cautions[0])
     assert "and 3 more" in str(dataset.cautions[0])
 
 

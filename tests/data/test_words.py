@@ -37,10 +37,10 @@ MAKERS = {
     ("write", "said"),
     [
         (str, "strings were read as the numbers that they show"),
-        (lambda v: f"{v}%", "percent signs taken off"),
+        (lambda v: f"{v}%", "percent signs removed"),
         (lambda v: f"{v:.1f}".replace(".", ","), "',' read as the decimal mark"),
-        (lambda v: f"€ {v:.2f}", "the currency '€' taken off"),
-        (lambda v: f"{v} mg/dL", "the unit 'mg/dL' taken off"),
+        (lambda v: f"€ {v:.2f}", "the currency '€' removed"),
+        (lambda v: f"{v} mg/dL", "the unit 'mg/dL' removed"),
         (lambda v: f" {v} ".replace("-", "−"), "strings were read|special minus"),
     ],
 )
@@ -54,19 +54,22 @@ def test_strings_of_numbers_give_the_answer_of_the_numbers(make, write, said):
 
 
 DOUBTFUL = {
-    "limits": (["<0.5", *map(str, FAT[1:])], "limits are not values: '<0.5' .row 0."),
+    "limits": (["<0.5", *map(str, FAT[1:])], "has limits, which are not values: '<0.5' .row 0."),
     "words": (["low", *map(str, FAT[1:])], "holds numbers and words: 'low' .row 0."),
-    "units": (["3 mg", "5 g"] * (M // 2), "not all have the same unit"),
-    "percent": (["30%", "0.4"] * (M // 2), "not all have the same unit"),
-    "marks": (["1,234", "5,678"] * (M // 2), "',' may be a decimal mark or stand between"),
+    "units": (["3 mg", "5 g"] * (M // 2), "has different units"),
+    "percent": (["30%", "0.4"] * (M // 2), "has different units"),
+    "marks": (["1,234", "5,678"] * (M // 2), "has ',', which may be a decimal mark or a thousands"),
     "codes": ([f"{i:03}" for i in range(M // 2)] * 2, "starts with a zero"),
-    "levels": ([f"s{i // 2 if i < 2 else i}" for i in range(M)], "39 of 40 values are different"),
+    "levels": (
+        [f"s{i // 2 if i < 2 else i}" for i in range(M)],
+        "has 39 different strings in 40 observations",
+    ),
 }
 
 
 @pytest.mark.parametrize(("values", "message"), DOUBTFUL.values(), ids=DOUBTFUL)
 def test_doubtful_strings_are_no_labels_unless_the_user_says_so(values, message):
-    with pytest.raises(ValueError, match=rf"first holds strings: .*{message}.*kernel='delta'"):
+    with pytest.raises(ValueError, match=rf"first .*{message}.*kernel='delta'"):
         reldep.compare(X, values, Z)
     # Nearly all labels differ in one case, so that the measure cannot be normalised.
     raw = {"measure": "hsic", "variance": "fixed-kernel"}

@@ -15,9 +15,9 @@ import pytest
 from reldep.data.objects import read_variable
 from reldep.engine import DaskEngine, Dense, Tiled, Wanted, compute_influence, plan, select_engine
 from reldep.engine import dask as dask_engine
+from reldep.engine.blocks import Tile, upper_tiles
 from reldep.engine.dask import OnWorkers, Region, added, default_side, summed
 from reldep.engine.terms import hsic
-from reldep.engine.tiles import Tile, upper_tiles
 from reldep.kernels import Delta, FunctionKernel, Gaussian, Linear
 
 distributed = pytest.importorskip("distributed")

@@ -14,7 +14,7 @@ from scipy import sparse
 import reldep
 from reldep.data.objects import read_variable
 from reldep.data.variables import Labels
-from reldep.engine import Dense, Wanted, approximation, compute_influence, feature_maps
+from reldep.engine import Dense, Wanted, compute_influence, features, threads
 from reldep.engine.features import Features, split_wanted
 from reldep.engine.terms import hsic
 from reldep.exceptions import ApproximationWarning
@@ -139,7 +139,7 @@ def gaussian_kernels(m, seed=9):
 
 @pytest.mark.parametrize(("method", "tolerance"), [("nystroem", 1e-4), ("fourier", 0.25)])
 def test_approximate_features_come_near_and_report_how_near(method, tolerance, monkeypatch):
-    monkeypatch.setattr(approximation, "CHECKED_ROWS", 600)
+    monkeypatch.setattr(features, "CHECKED_ROWS", 600)
     kernels = gaussian_kernels(900)
     pairs = [("x", "y"), ("x", "z")]
     exact = compute_influence(kernels, pairs, Dense()).estimates
@@ -203,8 +203,8 @@ def test_a_warning_keeps_its_errors_when_pickled():
 
 
 def test_random_features_are_never_held_for_all_rows(monkeypatch):
-    monkeypatch.setattr(approximation, "CHECKED_ROWS", 100)
-    monkeypatch.setattr(feature_maps, "RUN_BYTES", 2_000_000)
+    monkeypatch.setattr(features, "CHECKED_ROWS", 100)
+    monkeypatch.setattr(threads, "RUN_BYTES", 2_000_000)
     kernels = gaussian_kernels(20_000)
     tracemalloc.start()
     compute_influence(kernels, [("x", "y")], Features("fourier", 300))
@@ -267,7 +267,7 @@ def test_approximation_without_scikit_learn_says_what_to_install(monkeypatch):
 
 
 def test_progress_counts_the_runs_of_both_passes(monkeypatch):
-    monkeypatch.setattr(feature_maps, "RUN_BYTES", 8 * 3 * 50)
+    monkeypatch.setattr(threads, "RUN_BYTES", 8 * 3 * 50)
     steps = []
     engine = Features(on_progress=lambda *step: steps.append(step))
     data = np.random.default_rng(12).normal(size=(120, 3))

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -10,22 +13,20 @@ from scipy.spatial.distance import cdist
 
 from reldep.data.objects import read_variable
 from reldep.engine import Tiled, Wanted, fills
-from reldep.engine.recipe import (
+from reldep.engine.recipe import PRODUCT, SUM, Recipe
+from reldep.engine.terms import row_means
+from reldep.kernels import Gaussian
+from reldep.kernels.base import (
     EQUAL,
     LINEAR,
     NEAR,
     POWER,
     POWER_ROOT,
-    PRODUCT,
     ROOT,
     SIDE,
     SLOPE,
     SLOPE_ROOT,
-    SUM,
-    Recipe,
 )
-from reldep.engine.terms import row_means
-from reldep.kernels import Gaussian
 from reldep.kernels.compiled import (
     WIDTH,
     compiled,
@@ -117,7 +118,7 @@ def test_squared_distances_are_those_of_scipy_to_the_last_bit(d):
         (POWER, lambda s, c, a: 2 ** (c * s)),
         (NEAR, lambda s, c, a: 2 ** (c * s)),
         (POWER_ROOT, lambda s, c, a: 2 ** (c * np.sqrt(s))),
-        (EQUAL, lambda s, c, a: s == 0),
+        (EQUAL, lambda s, c, a: np.where(s == 0, a, c)),
         (SLOPE, lambda s, c, a: a * s * 2 ** (c * s)),
         (SLOPE_ROOT, lambda s, c, a: a * np.sqrt(s) * 2 ** (c * np.sqrt(s))),
         (SIDE, lambda s, c, a: np.select([s == 0, s > c], [a, -0.5], 0.5)),
@@ -185,3 +186,23 @@ def test_far_points_get_the_function_that_gives_zero():
     wanted = Wanted((), row_sums=("x",))
     terms = Tiled(compiled=True).terms({"x": kernel}, wanted)
     np.testing.assert_allclose(row_means(terms, "x"), [0.0] + [18 / 19] * 19, atol=1e-15)
+
+
+READ_ONLY = """
+from numba.core.caching import CacheImpl
+CacheImpl._locator_classes = []
+import numpy as np
+from reldep.kernels.compiled import count_up_to
+print(count_up_to(np.arange(4.0), 1.0))
+"""
+
+
+def test_where_nothing_can_be_written_code_is_compiled_without_a_cache():
+    answer = subprocess.run(
+        [sys.executable, "-c", READ_ONLY],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert answer.stdout == "3\n"

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
+import sys
+import time
 import tracemalloc
 
 import numpy as np
@@ -19,18 +22,20 @@ from reldep.engine import (
     Wanted,
     plan,
     planner,
+    resources,
     select_engine,
 )
-from reldep.engine.costs import dask_cost, features_cost, fill_of, tiled_cost
+from reldep.engine.tiled import COMPILED_START
+from reldep.engine.tiles import Outline, Sweeps
 from reldep.kernels import (
     Delta,
     Distance,
     FunctionKernel,
     Gaussian,
+    Haversine,
     Laplace,
     Linear,
     Polynomial,
-    Precomputed,
 )
 
 GB = 10**9
@@ -94,7 +99,7 @@ def test_auto_chooses(kernels, m, columns, gigabytes, expected, monkeypatch):
 
 
 def test_auto_plans_with_half_of_the_memory_only():
-    kernels = job(GAUSSIAN, 2_100)
+    kernels = job(GAUSSIAN, 2_100, 10)
     chosen = plan(kernels, PAIR)
     assert chosen.allowed == 8 * GB
     assert chosen.engine.memory == 8 * GB
@@ -107,7 +112,7 @@ def test_auto_plans_with_half_of_the_memory_only():
 def test_a_name_gives_its_engine(name, expected):
     kernels = job(GAUSSIAN, 100)
     assert type(select_engine(name, kernels, PAIR)) is expected
-    assert "you asked for it" in str(plan(kernels, PAIR, name))
+    assert "requested explicitly" in str(plan(kernels, PAIR, name))
 
 
 def test_an_engine_object_is_taken_as_it_is():
@@ -146,7 +151,7 @@ def test_matrices_that_cannot_fit_are_refused_before_the_start():
         select_engine("dense", kernels, PAIR)
     assert "480 GB for 100,000 observations and 3 kernels" in str(caught.value)
     assert "only 16 GB may be used" in str(caught.value)
-    assert 'pass engine="tiled"' in str(caught.value)
+    assert "pass engine='tiled'" in str(caught.value)
     assert "It does not fit" in str(plan(kernels, PAIR, "dense"))
 
 
@@ -165,7 +170,8 @@ def test_every_engine_says_its_way_out(engine, way_out, monkeypatch):
 
 def test_a_long_job_is_told_of_faster_ways(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
-    short, long = plan(job(GAUSSIAN, 5_000), PAIR), plan(job(GAUSSIAN, 1_000_000), PAIR)
+    narrow = Gaussian(bandwidth=0.05)
+    short, long = (plan(job(narrow, m, 5), PAIR) for m in (5_000, 1_000_000))
     assert "nystroem" not in short.reason
     assert 'Features(approximate="nystroem")' in long.reason
     assert re.search(r"time    about \d+ (minutes|hours)", str(long))
@@ -203,38 +209,53 @@ def test_the_expected_memory_is_near_the_measured_peak(kernels, m, columns, engi
     assert 0.45 * expected < peak < 1.4 * expected
 
 
-def test_a_kernel_costs_what_it_is_made_of():
-    numbers, labels = fitted(GAUSSIAN, 40), fitted(Delta(), 40)
-    assert fill_of(numbers, compiled=True).nanoseconds < 2
-    assert not fill_of(labels, compiled=True).is_block
-    assert fill_of(numbers, compiled=False).is_block
-    both = GAUSSIAN * Laplace(bandwidth=2.0)
-    product = fill_of(
-        both.fit(Numeric("x", np.random.default_rng(0).random((9, 2)))), compiled=True
-    )
-    assert product.nanoseconds == 2 * fill_of(numbers, compiled=True).nanoseconds
-    rows = read_variable(np.arange(40.0), "x")
-    wide, stored = (
-        fitted(GAUSSIAN, 40, 500),
-        Precomputed(np.kron(np.eye(2), np.ones((20, 20)))).fit(rows),
-    )
-    assert fill_of(wide, compiled=True).nanoseconds > fill_of(stored, compiled=True).nanoseconds
-    own = FunctionKernel(lambda a, b: a @ b.T).fit(rows)
-    assert fill_of(own, compiled=True).is_block
+def test_planner_and_engine_agree_about_what_compiled_code_can_do():
+    """Each kernel is either made by compiled code or given in blocks; both count alike."""
+    rng = np.random.default_rng(0)
+    plane = Numeric("x", rng.random((2_500, 2)))
+    places = Numeric("x", np.column_stack([rng.uniform(-60, 60, 2_500), rng.uniform(0, 9, 2_500)]))
+    for kernel, n_given in [
+        (GAUSSIAN.fit(plane), 0),
+        (Distance().fit(plane), 0),
+        (Distance(1.5).fit(plane), 1),
+        (Haversine(bandwidth=900.0).fit(places), 1),
+        ((GAUSSIAN * LAPLACE).fit(plane), 0),
+        (fitted(GAUSSIAN, 2_500, 60), 1),
+        (fitted(Delta(), 2_500), 0),
+    ]:
+        kernels, wanted = {"x": kernel}, Wanted(pairs=(("x", "x"),))
+        assert len(Outline.of(kernels, wanted).given) == n_given
+        assert Sweeps.prepare(kernels, wanted).n_given == n_given
 
 
-def read_memory(monkeypatch, folder, meminfo=None, limit=None):
+def test_a_kernel_that_does_not_know_its_cost_is_tried_out():
+    rows = read_variable(np.arange(200.0), "x")
+
+    def slow(a, b):
+        end = time.process_time() + 1e-5 * len(a) * len(b)
+        while time.process_time() < end:
+            pass
+        return a @ b.T
+
+    wanted = Wanted(pairs=(("x", "x"),))
+    cost = Dense().cost({"x": FunctionKernel(slow).fit(rows)}, wanted)
+    assert 0.5 * 1e-5 * 200**2 < cost.seconds < 4 * 1e-5 * 200**2
+
+
+def read_memory(monkeypatch, folder, files):
     """Ask for the available memory of a machine described by files."""
     monkeypatch.undo()
-    for name, text in (("MEMINFO", meminfo), ("CONTAINER_LIMIT", limit)):
+    for name, text in files.items():
         path = folder / name
-        if text is not None:
-            path.write_text(text)
-        monkeypatch.setattr(planner, name, path)
-    return planner.available_memory()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    monkeypatch.setattr(resources, "PROC", folder / "proc")
+    monkeypatch.setattr(resources, "CGROUPS", folder / "cgroup")
+    return resources.available_memory()
 
 
-MEMINFO = "MemTotal:       32000000 kB\nMemAvailable:   20000000 kB\n"
+MEMINFO = {"proc/meminfo": "MemTotal:       32000000 kB\nMemAvailable:   20000000 kB\n"}
+INSIDE = {"proc/self/cgroup": "0::/jobs/mine\n"}
 
 
 def test_the_memory_of_the_machine_is_what_linux_calls_available(monkeypatch, tmp_path):
@@ -242,17 +263,68 @@ def test_the_memory_of_the_machine_is_what_linux_calls_available(monkeypatch, tm
 
 
 @pytest.mark.parametrize(
-    ("limit", "expected"), [("4000000000\n", 4 * GB), ("max\n", 20_000_000 * 1024)]
+    ("files", "expected"),
+    [
+        # What is left counts, not the limit; cached files do not count as taken.
+        ({"memory.max": "4000000000\n", "memory.current": "1000000000\n"}, 3 * GB),
+        (
+            {
+                "memory.max": "4000000000\n",
+                "memory.current": "3000000000\n",
+                "memory.stat": "anon 5\ninactive_file 500000000\n",
+            },
+            1_500_000_000,
+        ),
+        ({"memory.max": "max\n", "memory.current": "1000\n"}, 20_000_000 * 1024),
+        # The group itself has no limit, but one that it lies in has.
+        (
+            {
+                "jobs/mine/memory.max": "max\n",
+                "jobs/mine/memory.current": "5\n",
+                "jobs/memory.max": "2000000000\n",
+                "jobs/memory.current": "500000000\n",
+            },
+            1_500_000_000,
+        ),
+    ],
 )
-def test_the_limit_of_a_container_counts(monkeypatch, tmp_path, limit, expected):
-    assert read_memory(monkeypatch, tmp_path, MEMINFO, limit) == expected
+def test_what_a_container_has_left_counts(monkeypatch, tmp_path, files, expected):
+    cgroup = {f"cgroup/{name}": text for name, text in files.items()}
+    assert read_memory(monkeypatch, tmp_path, {**MEMINFO, **INSIDE, **cgroup}) == expected
+
+
+def test_the_first_version_of_control_groups_counts_too(monkeypatch, tmp_path):
+    files = {
+        "proc/self/cgroup": "4:memory:/docker/abc\n1:cpu:/\n",
+        "cgroup/memory/docker/abc/memory.limit_in_bytes": "3000000000\n",
+        "cgroup/memory/docker/abc/memory.usage_in_bytes": "1000000000\n",
+    }
+    assert read_memory(monkeypatch, tmp_path, {**MEMINFO, **files}) == 2 * GB
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="address spaces are limited on Linux")
+def test_the_limit_of_the_address_space_counts():
+    program = (
+        "import resource\n"
+        "from reldep.engine.resources import available_memory\n"
+        f"resource.setrlimit(resource.RLIMIT_AS, ({2 * GB}, {2 * GB}))\n"
+        "print(available_memory())"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert 0 < int(answer.stdout) < 2 * GB
 
 
 def test_elsewhere_the_physical_memory_is_asked_for(monkeypatch, tmp_path):
-    assert read_memory(monkeypatch, tmp_path, "MemTotal: 5 kB\n") > 10**8
-    assert read_memory(monkeypatch, tmp_path / "nowhere") > 10**8
+    assert read_memory(monkeypatch, tmp_path, {"proc/meminfo": "MemTotal: 5 kB\n"}) > 10**8
+    assert read_memory(monkeypatch, tmp_path / "nowhere", {}) > 10**8
     monkeypatch.setattr(os, "sysconf_names", {})
-    assert planner.available_memory() == planner.MEMORY_UNKNOWN
+    assert resources.available_memory() == resources.MEMORY_UNKNOWN
 
 
 @pytest.mark.parametrize(
@@ -266,36 +338,35 @@ def test_elsewhere_the_physical_memory_is_asked_for(monkeypatch, tmp_path):
     ],
 )
 def test_time_is_told_as_roughly_as_it_is_known(seconds, words):
-    assert planner.seconds_in_words(seconds) == words
+    assert resources.seconds_in_words(seconds) == words
 
 
 def test_costs_grow_as_they_should():
     small, large = job(GAUSSIAN, 4_000), job(GAUSSIAN, 40_000)
-    seconds = [tiled_cost(k, PAIR, Tiled(threads=1)).seconds - 1 for k in (small, large)]
+    costs = [Tiled(threads=1).cost(kernels, PAIR) for kernels in (small, large)]
+    seconds = [cost.seconds - COMPILED_START for cost in costs]
     assert seconds[1] == pytest.approx(100 * seconds[0])
-    memory = [tiled_cost(k, PAIR, Tiled(threads=1)).memory for k in (small, large)]
-    assert memory[1] == pytest.approx(10 * memory[0])
-    cluster = [dask_cost(large, PAIR, threads).seconds - 3 for threads in (1, 10)]
-    assert cluster[0] == pytest.approx(10 * cluster[1])
+    assert costs[1].memory == pytest.approx(10 * costs[0].memory)
+    parallel = Tiled(threads=10).cost(large, PAIR).seconds - COMPILED_START
+    assert seconds[1] == pytest.approx(10 * parallel)
 
 
 def test_blocks_that_are_kept_are_filled_once():
     kernels = job(LAPLACE, 3_000, 400)
     keeps, forgets = (
-        tiled_cost(kernels, PAIR, Tiled(threads=1, memory=memory)) for memory in (None, "100MB")
+        Tiled(threads=1, memory=memory).cost(kernels, PAIR) for memory in (None, "100MB")
     )
-    assert keeps.seconds - 1 < 0.6 * (forgets.seconds - 1)  # one second is the start
+    assert keeps.seconds - COMPILED_START < 0.6 * (forgets.seconds - COMPILED_START)
     assert keeps.memory > 100e6 > forgets.memory
     once = Wanted(pairs=(), means=PAIR.pairs)
-    assert tiled_cost(kernels, once, Tiled(threads=1)).memory < 100e6
+    assert Tiled(threads=1).cost(kernels, once).memory < 100e6
 
 
 def test_mixed_features_cost_tiles_and_features_together():
     kernels = job((GAUSSIAN, Linear(), Delta()), 5_000)
     apart = Wanted(pairs=(("x", "x"), ("y", "z")))
-    alone = features_cost(kernels, Wanted(pairs=(("y", "z"),)), Features())
-    both = features_cost(kernels, apart, Features())
-    tiles = tiled_cost(kernels, Wanted(pairs=(("x", "x"),)), Tiled())
+    alone = Features().cost(kernels, Wanted(pairs=(("y", "z"),)))
+    both = Features().cost(kernels, apart)
+    tiles = Tiled().cost(kernels, Wanted(pairs=(("x", "x"),)))
     assert both.seconds == pytest.approx(alone.seconds + tiles.seconds)
-    approximate = features_cost(kernels, apart, Features("fourier"))
-    assert approximate.memory > alone.memory
+    assert Features("fourier").cost(kernels, apart).memory > alone.memory

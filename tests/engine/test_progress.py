@@ -11,8 +11,8 @@ import time
 
 import pytest
 
-from reldep.engine import progress
-from reldep.engine.progress import progress_bar
+from reldep.engine import threads
+from reldep.engine.threads import progress_bar
 
 pty = pytest.importorskip("pty")
 
@@ -27,7 +27,7 @@ class Terminal(io.StringIO):
 def open_terminal(monkeypatch, delay=0.0):
     """Replace stderr; not a fixture, for pytest puts its own stderr back between phases."""
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(progress, "DELAY_SECONDS", delay)
+    monkeypatch.setattr(threads, "DELAY_SECONDS", delay)
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
     return stream
@@ -63,7 +63,7 @@ def test_a_job_that_is_already_done_shows_nothing(monkeypatch):
 def test_nothing_is_written_into_a_pipe(monkeypatch):
     stream = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr(progress, "DELAY_SECONDS", 0.0)
+    monkeypatch.setattr(threads, "DELAY_SECONDS", 0.0)
     run_bar(4)
     assert stream.getvalue() == ""
 
@@ -98,9 +98,9 @@ def test_a_failing_job_leaves_no_bar_behind(monkeypatch):
 
 WAITING_JOB = """
 import time
-from reldep.engine import progress
-progress.DELAY_SECONDS = 0.0
-with progress.progress_bar("tiles") as on_progress:
+from reldep.engine import threads
+threads.DELAY_SECONDS = 0.0
+with threads.progress_bar("tiles") as on_progress:
     on_progress(1, 4)
     time.sleep(60)
 """

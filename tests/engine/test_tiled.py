@@ -16,9 +16,10 @@ from scipy import sparse
 from reldep.data.objects import read_variable
 from reldep.data.variables import Labels, Mixed, Numeric
 from reldep.engine import Dense, Tiled, Wanted, tiled
+from reldep.engine.blocks import upper_tiles
 from reldep.engine.terms import conditional_means, hsic, row_means
 from reldep.engine.tiled import cut_into_pieces
-from reldep.engine.tiles import Sweeps, upper_tiles
+from reldep.engine.tiles import Sweeps
 from reldep.kernels import (
     Delta,
     Distance,
@@ -30,13 +31,8 @@ from reldep.kernels import (
     Precomputed,
     machine,
 )
-from reldep.kernels.radial import (
-    FittedRadial,
-    GaussianSlope,
-    LaplaceProfile,
-    LaplaceSlope,
-    SideProfile,
-)
+from reldep.kernels.profiles import GaussianSlope, LaplaceProfile, LaplaceSlope, SideProfile
+from reldep.kernels.radial import FittedRadial
 
 # One process compiles; the others find the machine code on disk.
 pytestmark = pytest.mark.xdist_group("compiled")

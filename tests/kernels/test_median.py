@@ -7,8 +7,14 @@ import pytest
 from scipy import sparse
 
 from reldep.data.objects import read_variable
+from reldep.data.variables import Numeric
 from reldep.kernels import Gaussian, Laplace, machine, median, selection
-from reldep.kernels.median import median_distance, pairwise_distances
+from reldep.kernels.median import (
+    distance_scale,
+    mean_distance,
+    median_distance,
+    pairwise_distances,
+)
 from reldep.kernels.points import Points
 from reldep.kernels.selection import Bounds, DistanceStream, Pass
 
@@ -128,27 +134,80 @@ def test_a_bracket_that_gains_nothing_becomes_a_single_value():
     assert Bounds(1.0, 2.0, 0, 100, np.empty(0), 5).bracket(10) == (1.0, 2.0)
 
 
-def test_large_samples_use_a_seeded_subsample_and_say_so(monkeypatch):
+def distances_from_following(rows, rng, n_partners):
+    """Give the distances of each row from those that follow it, in a random order."""
+    shuffled = rows[rng.permutation(len(rows))]
+    turned = [np.roll(shuffled, -shift, axis=0) for shift in range(1, n_partners + 1)]
+    return np.concatenate([np.sqrt(((shuffled - other) ** 2).sum(axis=1)) for other in turned])
+
+
+@pytest.mark.parametrize("columns", [2, 30])
+def test_large_samples_compare_each_row_with_some_others_and_say_so(monkeypatch, columns):
     monkeypatch.setattr(median, "EXACT_UP_TO", 2_100)
-    rows = np.random.default_rng(0).normal(size=(2_500, 2))
+    monkeypatch.setattr(median, "DISTANCES_TAKEN", 10 * 2_500 * (1 if columns == 2 else 10))
+    monkeypatch.setattr(median, "LEAST_PARTNERS", 10)
+    monkeypatch.setattr(median, "LEAST_PARTNERS_OF_MANY_COLUMNS", 10)
+    rows = np.random.default_rng(0).normal(size=(2_500, columns))
     variable = read_variable(rows, "x")
     fitted = Gaussian().fit(variable)
     again = Gaussian().fit(variable, rng=np.random.default_rng(0))
     other = Gaussian().fit(variable, rng=np.random.default_rng(1))
-    assert fitted.describe()["rule"] == "median distance of 2,100 rows at random"
+    assert fitted.describe()["rule"] == "median distance of each row from 20 others at random"
     assert fitted.profile.bandwidth == again.profile.bandwidth != other.profile.bandwidth
-    drawn = np.random.default_rng(0).choice(2_500, 2_100, replace=False)
-    expected = np.median(pairwise_distances(points_of(rows[drawn])))
-    assert fitted.profile.bandwidth == pytest.approx(expected, rel=1e-12)
+    distances = distances_from_following(rows, np.random.default_rng(0), 10)
+    assert fitted.profile.bandwidth == pytest.approx(np.median(distances), rel=1e-12)
+    mean = Gaussian("mean").fit(variable)
+    assert mean.profile.bandwidth == pytest.approx(distances.mean(), rel=1e-12)
+    assert mean.scale.deviation == pytest.approx(distances.std(), rel=1e-9)
     assert fitted.cautions == ()
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("m", [50, 2_300])
+def test_the_mean_distance_is_that_of_all_pairs(name, m):
+    points = points_of(samples(m)[name])
+    expected = pairwise_distances(points).mean()
+    assert mean_distance(points).value == pytest.approx(expected, rel=1e-12)
+
+
+def test_one_column_is_exact_at_any_size():
+    rows = np.random.default_rng(0).normal(size=60_001)
+    fitted = Gaussian().fit(read_variable(rows, "x"))
+    assert fitted.describe()["rule"] == "median"
+    ordered = np.sort(rows)
+    within = np.searchsorted(ordered, ordered + fitted.profile.bandwidth, side="right")
+    n_up_to = int((within - np.arange(len(rows)) - 1).sum())
+    assert n_up_to in {60_001 * 60_000 // 4, 60_001 * 60_000 // 4 + 1}
+
+
+def test_the_mid_median_interpolates_between_the_values_of_distances():
+    # Distances of 0, 1 and 2 with shares 2/6, 3/6, 1/6 have mid-distribution 1/6, 7/12, 11/12.
+    points = points_of([0.0, 0.0, 1.0, 1.0, 2.0, 2.0, 0.0, 0.0])
+    distances = pairwise_distances(points)
+    values, counts = np.unique(distances, return_counts=True)
+    shares = counts / counts.sum()
+    middles = np.cumsum(shares) - shares / 2
+    found = distance_scale(points, "mid-median")
+    assert found.value == pytest.approx(np.interp(0.5, middles, values))
+    assert found.rule == "mid-distribution median"
+    continuous = points_of(np.random.default_rng(0).normal(size=60))
+    assert distance_scale(continuous, "mid-median") == median_distance(continuous)
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e-155, 1e155, 1e200])
+@pytest.mark.parametrize("rule", ["median", "mean", "mid-median"])
+def test_a_scale_grows_with_the_values_whatever_their_size(size, rule):
+    values = np.random.default_rng(0).integers(0, 5, 100) / 4
+    plain, large = (distance_scale(points_of(values * s), rule) for s in (1.0, size))
+    assert large.value == pytest.approx(plain.value * size)
 
 
 def test_ties_in_a_subsample_are_told(monkeypatch):
     monkeypatch.setattr(median, "EXACT_UP_TO", 2_100)
-    rows = np.zeros((2_500, 1))
-    rows[::10] = 3.0
+    rows = np.zeros((2_500, 2))
+    rows[::10, 0] = 3.0
     fitted = Laplace(factor=2.0).fit(read_variable(rows, "x"))
-    rule = "2 × median of the non-zero distances of 2,100 rows at random"
+    rule = "2 × median of the non-zero distances of each row from 2,498 others at random"
     assert fitted.describe()["rule"] == rule
     assert fitted.profile.bandwidth == 6.0
     assert "are 0 (ties)" in str(fitted.cautions[0])
@@ -157,9 +216,9 @@ def test_ties_in_a_subsample_are_told(monkeypatch):
 @pytest.mark.parametrize("whole_up_to", [0, 2_000])
 def test_distances_that_are_all_zero_are_refused(whole_up_to, monkeypatch):
     monkeypatch.setattr(median, "WHOLE_UP_TO", whole_up_to)
-    tiny = np.random.default_rng(0).normal(size=(30, 2)) * 1e-170
+    same = np.ones((30, 2))
     with pytest.raises(ValueError, match=r"are 0; rescale the values .* Gaussian\(bandwidth=1.0"):
-        median_distance(points_of(tiny))
+        median_distance(Points.of(Numeric("x", same)))
 
 
 def test_cores_are_counted_where_affinity_is_unknown(monkeypatch):

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from reldep.data.objects import read_variable
+from reldep.engine.blocks import nanoseconds_of
 from reldep.exceptions import BandwidthWarning
 from reldep.kernels import TimeSeries
 
@@ -161,10 +162,4 @@ def test_the_plan_counts_the_cells_of_the_alignments():
         TimeSeries().fit(read_variable(walks(5, n, 1, equal=True), "v")) for n in (10, 40)
     )
     assert long.nanoseconds == pytest.approx(16 * short.nanoseconds)
-    assert planned_cost(long) == pytest.approx(16 * planned_cost(short))
-
-
-def planned_cost(fitted):
-    from reldep.engine.costs import fill_of
-
-    return fill_of(fitted, compiled=False).nanoseconds
+    assert nanoseconds_of(long) == pytest.approx(16 * nanoseconds_of(short))

@@ -225,7 +225,7 @@ def holed(*rows):
         (lambda: reldep.rotation([[1]]), ValueError, r"weights has shape \(1, 1\)"),
         (lambda: reldep.rotation([0, 0]), ValueError, "all 0"),
         (lambda: Gaussian(0), ValueError, "bandwidth=0"),
-        (lambda: Gaussian("mean"), ValueError, "bandwidth='mean' is not known"),
+        (lambda: Gaussian("mode"), ValueError, "bandwidth='mode' is not known"),
         (lambda: Gaussian([1]), TypeError, "bandwidth is of type list"),
         (lambda: Gaussian(True), TypeError, "bandwidth is of type bool"),
         (lambda: Gaussian(factor=-1), ValueError, "factor=-1"),

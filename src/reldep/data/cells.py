@@ -50,10 +50,13 @@ class Refusal:
         What is wrong, as a clause.
     cells : tuple of (str, int or None)
         A few of the cells at fault, each with its record.
+    kind : str
+        What would help: one of the keys of `reldep.data.notation.WAYS_OUT`.
     """
 
     reason: str
     cells: tuple[tuple[str, int | None], ...]
+    kind: str = "words"
 
 
 @dataclass(frozen=True)
@@ -215,9 +218,10 @@ def _judge_numbers(
         return _judge_dates(name, n_values, cells, frame)
     form = find_form(present, default)
     if isinstance(form, Disagreement):
-        cells_at_fault = [*strange, *form.cells][:_SHOWN]
-        reason = "holds numbers and words" if strange else form.reason
-        return _refused(name, reason, cells_at_fault, frame)
+        cells_at_fault = strange[:_SHOWN]
+        if strange:
+            form = Disagreement("holds numbers and words", tuple(cells_at_fault))
+        return _refused(name, form, frame)
     if form is None:
         return _Verdict("words")
     values = column(name)
@@ -245,15 +249,16 @@ def _judge_numbers(
     return _Verdict("numbers", form, said=tuple(said), codes=codes)
 
 
-def _refused(name: str, reason: str, cells: Sequence[str], frame: pl.LazyFrame) -> _Verdict:
+def _refused(name: str, why: Disagreement, frame: pl.LazyFrame) -> _Verdict:
     """Find the records of the cells at fault."""
     records = [
         collect(
             frame.filter(column(name) == text).select(column(ROW)).head(1), n_expressions=1
         ).item()
-        for text in cells
+        for text in why.cells
     ]
-    return _Verdict("mixed", refusal=Refusal(reason, tuple(zip(cells, records, strict=True))))
+    cells = tuple(zip(why.cells, records, strict=True))
+    return _Verdict("mixed", refusal=Refusal(why.reason, cells, why.kind))
 
 
 def _judge_dates(name: str, n_values: int, cells: Sequence[str], frame: pl.LazyFrame) -> _Verdict:
@@ -262,7 +267,7 @@ def _judge_dates(name: str, n_values: int, cells: Sequence[str], frame: pl.LazyF
     if form is None:
         return _Verdict("words")
     if isinstance(form, Disagreement):
-        return _refused(name, form.reason, form.cells, frame)
+        return _refused(name, form, frame)
     read = _as_moment(column(name), form)
     if collect(frame.select(read.count()), n_expressions=1).item() != n_values:
         return _Verdict("words")
@@ -279,7 +284,7 @@ def date_format(cells: Sequence[str]) -> str | Disagreement | None:
     >>> date_format(["31/01/2024", "01/02/2024"]), date_format(["8:05", "12:30"])
     ('%d/%m/%Y', '%H:%M')
     >>> date_format(["01/02/2024"]).reason
-    'the day and the month cannot be told apart'
+    'has dates whose day and month cannot be told apart'
     """
     if not cells:
         return None
@@ -302,7 +307,8 @@ def date_format(cells: Sequence[str]) -> str | Disagreement | None:
         return f"%d{mark}%m{mark}%Y"
     if any(int(match[3]) > 12 for match in found):
         return f"%m{mark}%d{mark}%Y"
-    return Disagreement("the day and the month cannot be told apart", (first,))
+    reason = "has dates whose day and month cannot be told apart"
+    return Disagreement(reason, (first,), "dates")
 
 
 def cycle(values: pl.Expr, rule: str, dtype: pl.DataType) -> pl.Expr:

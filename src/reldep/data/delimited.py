@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,7 @@ from reldep.data.dialect import (
 )
 from reldep.data.layout import Layout, Odd, ragged, scan_records
 from reldep.data.notation import Form
-from reldep.data.queries import collect, column, explain, named, reading_errors
+from reldep.data.queries import collect, column, explain, named, reading_errors, settled
 from reldep.data.table import Table, finished_table, with_categories
 from reldep.exceptions import InputError, Option
 
@@ -46,6 +47,12 @@ SMALL_FILE = 50_000_000
 _ROWS_LOOKED_AT = 10_000
 _PART_LOOKED_AT = 4_000_000
 _SHOWN = 4
+_ZERO_FIRST = re.compile(rb"(^|[\n,;\t|\" ])0\d")
+_TOTAL = re.compile(
+    r"(grand |sub)?(total|sum|mean|average|median|std|sd|count|min|max)s?:?|summe|gesamt|"
+    r"mittelwert|somme|moyenne|suma|promedio|media|totale?",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -184,7 +191,10 @@ def _read_header(text: str, name: str, options: ReadingOptions) -> tuple[Header,
     rest = text[start:]
     delimiter = options.delimiter or own_delimiter
     dialect = detect(rest, delimiter=delimiter, decimal=options.decimal)
-    said = [f"{len(comments)} lines of comments before the table were left out"] * bool(comments)
+    said = []
+    if comments:
+        count = "a comment" if len(comments) == 1 else f"{len(comments)} lines of comments"
+        said.append(f"{count} before the table left out")
     names, record = read_header(rest, dialect.delimiter, name)
     if not options.header:
         names, record = [f"c{i + 1}" for i in range(len(names))], ""
@@ -267,7 +277,7 @@ def _make_table(
 ) -> Table:
     """Give every column its type; that of `labels` is words."""
     try:
-        frame = _typed(file, options, small=small, labels=labels)
+        frame = settled(_typed(file, options, small=small, labels=labels))
         if len(layout.blank):
             import polars as pl
 
@@ -278,6 +288,10 @@ def _make_table(
         form = _usual_form(file.dialect, options)
         cleaned = clean_words(frame, schema, form, na=options.na, labels=labels)
         _doubt_points(cleaned, schema, file)
+        if small:
+            if _ZERO_FIRST.search(_start(file.content)[0]):
+                _doubt_codes(cleaned, schema, file)
+            said = [*said, *_totals(cleaned, file)]
     except reading_errors() as error:
         raise explain(error, file.name, [file]) from error
     plain = replace(options, categories=None)
@@ -365,6 +379,36 @@ def _usual_form(dialect: Dialect, options: ReadingOptions) -> Form | None:
     return Form(".", ",") if dialect.delimiter == "," else None
 
 
+def _doubt_codes(cleaned: Cleaned, schema: dict[str, pl.DataType], file: TextFile) -> None:
+    """Say which numbers start with zeros, as codes do."""
+    integers = [name for name, dtype in schema.items() if dtype.is_integer()]
+    if not integers:
+        return
+    zeros = named(integers).str.strip_chars().str.contains(r"^0\d+$").any()
+    flags = collect(file.words().select(zeros), n_expressions=len(integers)).row(0)
+    for name, flag in zip(integers, flags, strict=True):
+        if flag:
+            text = "numbers that start with a zero, as codes do, read as numbers"
+            cleaned.said.setdefault(name, []).append(text)
+
+
+def _totals(cleaned: Cleaned, file: TextFile) -> list[str]:
+    """Say whether the last row looks like a sum of the others."""
+    import polars as pl
+
+    kinds = cleaned.frame.collect_schema()
+    words = [name for name, dtype in kinds.items() if dtype == pl.String]
+    if not words:
+        return []
+    last = collect(cleaned.frame.select(named([*words, ROW])).tail(1), n_expressions=1)
+    for name in words:
+        text = last[name].item()
+        if text is not None and _TOTAL.fullmatch(text.strip()):
+            place = file.places.name(last[ROW].item())
+            return [f"{place} looks like a row of totals ({text!r}), which is no observation"]
+    return []
+
+
 def _doubt_points(cleaned: Cleaned, schema: dict[str, pl.DataType], file: TextFile) -> None:
     """Refuse numbers such as 1.234 where another column has decimal commas."""
     said = "',' read as the decimal mark"
@@ -379,5 +423,5 @@ def _doubt_points(cleaned: Cleaned, schema: dict[str, pl.DataType], file: TextFi
     for name, doubtful in zip(floats, flags, strict=True):
         if doubtful:
             first = collect(cells.select(column(name)).head(1), n_expressions=1).item()
-            reason = "has points that may stand between thousands, as other columns have commas"
-            cleaned.refusals[name] = Refusal(reason, ((first, 0),))
+            reason = "has '.', which may be a thousands separator, as other columns use commas"
+            cleaned.refusals[name] = Refusal(reason, ((first, 0),), "marks")

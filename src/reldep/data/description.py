@@ -64,16 +64,34 @@ def describe(table: Table) -> list[ColumnDescription]:
     >>> [(column.name, column.kernel) for column in describe(open_table(path))]
     [('id', 'none: all different'), ('diet', 'Delta'), ('C14', 'Gaussian (median)')]
     """
-    found = table.evaluate(
-        [
+    kinds = table.columns.values()
+    if table.is_wide():
+        found = [_count(series, kind) for series, kind in zip(table.series(), kinds, strict=True)]
+    else:
+        expressions = [
             _counts(name, kind).alias(str(position))
             for position, (name, kind) in enumerate(table.columns.items())
         ]
-    ).row(0)
+        found = list(table.evaluate(expressions).row(0))
     return [
         _described(name, kind, counts)
         for (name, kind), counts in zip(table.columns.items(), found, strict=True)
     ]
+
+
+def _count(values: pl.Series, kind: ColumnType) -> dict[str, Any]:
+    """Find what has to be known of a column that is read already."""
+    present = values.drop_nulls()
+    counts: dict[str, Any] = {
+        "n_missing": values.null_count(),
+        "n_present": len(present),
+        "example": present[0] if len(present) else None,
+    }
+    if kind not in _NESTED:
+        counts["n_unique"] = present.n_unique()
+    if kind in _NUMERIC:
+        counts |= {"minimum": present.min(), "maximum": present.max()}
+    return counts
 
 
 def _counts(name: str, kind: ColumnType) -> pl.Expr:

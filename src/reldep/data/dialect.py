@@ -223,15 +223,14 @@ def units_in(record: Sequence[str], following: Sequence[str]) -> bool:
     >>> units_in(["", "kg", "mmol/L"], ["m1", "0.5", "12"])
     True
     """
-    if len(record) != len(following):
+    if len(record) != len(following) or any(looks_like_number(text) for text in record):
         return False
     under = [
         text.strip()
         for text, below in zip(record, following, strict=True)
         if looks_like_number(below) and text.strip().lower() not in MISSING_CODES | {""}
     ]
-    no_number = not any(looks_like_number(text) for text in record)
-    return bool(under) and no_number and all(map(is_unit, under))
+    return bool(under) and all(map(is_unit, under))
 
 
 def records(text: str, delimiter: str) -> Iterator[list[str]]:

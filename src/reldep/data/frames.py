@@ -128,28 +128,32 @@ def aligned(blocks: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[DataWarnin
     }
     if len(indexes) < 2:
         return dict(blocks), ()
-    own = {name: index for name, index in indexes.items() if not counts_only(index)}
-    first_name, first = next(iter(own.items() or indexes.items()))
+    first_name, first = next(iter(indexes.items()))
     made: dict[str, Any] = dict(blocks)
-    moved, counted = [], []
+    moved: list[str] = []
+    by_position = [name for name in blocks if name not in indexes]
     for name, index in indexes.items():
         if index.equals(first) or len(index) != len(first):
             continue  # a wrong length has a message of its own
         if index.is_unique and first.is_unique and set(index) == set(first):
             made[name] = blocks[name].loc[first]
             moved.append(name)
-        elif counts_only(index):
-            counted.append(name)
+        elif counts_only(index) or counts_only(first):
+            by_position.append(name)
         else:
             raise _unmatched(first_name, first, name, index)
-    others = [name for name in blocks if name not in indexes]
-    if moved and others:
+    if moved and by_position:
         raise InputError(
-            f"the rows of {quoted(moved)} stand in another order than those of {first_name!r} by "
-            f"their index, but {quoted(others)} has no index to match them by.",
+            f"the rows of {_quoted(moved)} stand in another order than those of {first_name!r} by "
+            f"their index, but {_quoted(by_position)} has no index to match them by.",
             "Bring all of them into one order first, as with .loc[index].",
         )
+    counted = [name for name in by_position if name in indexes]
     return made, _in_words(first_name, moved, counted)
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return quoted(name.removeprefix("\0") for name in names)
 
 
 def _unmatched(first_name: str, first: Any, name: str, index: Any) -> InputError:
@@ -171,10 +175,10 @@ def _unmatched(first_name: str, first: Any, name: str, index: Any) -> InputError
 def _in_words(first: str, moved: Sequence[str], counted: Sequence[str]) -> tuple[DataWarning, ...]:
     said = []
     if moved:
-        said.append(f"the rows of {quoted(moved)} were matched with those of {first!r} by index.")
+        said.append(f"the rows of {_quoted(moved)} were matched with those of {first!r} by index.")
     if counted:
         said.append(
-            f"{first!r} has an index and {quoted(counted)} has none: their rows were matched by "
+            f"only some of {_quoted([first, *counted])} have an index: their rows were matched by "
             "position."
         )
     return tuple(DataWarning(text) for text in said)

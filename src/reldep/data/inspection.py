@@ -102,12 +102,16 @@ def _codes_in_words(variable: Numeric) -> Iterator[DataWarning]:
         for code, times in suspected_codes(values[:, position]):
             found.setdefault(code, []).append((_name_of(variable, int(position)), times))
     for code, places in found.items():
-        shown = [f"{name} ({times} times)" for name, times in places[:_SHOWN]]
+        shown = [f"{name} ({_often(times)})" for name, times in places[:_SHOWN]]
         more = f" and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
         yield DataWarning(
             f"{code:.15g} in {', '.join(shown)}{more} lies apart from all other values.",
             ["If it stands for a missing value, pass ", Option("na", f"{code:.15g}"), "."],
         )
+
+
+def _often(times: int) -> str:
+    return {1: "once", 2: "twice"}.get(times, f"{times} times")
 
 
 def _name_of(variable: Numeric, position: int) -> str:
@@ -134,7 +138,7 @@ def _twins_in_words(labels: Labels) -> Iterator[DataWarning]:
         counts = {
             word: int((labels.codes == labels.categories.index(word)).sum()) for word in blank
         }
-        shown = ", ".join(f"{cell(word)} ({times} times)" for word, times in counts.items())
+        shown = ", ".join(f"{cell(word)} ({_often(times)})" for word, times in counts.items())
         yield DataWarning(
             f"{labels.name} has the label {shown}, which often stands for a missing value.",
             ["If it does, pass ", Option("na", blank[0]), "."],

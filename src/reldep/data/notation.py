@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from reldep.data.checks import cell
+from reldep.exceptions import Option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -104,13 +104,13 @@ class Form:
         """Say what the form does beyond plain numbers."""
         said = []
         if self.suffix == "%":
-            said.append("percent signs taken off (50% is read as 50)")
+            said.append("percent signs removed (50% is read as 50)")
         elif self.suffix:
-            said.append(f"the unit {self.suffix!r} taken off")
+            said.append(f"the unit {self.suffix!r} removed")
         if self.prefix:
-            said.append(f"the currency {self.prefix!r} taken off")
+            said.append(f"the currency {self.prefix!r} removed")
         if self.thousands:
-            said.append(f"{self.thousands!r} read as a mark between thousands")
+            said.append(f"{self.thousands!r} read as the thousands separator")
         if self.decimal != ".":
             said.append(f"{self.decimal!r} read as the decimal mark")
         if self.brackets:
@@ -118,12 +118,47 @@ class Form:
         return said
 
 
+WAYS_OUT: dict[str, tuple[str | Option, ...]] = {
+    "words": (
+        "Write missing values as NA, or name their code with ",
+        Option("na"),
+        "; if they are labels, name the column in ",
+        Option("categories"),
+        ".",
+    ),
+    "marks": ("Name the marks with ", Option("decimal"), " or ", Option("thousands"), "."),
+    "units": (
+        "Convert them to one unit; if they are labels, name the column in ",
+        Option("categories"),
+        ".",
+    ),
+    "limits": (
+        "Replace limits by values, or name them as missing with ",
+        Option("na"),
+        ".",
+    ),
+    "dates": ("Write dates as 2024-01-31.",),
+}
+"""What to do about a column that disagrees with itself, by the kind of disagreement."""
+
+
 @dataclass(frozen=True)
 class Disagreement:
-    """Why cells that look like numbers do not follow one form."""
+    """Why cells that look like numbers do not follow one form.
+
+    Attributes
+    ----------
+    reason : str
+        What is wrong, to follow the column's name.
+    cells : tuple of str
+        A few of the cells at fault.
+    kind : str
+        What would help: one of the keys of `WAYS_OUT`.
+    """
 
     reason: str
     cells: tuple[str, ...]
+    kind: str = "words"
 
 
 def tidied(values: pl.Expr) -> pl.Expr:
@@ -156,8 +191,10 @@ def looks_like_number(text: str) -> bool:
     return match["suffix"] is None or is_unit(match["suffix"])
 
 
+_SIGN = rf"[+{''.join(MINUS_SIGNS)}-]"
 NUMBER_LIKE = (
-    rf"^([<>≤≥]=?)?\s*\(?[+-]?\s*({_CURRENCIES})?\s*[+-]?[.,]?\d[\d.,' ]*([eE][+-]?\d+)?"
+    rf"^([<>≤≥]=?)?\s*\(?{_SIGN}?\s*({_CURRENCIES})?\s*{_SIGN}?"
+    rf"[.,]?\d[\d.,' {''.join(SPACES)}]*([eE]{_SIGN}?\d+)?"
     rf"\s*({_CURRENCIES}|[%‰]|[°A-Za-zµμ/²³]{{1,8}})?\)?$"
 )
 """A rough regular expression for whole columns; `looks_like_number` decides."""
@@ -205,7 +242,7 @@ def find_form(cells: Iterable[str], default: Form | None = None) -> Form | Disag
     >>> find_form(["15,100", "900"]).thousands, find_form(["32,1", "5"]).decimal
     (',', ',')
     >>> find_form(["5 mg", "3 g"]).reason
-    'not all have the same unit'
+    'has different units'
     """
     matches = [(text, _CELL.fullmatch(tidied_cell(text))) for text in cells]
     found = [(text, match) for text, match in matches if match is not None]
@@ -213,16 +250,15 @@ def find_form(cells: Iterable[str], default: Form | None = None) -> Form | Disag
         return None
     limits = [text for text, match in found if match["limit"]]
     if limits:
-        return Disagreement("limits are not values", tuple(limits[:3]))
-    affixes = {
-        (match["prefix"] or "", (match["suffix"] or "").strip()): text for text, match in found
-    }
+        return Disagreement("has limits, which are not values", tuple(limits[:3]), "limits")
+    affixes: dict[tuple[str, str], str] = {}
+    for text, match in found:
+        affixes.setdefault((match["prefix"] or "", (match["suffix"] or "").strip()), text)
     if len(affixes) > 1:
-        reason = "not all have the same unit"
-        return Disagreement(reason, tuple(list(affixes.values())[:3]))
+        return Disagreement("has different units", tuple(affixes.values())[:3], "units")
     (prefix, suffix) = next(iter(affixes))
     if suffix and not (is_unit(suffix) and _stands_apart(found[0][0], suffix)):
-        return Disagreement(f"{suffix!r} is not a unit that is known", (found[0][0],))
+        return Disagreement(f"has {suffix!r}, which is not a known unit", (found[0][0],), "units")
     brackets = any(match["open"] and match["close"] for _, match in found)
     marks = _find_marks([(text, match["body"], match["power"]) for text, match in found], default)
     if isinstance(marks, Disagreement):
@@ -240,27 +276,28 @@ def _find_marks(
     short = False
     for text, body, power in bodies:
         kind, mark = _role(body, power, "." if default is None else default.decimal)
-        {"decimal": decimal, "thousands": thousands, "unclear": unclear}.get(kind, {})[mark] = text
+        of_kind = {"decimal": decimal, "thousands": thousands, "unclear": unclear}
+        of_kind.get(kind, {}).setdefault(mark, text)
         if kind == "both":
-            thousands[mark] = text
-            decimal["." if body.rfind(".") > body.rfind(",") else ","] = text
+            thousands.setdefault(mark, text)
+            decimal.setdefault("." if body.rfind(".") > body.rfind(",") else ",", text)
         if kind == "wrong":
-            return Disagreement("digits and marks do not form a number", (text,))
+            return Disagreement("has marks that do not form a number", (text,), "marks")
         short = short or (kind == "plain" and len(body) <= 3)
     if len(decimal) > 1 or decimal.keys() & thousands.keys() or len(thousands) > 1:
-        shown = tuple({*decimal.values(), *thousands.values()})[:3]
-        return Disagreement("they use different decimal marks", shown)
+        shown = tuple(dict.fromkeys([*decimal.values(), *thousands.values()]))[:3]
+        return Disagreement("has different decimal marks", shown, "marks")
     for mark, text in unclear.items():
         if mark in decimal or (default is not None and mark == default.decimal):
             decimal[mark] = text
         elif mark in thousands or decimal or short or (default and mark == default.thousands):
             thousands[mark] = text
         else:
-            reason = f"{mark!r} may be a decimal mark or stand between thousands"
-            return Disagreement(reason, (text,))
+            reason = f"has {mark!r}, which may be a decimal mark or a thousands separator"
+            return Disagreement(reason, (text,), "marks")
     if len(thousands) > 1 or decimal.keys() & thousands.keys():
-        shown = tuple({*decimal.values(), *thousands.values()})[:3]
-        return Disagreement("they use different decimal marks", shown)
+        shown = tuple(dict.fromkeys([*decimal.values(), *thousands.values()]))[:3]
+        return Disagreement("has different decimal marks", shown, "marks")
     fallback = "." if default is None else default.decimal
     if fallback in thousands:
         fallback = "," if fallback == "." else "."
@@ -293,8 +330,3 @@ def _role(body: str, power: str | None, usual: str) -> tuple[str, str]:
     if power or _GROUPED.fullmatch(body) is None or body.startswith("0"):
         return "decimal", mark
     return ("decimal" if mark == usual else "unclear"), mark
-
-
-def quote_cells(cells: Sequence[str]) -> str:
-    """Write a few cells for a message."""
-    return ", ".join(cell(text) for text in cells)

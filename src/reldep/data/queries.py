@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from reldep.data.delimited import TextFile
 
+# A table with more columns is read as a whole: to plan a query for so many takes longer.
+WIDE = 2_000
 # With more expressions than this the streaming engine spends its time on the
 # plan, which grows as the square of their number.
 _MOST_STREAMED = 300
@@ -74,6 +76,13 @@ def column_type(dtype: pl.DataType) -> ColumnType:
         if dtype in members:
             return kind
     return ColumnType.OTHER
+
+
+def settled(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Read a wide table once and for all; leave any other to be read when it is needed."""
+    if len(frame.collect_schema()) <= WIDE:
+        return frame
+    return frame.collect(engine="in-memory").lazy()
 
 
 def typed_columns(

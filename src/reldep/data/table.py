@@ -9,7 +9,9 @@ import numpy as np
 
 from reldep.data.cells import ROW, Cleaned, Refusal, cycle
 from reldep.data.checks import cell, printable
+from reldep.data.notation import WAYS_OUT
 from reldep.data.queries import (
+    WIDE,
     check_types,
     collect,
     column,
@@ -17,6 +19,7 @@ from reldep.data.queries import (
     named,
     parse_condition,
     reading_errors,
+    settled,
     tidy_numbers,
     typed_columns,
 )
@@ -159,6 +162,16 @@ class Table:
 
         return bool(self._run(self.frame.head(1).select(pl.len()), 1).item())
 
+    def is_wide(self) -> bool:
+        """Tell whether there are so many columns that the table was read as a whole."""
+        return len(self.columns) > WIDE
+
+    def series(self) -> list[pl.Series]:
+        """Read all columns, one by one."""
+        return self._run(
+            self.frame.select(named(list(self.columns))), len(self.columns)
+        ).get_columns()
+
     def evaluate(self, expressions: Sequence[pl.Expr]) -> pl.DataFrame:
         """Evaluate polars expressions on the whole table, in one pass."""
         return self._run(self.frame.select(expressions), len(expressions))
@@ -192,14 +205,15 @@ class Table:
         more = f"; and {len(refused) - _SHOWN} more columns" if len(refused) > _SHOWN else ""
         raise InputError(
             f"{printable(self.name)}: {'; '.join(texts)}{more}.",
-            [
-                "Write missing values as NA, or name their code with ",
-                Option("na"),
-                "; name columns of labels among ",
-                Option("categories"),
-                f"; or leave a column out with '!{printable(refused[0])}'.",
-            ],
+            self._ways_out(refused),
         )
+
+    def _ways_out(self, refused: Sequence[str]) -> list[str | Option]:
+        kinds = dict.fromkeys(self.refusals[name].kind for name in refused)
+        parts: list[str | Option] = []
+        for kind in kinds:
+            parts += [*WAYS_OUT[kind], " "]
+        return [*parts, f"Or leave a column out with '!{printable(refused[0])}'."]
 
     def _fault(self, name: str, refusal: Refusal) -> str:
         places = self.origins.get(name, self.places)
@@ -220,7 +234,7 @@ def finished_table(
     said: tuple[str, ...] = (),
 ) -> Table:
     """Make a table of a frame whose words are understood: missing codes, NaN, labels."""
-    frame = tidy_numbers(_without_codes(cleaned.frame, options))
+    frame = settled(tidy_numbers(_without_codes(cleaned.frame, options)))
     columns = typed_columns(frame.collect_schema(), cleaned.refusals)
     frame, columns, cycles = with_cycles(frame, columns, options)
     table = Table(

@@ -57,7 +57,7 @@ def read_words(values: Sequence[Any], name: str) -> Variable:
     >>> read_words(["f", "m", "f"], "sex").categories
     ('f', 'm')
     >>> read_words(["1.5", "<0.5", "2"], "x").doubt
-    "limits are not values: '<0.5' (row 1)"
+    "has limits, which are not values: '<0.5' (row 1)"
     """
     labels = labels_of(values, name)
     words = [_text(category) for category in labels.categories]
@@ -175,7 +175,7 @@ def _doubt_of_codes(words: Sequence[str]) -> str | None:
     if 2 * digits < len(words):
         return None
     example = next(word for word in words if _is_code(word))
-    return f"it may hold codes or numbers: {cell(example)} starts with a zero"
+    return f"may hold codes or numbers: {cell(example)} starts with a zero"
 
 
 def _doubted(labels: Labels, doubt: str | None) -> Labels:
@@ -186,8 +186,8 @@ def _doubted(labels: Labels, doubt: str | None) -> Labels:
     many = _MOST_LEVELS * present < levels < present
     if doubt is None and many and present >= _FEWEST_FOR_DOUBT:
         doubt = (
-            f"{levels} of {present} values are different, so that as labels hardly two "
-            "observations would be alike"
+            f"has {levels} different strings in {present} observations: as labels, hardly any two "
+            "observations would match"
         )
     return Labels(labels.name, labels.codes, labels.categories, doubt=doubt)
 

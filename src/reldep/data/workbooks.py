@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 import zipfile
 import zlib
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from xml.parsers import expat
-
-import numpy as np
 
 from reldep.data.cells import ROW, Cleaned, clean_words
 from reldep.data.checks import check_choice, listing, printable
@@ -32,6 +30,10 @@ if TYPE_CHECKING:
 MOST_CELLS = 150_000_000
 MOST_EMPTY_CELLS = 20_000_000
 _PLACE = re.compile(rb"""\br=["']([A-Z]{1,3})(\d{1,7})["']""")
+_ROW_PLACE = re.compile(rb"""<(?:\w+:)?row\b[^>]*\br=["'](\d{1,7})["']""")
+_ROW_TAG = re.compile(rb"<(?:\w+:)?row[ />]")
+_ERROR = re.compile(rb"""\bt=["']e["']""")
+_CELL_TAG = re.compile(rb"<(?:\w+:)?c[ />]")
 _PIECE = 1 << 20
 
 
@@ -46,15 +48,20 @@ def open_workbook(path: Path, options: ReadingOptions) -> Table:
     failures: tuple[type[BaseException], ...] = (*reading_errors(), fastexcel.FastExcelError)
     mark = b"\xd0\xcf\x11\xe0" if path.suffix.lower() == ".xls" else b"PK"
     check_archive(path)
-    _check_extent(path)
+    n_errors = _check_extent(path)
     try:
         book = fastexcel.read_excel(path)
         sheet = _choose(book.sheet_names, options, path)
-        return _open_sheet(book, sheet, path, options)
+        table = _open_sheet(book, sheet, path, options)
     except failures as error:
         raise not_as_named(
             path, f"an Excel or OpenDocument workbook ({path.suffix.lower()})", mark, error
         ) from error
+
+    if not n_errors:
+        return table
+    error_cells = f"{n_errors} cells hold errors of formulas, such as #DIV/0!, read as missing"
+    return replace(table, said=(*table.said, error_cells))
 
 
 def _choose(names: list[str], options: ReadingOptions, path: Path) -> str:
@@ -149,7 +156,9 @@ def _typed(
                 f"{printable(path)} has several columns without a name that hold values.",
                 "Give every column a name of its own.",
             )
-        is_text = series.dtype in (pl.String, pl.Null)
+        # A word such as n/a would be lost without a trace among numbers.
+        lost = series.null_count() > text.to_series(position).null_count()
+        is_text = series.dtype in (pl.String, pl.Null) or lost
         kept.append((text.to_series(position) if is_text else _whole(series)).alias(name))
     frame = pl.DataFrame(kept).with_row_index(ROW)
     some = pl.any_horizontal(pl.exclude(ROW).is_not_null())
@@ -201,15 +210,20 @@ def _exact_numbers(
     return replace(cleaned, frame=frame.lazy())
 
 
-def _check_extent(path: Path) -> None:
-    """Refuse a sheet whose last cell is so far out that the space between would fill memory."""
+def _check_extent(path: Path) -> int:
+    """Refuse a sheet whose last cell is so far out that the space between would fill memory.
+
+    Return how many cells hold the error of a formula.
+    """
+    n_errors = 0
     try:
         with zipfile.ZipFile(path) as archive:
             for info in archive.infolist():
                 if info.filename.startswith("xl/worksheets/") and info.filename.endswith(".xml"):
                     area, n_cells = _extent(_pieces(archive, info))
+                    n_errors += sum(len(_ERROR.findall(part)) for part in _pieces(archive, info))
                 elif info.filename == "content.xml":
-                    area = n_cells = _repeated_cells(_pieces(archive, info))
+                    area, n_cells = _extent_of_open(_pieces(archive, info))
                 else:
                     continue
                 if area > MOST_CELLS or (area > MOST_EMPTY_CELLS and area > 20 * n_cells):
@@ -226,7 +240,8 @@ def _check_extent(path: Path) -> None:
         NotImplementedError,
         expat.ExpatError,
     ):
-        return  # the reader will say what is wrong with it
+        return 0  # the reader will say what is wrong with it
+    return n_errors
 
 
 def _pieces(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
@@ -236,23 +251,31 @@ def _pieces(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
 
 
 def _extent(pieces: Iterator[bytes]) -> tuple[int, int]:
-    """Count the cells between the first and the last one, and those that are there."""
-    rows, columns = [1 << 30, 0], [1 << 30, 0]
-    n_cells, rest = 0, b""
-    for piece in pieces:
+    """Count the cells between A1 and the last one, and those that are there.
+
+    A cell or row without a place of its own follows the one before it.
+    """
+    last_row = last_column = n_rows = n_cells = 0
+    rest = b""
+    for piece in (*pieces, b"<row "):
         data = rest + piece
-        found = _PLACE.findall(data)
-        rest = data[-40:] if len(data) > 40 else b""
-        if not found:
+        starts = [match.start() for match in _ROW_TAG.finditer(data)]
+        if not starts:
+            rest = data
             continue
-        n_cells += len(found)
-        letters = {_column_number(name) for name, _ in found}
-        numbers = np.array([int(number) for _, number in found])
-        columns = [min(columns[0], *letters), max(columns[1], *letters)]
-        rows = [min(rows[0], int(numbers.min())), max(rows[1], int(numbers.max()))]
-    if not n_cells:
-        return 0, 0
-    return (rows[1] - rows[0] + 1) * (columns[1] - columns[0] + 1), n_cells
+        whole, rest = data[: starts[-1]], data[starts[-1] :]
+        n_rows += len(starts) - 1
+        found = _PLACE.findall(whole)
+        n_here = len(_CELL_TAG.findall(whole))
+        n_cells += n_here
+        numbers = [int(number) for _, number in found]
+        numbers += [int(number) for number in _ROW_PLACE.findall(whole)]
+        columns = {_column_number(name) for name, _ in found}
+        if n_here > len(found):
+            columns |= {len(_CELL_TAG.findall(row)) for row in _ROW_TAG.split(whole)}
+        last_row = max(last_row, n_rows, *numbers, 0)
+        last_column = max(last_column, *columns, 0)
+    return last_row * last_column, n_cells
 
 
 def _column_number(letters: bytes) -> int:
@@ -262,20 +285,38 @@ def _column_number(letters: bytes) -> int:
     return number
 
 
-def _repeated_cells(pieces: Iterator[bytes]) -> int:
-    """Count the cells with a value of an OpenDocument sheet, repeated ones as often as they are."""
-    total = 0
-    times = 1
+@dataclass
+class _OpenSheet:
+    """The last cell with a value of an OpenDocument sheet, and how many there are."""
 
-    def start(name: str, attributes: dict[str, str]) -> None:
-        nonlocal total, times
-        if name == "table:table-row":
-            times = int(attributes.get("table:number-rows-repeated", "1"))
-        elif name == "table:table-cell" and "office:value-type" in attributes:
-            total += times * int(attributes.get("table:number-columns-repeated", "1"))
+    row: int = 0
+    column: int = 0
+    times: int = 1
+    last_row: int = 0
+    last_column: int = 0
+    n_cells: int = 0
 
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        """Follow the places of rows and cells, which may be repeated."""
+        if name == "table:table":
+            self.row = 0
+        elif name == "table:table-row":
+            self.times = int(attributes.get("table:number-rows-repeated", "1"))
+            self.row, self.column = self.row + self.times, 0
+        elif name in ("table:table-cell", "table:covered-table-cell"):
+            width = int(attributes.get("table:number-columns-repeated", "1"))
+            self.column += width
+            if "office:value-type" in attributes:
+                self.n_cells += self.times * width
+                self.last_row = max(self.last_row, self.row)
+                self.last_column = max(self.last_column, self.column)
+
+
+def _extent_of_open(pieces: Iterator[bytes]) -> tuple[int, int]:
+    """Do for an OpenDocument sheet what `_extent` does for one of Excel."""
+    sheet = _OpenSheet()
     parser = expat.ParserCreate()
-    parser.StartElementHandler = start
+    parser.StartElementHandler = sheet.start
     for piece in pieces:
         parser.Parse(piece)
-    return total
+    return sheet.last_row * sheet.last_column, sheet.n_cells

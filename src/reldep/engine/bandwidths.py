@@ -5,9 +5,11 @@ bandwidth σ moves with the observation as well and takes every HSIC along::
 
     psi_i += (∂H/∂σ) · IF_i(σ)
 
-Both factors come out of the same sweeps: ∂H/∂σ is the HSIC of the kernel's slope with the
-partner, and IF comes from the row sums of one more kernel (see
-:class:`~reldep.kernels.bandwidth.BandwidthProbe`).
+∂H/∂σ is the HSIC of the kernel's slope with the partner, and IF comes from the row means of one
+more kernel (see :class:`~reldep.kernels.bandwidth.BandwidthProbe`). Up to
+:data:`FOLLOWED_EXACTLY_UP_TO` observations both come out of the same sweeps as everything else.
+Beyond that they need fewer digits than the HSICs have: the slopes are taken on some thousand
+rows, and the row means on one column exactly, on several against some thousand rows.
 """
 
 from __future__ import annotations
@@ -17,14 +19,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reldep.engine.terms import Pair, Terms, hsic, row_means
+from reldep.engine.recipe import Between
+from reldep.engine.terms import Pair, Terms, Wanted, hsic, row_means
+from reldep.engine.threads import over_runs
+from reldep.engine.tiled import Tiled
+from reldep.kernels.radial import FittedRadial
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from reldep.data.variables import FloatArray
+    from reldep.data.variables import FloatArray, IntArray
     from reldep.kernels.bandwidth import BandwidthProbe
     from reldep.kernels.base import FittedKernel
+
+FOLLOWED_EXACTLY_UP_TO = 5_000
+
+# Rows on which slopes are taken, and with which all rows are compared, for up to so many rows and
+# for more: the standard error of a mean over so many vanishes in that of an HSIC.
+SLOPE_ROWS = 3_000
+REFERENCE_ROWS = {50_000: 4_000, 200_000: 2_000, None: 1_000}
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,19 +85,93 @@ def named_probes(
     )
 
 
+def can_be_sampled(kernels: Mapping[str, FittedKernel], probes: Iterable[NamedProbe]) -> bool:
+    """Whether all kernels that bandwidths touch can be had on some rows only."""
+    row = np.zeros(1, dtype=np.int64)
+    parts = [*kernels.values(), *(part for named in probes for part in named.kernels().values())]
+    return all(part.take(row) is not None for part in parts)
+
+
 def bandwidth_psi(terms: Terms, probes: Sequence[NamedProbe], pairs: Sequence[Pair]) -> FloatArray:
     """Finish what the bandwidths add to the influence values of every pair.
-
-    A self-pair has the bandwidth in both of its kernels, so its slope counts twice.
 
     Returns
     -------
     ndarray, shape (p, m)
         Rows sum to 0.
     """
-    added = np.zeros((len(pairs), terms.n))
+    return _added(
+        probes, pairs, terms.n, lambda pair: hsic(terms, pair), lambda n: row_means(terms, n.side)
+    )
+
+
+def sampled_bandwidth_psi(
+    kernels: Mapping[str, FittedKernel], probes: Sequence[NamedProbe], pairs: Sequence[Pair]
+) -> FloatArray:
+    """Estimate what the bandwidths add, with slopes and row means from some rows only."""
+    n = len(next(iter(kernels.values())))
+    if not probes:
+        return np.zeros((len(pairs), n))
+    drawn = np.random.default_rng(0).permutation(n)
+    rows = np.sort(drawn[:SLOPE_ROWS])
+    wanted = Wanted((), means=tuple(p for named in probes for p in named.slope_pairs(pairs)))
+    all_kernels = {**kernels, **{named.slope: named.probe.slope for named in probes}}
+    sample = {name: _taken(all_kernels[name], rows) for name in wanted.names()}
+    terms = Tiled().terms(sample, wanted)
+    n_references = next(k for most, k in REFERENCE_ROWS.items() if most is None or n <= most)
+    references = np.sort(drawn[-n_references:])
+    return _added(
+        probes,
+        pairs,
+        n,
+        lambda pair: hsic(terms, pair),
+        lambda named: sampled_row_means(named.probe.side, references),
+    )
+
+
+def _taken(kernel: FittedKernel, rows: IntArray) -> FittedKernel:
+    taken = kernel.take(rows)
+    if taken is None:
+        raise NotImplementedError(f"{kernel.label} cannot be had on some rows only.")
+    return taken
+
+
+def _added(
+    probes: Sequence[NamedProbe],
+    pairs: Sequence[Pair],
+    n: int,
+    slope_of: Callable[[Pair], float],
+    side_means: Callable[[NamedProbe], FloatArray],
+) -> FloatArray:
+    """Add up slope times influence; a self-pair has the bandwidth in both of its kernels."""
+    added = np.zeros((len(pairs), n))
     for named in probes:
-        moves = named.probe.influence(row_means(terms, named.side))
+        moves = named.probe.influence(side_means(named))
         for row, pair in zip(added, pairs, strict=True):
-            row += moves * sum(hsic(terms, slope) for slope in named.slope_pairs([pair]))
+            row += moves * sum(slope_of(slope) for slope in named.slope_pairs([pair]))
     return added
+
+
+def sampled_row_means(side: FittedKernel, references: IntArray) -> FloatArray:
+    """Give the mean of each row: exactly on one column, else over some reference rows."""
+    exact = side.means_on_line() if isinstance(side, FittedRadial) else None
+    if exact is not None:
+        return exact
+    n, between = len(side), Between.of(side)
+    means = np.empty(n)
+    others = between.points(references) if between is not None else None
+
+    def fill(places: Iterable[slice]) -> int:
+        for place in places:
+            if between is not None and others is not None:
+                means[place] = between.means(between.points(place), others)
+            else:
+                both = np.concatenate([np.arange(place.start, place.stop), references])
+                size = place.stop - place.start
+                block = _taken(side, both)(slice(0, size), slice(size, len(both)))
+                means[place] = block.mean(axis=1)
+        return 1
+
+    # A run is as long as its block of values may be large.
+    over_runs(fill, n, len(references))
+    return means

@@ -1,24 +1,174 @@
-"""Sums of tiles with NumPy alone: whole blocks of kernel values, any kernel.
+"""Blocks: tiles of the upper triangle, what is taken off their values, and sums with NumPy alone.
 
-It stands in where numba is not installed or not worth loading.
+The NumPy path takes any kernel. It stands in where numba is not installed or not worth loading.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from time import process_time
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reldep.kernels.radial import FittedRadial
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from reldep.data.variables import FloatArray, IntArray
-    from reldep.engine.tiles import Tile
     from reldep.kernels.base import FittedKernel
     from reldep.kernels.points import Points
+
+# The mean of a kernel is estimated from blocks between this many short runs of observations, and
+# the effects of rows from their values with these observations.
+REFERENCE_RUNS = 8
+REFERENCE_RUN_LENGTH = 8
+
+# A kernel that does not know what its values cost is tried out for so many seconds.
+TRIAL_SECONDS = 0.002
+
+
+@dataclass(frozen=True, eq=False)
+class Tile:
+    """A block of the upper triangle: the entries (i, j) of rows × cols with i < j count."""
+
+    rows: slice
+    cols: slice
+
+    @property
+    def corner(self) -> tuple[int, int]:
+        """The first row and the first column."""
+        return self.rows.start, self.cols.start
+
+    @property
+    def is_diagonal(self) -> bool:
+        """Whether the tile lies on the diagonal, so that only its upper half counts."""
+        return bool(self.rows.start == self.cols.start)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows and of columns."""
+        return self.rows.stop - self.rows.start, self.cols.stop - self.cols.start
+
+    @property
+    def n_entries(self) -> int:
+        """The number of entries of the whole block."""
+        height, width = self.shape
+        return height * width
+
+
+def upper_tiles(n: int, size: int) -> list[Tile]:
+    """Cover the upper triangle of an n×n matrix by square tiles, ragged at the end."""
+    runs = [slice(start, min(start + size, n)) for start in range(0, n, size)]
+    return [Tile(rows, cols) for i, rows in enumerate(runs) for cols in runs[i:]]
+
+
+@dataclass(frozen=True, eq=False)
+class Shifts:
+    """What is taken off the values of some kernels before anything is summed.
+
+    A constant is enough for values in [0, 1]. Where values have no bound, one far observation
+    would drown the others in the sums of its rounding; there each row has an effect of its own,
+    and ``f_i + f_j`` is taken off. Neither changes an HSIC.
+
+    Attributes
+    ----------
+    constants : ndarray, shape (n_kernels,)
+    effect_of : ndarray of int, shape (n_kernels,)
+        The row of `effects`; -1 for a kernel that has none.
+    effects : ndarray, shape (n_effects, n)
+    sizes : ndarray, shape (n_kernels,)
+        The size of the values themselves.
+    """
+
+    constants: FloatArray
+    effect_of: IntArray
+    effects: FloatArray
+    sizes: FloatArray
+
+    @classmethod
+    def of(cls, kernels: Sequence[FittedKernel], precision: str = "double") -> Shifts:
+        """Estimate the shifts of some kernels."""
+        constants, sizes = np.zeros(len(kernels)), np.zeros(len(kernels))
+        numbers = np.full(len(kernels), -1)
+        effects: list[FloatArray] = []
+        for i, kernel in enumerate(kernels):
+            sample = np.concatenate([block.ravel() for block in _sample(kernel)])
+            constants[i], sizes[i] = sample.mean(), np.sqrt(np.mean(sample**2))
+            if not kernel.in_unit_interval:
+                numbers[i], constants[i] = len(effects), 0.0
+                effects.append(row_effects(kernel))
+                sizes[i] = max(sizes[i], 2.0 * np.abs(effects[-1]).mean())
+        if precision == "single":
+            # The shift that is reported must be the one that is subtracted.
+            constants = constants.astype(np.float32).astype(np.float64)
+            effects = [effect.astype(np.float32).astype(np.float64) for effect in effects]
+        stacked = np.array(effects).reshape(-1, len(kernels[0]))
+        return cls(constants, numbers.astype(np.int64), stacked, sizes)
+
+    def take(self, chosen: Sequence[int]) -> Shifts:
+        """Keep those of some kernels."""
+        numbers = list(chosen)
+        return Shifts(
+            self.constants[numbers], self.effect_of[numbers], self.effects, self.sizes[numbers]
+        )
+
+    def off_row_means(self, i: int) -> float | FloatArray:
+        """Say what the shift of a kernel takes off the mean of each row over the others."""
+        if self.effect_of[i] < 0:
+            return float(self.constants[i])
+        return off_row_means(self.effects[self.effect_of[i]])
+
+    def subtract(self, i: int, block: FloatArray, rows: slice, cols: slice) -> FloatArray:
+        """Take the shift of a kernel off a block, in place."""
+        if self.effect_of[i] < 0:
+            block -= self.constants[i]
+            return block
+        effect = self.effects[self.effect_of[i]]
+        return subtract_effects(block, effect[rows], effect[cols])
+
+
+def subtract_effects(block: FloatArray, own: FloatArray, others: FloatArray) -> FloatArray:
+    """Take ``f_i + f_j`` off a block, in place: the larger first, which loses no digit."""
+    first, second = own[:, None], others[None, :]
+    own_is_larger = np.abs(first) > np.abs(second)
+    block -= np.where(own_is_larger, first, second)
+    block -= np.where(own_is_larger, second, first)
+    return block
+
+
+def off_row_means(effect: FloatArray) -> FloatArray:
+    """Say what ``f_i + f_j`` takes off the mean of each row over the others."""
+    result: FloatArray = effect + (effect.sum() - effect) / (len(effect) - 1)
+    return result
+
+
+def _reference_runs(n: int) -> list[slice]:
+    length = min(REFERENCE_RUN_LENGTH, max(1, n // 2))
+    starts = np.unique(np.linspace(0, n - length, REFERENCE_RUNS).astype(int)).tolist()
+    return [slice(start, start + length) for start in starts]
+
+
+def _sample(kernel: FittedKernel) -> Iterator[FloatArray]:
+    """Give blocks of values off the diagonal, from runs of observations spread over the data."""
+    runs = _reference_runs(len(kernel))
+    for i, rows in enumerate(runs):
+        for cols in runs[i + 1 :]:
+            if rows.stop <= cols.start:
+                yield kernel(rows, cols)
+
+
+def row_effects(kernel: FittedKernel) -> FloatArray:
+    """Estimate the effect of each row: its median value with some observations.
+
+    The median, for a far observation may be among those.
+    """
+    n = len(kernel)
+    values = np.concatenate([kernel(run, slice(0, n)) for run in _reference_runs(n)])
+    typical = np.median(values, axis=0)
+    effects: FloatArray = typical - 0.5 * np.median(typical)
+    return effects
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +178,11 @@ class BlockSums:
     Attributes
     ----------
     kernels : tuple of FittedKernel
-    shifts : ndarray, shape (n_kernels,)
+    shifts : Shifts
     """
 
     kernels: tuple[FittedKernel, ...]
-    shifts: FloatArray
+    shifts: Shifts
 
     @property
     def given(self) -> tuple[FittedKernel, ...]:
@@ -48,7 +198,7 @@ class BlockSums:
         """Fill, shift, and leave of a diagonal tile the entries above the diagonal."""
         blocks = np.empty((len(self.kernels), *tile.shape))
         for i, block in fill_blocks(self.kernels, tile.rows, tile.cols):
-            np.subtract(block, self.shifts[i], out=blocks[i])
+            blocks[i] = self.shifts.subtract(i, block, tile.rows, tile.cols)
         if tile.is_diagonal:
             blocks[:, *np.tril_indices(len(blocks[0]))] = 0.0
         return blocks
@@ -85,8 +235,8 @@ def fill_blocks(
 ) -> Iterable[tuple[int, FloatArray]]:
     """Fill one block a kernel, and give each with the number of its kernel.
 
-    Kernels on the same points (a kernel and its derivative, say) differ in a function of
-    the distance only, and the distance is the costly part.
+    Kernels on the same points (a kernel and its derivative, or one kernel with many bandwidths)
+    differ in a function of the distance only, and the distance is the costly part.
     """
     sharing: dict[int, list[tuple[int, FittedRadial]]] = {}
     for i, kernel in enumerate(kernels):
@@ -99,5 +249,21 @@ def fill_blocks(
         squared = points.squared_distances(rows, cols)
         for i, kernel in radial[1:]:
             # A profile writes in place, so all but one work on a copy.
-            yield i, kernel.profile(squared.copy())
-        yield radial[0][0], radial[0][1].profile(squared)
+            yield i, kernel.of_distances(squared.copy())
+        yield radial[0][0], radial[0][1].of_distances(squared)
+
+
+def nanoseconds_of(filler: Any) -> float:
+    """Estimate what a value costs in a block on one core; try it out where nobody knows."""
+    known: float | None = filler.nanoseconds
+    if known is not None:
+        return known
+    n, size = len(filler), 4
+    filler(slice(0, 1), slice(n - 1, n))
+    while True:
+        started = process_time()
+        filler(slice(0, size), slice(n - size, n))
+        seconds = process_time() - started
+        if seconds > TRIAL_SECONDS or 2 * size > n // 2:
+            return 1e9 * seconds / size**2
+        size *= 2

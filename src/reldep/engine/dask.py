@@ -19,16 +19,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from reldep.engine.progress import progress_bar
-from reldep.engine.tiles import Sweeps, Tile, upper_tiles
+from reldep.engine.blocks import Tile, upper_tiles
+from reldep.engine.terms import Cost
+from reldep.engine.threads import progress_bar
+from reldep.engine.tiles import Outline, Sweeps
+from reldep.exceptions import InputError
 from reldep.kernels.machine import import_extra
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from reldep.data.variables import FloatArray
-    from reldep.engine.progress import OnProgress
     from reldep.engine.terms import Terms, Wanted
+    from reldep.engine.threads import OnProgress
     from reldep.kernels.base import FittedKernel
 
 # Partial sums by the first observation of the run that they cover.
@@ -42,6 +45,9 @@ MOST_TILES_PER_TASK = 64**2
 
 # How many partial sums are added at a time.
 FAN_IN = 16
+
+# Seconds that a cluster takes to begin and to end.
+CLUSTER_START = 3.0
 
 # How often a sweep is begun because every worker that held the data died.
 MOST_ATTEMPTS = 3
@@ -91,7 +97,7 @@ class DaskEngine:
             if value is None:
                 continue
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-                raise ValueError(f"{argument}={value!r}; pass a whole number, at least 1.")
+                raise InputError(f"{argument}={value!r}", "pass a whole number, at least 1.")
 
     def terms(self, kernels: Mapping[str, FittedKernel], wanted: Wanted) -> Terms:
         """Produce what is wanted from the fitted kernels."""
@@ -113,6 +119,13 @@ class DaskEngine:
             second = summed(client, second_of_region, regions, counted(1), shared)
         return sweeps.terms(first, second)
 
+    def cost(self, kernels: Mapping[str, FittedKernel], wanted: Wanted) -> Cost:
+        """Estimate the job: the work of the tiled engine on the threads of the cluster."""
+        outline = Outline.of(kernels, wanted)
+        seconds = outline.seconds(keeps=False) / n_threads(self.connected_client())
+        # This process holds the sums, and what comes in beside them.
+        return Cost(16 * outline.n * wanted.n_sums(), seconds + CLUSTER_START)
+
     def connected_client(self) -> Any:
         """Find the client to work with."""
         distributed = import_extra("distributed", extra="dask", purpose='engine="dask"')
@@ -121,7 +134,7 @@ class DaskEngine:
         try:
             return distributed.default_client()
         except ValueError:
-            raise ValueError(NO_CLIENT) from None
+            raise InputError(NO_CLIENT) from None
 
     def _regions(self, sweeps: Sweeps, threads: int) -> list[Region]:
         tile = self.tile or sweeps.tile_size

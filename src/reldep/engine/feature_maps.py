@@ -14,32 +14,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.engine.feature_rows import CentredRows
+from reldep.engine.threads import runs
 from reldep.kernels.dot import FittedDot
 from reldep.kernels.machine import import_extra
-from reldep.kernels.radial import FittedRadial, GaussianProfile
+from reldep.kernels.profiles import GaussianProfile
+from reldep.kernels.radial import FittedRadial
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reldep.data.variables import FloatArray, IntArray
     from reldep.engine.feature_rows import AnyFloats, Rows
     from reldep.kernels.base import FittedKernel
     from reldep.kernels.points import Points
 
-# Runs of observations are cut so that the features of all variables fill about this much: few
-# enough for the cache of a processor, enough for matrix products.
-RUN_BYTES = 16_000_000
-
 # About this many observations tell how full sparse rows are and where the centre of an
 # approximate map lies: any centre gives the right answer, a near one keeps the digits.
 PILOT_ROWS = 2_000
 
-
-def runs(n: int, bytes_per_row: float) -> Iterator[slice]:
-    """Cut the observations into runs of about `RUN_BYTES`."""
-    length = max(1, int(RUN_BYTES / bytes_per_row))
-    for start in range(0, n, length):
-        yield slice(start, min(start + length, n))
+# Nanoseconds on one core for making a feature, and for an entry of more columns than observations
+# that are brought into their row space.
+FEATURE_VALUE = 10.0
+TURNING_STEP = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +82,20 @@ class FeatureMap(ABC):
     def _pilot(self) -> slice:
         """Some observations, evenly spread, for the data may be sorted."""
         return slice(0, None, max(1, len(self.kernel) // PILOT_ROWS))
+
+    def centred_densely(self, chosen: IntArray) -> FloatArray:
+        """Make some rows minus the centre, as a dense matrix."""
+        rows = self.rows(chosen)
+        dense = rows if isinstance(rows, np.ndarray) else rows.toarray()
+        return np.ascontiguousarray(dense - self.centre)
+
+    @cached_property
+    def centred_total(self) -> FloatArray:
+        """The sum of all rows minus the centre."""
+        total = np.zeros(self.width)
+        for run in runs(len(self.kernel), 8.0 * self.entries_per_row):
+            total += np.asarray(self.rows(run).sum(axis=0)).ravel()
+        return np.asarray(total - len(self.kernel) * self.centre)
 
     def centred(self, chosen: slice) -> CentredRows:
         """Make the rows of a run, minus the centre."""
@@ -173,7 +181,7 @@ def exact_map(kernel: FittedKernel) -> FeatureMap | None:
 def gaussian_bandwidth(kernel: FittedKernel) -> float | None:
     """Give the bandwidth of a Gaussian kernel, None for any other."""
     if isinstance(kernel, FittedRadial) and isinstance(kernel.profile, GaussianProfile):
-        return kernel.profile.bandwidth
+        return kernel.profile.bandwidth / kernel.points.unit
     return None
 
 
@@ -209,3 +217,47 @@ def approximate_map(
             random_state=seed,
         )
     return ApproximateMap(kernel, points, transformer.fit(points.rows))
+
+
+@dataclass(frozen=True)
+class RowShape:
+    """A row of features, as a planner sees it.
+
+    Attributes
+    ----------
+    width : int
+    entries : float
+        How many numbers are stored.
+    is_sparse : bool
+    nanoseconds : float
+        For making a row.
+    """
+
+    width: int
+    entries: float
+    is_sparse: bool = False
+    nanoseconds: float = 0.0
+
+
+def row_shape(kernel: FittedKernel, n_random: int | None = None) -> RowShape | None:
+    """Tell what features a kernel would get, or None where it would get none.
+
+    Parameters
+    ----------
+    kernel : FittedKernel
+    n_random : int, optional
+        How many features a Gaussian kernel is given.
+    """
+    if kernel.n_features is not None:
+        features = ExactMap(kernel)
+        cost = FEATURE_VALUE * features.entries_per_row
+        if features.is_sparse:
+            return RowShape(features.width, features.entries_per_row, True, cost)
+        if features.width <= len(kernel):
+            return RowShape(features.width, features.width, False, cost)
+        return RowShape(
+            len(kernel), len(kernel), False, TURNING_STEP * len(kernel) * features.width
+        )
+    if n_random is not None and gaussian_bandwidth(kernel) is not None:
+        return RowShape(n_random, n_random, False, FEATURE_VALUE * n_random)
+    return None

@@ -12,28 +12,36 @@ linear in m, and neither Φ nor K is ever held.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.engine.feature_maps import runs
-from reldep.engine.feature_rows import product_of_all, product_of_run
-from reldep.engine.progress import Steps
-from reldep.engine.terms import Terms
-from reldep.engine.threads import SummingThreads, single_threaded_blas
+from reldep.engine.blocks import off_row_means
+from reldep.engine.feature_rows import SparseCross, product_of_all, product_of_run
+from reldep.engine.terms import Cost, Terms
+from reldep.engine.threads import RUN_BYTES, Steps, SummingThreads, runs, single_threaded_blas
 from reldep.kernels.machine import available_cores
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from reldep.data.variables import FloatArray
-    from reldep.engine.feature_maps import FeatureMap
+    from reldep.engine.feature_maps import FeatureMap, RowShape
     from reldep.engine.feature_rows import CentredRows, Cross
-    from reldep.engine.progress import OnProgress
     from reldep.engine.terms import Pair, Wanted
+    from reldep.engine.threads import OnProgress
     from reldep.exceptions import ReldepWarning
+
+
+# Copies of the runs of features that threads work on.
+RUNS_IN_WORK = 2
+
+# Nanoseconds on one core for a multiplication and addition in a matrix product, and for looking
+# up one pair of entries of sparse rows.
+PRODUCT_STEP = 0.06
+SPARSE_PAIR = 60.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,17 +56,25 @@ class FeatureSums:
         ``Φ'Ψ`` by canonical pair, as :func:`product_of_run` gives it.
     weighted : dict of Pair to ndarray
         ``Φ'λ``: features of the first, squared norms of the second.
+    norms : dict of str to float
+        ``Σκ``.
+    norm_products : dict of Pair to float
+        ``κ'λ`` of the pairs of which the HSIC alone is wanted.
     """
 
     total: dict[str, FloatArray]
     products: dict[Pair, Any]
     weighted: dict[Pair, FloatArray]
+    norms: dict[str, float]
+    norm_products: dict[Pair, float]
 
     def __add__(self, other: FeatureSums) -> FeatureSums:
         return FeatureSums(
             {name: value + other.total[name] for name, value in self.total.items()},
             {pair: value + other.products[pair] for pair, value in self.products.items()},
             {pair: value + other.weighted[pair] for pair, value in self.weighted.items()},
+            {name: value + other.norms[name] for name, value in self.norms.items()},
+            {pair: value + other.norm_products[pair] for pair, value in self.norm_products.items()},
         )
 
 
@@ -89,6 +105,9 @@ class Factors:
         }
         onto = {}
         for (x, y), weighted in sums.weighted.items():
+            if y not in sums.total:
+                onto[x, y] = weighted
+                continue
             if (x, y) in cross:
                 product = cross[x, y].times(sums.total[y])
             else:
@@ -99,21 +118,37 @@ class Factors:
 
 @dataclass(frozen=True, eq=False)
 class FinishedRows:
-    """What the second pass fills in, a run at a time; `along` is each row along the centre."""
+    """What the second pass fills in, a run at a time.
+
+    `along` is each row along the centre, `norms` its squared length.
+    """
 
     row_sums: dict[str, FloatArray]
     along: dict[str, FloatArray]
+    norms: dict[str, FloatArray]
     products: dict[Pair, FloatArray]
     multiplied: dict[Pair, FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
 class FeaturePasses:
-    """The features of all variables, what is wanted of them, and the two passes that give it."""
+    """The features of all variables, what is wanted of them, and the two passes that give it.
+
+    Attributes
+    ----------
+    maps : mapping of str to FeatureMap
+    wanted : Wanted
+        Of these variables.
+    on_progress : callable
+    vectors : mapping of Pair to ndarray
+        By pair, with features in first place: a vector that the kernel is multiplied by as well,
+        such as the row sums of a variable that has no features.
+    """
 
     maps: Mapping[str, FeatureMap]
     wanted: Wanted
     on_progress: OnProgress
+    vectors: Mapping[Pair, FloatArray] = field(default_factory=dict)
 
     @property
     def n(self) -> int:
@@ -122,6 +157,10 @@ class FeaturePasses:
 
     def terms(self, notes: tuple[ReldepWarning, ...] = ()) -> Terms:
         """Make both passes, on all cores."""
+        return self.finished(notes)[0]
+
+    def finished(self, notes: tuple[ReldepWarning, ...] = ()) -> tuple[Terms, FinishedRows]:
+        """Make both passes; give what is wanted, and all that was found on the way."""
         centres = {name: feature_map.centre for name, feature_map in self.maps.items()}
         pieces = [[place] for place in self._places]
         n_threads = min(available_cores(), len(pieces))
@@ -129,15 +168,31 @@ class FeaturePasses:
         with SummingThreads[slice](n_threads) as threads, single_threaded_blas(n_threads):
             sums = threads.summed(self._sums_of_runs, pieces, steps.one_more)
             factors = Factors.of(sums, self.n, centres)
-            rows = self._empty_rows()
+            rows = self._empty_rows(factors)
             finish = partial(self._finish_runs, factors=factors, into=rows)
             threads.summed(finish, pieces, steps.one_more)
+        for pair, norm_product in sums.norm_products.items():
+            if pair not in rows.products:
+                # Σ φ'Cψ over all rows is the squared norm of C = Φ'Ψ: no second pass is needed.
+                total = factors.cross[pair].squared_norm() - norm_product
+                rows.products[pair] = np.array([total])
+        return self._terms(rows, sums, notes), rows
+
+    def _terms(
+        self, rows: FinishedRows, sums: FeatureSums, notes: tuple[ReldepWarning, ...]
+    ) -> Terms:
+        centres = {name: feature_map.centre for name, feature_map in self.maps.items()}
         shifts = {name: _row_shift(along, centres[name]) for name, along in rows.along.items()}
         crossed = {
             (x, y): (rows.multiplied[x, y], rows.multiplied[y, x])
             for x, y in self.wanted.crossed_pairs()
         }
-        return Terms(self.n, rows.row_sums, rows.products, crossed, shifts, notes)
+        # The mean square of a feature vector bounds the size of the kernel's values.
+        sizes = {
+            name: float(centre @ centre + sums.norms[name] / self.n)
+            for name, centre in centres.items()
+        }
+        return Terms(self.n, rows.row_sums, rows.products, crossed, shifts, sizes, notes)
 
     def _sums_of_runs(self, places: Iterable[slice]) -> FeatureSums:
         return reduce(FeatureSums.__add__, map(self._sums_of_run, places))
@@ -148,8 +203,22 @@ class FeaturePasses:
         return FeatureSums(
             {name: part.transposed_times(ones) for name, part in rows.items()},
             {(x, y): product_of_run(rows[x], rows[y]) for x, y in self.wanted.product_pairs()},
-            {(x, y): rows[x].transposed_times(norms[y]) for x, y in self.wanted.multiplied()},
+            {
+                **{(x, y): rows[x].transposed_times(norms[y]) for x, y in self.wanted.multiplied()},
+                **{
+                    (x, y): rows[x].transposed_times(vector[place])
+                    for (x, y), vector in self.vectors.items()
+                },
+            },
+            {name: float(values.sum()) for name, values in norms.items()},
+            {(x, y): float(norms[x] @ norms[y]) for x, y in self._means_only},
         )
+
+    @cached_property
+    def _means_only(self) -> tuple[Pair, ...]:
+        """The pairs of which the HSIC alone is wanted."""
+        full = set(self.wanted.crossed_pairs())
+        return tuple(pair for pair in self.wanted.product_pairs() if pair not in full)
 
     def _finish_runs(self, places: Iterable[slice], *, factors: Factors, into: FinishedRows) -> int:
         """Finish the rows of some runs; give the number of runs."""
@@ -164,10 +233,13 @@ class FeaturePasses:
         for name, part in rows.items():
             into.row_sums[name][place] = part.times(factors.total[name]) - norms[name]
             into.along[name][place] = part.times(self.maps[name].centre)
-        for (x, y), cross in factors.cross.items():
-            into.products[x, y][place] = cross.between(rows[x], rows[y]) - norms[x] * norms[y]
+            into.norms[name][place] = norms[name]
+        for (x, y), values in into.products.items():
+            cross = factors.cross[x, y]
+            values[place] = cross.between(rows[x], rows[y]) - norms[x] * norms[y]
         for (x, y), vector in factors.onto.items():
-            diagonal = norms[x] * into.row_sums[y][place]
+            weights = self.vectors[x, y] if (x, y) in self.vectors else into.row_sums[y]
+            diagonal = norms[x] * weights[place]
             into.multiplied[x, y][place] = rows[x].times(vector) - diagonal
 
     def _features(self, place: slice) -> tuple[dict[str, CentredRows], dict[str, FloatArray]]:
@@ -175,12 +247,19 @@ class FeaturePasses:
         rows = {name: feature_map.centred(place) for name, feature_map in self.maps.items()}
         return rows, {name: part.squared_norms() for name, part in rows.items()}
 
-    def _empty_rows(self) -> FinishedRows:
+    def _empty_rows(self, factors: Factors) -> FinishedRows:
+        means_only = set(self._means_only)
+        in_full = (
+            pair
+            for pair, cross in factors.cross.items()
+            if pair not in means_only or isinstance(cross, SparseCross)
+        )
         return FinishedRows(
             {name: np.empty(self.n) for name in self.maps},
             {name: np.empty(self.n) for name in self.maps},
-            {pair: np.empty(self.n) for pair in self.wanted.product_pairs()},
-            {pair: np.empty(self.n) for pair in self.wanted.multiplied()},
+            {name: np.empty(self.n) for name in self.maps},
+            {pair: np.empty(self.n) for pair in in_full},
+            {pair: np.empty(self.n) for pair in factors.onto},
         )
 
     @cached_property
@@ -200,6 +279,24 @@ def _row_shift(along: FloatArray, centre: FloatArray) -> FloatArray:
     With centre c, ``φ_i'φ_j = (φ_i - c)'(φ_j - c) + f_i + f_j`` and
     ``f_i = (φ_i - c)'c + |c|²/2``.
     """
-    f = along + centre @ centre / 2.0
-    result: FloatArray = f + (f.sum() - f) / (len(f) - 1)
-    return result
+    return off_row_means(along + centre @ centre / 2.0)
+
+
+def passes_cost(n: int, rows: Mapping[str, RowShape], wanted: Wanted) -> Cost:
+    """Estimate both passes, and the one before them that finds the centres."""
+    names = wanted.names()
+    entries = sum(rows[name].entries for name in names)
+    steps = 3 * sum(rows[name].nanoseconds for name in names)
+    memory = 8 * n * (wanted.n_sums() + len(names))
+    cores = available_cores()
+    memory += int(RUNS_IN_WORK * min(cores * RUN_BYTES, 8 * n * entries))
+    for x, y in wanted.product_pairs():
+        first, second = rows[x], rows[y]
+        n_products = first.entries * second.entries
+        if first.is_sparse and second.is_sparse:
+            steps += 2 * SPARSE_PAIR * n_products
+            memory += int(8 * min(n * n_products, first.width * second.width))
+        else:
+            steps += 2 * PRODUCT_STEP * n_products
+            memory += 16 * first.width * second.width
+    return Cost(memory, steps * n * 1e-9 / cores)

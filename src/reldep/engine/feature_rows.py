@@ -99,6 +99,10 @@ class Cross(ABC):
     def transposed_times(self, left: FloatArray) -> FloatArray:
         """Multiply by a vector from the left, ``C'v``."""
 
+    def squared_norm(self) -> float:
+        """Add up the squares of all entries."""
+        raise NotImplementedError
+
     @abstractmethod
     def between(self, first: CentredRows, second: CentredRows) -> FloatArray:
         """Give ``φ_i' C ψ_i`` for every row i of a run."""
@@ -115,6 +119,9 @@ class DenseCross(Cross):
 
     def transposed_times(self, left: FloatArray) -> FloatArray:
         return np.asarray(self.values.T @ left)
+
+    def squared_norm(self) -> float:
+        return float(np.einsum("ij,ij->", self.values, self.values))
 
     def between(self, first: CentredRows, second: CentredRows) -> FloatArray:
         if second.centre is None:

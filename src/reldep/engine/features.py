@@ -8,22 +8,29 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 from reldep.data.checks import check_choice
-from reldep.engine.approximation import approximation_notes
-from reldep.engine.feature_maps import approximate_map, exact_map
-from reldep.engine.feature_passes import FeaturePasses
-from reldep.engine.progress import progress_bar
-from reldep.engine.terms import Terms, Wanted
+from reldep.engine.dense import Dense
+from reldep.engine.feature_maps import approximate_map, exact_map, row_shape
+from reldep.engine.feature_passes import FeaturePasses, passes_cost
+from reldep.engine.terms import Cost, Terms, Wanted, hsic
+from reldep.engine.threads import progress_bar
 from reldep.engine.tiled import Tiled
+from reldep.exceptions import ApproximationWarning, InputError, InputTypeError
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
+    from collections.abc import Container, Mapping, Sequence
 
     from reldep.engine.feature_maps import FeatureMap
-    from reldep.engine.progress import OnProgress
+    from reldep.engine.terms import Pair
+    from reldep.engine.threads import OnProgress
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel
 
 APPROXIMATIONS = {"fourier": "random Fourier features", "nystroem": "the Nyström method"}
+
+# The errors of an approximation are estimated on at most this many observations, and at most so
+# many pairs are written out in the warning; it holds the errors of all.
+CHECKED_ROWS = 2_000
+LISTED_PAIRS = 5
 
 
 @dataclass(frozen=True)
@@ -67,9 +74,9 @@ class Features:
         for argument, least in (("n_components", 1), ("rng", 0)):
             value = getattr(self, argument)
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-                raise TypeError(f"{argument}={value!r}; pass a whole number.")
+                raise InputTypeError(f"{argument}={value!r}", "pass a whole number.")
             if value < least:
-                raise ValueError(f"{argument}={value!r}; pass a whole number, at least {least}.")
+                raise InputError(f"{argument}={value!r}", f"pass a whole number, at least {least}.")
 
     def terms(self, kernels: Mapping[str, FittedKernel], wanted: Wanted) -> Terms:
         """Produce what is wanted from the fitted kernels."""
@@ -83,7 +90,20 @@ class Features:
                 parts.append(FeaturePasses(chosen, explicit, on_progress).terms(notes))
         if implicit.names():
             parts.append(Tiled(on_progress=self.on_progress).terms(kernels, implicit))
-        return parts[0] if len(parts) == 1 else _joined(*parts)
+        return parts[0] if len(parts) == 1 else joined(*parts)
+
+    def cost(self, kernels: Mapping[str, FittedKernel], wanted: Wanted) -> Cost:
+        """Estimate the job; what has no features is left to the tiled engine."""
+        n_random = None if self.approximate is None else self.n_components
+        shapes = {name: row_shape(kernels[name], n_random) for name in wanted.names()}
+        rows = {name: shape for name, shape in shapes.items() if shape is not None}
+        explicit, implicit = split_wanted(wanted, rows)
+        costs = []
+        if implicit.names():
+            costs.append(Tiled().cost(kernels, implicit))
+        if explicit.names():
+            costs.append(passes_cost(len(kernels[explicit.names()[0]]), rows, explicit))
+        return Cost(sum(cost.memory for cost in costs), sum(cost.seconds for cost in costs))
 
     def _maps(self, kernels: Mapping[str, FittedKernel]) -> dict[str, FeatureMap]:
         """Find the features of every kernel that has some."""
@@ -127,7 +147,7 @@ def split_wanted(wanted: Wanted, explicit: Container[str]) -> tuple[Wanted, Want
     return part(is_implicit=False), part(is_implicit=True)
 
 
-def _joined(first: Terms, second: Terms) -> Terms:
+def joined(first: Terms, second: Terms) -> Terms:
     """Put the terms of different variables side by side."""
     return Terms(
         first.n,
@@ -135,5 +155,59 @@ def _joined(first: Terms, second: Terms) -> Terms:
         {**first.products, **second.products},
         {**first.crossed, **second.crossed},
         {**first.shifts, **second.shifts},
+        {**first.sizes, **second.sizes},
         (*first.notes, *second.notes),
+        first.engine,
+        first.certificate,
     )
+
+
+def relative_errors(
+    maps: Mapping[str, FeatureMap], pairs: Sequence[Pair], seed: int
+) -> tuple[dict[Pair, float], int]:
+    """Compare the HSIC of features and of kernels on a seeded subsample.
+
+    Features change the kernel, not the sample, so that their error does not shrink with more
+    observations and a subsample shows it.
+
+    Returns
+    -------
+    errors : dict of Pair to float
+        By pair, ``|approximate - exact| / |exact|``.
+    n_checked : int
+        How many observations were used.
+    """
+    n = len(next(iter(maps.values())).kernel)
+    size = min(n, CHECKED_ROWS)
+    chosen = np.sort(np.random.default_rng(seed).choice(n, size=size, replace=False))
+    wanted = Wanted(pairs=(), means=tuple(pairs))
+    names = wanted.names()
+    approximate = Dense().terms({x: maps[x].features_kernel(chosen) for x in names}, wanted)
+    exact = Dense().terms({x: maps[x].exact_kernel(chosen) for x in names}, wanted)
+    smallest = np.finfo(np.float64).tiny
+    errors = {
+        pair: abs(hsic(approximate, pair) - hsic(exact, pair))
+        / max(abs(hsic(exact, pair)), smallest)
+        for pair in pairs
+    }
+    return errors, size
+
+
+def approximation_notes(
+    maps: Mapping[str, FeatureMap], pairs: Sequence[Pair], method: str, seed: int
+) -> tuple[ApproximationWarning, ...]:
+    """Say in words how large the error of each pair is estimated to be."""
+    concerned = [(x, y) for x, y in pairs if not (maps[x].is_exact and maps[y].is_exact)]
+    if not concerned:
+        return ()
+    errors, n_checked = relative_errors(maps, concerned, seed)
+    worst = sorted(errors.items(), key=lambda item: -item[1])
+    listed = ", ".join(f"({x}, {y}) {error:.2g}" for (x, y), error in worst[:LISTED_PAIRS])
+    more = f" and {len(worst) - LISTED_PAIRS} smaller ones" if len(worst) > LISTED_PAIRS else ""
+    message = (
+        f"Gaussian kernels were approximated by {method}. Estimated relative error of each HSIC, "
+        f"from {n_checked} observations: {listed}{more}. It does not shrink with more "
+        "observations; a difference of that size may be the approximation's. Raise n_components, "
+        'or use engine="tiled", which is exact.'
+    )
+    return (ApproximationWarning(message, errors),)

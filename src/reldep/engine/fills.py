@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reldep.engine.recipe import (
+from reldep.engine.recipe import PRODUCT
+from reldep.kernels.base import (
     EQUAL,
     LINEAR,
     NEAR,
     POWER,
     POWER_ROOT,
-    PRODUCT,
     ROOT,
     SLOPE,
     SLOPE_ROOT,
@@ -89,7 +89,7 @@ def evaluate_rarer(
     elif function == EQUAL:
         # Codes of categories stand for points: equal ones have distance 0.
         for j in range(n):
-            out[v, j] = (sources[s, j] == 0) - shift
+            out[v, j] = (a if sources[s, j] == 0 else c) - shift
     elif function == SLOPE:
         for j in range(n):
             out[v, j] = a * sources[s, j] * power_of_two_or_zero(c, sources[s, j], zero) - shift
@@ -140,6 +140,29 @@ def evaluate_kernels(
             else:
                 evaluate(function, c, a, zero, sources, s, n, sources, scratch)
                 combine(operation, shift, sources, scratch, n, values, v)
+
+
+@compiled
+def subtract_effects(
+    effect_of: IntArray,
+    effects: FloatArray,
+    i: int,
+    others: FloatArray,
+    n: int,
+    values: FloatArray,
+) -> None:
+    """Take ``f_i + f_j`` off the row of each kernel that has effects, the larger first."""
+    for v in range(len(values)):
+        e = effect_of[v]
+        if e < 0:
+            continue
+        own = effects[e, i]
+        size = abs(own)
+        for j in range(n):
+            other = others[e, j]
+            is_larger = size > abs(other)
+            values[v, j] -= own if is_larger else other
+            values[v, j] -= other if is_larger else own
 
 
 @compiled_sum
@@ -228,6 +251,8 @@ def sweep(
     parameters: FloatArray,
     combinations: IntArray,
     shifts: FloatArray,
+    effect_of: IntArray,
+    effects: FloatArray,
     pairs: IntArray,
     multiplied: IntArray,
     vectors: FloatArray,
@@ -243,6 +268,7 @@ def sweep(
     sources = np.empty((len(source_table) + 1, WIDTH), columns.dtype)
     values = np.empty((len(combinations), WIDTH), columns.dtype)
     others = np.empty((len(columns), WIDTH), columns.dtype)
+    other_effects = np.empty((len(effects), WIDTH), columns.dtype)
     weights = np.empty((len(vectors), WIDTH))
     down = np.empty((len(sums), WIDTH))
     across = np.empty(len(sums))
@@ -253,6 +279,7 @@ def sweep(
         for left in range(left_end, right_end, width):
             n = min(width, right_end - left)
             copy_run(columns, left, n, others)
+            copy_run(effects, left, n, other_effects)
             copy_run(vectors, left, n, weights)
             down[:] = 0.0
             for i in range(top, min(bottom, left + n - 1)):
@@ -264,6 +291,8 @@ def sweep(
                     else:
                         copy_given(given, g, i - top, left - left_end, n, sources, s)
                 evaluate_kernels(factors, parameters, combinations, shifts, n, sources, values)
+                if len(effects):
+                    subtract_effects(effect_of, effects, i, other_effects, n, values)
                 clear_start(values, min(n, i + 1 - left))
                 across[:] = 0.0
                 if len(multiplied):
@@ -274,3 +303,56 @@ def sweep(
                 for w in range(len(sums)):
                     sums[w, i] += across[w]
             add_run(down, left, n, sums)
+
+
+@compiled
+def fill_between(
+    rows: FloatArray,
+    others: FloatArray,
+    source_table: IntArray,
+    factors: IntArray,
+    parameters: FloatArray,
+    combinations: IntArray,
+    out: FloatArray,
+) -> None:
+    """Write the values of one kernel between each of some rows and each of some others.
+
+    `rows` and `others` hold one coordinate a row; no source may be given.
+    """
+    sources = np.empty((len(source_table) + 1, WIDTH))
+    values = np.empty((1, WIDTH))
+    near = np.empty((len(others), WIDTH))
+    no_shift = np.zeros(1)
+    for left in range(0, others.shape[1], WIDTH):
+        n = min(WIDTH, others.shape[1] - left)
+        copy_run(others, left, n, near)
+        for i in range(rows.shape[1]):
+            for s in range(len(source_table)):
+                first, last, _ = source_table[s]
+                squared_distances_along(rows[:, i], near, first, last, n, sources, s)
+            evaluate_kernels(factors, parameters, combinations, no_shift, n, sources, values)
+            row = out[i]
+            for j in range(n):
+                row[left + j] = values[0, j]
+
+
+@compiled
+def mean_between(
+    rows: FloatArray,
+    others: FloatArray,
+    source_table: IntArray,
+    factors: IntArray,
+    parameters: FloatArray,
+    combinations: IntArray,
+    out: FloatArray,
+) -> None:
+    """Write the mean value of one kernel between each of some rows and all others."""
+    block = np.empty((1, others.shape[1]))
+    for i in range(rows.shape[1]):
+        fill_between(
+            rows[:, i : i + 1], others, source_table, factors, parameters, combinations, block
+        )
+        total = 0.0
+        for j in range(others.shape[1]):
+            total += block[0, j]
+        out[i] = total / others.shape[1]

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reldep.data.frames import make_frame
 from reldep.data.rows import Rows
-from reldep.engine.bandwidths import bandwidth_psi
+from reldep.engine.bandwidths import bandwidth_psi, sampled_bandwidth_psi
 from reldep.engine.job import make_job
-from reldep.engine.select import select_engine
+from reldep.engine.planner import select_engine
 from reldep.engine.terms import Pair, canonical, conditional_means, hsic
+from reldep.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reldep.data.variables import FloatArray
+    from reldep.engine.certificate import Certificate
+    from reldep.engine.job import Job
+    from reldep.engine.terms import Terms
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel
+
+# Conditional means that are smaller than this share of the kernels' sizes are rounding.
+ROUNDING = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +51,10 @@ class Influence:
         What is added to `psi` where bandwidths chosen by the data move too, if asked for.
     means : mapping of (str, str) to float
         HSICs of further pairs, of which no conditional means were needed.
+    sizes : ndarray, shape (n_pairs,), or None
+        The product of the sizes of the two kernels of each pair, see `is_zero`.
+    certificate : Certificate or None
+        Bounds of the errors, where an engine replaced kernels by features of low rank.
     kernels : mapping of str to dict
         The fitted kernel of every variable, with its parameters.
     rows : Rows or None
@@ -59,6 +71,8 @@ class Influence:
     notes: tuple[ReldepWarning, ...] = ()
     bandwidth_psi: FloatArray | None = None
     means: Mapping[Pair, float] = field(default_factory=dict)
+    sizes: FloatArray | None = None
+    certificate: Certificate | None = None
     kernels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     rows: Rows | None = None
     library: str | None = None
@@ -73,13 +87,25 @@ class Influence:
         """Influence values ``4 (a_i - HSIC)``: what each observation adds to each HSIC."""
         return 4.0 * (self.values - self.estimates[:, None])
 
+    @property
+    def is_zero(self) -> FloatArray:
+        """Whether all values of a pair are rounding, measured by the size of its kernels.
+
+        The HSIC of such a pair is 0 by construction, as of a column with a single 1, whose kernel
+        is a function of either observation alone.
+        """
+        if self.sizes is None:
+            return np.zeros(len(self.pairs), dtype=bool)
+        return np.asarray(np.abs(self.values).max(axis=1) <= ROUNDING * self.sizes)
+
     def row(self, pair: Pair) -> int:
         """Find the row of a pair, in either order."""
-        wanted = canonical(pair)
-        for i, known in enumerate(self.pairs):
-            if canonical(known) == wanted:
-                return i
-        raise KeyError(pair)
+        return self._rows[canonical(pair)]
+
+    @cached_property
+    def _rows(self) -> dict[Pair, int]:
+        # Of a pair that is listed twice the first row counts.
+        return {canonical(pair): i for i, pair in reversed(list(enumerate(self.pairs)))}
 
     def hsic(self, pair: Pair) -> float:
         """Give the unbiased HSIC of a pair, in either order."""
@@ -127,14 +153,45 @@ def compute_influence(
     """
     job = make_job(kernels, pairs, bandwidths=bandwidths, means=means)
     chosen = select_engine(engine, job.kernels, job.wanted)
-    terms = chosen.terms(job.kernels, job.wanted)
-    return Influence(
-        np.array([conditional_means(terms, pair) for pair in pairs]),
-        tuple(pairs),
-        tuple(kernels),
-        terms.n,
-        chosen.name,
-        terms.notes,
-        bandwidth_psi(terms, job.probes, pairs) if bandwidths else None,
-        means={canonical(pair): hsic(terms, pair) for pair in means},
-    )
+    # What overflows is found below, once for all engines.
+    with np.errstate(over="ignore", invalid="ignore"):
+        terms = chosen.terms(job.kernels, job.wanted)
+        values = np.array([conditional_means(terms, pair) for pair in pairs])
+        _check_finite(values, pairs)
+        return Influence(
+            values,
+            tuple(pairs),
+            tuple(kernels),
+            terms.n,
+            terms.engine or chosen.name,
+            terms.notes,
+            _bandwidth_psi(job, terms, pairs) if bandwidths else None,
+            means={canonical(pair): hsic(terms, pair) for pair in means},
+            sizes=_sizes(terms, pairs),
+            certificate=terms.certificate,
+        )
+
+
+def _bandwidth_psi(job: Job, terms: Terms, pairs: Sequence[Pair]) -> FloatArray:
+    if job.samples:
+        return sampled_bandwidth_psi(job.kernels, job.probes, pairs)
+    return bandwidth_psi(terms, job.probes, pairs)
+
+
+def _sizes(terms: Terms, pairs: Sequence[Pair]) -> FloatArray | None:
+    """Multiply the sizes of the two kernels of each pair; None from an engine that has none."""
+    if not terms.sizes:
+        return None
+    return np.array([terms.sizes[x] * terms.sizes[y] for x, y in pairs])
+
+
+def _check_finite(values: FloatArray, pairs: Sequence[Pair]) -> None:
+    """Refuse values that no number can hold."""
+    lost = [pair for pair, row in zip(pairs, values, strict=True) if not np.isfinite(row).all()]
+    if lost:
+        x, y = lost[0]
+        raise InputError(
+            f"the kernel values of {x} and {y} are too large to be added up.",
+            "Rescale the data, for instance by their standard deviation, or choose a kernel that "
+            "is bounded, such as Gaussian() or Laplace().",
+        )

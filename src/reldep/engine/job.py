@@ -1,11 +1,20 @@
-"""The job of an engine: all that the questions about some pairs need, in one list."""
+"""The job of an engine: all that the questions about some pairs need, in one list.
+
+Beside the conditional means these are the slopes that follow bandwidths, and the HSICs that the
+second Hoeffding component is made of.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reldep.engine.bandwidths import NamedProbe, named_probes
+from reldep.engine.bandwidths import (
+    FOLLOWED_EXACTLY_UP_TO,
+    NamedProbe,
+    can_be_sampled,
+    named_probes,
+)
 from reldep.engine.terms import Pair, Wanted
 
 if TYPE_CHECKING:
@@ -25,11 +34,14 @@ class Job:
     wanted : Wanted
     probes : tuple of NamedProbe
         One for each bandwidth that is followed.
+    samples : bool
+        Whether the bandwidths are followed on some rows only, apart from the sweeps.
     """
 
     kernels: Mapping[str, FittedKernel]
     wanted: Wanted
     probes: tuple[NamedProbe, ...] = ()
+    samples: bool = False
 
 
 def make_job(
@@ -52,7 +64,11 @@ def make_job(
         Further pairs of which the HSIC alone is needed.
     """
     probes = tuple(named_probes(kernels, pairs)) if bandwidths else ()
-    all_means = [*means, *(pair for probe in probes for pair in probe.slope_pairs(pairs))]
-    companions = {name: kernel for probe in probes for name, kernel in probe.kernels().items()}
-    wanted = Wanted(tuple(pairs), tuple(all_means), tuple(probe.side for probe in probes))
-    return Job({**kernels, **companions}, wanted, probes)
+    used = {name: kernels[name] for pair in pairs for name in pair}
+    n = len(next(iter(used.values())))
+    samples = n > FOLLOWED_EXACTLY_UP_TO and can_be_sampled(used, probes)
+    in_sweeps = () if samples else probes
+    all_means = [*means, *(pair for probe in in_sweeps for pair in probe.slope_pairs(pairs))]
+    companions = {name: kernel for probe in in_sweeps for name, kernel in probe.kernels().items()}
+    wanted = Wanted(tuple(pairs), tuple(all_means), tuple(probe.side for probe in in_sweeps))
+    return Job({**kernels, **companions}, wanted, probes, samples)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.engine.dense import without_diagonal
-from reldep.engine.select import select_engine
+from reldep.engine.dense import shifted
+from reldep.engine.planner import select_engine
 from reldep.engine.terms import Terms, Wanted, hsic
 
 if TYPE_CHECKING:
@@ -54,8 +54,10 @@ def shuffled_hsics(
 
 def _in_memory(first: FittedKernel, second: FittedKernel, orders: Iterator[IntArray]) -> FloatArray:
     """Evaluate each kernel once and shuffle rows and columns of the second matrix."""
-    fixed, _ = without_diagonal(first.matrix())
-    moved, _ = without_diagonal(second.matrix())
+    fixed, moved = (
+        shifted(kernel.matrix(), has_effects=not kernel.in_unit_interval)[0]
+        for kernel in (first, second)
+    )
     sums, moved_sums = fixed.sum(axis=1), moved.sum(axis=1)
     n = len(fixed)
     values = []

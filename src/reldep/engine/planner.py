@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-import os
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from reldep.data.checks import check_choice
-from reldep.engine.costs import Cost, dask_cost, dense_cost, features_cost, tiled_cost
-from reldep.engine.dask import DaskEngine, n_threads
+from reldep.engine.dask import DaskEngine
 from reldep.engine.dense import Dense
 from reldep.engine.features import Features
-from reldep.engine.memory import in_words
-from reldep.engine.tiled import Tiled
+from reldep.engine.lines import kind_of
+from reldep.engine.lowrank import LowRank
+from reldep.engine.resources import available_memory, in_words, seconds_in_words
+from reldep.engine.tiled import COMPILED_START, Tiled
+from reldep.exceptions import InputError, InputTypeError, Option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from reldep.engine.terms import Engine, Wanted
+    from reldep.exceptions import Words
     from reldep.kernels.base import FittedKernel
 
 ENGINES: dict[str, Callable[[], Engine]] = {
     "dense": Dense,
     "tiled": Tiled,
+    "lowrank": LowRank,
     "features": Features,
     "dask": DaskEngine,
 }
@@ -34,14 +36,26 @@ MEMORY_SHARE = 0.5
 # Below this many observations whole matrices are quicker than anything that must be prepared.
 SMALL = 2_000
 
+# Jobs of tiles that take fewer seconds than this, beside loading compiled code, are not worth
+# looking for anything better.
+WORTH_PROBING = 0.05
+
 # A job longer than this many seconds is told of faster ways.
 LONG = 600.0
 
-# Where the system does not tell how much memory there is.
-MEMORY_UNKNOWN = 4_000_000_000
-
-MEMINFO = Path("/proc/meminfo")
-CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
+WAYS_OUT: dict[str, Words] = {
+    "dense": [
+        "pass ",
+        Option("engine", "tiled"),
+        ", which gives the same numbers tile by tile, or ",
+        Option("engine", "auto"),
+        ".",
+    ],
+    "features": ["pass ", Option("engine", "tiled"), ", or Features with a smaller n_components."],
+    "lowrank": "ask for fewer pairs at a time.",
+    "tiled": "ask for fewer pairs at a time or pass Tiled with fewer threads.",
+    "dask": "ask for fewer pairs at a time.",
+}
 
 
 @dataclass(frozen=True)
@@ -57,7 +71,7 @@ class Plan:
     memory : int or None
         Bytes that it is expected to need beside the data; None for an engine that is not ours.
     seconds : float or None
-        How long it is expected to take, within a factor of about three.
+        How long it is expected to take, within a factor of about two.
     allowed : int
         Bytes that it may use.
     """
@@ -100,10 +114,32 @@ def plan(kernels: Mapping[str, FittedKernel], wanted: Wanted, spec: Any = "auto"
     available = available_memory()
     if isinstance(spec, str) and spec == "auto":
         return _chosen(kernels, wanted, int(MEMORY_SHARE * available))
-    engine = as_engine(spec)
-    cost = expected_cost(kernels, wanted, engine)
-    memory, seconds = (None, None) if cost is None else (cost.memory, cost.seconds)
-    return Plan(engine, "you asked for it.", memory, seconds, available)
+    return _planned(as_engine(spec), "requested explicitly.", kernels, wanted, available)
+
+
+def select_engine(spec: Any, kernels: Mapping[str, FittedKernel], wanted: Wanted) -> Engine:
+    """Turn a name or an engine object into an engine; refuse a job that cannot fit.
+
+    Parameters
+    ----------
+    spec : str or engine
+        ``"auto"``, the name of an engine, or an engine object.
+    kernels : mapping of str to FittedKernel
+    wanted : Wanted
+    """
+    chosen = plan(kernels, wanted, spec)
+    if chosen.memory is not None and not chosen.fits:
+        name = chosen.engine.name
+        n = len(kernels[wanted.names()[0]])
+        raise InputError(
+            [
+                Option("engine", name),
+                f" would need about {in_words(chosen.memory)} for {n:,} observations and "
+                f"{len(wanted.names())} kernels, and only {in_words(chosen.allowed)} may be used",
+            ],
+            WAYS_OUT[name],
+        )
+    return chosen.engine
 
 
 def as_engine(spec: Any) -> Engine:
@@ -114,89 +150,79 @@ def as_engine(spec: Any) -> Engine:
     if hasattr(spec, "terms") and not isinstance(spec, type):
         engine: Engine = spec
         return engine
-    raise TypeError(
-        f"engine is of type {type(spec).__name__}; pass a name such as 'auto' or 'dense', or an "
-        "engine object."
+    raise InputTypeError(
+        f"engine is of type {type(spec).__name__}",
+        "pass a name such as 'auto' or 'dense', or an engine object.",
     )
 
 
-def expected_cost(
-    kernels: Mapping[str, FittedKernel], wanted: Wanted, engine: Engine
-) -> Cost | None:
-    """Estimate what an engine needs for a job; None for an engine that is not ours."""
-    if isinstance(engine, Dense):
-        return dense_cost(kernels, wanted)
-    if isinstance(engine, Tiled):
-        return tiled_cost(kernels, wanted, engine)
-    if isinstance(engine, Features):
-        return features_cost(kernels, wanted, engine)
-    if isinstance(engine, DaskEngine):
-        return dask_cost(kernels, wanted, n_threads(engine.connected_client()))
-    return None
+def _planned(
+    engine: Engine,
+    reason: str,
+    kernels: Mapping[str, FittedKernel],
+    wanted: Wanted,
+    allowed: int,
+) -> Plan:
+    """Ask an engine what the job costs it; one that is not ours may not know."""
+    cost = engine.cost(kernels, wanted) if hasattr(engine, "cost") else None
+    if cost is None:
+        return Plan(engine, reason, None, None, allowed)
+    return Plan(engine, reason, cost.memory, cost.seconds, allowed)
 
 
 def _chosen(kernels: Mapping[str, FittedKernel], wanted: Wanted, allowed: int) -> Plan:
     """Choose for ``engine="auto"``."""
     names = wanted.names()
     n = len(kernels[names[0]])
-    dense = dense_cost(kernels, wanted)
-    if n < SMALL and dense.memory <= allowed:
-        reason = f"{n:,} observations: whole kernel matrices are the quickest way."
-        return Plan(Dense(), reason, dense.memory, dense.seconds, allowed)
-    tiled = Tiled(memory=max(1, allowed))
-    in_tiles = tiled_cost(kernels, wanted, tiled)
-    if all(kernels[name].n_features is not None for name in names):
-        explicit = features_cost(kernels, wanted, Features())
-        if explicit.memory <= allowed and explicit.seconds < in_tiles.seconds:
-            reason = "every kernel has explicit features: exact without any kernel matrix."
-            return Plan(Features(), reason, explicit.memory, explicit.seconds, allowed)
+    reason = f"{n:,} observations: whole kernel matrices are the quickest way."
+    dense = _planned(Dense(), reason, kernels, wanted, allowed)
+    if n < SMALL and dense.fits:
+        return dense
     reason = (
-        f"{n:,} observations: whole kernel matrices would need {in_words(dense.memory)}; tiles "
-        "of them give the same numbers."
+        f"{n:,} observations: whole kernel matrices would need {in_words(dense.memory or 0)}; "
+        "tiles of them give the same numbers."
     )
-    if in_tiles.seconds > LONG:
-        reason += (
-            ' Faster: Features(approximate="nystroem") for Gaussian kernels, or a cluster with '
-            'engine="dask".'
+    tiled = _planned(Tiled(memory=max(1, allowed)), reason, kernels, wanted, allowed)
+    if all(kernels[name].n_features is not None for name in names):
+        reason = "every kernel has explicit features: exact without any kernel matrix."
+        explicit = _planned(Features(), reason, kernels, wanted, allowed)
+        if explicit.fits and (explicit.seconds or 0.0) < (tiled.seconds or 0.0):
+            return explicit
+    near_linear = _near_linear(kernels, wanted, tiled)
+    if near_linear is not None:
+        return near_linear
+    if (tiled.seconds or 0.0) > LONG:
+        reason = (
+            f'{tiled.reason} Faster: Features(approximate="nystroem") for Gaussian kernels, or '
+            'a cluster with engine="dask".'
         )
-    return Plan(tiled, reason, in_tiles.memory, in_tiles.seconds, allowed)
+        return replace(tiled, reason=reason)
+    return tiled
 
 
-def available_memory() -> int:
-    """Find how many bytes this process may still take: of the machine or of its container."""
-    amounts = [_machine_memory()]
-    if CONTAINER_LIMIT.is_file():
-        limit = CONTAINER_LIMIT.read_text().strip()
-        if limit.isdigit():
-            amounts.append(int(limit))
-    return min(amounts)
-
-
-def _machine_memory() -> int:
-    if MEMINFO.is_file():
-        for line in MEMINFO.read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return 1024 * int(line.split()[1])
-    if "SC_PHYS_PAGES" in getattr(os, "sysconf_names", {}):
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return MEMORY_UNKNOWN
-
-
-def seconds_in_words(seconds: float) -> str:
-    """Write an expected time as roughly as it is known.
-
-    Examples
-    --------
-    >>> from reldep.engine.planner import seconds_in_words
-    >>> seconds_in_words(0.2), seconds_in_words(47), seconds_in_words(4_000)
-    ('less than a second', 'about 47 seconds', 'about 67 minutes')
-    """
-    if seconds < 1:
-        return "less than a second"
-    if seconds < 1.5:
-        return "about a second"
-    if seconds < 120:
-        return f"about {seconds:.0f} seconds"
-    if seconds < 7_200:
-        return f"about {seconds / 60:.0f} minutes"
-    return f"about {seconds / 3_600:.0f} hours"
+def _near_linear(kernels: Mapping[str, FittedKernel], wanted: Wanted, tiled: Plan) -> Plan | None:
+    """Plan the low-rank engine where it takes less time than tiles would."""
+    names = wanted.names()
+    if (tiled.seconds or 0.0) < COMPILED_START + WORTH_PROBING:
+        return None
+    if all(kernels[name].n_features is not None for name in names):
+        return None
+    engine = LowRank()
+    widths = engine.expected_widths({name: kernels[name] for name in names})
+    if len(widths) < len(names):
+        return None
+    cost = engine.cost_of(len(kernels[names[0]]), wanted, widths)
+    if cost.seconds >= (tiled.seconds or 0.0) or cost.memory > tiled.allowed:
+        return None
+    # Where the probe misled, as it may for heavy tails, tiles take over at the break-even.
+    most = max(50, int(engine.break_even(cost, widths, tiled.seconds or 0.0)))
+    if not any(widths.values()):
+        reason = "Laplace and distance kernels of one column are summed along the sorted values"
+    else:
+        largest = max(widths.values())
+        reason = f"about {largest:.0f} features stand for each kernel to rounding error"
+        if any(kind_of(kernels[name]) is not None for name in names):
+            reason += ", or it is summed along the sorted values"
+    reason += ": near-linear time, exact."
+    chosen = LowRank(most_features=most)
+    return Plan(chosen, reason, cost.memory, cost.seconds, tiled.allowed)

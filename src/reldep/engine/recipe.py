@@ -1,43 +1,34 @@
-"""Recipes: what the compiled sweeps compute, as tables of numbers.
+"""Recipes: what the compiled sweeps compute, as tables of numbers, and the sums they give.
 
 A kernel is a product or a sum of factors; a factor is a function (such as a power) of a source; a
 source is the squared distance between points of few columns, which the compiled code computes
 itself, or a block that is *given* to it for each tile: distances from a matrix product, or the
-values of any kernel it does not know. Kernels on the same points share a source.
+values of any kernel it does not know. Kernels on the same points share a source. What a kernel is
+in compiled code it says itself (:attr:`~reldep.kernels.base.FittedKernel.formula`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import log
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from reldep.kernels.categorical import FittedDelta
+from reldep.engine.blocks import fill_blocks
+from reldep.kernels.base import LINEAR, NEAR, POWER
 from reldep.kernels.composite import FittedProduct, FittedSum
-from reldep.kernels.points import FEW_COLUMNS, Points
-from reldep.kernels.radial import (
-    FittedRadial,
-    GaussianProfile,
-    GaussianSlope,
-    LaplaceProfile,
-    LaplaceSlope,
-    PowerProfile,
-    Profile,
-    SideProfile,
-)
+from reldep.kernels.machine import numba_is_there
+from reldep.kernels.points import Points
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reldep.data.variables import FloatArray, IntArray
-    from reldep.kernels.base import FittedKernel
+    from reldep.engine.blocks import Shifts, Tile
+    from reldep.kernels.base import FittedKernel, Formula
 
-# The functions of a source s with parameters c and a: cs, c√s, 2^(cs), 2^(c√s), [s = 0]; and
-# what follows bandwidths: as 2^(cs), a√s 2^(c√s), and -1/2 for s > c or else 1/2, but a for
-# s = 0. NEAR stands for 2^(cs) where no s is so large that the power vanishes.
-LINEAR, ROOT, POWER, POWER_ROOT, NEAR, EQUAL, SLOPE, SLOPE_ROOT, SIDE = range(9)
+# What fills a given block: points their squared distances, a kernel its values.
+Filler: TypeAlias = "Points | FittedKernel"
 
 # Powers of two whose exponent is above these are normal numbers, with something to spare.
 NORMAL_FROM = {"f8": -1000.0, "f4": -120.0}
@@ -45,25 +36,8 @@ NORMAL_FROM = {"f8": -1000.0, "f4": -120.0}
 # How factors are combined.
 PRODUCT, SUM = range(2)
 
-
-def known_profile(profile: Profile) -> tuple[int, float, float] | None:
-    """Give the number and the parameters of a function that compiled code knows."""
-    match profile:
-        case GaussianProfile(bandwidth=width):
-            return POWER, -0.5 / (width**2 * log(2)), 0.0
-        case LaplaceProfile(bandwidth=width):
-            return POWER_ROOT, -1.0 / (width * log(2)), 0.0
-        case PowerProfile(exponent=1):
-            return ROOT, -1.0, 0.0
-        case PowerProfile(exponent=2):
-            return LINEAR, -1.0, 0.0
-        case GaussianSlope(bandwidth=width):
-            return SLOPE, -0.5 / (width**2 * log(2)), width**-3
-        case LaplaceSlope(bandwidth=width):
-            return SLOPE_ROOT, -1.0 / (width * log(2)), width**-2
-        case SideProfile(median=median, skips_ties=skips):
-            return SIDE, median**2, 0.0 if skips else 0.5
-    return None
+# Nanoseconds on one core: for a column of a squared distance, and for a function of it.
+COLUMN_VALUE, FUNCTION_VALUE = 0.2, 0.75
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,15 +65,12 @@ class Recipe:
     factors: IntArray
     parameters: FloatArray
     combinations: IntArray
-    given: tuple[Points | FittedKernel, ...]
+    given: tuple[Filler, ...]
 
     @classmethod
     def of(cls, kernels: Sequence[FittedKernel], precision: str = "double") -> Recipe:
         """Write the recipe of some kernels."""
-        draft = _Draft("f4" if precision == "single" else "f8")
-        for kernel in kernels:
-            draft.add(kernel)
-        return draft.finished(len(kernels[0]))
+        return Draft.of(kernels, precision).finished(len(kernels[0]))
 
     @property
     def tables(self) -> tuple[Any, ...]:
@@ -108,17 +79,30 @@ class Recipe:
 
 
 @dataclass
-class _Draft:
-    """A recipe in the making."""
+class Draft:
+    """A recipe in the making; also what a planner looks at, for it copies no data."""
 
     dtype: str
-    columns: list[FloatArray] = field(default_factory=list)
+    columns: list[Any] = field(default_factory=list)
     sources: list[tuple[int, int, int]] = field(default_factory=list)
     factors: list[tuple[int, int]] = field(default_factory=list)
     parameters: list[tuple[float, float]] = field(default_factory=list)
     combinations: list[tuple[int, int, int]] = field(default_factory=list)
-    given: list[Points | FittedKernel] = field(default_factory=list)
+    given: list[Filler] = field(default_factory=list)
     number_of: dict[int, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, kernels: Sequence[FittedKernel], precision: str = "double") -> Draft:
+        """Write down some kernels."""
+        draft = cls("f4" if precision == "single" else "f8")
+        for kernel in kernels:
+            draft.add(kernel)
+        return draft
+
+    @property
+    def nanoseconds(self) -> float:
+        """About what compiled code takes on one core for a value of every kernel."""
+        return COLUMN_VALUE * len(self.columns) + FUNCTION_VALUE * len(self.factors)
 
     def add(self, kernel: FittedKernel) -> None:
         """Add a kernel, as a combination of one or more factors."""
@@ -134,36 +118,31 @@ class _Draft:
         self.combinations.append((start, len(self.factors), operation))
 
     def _factor(self, part: FittedKernel) -> tuple[tuple[int, float, float], int]:
-        if isinstance(part, FittedDelta):
-            return (EQUAL, 0.0, 0.0), self._computed(part.labels, part.codes[None, :])
-        if isinstance(part, FittedRadial):
-            known = known_profile(part.profile)
-            if known is not None:
-                function, c, a = known
-                if function == POWER and self._stays_normal(part.points, c):
-                    function = NEAR
-                return (function, c, a), self._distance(part.points)
-        return (LINEAR, 1.0, 0.0), self._given(part)
+        formula = part.formula
+        if formula is None:
+            return (LINEAR, 1.0, 0.0), self._given(part)
+        function = formula.function
+        if function == POWER and self._stays_normal(formula):
+            function = NEAR
+        return (function, formula.c, formula.a), self._source(formula)
 
-    def _stays_normal(self, points: Points, c: float) -> bool:
+    def _stays_normal(self, formula: Formula) -> bool:
         """Whether 2^(cs) is a normal number for every distance that there can be."""
-        return bool(4.0 * c * points.squared_norms.max() > NORMAL_FROM[self.dtype])
+        points: Points = formula.source
+        return bool(4.0 * formula.c * points.squared_norms.max() > NORMAL_FROM[self.dtype])
 
-    def _distance(self, points: Points) -> int:
-        rows = points.rows
-        if isinstance(rows, np.ndarray) and points.n_columns <= FEW_COLUMNS:
-            return self._computed(points, rows.T)
-        return self._given(points)
-
-    def _computed(self, owner: object, columns: Any) -> int:
-        if id(owner) not in self.number_of:
-            self.number_of[id(owner)] = len(self.sources)
+    def _source(self, formula: Formula) -> int:
+        if formula.columns is None:
+            return self._given(formula.source)
+        owner = id(formula.source)
+        if owner not in self.number_of:
+            self.number_of[owner] = len(self.sources)
             first = len(self.columns)
-            self.columns.extend(columns)
+            self.columns.extend(formula.columns)
             self.sources.append((first, len(self.columns), -1))
-        return self.number_of[id(owner)]
+        return self.number_of[owner]
 
-    def _given(self, filler: Points | FittedKernel) -> int:
+    def _given(self, filler: Filler) -> int:
         if id(filler) not in self.number_of:
             self.number_of[id(filler)] = len(self.sources)
             self.sources.append((0, 0, len(self.given)))
@@ -181,3 +160,132 @@ class _Draft:
             np.array(self.combinations, dtype=np.int64),
             tuple(self.given),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Between:
+    """The values of one kernel between any observations, by compiled code.
+
+    Attributes
+    ----------
+    recipe : Recipe
+        Of that kernel alone, with nothing given.
+    """
+
+    recipe: Recipe
+
+    @classmethod
+    def of(cls, kernel: FittedKernel) -> Between | None:
+        """Prepare a kernel; None for one that compiled code does not know wholly."""
+        if not numba_is_there():
+            return None
+        draft = Draft.of([kernel])
+        return None if draft.given else cls(draft.finished(len(kernel)))
+
+    def points(self, rows: slice | IntArray) -> FloatArray:
+        """Give the coordinates of some observations, one a row."""
+        return np.ascontiguousarray(self.recipe.columns[:, rows])
+
+    def values(self, rows: FloatArray, others: FloatArray) -> FloatArray:
+        """Give the block of values between two sets of coordinates."""
+        from reldep.engine.fills import fill_between
+
+        block = np.empty((rows.shape[1], others.shape[1]))
+        arguments: list[Any] = [rows, others, *self.recipe.tables, block]
+        fill_between(*arguments)
+        return block
+
+    def means(self, rows: FloatArray, others: FloatArray) -> FloatArray:
+        """Give the mean value of each of some rows with all others."""
+        from reldep.engine.fills import mean_between
+
+        means = np.empty(rows.shape[1])
+        arguments: list[Any] = [rows, others, *self.recipe.tables, means]
+        mean_between(*arguments)
+        return means
+
+
+@dataclass(frozen=True, eq=False)
+class CompiledSums:
+    """Follow a recipe, row by row in cache.
+
+    Attributes
+    ----------
+    recipe : Recipe
+    shifts : Shifts
+    """
+
+    recipe: Recipe
+    shifts: Shifts
+
+    @property
+    def given(self) -> tuple[Filler, ...]:
+        """What is filled before the sums of a tile: what compiled code cannot make."""
+        return self.recipe.given
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an entry of a block."""
+        return self.recipe.columns.itemsize
+
+    def fill(self, tile: Tile) -> FloatArray:
+        """Fill the given blocks."""
+        blocks = np.empty((len(self.given), *tile.shape), self.recipe.columns.dtype)
+        kernels = {}
+        for g, filler in enumerate(self.given):
+            if isinstance(filler, Points):
+                blocks[g] = filler.squared_distances(tile.rows, tile.cols)
+            else:
+                kernels[g] = filler
+        numbers = list(kernels)
+        for i, block in fill_blocks(list(kernels.values()), tile.rows, tile.cols):
+            blocks[numbers[i]] = block
+        return blocks
+
+    def add_sums(
+        self, tiles: Sequence[Tile], blocks: FloatArray, pairs: IntArray, sums: FloatArray
+    ) -> None:
+        """Add row sums of kernels, then of products of kernels."""
+        nothing, no_vectors = np.empty((0, 2), dtype=np.int64), np.empty((0, sums.shape[1]))
+        self._sweep(blocks, pairs, nothing, no_vectors, tiles, sums)
+
+    def add_multiplied(
+        self,
+        tiles: Sequence[Tile],
+        blocks: FloatArray,
+        multiplied: IntArray,
+        vectors: FloatArray,
+        sums: FloatArray,
+    ) -> None:
+        """Add kernels times vectors."""
+        nothing = np.empty((0, 2), dtype=np.int64)
+        self._sweep(blocks, nothing, multiplied, vectors, tiles, sums)
+
+    def _sweep(
+        self,
+        blocks: FloatArray,
+        pairs: IntArray,
+        multiplied: IntArray,
+        vectors: FloatArray,
+        tiles: Sequence[Tile],
+        sums: FloatArray,
+    ) -> None:
+        from reldep.engine.fills import sweep
+
+        bounds = [(t.rows.start, t.rows.stop, t.cols.start, t.cols.stop) for t in tiles]
+        dtype = self.recipe.columns.dtype
+        arguments: list[Any] = [
+            self.recipe.columns,
+            blocks,
+            *self.recipe.tables,
+            self.shifts.constants.astype(dtype),
+            self.shifts.effect_of,
+            self.shifts.effects.astype(dtype, copy=False),
+            pairs,
+            multiplied,
+            np.ascontiguousarray(vectors),
+            np.array(bounds, dtype=np.int64).reshape(-1, 4),
+            sums,
+        ]
+        # An array that came over a network is read-only, which would be another type to compile.
+        sweep(*(a if a.flags.writeable else a.copy() for a in arguments))

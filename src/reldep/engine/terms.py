@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from reldep.data.variables import FloatArray
+    from reldep.engine.certificate import Certificate
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel
 
@@ -60,6 +61,10 @@ class Wanted:
         """Give the distinct pairs that need the sums of products."""
         return _distinct((*self.pairs, *self.means))
 
+    def n_sums(self) -> int:
+        """Count the values that every observation ends up with."""
+        return len(self.names()) + len(self.product_pairs()) + len(self.multiplied())
+
     def names(self) -> tuple[str, ...]:
         """Give the kernels that must be evaluated."""
         used = [name for pair in self.product_pairs() for name in pair]
@@ -91,8 +96,15 @@ class Terms:
     shifts : mapping of str to float or ndarray
         What the shift took off the mean of each row over the other observations: one number
         for a constant, one per row for ``f(x) + f(x')``.
+    sizes : mapping of str to float
+        The size of each kernel's values before the shift: sums that are smaller than about
+        1e-13 of a product of sizes are rounding, not numbers.
     notes : tuple of ReldepWarning
         What the reader of a result should know about the computation.
+    engine : str
+        Who made these terms, where that was not the engine that was asked.
+    certificate : Certificate or None
+        How far off they can be, where kernels were replaced by features.
     """
 
     n: int
@@ -100,7 +112,25 @@ class Terms:
     products: Mapping[Pair, FloatArray]
     crossed: Mapping[Pair, tuple[FloatArray, FloatArray]]
     shifts: Mapping[str, float | FloatArray] = field(default_factory=dict)
+    sizes: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[ReldepWarning, ...] = ()
+    engine: str = ""
+    certificate: Certificate | None = None
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a job is expected to need.
+
+    Attributes
+    ----------
+    memory : int
+        Bytes beside the data.
+    seconds : float
+    """
+
+    memory: int
+    seconds: float
 
 
 class Engine(Protocol):
@@ -112,6 +142,9 @@ class Engine(Protocol):
 
     def terms(self, kernels: Mapping[str, FittedKernel], wanted: Wanted) -> Terms:
         """Produce what is wanted from the fitted kernels."""
+
+    def cost(self, kernels: Mapping[str, FittedKernel], wanted: Wanted) -> Cost | None:
+        """Estimate what the job needs; None if that is not known."""
 
 
 def conditional_means(terms: Terms, pair: Pair) -> FloatArray:

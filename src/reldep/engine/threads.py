@@ -1,25 +1,46 @@
-"""Threads that sum pieces of work in a fixed order and can be stopped within a piece."""
+"""Threads that sum pieces of work in a fixed order, and the bar that shows how far they are.
+
+The threads can be stopped within a piece. The bar is for jobs of more than a few seconds, on a
+terminal only.
+"""
 
 from __future__ import annotations
 
+import sys
+import time
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from itertools import islice
 from threading import Event
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+
+import numpy as np
+
+from reldep.kernels.machine import available_cores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
     from types import TracebackType
     from typing import Self
 
+    from rich.progress import Progress, TaskID
+
+OnProgress: TypeAlias = Callable[[int, int], None]
 Item = TypeVar("Item")
 Part = TypeVar("Part")
 
 # Seconds between two looks for Ctrl-C, which some systems do not deliver to a waiting thread.
 PATIENCE = 0.1
+
+# Runs of observations are cut so that what is made of them fills about this much: few enough for
+# the cache of a processor, enough for matrix products.
+RUN_BYTES = 16_000_000
+
+# A job that ends before this many seconds never shows a bar.
+DELAY_SECONDS = 2.0
 
 
 class Stopped(Exception):  # noqa: N818
@@ -95,7 +116,9 @@ class SummingThreads(Generic[Item]):
     def _run(self, work: Callable[[Iterable[Item]], Part], piece: Sequence[Item]) -> Part:
         is_done = False
         try:
-            result = work(self._until_stopped(piece))
+            # What overflows is found once, in A; every thread has warnings of its own.
+            with np.errstate(over="ignore", invalid="ignore"):
+                result = work(self._until_stopped(piece))
             is_done = True
         finally:
             if not is_done:
@@ -129,3 +152,118 @@ def single_threaded_blas(n_threads: int) -> AbstractContextManager[Any]:
 
     limits: AbstractContextManager[Any] = threadpool_limits(1, user_api="blas")
     return limits
+
+
+def runs(n: int, bytes_per_row: float) -> Iterator[slice]:
+    """Cut the observations into runs of about `RUN_BYTES`."""
+    length = max(1, int(RUN_BYTES / bytes_per_row))
+    for start in range(0, n, length):
+        yield slice(start, min(start + length, n))
+
+
+def over_runs(work: Callable[[Iterable[slice]], Part], n: int, width: int) -> Part:
+    """Add what the work makes of all runs of rows of so many numbers, on all cores."""
+    pieces = [[place] for place in runs(n, 8.0 * max(1, width))]
+    n_threads = min(available_cores(), len(pieces))
+    with SummingThreads[slice](n_threads) as threads, single_threaded_blas(n_threads):
+        return threads.summed(work, pieces, _nothing)
+
+
+def _nothing() -> None:
+    """Take the place of a progress bar."""
+
+
+@contextmanager
+def progress_bar(title: str, on_progress: OnProgress | None = None) -> Iterator[OnProgress]:
+    """Give a function ``on_progress(done, total)`` that draws a bar on stderr.
+
+    The bar appears after `DELAY_SECONDS`, only if stderr is a terminal, and is wiped away at
+    the end, also when the job fails or is interrupted.
+
+    Parameters
+    ----------
+    title : str
+        What stands before the bar.
+    on_progress : callable, optional
+        A function of the user's, which then takes the place of the bar.
+
+    Examples
+    --------
+    >>> from reldep.engine.threads import progress_bar
+    >>> with progress_bar("tiles") as on_progress:
+    ...     for done in range(3):
+    ...         on_progress(done + 1, 3)
+    """
+    if on_progress is not None:
+        yield on_progress
+        return
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield _say_nothing
+        return
+    bar = _Bar(title)
+    try:
+        yield bar.show
+    finally:
+        bar.close()
+
+
+class Steps:
+    """Count the steps that are done, and tell."""
+
+    def __init__(self, on_progress: OnProgress, total: int) -> None:
+        self._on_progress = on_progress
+        self._done, self._total = 0, total
+
+    def one_more(self) -> None:
+        """Tell that a step is done."""
+        self._done += 1
+        self._on_progress(self._done, self._total)
+
+
+def _say_nothing(done: int, total: int) -> None:
+    """Take the place of a bar where there is no terminal."""
+
+
+class _Bar:
+    """A rich progress bar that is made when the job proves to be long."""
+
+    def __init__(self, title: str) -> None:
+        self._title = title
+        self._started = time.monotonic()
+        self._drawn: tuple[Progress, TaskID] | None = None
+
+    def show(self, done: int, total: int) -> None:
+        """Move the bar."""
+        if self._drawn is None:
+            if time.monotonic() - self._started < DELAY_SECONDS or done >= total:
+                return
+            progress = _rich_progress()
+            self._drawn = progress, progress.add_task(self._title, total=total)
+            progress.start()
+        progress, task = self._drawn
+        progress.update(task, completed=done, total=total)
+
+    def close(self) -> None:
+        """Wipe the bar away and give the terminal its cursor back."""
+        if self._drawn is not None:
+            self._drawn[0].stop()
+
+
+def _rich_progress() -> Progress:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+        console=Console(file=sys.stderr),
+        transient=True,
+    )

@@ -10,11 +10,19 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 from reldep.data.checks import check_choice
-from reldep.engine.memory import bytes_of, in_words
-from reldep.engine.progress import OnProgress, Steps, progress_bar
-from reldep.engine.threads import SummingThreads, single_threaded_blas
-from reldep.engine.tiles import Kept, Sweeps, Tile, upper_tiles
-from reldep.kernels.machine import available_cores, numba_is_there
+from reldep.engine.blocks import Tile, upper_tiles
+from reldep.engine.resources import bytes_of, in_words
+from reldep.engine.terms import Cost
+from reldep.engine.threads import (
+    OnProgress,
+    Steps,
+    SummingThreads,
+    progress_bar,
+    single_threaded_blas,
+)
+from reldep.engine.tiles import Kept, Outline, Sweeps
+from reldep.exceptions import InputError
+from reldep.kernels.machine import available_cores, numba_is_there, worth_compiling
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,6 +36,9 @@ if TYPE_CHECKING:
 PIECES = 40
 MOST_COMPILED_VALUES = 100_000_000
 MOST_BLOCK_VALUES = 8_000_000
+
+# Seconds for loading compiled code.
+COMPILED_START = 0.6
 
 
 @dataclass(frozen=True)
@@ -87,12 +98,12 @@ class Tiled:
             if value is None:
                 continue
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-                raise ValueError(f"{argument}={value!r}; pass a whole number, at least 1.")
+                raise InputError(f"{argument}={value!r}", "pass a whole number, at least 1.")
         check_choice("precision", self.precision, ("double", "single"))
         if self.compiled and not numba_is_there():
-            raise ValueError(
-                "compiled=True needs numba, which cannot be imported; install it, or leave "
-                "compiled out to use NumPy."
+            raise InputError(
+                "compiled=True needs numba, which cannot be imported",
+                "install it, or leave compiled out to use NumPy.",
             )
 
     @property
@@ -102,9 +113,10 @@ class Tiled:
 
     def terms(self, kernels: Mapping[str, FittedKernel], wanted: Wanted) -> Terms:
         """Produce what is wanted from the fitted kernels."""
+        keeps = self._keeps_blocks(Outline.of(kernels, wanted, compiled=self.compiled))
         sweeps = Sweeps.prepare(kernels, wanted, precision=self.precision, compiled=self.compiled)
         tiles = upper_tiles(sweeps.n, self.tile or sweeps.tile_size)
-        kept = self._room_for_blocks(sweeps, tiles)
+        kept: Kept | None = {} if keeps else None
         pieces = cut_into_pieces(tiles, sweeps)
         n_steps = (1 + bool(sweeps.multiplied)) * len(pieces)
         with (
@@ -122,31 +134,31 @@ class Tiled:
             )
             return sweeps.terms(first, second)
 
-    def working_memory(self, sweeps: Sweeps) -> int:
-        """Estimate the bytes that are held whatever the budget: sums, and blocks in work."""
-        size = min(self.tile or sweeps.tile_size, sweeps.n)
-        n_sums = len(sweeps.names) + len(sweeps.wanted.product_pairs()) + len(sweeps.multiplied)
-        # Each thread has a piece in work and one that waits to be added.
-        sums = 8 * sweeps.n * n_sums * (2 * self.n_threads + 1)
-        # A block is filled by way of a few temporary ones.
-        n_blocks = sweeps.n_given + 4 if sweeps.n_given else 0
-        return sums + 8 * self.n_threads * n_blocks * size**2
+    def cost(self, kernels: Mapping[str, FittedKernel], wanted: Wanted) -> Cost:
+        """Estimate the job: upper triangles, twice, on all threads."""
+        outline = Outline.of(kernels, wanted, compiled=self.compiled)
+        memory = outline.working_memory(self.n_threads, self.tile)
+        keeps = self._fits(memory + outline.kept_memory)
+        seconds = outline.seconds(keeps=keeps) / self.n_threads
+        compiled = worth_compiling(outline.n) if self.compiled is None else self.compiled
+        return Cost(
+            memory + (outline.kept_memory if keeps else 0), seconds + COMPILED_START * compiled
+        )
 
-    def _room_for_blocks(self, sweeps: Sweeps, tiles: Sequence[Tile]) -> Kept | None:
+    def _fits(self, memory: int) -> bool:
+        return self.memory is None or memory <= bytes_of(self.memory)
+
+    def _keeps_blocks(self, outline: Outline) -> bool:
         """Decide whether blocks are kept from the first sweep for the second."""
-        limit = np.inf if self.memory is None else bytes_of(self.memory)
-        needed = self.working_memory(sweeps)
-        if needed > limit:
-            raise ValueError(
-                f"memory={self.memory!r} is not enough: {sweeps.n} observations and "
-                f"{len(sweeps.names)} kernels need at least {in_words(needed)} with "
-                f"{self.n_threads} threads. Allow more, or pass fewer threads or a smaller tile."
+        needed = outline.working_memory(self.n_threads, self.tile)
+        if not self._fits(needed):
+            raise InputError(
+                f"memory={self.memory!r} is not enough: {outline.n} observations and "
+                f"{len(outline.wanted.names())} kernels need at least {in_words(needed)} with "
+                f"{self.n_threads} threads.",
+                "Allow more, or pass fewer threads or a smaller tile.",
             )
-        if not sweeps.n_given or not sweeps.multiplied:
-            return None
-        n_entries = sum(tile.n_entries for tile in tiles)
-        blocks = n_entries * sweeps.n_given * sweeps.all_sums.itemsize
-        return {} if needed + blocks <= limit else None
+        return outline.kept_memory > 0 and self._fits(needed + outline.kept_memory)
 
 
 def cut_into_pieces(tiles: Sequence[Tile], sweeps: Sweeps) -> list[list[Tile]]:

@@ -21,9 +21,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from reldep.engine.blocks import BlockSums
-from reldep.engine.compiled import CompiledSums
-from reldep.engine.recipe import Recipe
+from reldep.engine.blocks import BlockSums, Shifts, nanoseconds_of
+from reldep.engine.recipe import CompiledSums, Draft, Recipe
 from reldep.engine.terms import Pair, Terms, Wanted
 from reldep.kernels.machine import worth_compiling
 
@@ -31,6 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from reldep.data.variables import FloatArray, IntArray
+    from reldep.engine.blocks import Tile
+    from reldep.engine.recipe import Filler
     from reldep.kernels.base import FittedKernel
 
 # Compiled code keeps to the cache by itself and only wants few calls, but enough tiles to deal
@@ -40,47 +41,14 @@ COMPILED_TILES = (256, 512, 1024)
 COMPILED_TILES_A_SIDE = 16
 BLOCK_TILE = 512
 
-# The shift is estimated from blocks between this many short runs of observations.
-SHIFT_RUNS = 8
-SHIFT_RUN_LENGTH = 8
+# Temporary blocks beside those that a thread fills.
+TEMPORARY_BLOCKS = 4
+
+# Nanoseconds on one core for adding a value, or a product of two, to a sum.
+SUM_VALUE = 0.5
 
 # Blocks that the first sweep filled, by the corner of their tile, for the second.
 Kept: TypeAlias = "dict[tuple[int, int], FloatArray]"
-
-
-@dataclass(frozen=True, eq=False)
-class Tile:
-    """A block of the upper triangle: the entries (i, j) of rows × cols with i < j count."""
-
-    rows: slice
-    cols: slice
-
-    @property
-    def corner(self) -> tuple[int, int]:
-        """The first row and the first column."""
-        return self.rows.start, self.cols.start
-
-    @property
-    def is_diagonal(self) -> bool:
-        """Whether the tile lies on the diagonal, so that only its upper half counts."""
-        return bool(self.rows.start == self.cols.start)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The number of rows and of columns."""
-        return self.rows.stop - self.rows.start, self.cols.stop - self.cols.start
-
-    @property
-    def n_entries(self) -> int:
-        """The number of entries of the whole block."""
-        height, width = self.shape
-        return height * width
-
-
-def upper_tiles(n: int, size: int) -> list[Tile]:
-    """Cover the upper triangle of an n×n matrix by square tiles, ragged at the end."""
-    runs = [slice(start, min(start + size, n)) for start in range(0, n, size)]
-    return [Tile(rows, cols) for i, rows in enumerate(runs) for cols in runs[i:]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,14 +62,14 @@ class Sweeps:
     n : int
         The number of observations.
     wanted : Wanted
-    shifts : mapping of str to float
-        About the mean of each kernel; subtracted before anything is summed.
+    shifts : Shifts
+        What is taken off each kernel before anything is summed.
     """
 
     names: tuple[str, ...]
     n: int
     wanted: Wanted
-    shifts: Mapping[str, float]
+    shifts: Shifts
     all_sums: BlockSums | CompiledSums
     crossed_sums: BlockSums | CompiledSums
 
@@ -130,17 +98,15 @@ class Sweeps:
         n = len(kernels[names[0]])
         if compiled is None:
             compiled = worth_compiling(n)
-        shifts = {name: estimate_mean(kernels[name]) for name in names}
-        if compiled and precision == "single":
-            # The shift that is reported must be the one that is subtracted.
-            shifts = {name: float(np.float32(shift)) for name, shift in shifts.items()}
+        in_compiled_code = precision if compiled else "double"
+        shifts = Shifts.of([kernels[name] for name in names], in_compiled_code)
 
         def sums_of(chosen: Sequence[str]) -> BlockSums | CompiledSums:
             used = tuple(kernels[name] for name in chosen)
-            constants = np.array([shifts[name] for name in chosen])
+            off = shifts.take([names.index(name) for name in chosen])
             if compiled:
-                return CompiledSums(Recipe.of(used, precision), constants)
-            return BlockSums(used, constants)
+                return CompiledSums(Recipe.of(used, precision), off)
+            return BlockSums(used, off)
 
         all_sums = sums_of(names)
         crossed = _in_pairs(wanted.crossed_pairs(), names)
@@ -155,10 +121,7 @@ class Sweeps:
     @property
     def tile_size(self) -> int:
         """The size of tiles that suits these kernels."""
-        if self.n_given:
-            return BLOCK_TILE
-        wanted = self.n / COMPILED_TILES_A_SIDE
-        return next((size for size in COMPILED_TILES if size >= wanted), COMPILED_TILES[-1])
+        return tile_size(self.n, self.n_given)
 
     @property
     def multiplied(self) -> tuple[Pair, ...]:
@@ -227,22 +190,69 @@ class Sweeps:
         crossed = {
             (x, y): (multiplied[x, y], multiplied[y, x]) for x, y in self.wanted.crossed_pairs()
         }
-        return Terms(self.n, row_sums, products, crossed, self.shifts)
+        shifts = {name: self.shifts.off_row_means(i) for i, name in enumerate(self.names)}
+        sizes = dict(zip(self.names, self.shifts.sizes.tolist(), strict=True))
+        return Terms(self.n, row_sums, products, crossed, shifts, sizes)
 
 
-def estimate_mean(kernel: FittedKernel) -> float:
-    """Estimate the mean off the diagonal from runs of observations spread over the data."""
-    n = len(kernel)
-    length = min(SHIFT_RUN_LENGTH, max(1, n // 2))
-    starts = np.unique(np.linspace(0, n - length, SHIFT_RUNS).astype(int)).tolist()
-    runs = [slice(start, start + length) for start in starts]
-    blocks = [
-        kernel(rows, cols)
-        for i, rows in enumerate(runs)
-        for cols in runs[i + 1 :]
-        if rows.stop <= cols.start
-    ]
-    return float(np.mean([block.mean() for block in blocks]))
+@dataclass(frozen=True)
+class Outline:
+    """A job of two sweeps as a planner sees it.
+
+    Attributes
+    ----------
+    n : int
+    wanted : Wanted
+    given : tuple of Points or FittedKernel
+        What NumPy fills blocks of.
+    compiled : float
+        What compiled code takes for a value of every kernel.
+    """
+
+    n: int
+    wanted: Wanted
+    given: tuple[Filler, ...]
+    compiled: float
+
+    @classmethod
+    def of(
+        cls, kernels: Mapping[str, FittedKernel], wanted: Wanted, *, compiled: bool | None = None
+    ) -> Outline:
+        """Look at the kernels as :meth:`Sweeps.prepare` does, without touching the data."""
+        used = [kernels[name] for name in wanted.names()]
+        n = len(used[0])
+        if not (worth_compiling(n) if compiled is None else compiled):
+            return cls(n, wanted, tuple(used), 0.0)
+        draft = Draft.of(used)
+        return cls(n, wanted, tuple(draft.given), draft.nanoseconds)
+
+    def working_memory(self, threads: int, tile: int | None = None) -> int:
+        """Count the bytes that are held whatever the budget: sums, and blocks in work."""
+        size = min(tile or tile_size(self.n, len(self.given)), self.n)
+        # Each thread has a piece in work and one that waits to be added.
+        sums = 8 * self.n * self.wanted.n_sums() * (2 * threads + 1)
+        n_blocks = len(self.given) + TEMPORARY_BLOCKS if self.given else 0
+        return sums + 8 * threads * n_blocks * size**2
+
+    @property
+    def kept_memory(self) -> int:
+        """Count the bytes of all blocks that the second sweep could use again."""
+        return 8 * len(self.given) * self.n**2 // 2 if self.wanted.crossed_pairs() else 0
+
+    def seconds(self, *, keeps: bool) -> float:
+        """Estimate both sweeps over the upper triangle on one core."""
+        n_sweeps = 2 if self.wanted.crossed_pairs() else 1
+        value = SUM_VALUE * self.wanted.n_sums() + n_sweeps * self.compiled
+        value += sum(map(nanoseconds_of, self.given)) * (1 if keeps else n_sweeps)
+        return value * self.n**2 / 2 * 1e-9
+
+
+def tile_size(n: int, n_given: int) -> int:
+    """Choose the size of tiles for kernels of which NumPy fills so many blocks."""
+    if n_given:
+        return BLOCK_TILE
+    wanted = n / COMPILED_TILES_A_SIDE
+    return next((size for size in COMPILED_TILES if size >= wanted), COMPILED_TILES[-1])
 
 
 def _in_pairs(pairs: Sequence[Pair], names: Sequence[str]) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
 """How a bandwidth chosen by the data moves with every observation.
 
-The median heuristic makes a kernel a function of the sample. A :class:`BandwidthProbe` holds
-what an engine needs to follow that: the slope of the kernel in its bandwidth, and on which
-side of the median each distance lies.
+A scale of the distances (their median, their mean) makes a kernel a function of the sample. A
+:class:`BandwidthProbe` holds what an engine needs to follow that: the slope of the kernel in its
+bandwidth, and a kernel whose row means tell how each observation moves the scale.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reldep.kernels.median import pairwise_distances
+from reldep.kernels.median import MeanDistance, MidMedian, pairwise_distances
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
     from reldep.kernels.base import FittedKernel
+    from reldep.kernels.median import Scale
     from reldep.kernels.points import Points
 
 # The density of the distances is one number: so many evenly spaced rows, 125,000 distances,
@@ -30,31 +31,38 @@ ATOM_SHARE = 0.05
 
 @dataclass(frozen=True, eq=False)
 class BandwidthProbe:
-    """A data-driven bandwidth σ = factor × median and what depends on it.
+    """A data-driven bandwidth σ = factor × scale and what depends on it.
 
     Attributes
     ----------
     slope : FittedKernel
         ∂K/∂σ.
     side : FittedKernel
-        +1/2 for distances up to the median and -1/2 beyond it: the mean of row i is
-        ``F_i - 1/2``, with F_i the share of observations within the median of observation i.
+        For the median +1/2 for distances up to it and -1/2 beyond it: the mean of row i is
+        ``F_i - 1/2``, with F_i the share of observations within the median of observation i. For
+        the mean, minus the distance.
     density : float
-        The density of the pairwise distances at the median.
+        The density of the pairwise distances at the median; 1 for the mean.
     factor : float
-        The bandwidth as a multiple of the median.
+        The bandwidth as a multiple of the scale.
+    pair_variance : float
+        What the choice of pairs adds to the variance of the mean of `side` over pairs, times the
+        number of observations; 0 if all pairs were taken.
     """
 
     slope: FittedKernel
     side: FittedKernel
     density: float
     factor: float = 1.0
+    pair_variance: float = 0.0
 
     def influence(self, side_means: FloatArray) -> FloatArray:
         """Give the influence of every observation on the bandwidth.
 
         The median solves ``mean_i F_i(σ) = 1/2`` over pairs, so an observation moves it by
-        ``-2 (F_i - 1/2) / f``; the 2 counts both members of a pair.
+        ``-2 (F_i - 1/2) / f``; the 2 counts both members of a pair. It moves the mean by
+        ``2 (mean_j d_ij - mean d)``. Noise from the choice of pairs has no observation of its own:
+        all values grow by what it adds to the variance.
 
         Parameters
         ----------
@@ -62,7 +70,27 @@ class BandwidthProbe:
             The mean of each row of `side`.
         """
         centred = side_means - side_means.mean()
+        variance = 4.0 * float(centred @ centred) / len(centred)
+        if self.pair_variance > 0 and variance > 0:
+            centred *= np.sqrt(1.0 + self.pair_variance / variance)
         return np.asarray(-2.0 * self.factor / self.density * centred)
+
+
+def density_of(scale: Scale, points: Points) -> float:
+    """Give the density that the influence on a scale is divided by; inf where it cannot move."""
+    if isinstance(scale, MeanDistance):
+        return 1.0
+    if isinstance(scale, MidMedian):
+        return scale.slope
+    return density_at(points, scale.value / points.unit) / points.unit
+
+
+def pair_variance(scale: Scale) -> float:
+    """Give the variance that taking only some pairs adds, see :class:`BandwidthProbe`."""
+    if scale.n_partners is None:
+        return 0.0
+    of_one = scale.deviation**2 if isinstance(scale, MeanDistance) else 0.25
+    return of_one / scale.n_partners
 
 
 def density_at(points: Points, median: float) -> float:

@@ -34,6 +34,12 @@ KINDS_IN_WORDS: dict[type[Variable], str] = {
     Items: "other objects",
 }
 
+# The functions of a squared distance s that compiled code knows, with parameters c and a: cs, c√s,
+# 2^(cs), 2^(c√s), and a for s = 0 but c for any other; then what follows bandwidths: as 2^(cs),
+# a√s 2^(c√s), and -1/2 for s > c or else 1/2, but a for s = 0. NEAR stands for 2^(cs) where no s is
+# so large that the power vanishes.
+LINEAR, ROOT, POWER, POWER_ROOT, NEAR, EQUAL, SLOPE, SLOPE_ROOT, SIDE = range(9)
+
 
 class Kernel(ABC):
     """A kernel before it has seen data.
@@ -130,6 +136,30 @@ class Kernel(ABC):
 
 
 @dataclass(frozen=True, eq=False)
+class Formula:
+    """A kernel as compiled code evaluates it: a function of the squared distance.
+
+    Attributes
+    ----------
+    function : int
+        One of the numbers above.
+    c, a : float
+        Its parameters.
+    source : object
+        What the distances are between; kernels with the same source share them.
+    columns : ndarray, shape (n_columns, n), or None
+        The coordinates; None where ``source.squared_distances(rows, cols)`` is the better way,
+        which is a matrix product for many columns.
+    """
+
+    function: int
+    c: float
+    a: float
+    source: Any
+    columns: FloatArray | IntArray | None
+
+
+@dataclass(frozen=True, eq=False)
 class FittedKernel(ABC):
     """A kernel with its data: a symmetric m×m matrix that is produced block by block."""
 
@@ -159,11 +189,6 @@ class FittedKernel(ABC):
         """What the reader of a result should know about the fit."""
         return ()
 
-    @property
-    def nanoseconds(self) -> float | None:
-        """What a value costs on one core, where the kernel knows better than the planner."""
-        return None
-
     def features(self, rows: slice | IntArray = ALL_ROWS) -> FloatArray | csr_array | None:  # noqa: ARG002
         """Give Φ with K = ΦΦ' where it is finite and explicit, else None.
 
@@ -181,6 +206,16 @@ class FittedKernel(ABC):
         one_row = self.features(slice(0, 1))
         return None if one_row is None else int(one_row.shape[1])
 
+    @property
+    def formula(self) -> Formula | None:
+        """The kernel in a form that compiled code knows, or None."""
+        return None
+
+    @property
+    def nanoseconds(self) -> float | None:
+        """About what a value costs in a block on one core; None where a trial must tell."""
+        return None
+
     def bandwidth_probes(self) -> tuple[BandwidthProbe, ...]:
         """Give a probe for each bandwidth that the data chose; none for a fixed kernel."""
         return ()
@@ -188,6 +223,10 @@ class FittedKernel(ABC):
     def scaled(self, factor: float) -> FittedKernel:  # noqa: ARG002
         """Give the same kernel with `factor` times its bandwidth; itself if it has none."""
         return self
+
+    def take(self, rows: IntArray) -> FittedKernel | None:  # noqa: ARG002
+        """Keep some observations and the fit of all; None for a kernel that cannot."""
+        return None
 
     def matrix(self) -> FloatArray:
         """Fill the whole kernel matrix."""

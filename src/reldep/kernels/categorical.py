@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from reldep.data.variables import Labels, Mixed, Numeric, Variable, joint_labels
-from reldep.kernels.base import ALL_ROWS, FittedKernel, Kernel, stacked
+from reldep.kernels.base import ALL_ROWS, EQUAL, FittedKernel, Formula, Kernel, stacked
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -50,6 +50,17 @@ class FittedDelta(FittedKernel):
     @property
     def in_unit_interval(self) -> bool:
         return True
+
+    @property
+    def formula(self) -> Formula:
+        return Formula(EQUAL, 0.0, 1.0, self.labels, self.codes[None, :])
+
+    @property
+    def nanoseconds(self) -> float:
+        return 2.0
+
+    def take(self, rows: IntArray) -> FittedDelta:
+        return FittedDelta(self.labels.take(rows))
 
     def features(self, rows: slice | IntArray = ALL_ROWS) -> csr_array:
         """Give the one-hot matrix."""

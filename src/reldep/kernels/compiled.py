@@ -30,7 +30,13 @@ Loop = TypeVar("Loop", bound="Callable[..., Any]")
 
 # Machine code that was kept on disk is found again by the name of its function and the date of
 # its file; but it was made of other files too, so their contents become part of the name.
-MADE_OF = ("kernels/compiled.py", "engine/fills.py", "engine/recipe.py")
+MADE_OF = (
+    "kernels/compiled.py",
+    "kernels/base.py",
+    "engine/fills.py",
+    "engine/line_loops.py",
+    "engine/recipe.py",
+)
 SOURCES = [Path(__file__).parents[1] / name for name in MADE_OF]
 EDITION = f"{crc32(b''.join(path.read_bytes() for path in SOURCES)):08x}"
 
@@ -38,7 +44,12 @@ EDITION = f"{crc32(b''.join(path.read_bytes() for path in SOURCES)):08x}"
 def compiled(loop: Loop, fastmath: set[str] | None = None) -> Loop:
     """Compile on first call, keep the machine code on disk, and let other threads run."""
     loop.__qualname__ += f"_{EDITION}"
-    return cast("Loop", njit(nogil=True, cache=True, fastmath=fastmath or False)(loop))
+    options: dict[str, Any] = {"nogil": True, "fastmath": fastmath or False}
+    try:
+        return cast("Loop", njit(cache=True, **options)(loop))
+    except RuntimeError:
+        # Neither the package's directory nor the user's can be written to, as in many containers.
+        return cast("Loop", njit(**options)(loop))
 
 
 def compiled_sum(loop: Loop) -> Loop:
@@ -250,6 +261,86 @@ def count_and_collect(
                 squares[0, j] = np.nan
             n_collected = _compare_groups(groups, low, high, counts, collected, n_collected)
     return n_collected
+
+
+@compiled
+def count_and_collect_following(
+    columns: FloatArray,
+    start: int,
+    step: int,
+    n_partners: int,
+    low: float,
+    high: float,
+    counts: IntArray,
+    collected: FloatArray,
+) -> int:
+    """As `count_and_collect`, for each row and the `n_partners` rows that follow it."""
+    n = columns.shape[1] - n_partners
+    others = np.empty((len(columns), WIDTH))
+    squares = np.empty((1, WIDTH))
+    groups = squares.reshape((WIDTH // GROUP, GROUP))
+    n_collected = 0
+    for i in range(start, n, step):
+        for left in range(i + 1, i + 1 + n_partners, WIDTH):
+            width = min(WIDTH, i + 1 + n_partners - left)
+            copy_run(columns, left, width, others)
+            squared_distances_along(columns[:, i], others, 0, len(columns), width, squares, 0)
+            for j in range(width, WIDTH):
+                squares[0, j] = np.nan
+            n_collected = _compare_groups(groups, low, high, counts, collected, n_collected)
+    return n_collected
+
+
+@compiled_sum
+def _add_roots(squares: FloatArray, n: int, sums: FloatArray) -> None:
+    total, total_squares = 0.0, 0.0
+    for j in range(n):
+        total += np.sqrt(squares[0, j])
+        total_squares += squares[0, j]
+    sums[0] += total
+    sums[1] += total_squares
+
+
+@compiled
+def sum_distances(
+    columns: FloatArray, n: int, start: int, step: int, n_partners: int, sums: FloatArray
+) -> None:
+    """Add the distances, and their squares, of rows from the `n_partners` rows that follow.
+
+    Without room for a circle in `columns` the rows end at the last one.
+    """
+    others = np.empty((len(columns), WIDTH))
+    squares = np.empty((1, WIDTH))
+    for i in range(start, n, step):
+        end = min(i + 1 + n_partners, columns.shape[1])
+        for left in range(i + 1, end, WIDTH):
+            width = min(WIDTH, end - left)
+            copy_run(columns, left, width, others)
+            squared_distances_along(columns[:, i], others, 0, len(columns), width, squares, 0)
+            _add_roots(squares, width, sums)
+
+
+@compiled
+def count_up_to(values: FloatArray, limit: float) -> int:
+    """Count the pairs of sorted values that are at most `limit` apart."""
+    total, i = 0, 0
+    for j in range(len(values)):
+        while values[j] - values[i] > limit:
+            i += 1
+        total += j - i
+    return total
+
+
+@compiled
+def next_distance(values: FloatArray, limit: float) -> float:
+    """Find the smallest distance between sorted values that is above `limit`."""
+    best, i = np.inf, 0
+    for j in range(len(values)):
+        while values[j] - values[i] > limit:
+            i += 1
+        if i and values[j] - values[i - 1] > limit:
+            best = min(best, values[j] - values[i - 1])
+    return best
 
 
 @compiled

@@ -56,6 +56,17 @@ class _FittedComposite(FittedKernel):
         return self if unchanged else type(self)(scaled)
 
     @property
+    def nanoseconds(self) -> float | None:
+        parts = [factor.nanoseconds for factor in self.factors]
+        known = [part for part in parts if part is not None]
+        return sum(known) if len(known) == len(parts) else None
+
+    def take(self, rows: IntArray) -> FittedKernel | None:
+        parts = [factor.take(rows) for factor in self.factors]
+        kept = tuple(part for part in parts if part is not None)
+        return type(self)(kept) if len(kept) == len(parts) else None
+
+    @property
     def label(self) -> str:
         return f" {self.symbol} ".join(factor.label for factor in self.factors)
 

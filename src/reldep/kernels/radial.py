@@ -2,126 +2,37 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 import numpy as np
 
 from reldep.data.variables import Labels, Numeric, Sparse, Variable
-from reldep.kernels.bandwidth import BandwidthProbe, density_at
-from reldep.kernels.base import FittedKernel, Kernel
-from reldep.kernels.median import median_distance
+from reldep.exceptions import InputError
+from reldep.kernels.bandwidth import BandwidthProbe, density_of, pair_variance
+from reldep.kernels.base import FittedKernel, Formula, Kernel
+from reldep.kernels.median import ScaleRule, distance_scale
 from reldep.kernels.points import Points
+from reldep.kernels.profiles import (
+    BandwidthProfile,
+    GaussianProfile,
+    LaplaceProfile,
+    PowerProfile,
+    Profile,
+)
 from reldep.kernels.scaling import BandwidthKernel
 
 if TYPE_CHECKING:
-    from reldep.data.variables import FloatArray
+    from reldep.data.variables import FloatArray, IntArray
     from reldep.exceptions import ReldepWarning
+    from reldep.kernels.median import Scale
 
+# Beyond these the squares of distances in bandwidths are no numbers any more.
+EXTREME_WIDTHS = (1e-150, 1e150)
 
-@dataclass(frozen=True)
-class Profile(ABC):
-    """A function of the squared distance."""
-
-    in_unit_interval: ClassVar[bool] = True
-
-    @abstractmethod
-    def __call__(self, squared: FloatArray) -> FloatArray:
-        """Evaluate in place, element by element, and return the same array."""
-
-
-@dataclass(frozen=True)
-class BandwidthProfile(Profile):
-    """A function of the squared distance with a bandwidth σ."""
-
-    bandwidth: float
-
-    @abstractmethod
-    def slope(self) -> Profile:
-        """Give the derivative in the bandwidth."""
-
-
-@dataclass(frozen=True)
-class GaussianProfile(BandwidthProfile):
-    """exp(-d² / (2σ²))."""
-
-    def __call__(self, squared: FloatArray) -> FloatArray:
-        squared *= -0.5 / self.bandwidth**2
-        return np.exp(squared, out=squared)
-
-    def slope(self) -> GaussianSlope:
-        return GaussianSlope(self.bandwidth)
-
-
-@dataclass(frozen=True)
-class GaussianSlope(Profile):
-    """d²/σ³ · exp(-d² / (2σ²))."""
-
-    bandwidth: float
-    in_unit_interval: ClassVar[bool] = False
-
-    def __call__(self, squared: FloatArray) -> FloatArray:
-        squared *= -0.5 / self.bandwidth**2
-        decay = np.exp(squared)
-        squared *= -2.0 / self.bandwidth
-        return np.multiply(squared, decay, out=squared)
-
-
-@dataclass(frozen=True)
-class LaplaceProfile(BandwidthProfile):
-    """exp(-d / σ)."""
-
-    def __call__(self, squared: FloatArray) -> FloatArray:
-        np.sqrt(squared, out=squared)
-        squared *= -1.0 / self.bandwidth
-        return np.exp(squared, out=squared)
-
-    def slope(self) -> LaplaceSlope:
-        return LaplaceSlope(self.bandwidth)
-
-
-@dataclass(frozen=True)
-class LaplaceSlope(Profile):
-    """d/σ² · exp(-d / σ)."""
-
-    bandwidth: float
-    in_unit_interval: ClassVar[bool] = False
-
-    def __call__(self, squared: FloatArray) -> FloatArray:
-        np.sqrt(squared, out=squared)
-        squared *= -1.0 / self.bandwidth
-        decay = np.exp(squared)
-        squared *= -1.0 / self.bandwidth
-        return np.multiply(squared, decay, out=squared)
-
-
-@dataclass(frozen=True)
-class PowerProfile(Profile):
-    """-d^exponent."""
-
-    exponent: float
-    in_unit_interval: ClassVar[bool] = False
-
-    def __call__(self, squared: FloatArray) -> FloatArray:
-        np.power(squared, 0.5 * self.exponent, out=squared)
-        return np.negative(squared, out=squared)
-
-
-@dataclass(frozen=True)
-class SideProfile(Profile):
-    """+1/2 for distances up to the median, -1/2 beyond it; 0 for ties where they are left out."""
-
-    median: float
-    skips_ties: bool = False
-    in_unit_interval: ClassVar[bool] = False
-
-    def __call__(self, squared: FloatArray) -> FloatArray:
-        tied = squared == 0
-        squared[...] = np.where(squared > self.median**2, -0.5, 0.5)
-        if self.skips_ties:
-            squared[tied] = 0.0
-        return squared
+# Nanoseconds for turning a squared distance into a kernel value in a block.
+PROFILE_VALUE = 6.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,10 +48,8 @@ class FittedRadial(FittedKernel):
         How the bandwidth was chosen, in words.
     notes : tuple of ReldepWarning
         Cautions about the fit.
-    median : float or None
-        The median of the distances where it decided the bandwidth.
-    skips_ties : bool
-        Whether distances of 0 were left out of the median.
+    scale : Scale or None
+        The scale of the distances that decided the bandwidth; None if it was given.
     """
 
     points: Points
@@ -148,14 +57,22 @@ class FittedRadial(FittedKernel):
     label_text: str
     rule: str = "given"
     notes: tuple[ReldepWarning, ...] = ()
-    median: float | None = None
-    skips_ties: bool = False
+    scale: Scale | None = None
 
     def __len__(self) -> int:
         return len(self.points)
 
     def __call__(self, rows: slice, cols: slice) -> FloatArray:
-        return self.profile(self.points.squared_distances(rows, cols))
+        return self.of_distances(self.points.squared_distances(rows, cols))
+
+    def of_distances(self, squared: FloatArray) -> FloatArray:
+        """Turn squared distances, in the unit of the points, into kernel values, in place."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._profile_here(squared)
+
+    @cached_property
+    def _profile_here(self) -> Profile:
+        return self.profile.in_units(self.points.unit)
 
     @property
     def label(self) -> str:
@@ -169,10 +86,38 @@ class FittedRadial(FittedKernel):
     def cautions(self) -> tuple[ReldepWarning, ...]:
         return self.notes
 
+    @property
+    def formula(self) -> Formula | None:
+        form = self._profile_here.compiled_form
+        if form is None or not np.isfinite(form).all():
+            return None
+        return Formula(*form, self.points, self.points.few_columns)
+
+    @property
+    def nanoseconds(self) -> float:
+        return self.points.nanoseconds + PROFILE_VALUE
+
+    def means_on_line(self) -> FloatArray | None:
+        """Give the mean of each row over the others, for one column; None if it cannot."""
+        if self.points.few_columns is None or self.points.n_columns != 1:
+            return None
+        values = np.asarray(self.points.rows)[:, 0]
+        order = np.argsort(values)
+        ordered = self._profile_here.means_on_line(values[order])
+        if ordered is None:
+            return None
+        means = np.empty_like(ordered)
+        means[order] = ordered
+        return means
+
+    def take(self, rows: IntArray) -> FittedRadial:
+        return replace(self, points=self.points.take(rows))
+
     def scaled(self, factor: float) -> FittedRadial:
         if not isinstance(self.profile, BandwidthProfile):
             return self
         width = factor * self.profile.bandwidth
+        check_width(width, self.points)
         return replace(
             self,
             profile=replace(self.profile, bandwidth=width),
@@ -185,19 +130,31 @@ class FittedRadial(FittedKernel):
         return {"kernel": self.label, **parameters, "rule": self.rule}
 
     def bandwidth_probes(self) -> tuple[BandwidthProbe, ...]:
-        if self.median is None or not isinstance(self.profile, BandwidthProfile):
+        if self.scale is None or not isinstance(self.profile, BandwidthProfile):
             return ()
-        density = density_at(self.points, self.median)
+        density = density_of(self.scale, self.points)
         if not np.isfinite(density):
             return ()
-        slope, side = self.profile.slope(), SideProfile(self.median, self.skips_ties)
+        slope, side = self.profile.slope(), self.scale.side()
         return (
             BandwidthProbe(
                 slope=FittedRadial(self.points, slope, f"slope of {self.label}"),
-                side=FittedRadial(self.points, side, f"side of the median of {self.label}"),
+                side=FittedRadial(self.points, side, f"side of the scale of {self.label}"),
                 density=density,
-                factor=self.profile.bandwidth / self.median,
+                factor=self.profile.bandwidth / self.scale.value,
+                pair_variance=pair_variance(self.scale),
             ),
+        )
+
+
+def check_width(width: float, points: Points) -> None:
+    """Refuse a bandwidth with which the kernel is 0 or 1 everywhere, to the last digit."""
+    least, most = EXTREME_WIDTHS
+    if not least < width / points.unit < most:
+        raise InputError(
+            f"the bandwidth {width:g} is out of all proportion to the values, so that no "
+            "kernel value can be told from 0 or 1",
+            ["pass one that is nearer to the distances between observations, or leave it out."],
         )
 
 
@@ -206,6 +163,7 @@ class RadialKernel(BandwidthKernel):
     """What Gaussian and Laplace share: a profile of the distance in units of the bandwidth."""
 
     accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric, Sparse)
+    rules: ClassVar[tuple[str, ...]] = get_args(ScaleRule)
     profile: ClassVar[type[BandwidthProfile]]
 
     @property
@@ -215,16 +173,18 @@ class RadialKernel(BandwidthKernel):
     def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedRadial:
         self.check_accepts(variable)
         points = Points.of(variable)  # type: ignore[arg-type]
-        found = median_distance(points, rng) if self.needs_median else None
-        chosen = self.choose(variable, found)
+        scale = None
+        if isinstance(self.bandwidth, str):
+            scale = distance_scale(points, self.bandwidth, rng)
+        chosen = self.choose(variable, scale)
+        check_width(chosen.width, points)
         return FittedRadial(
             points,
             self.profile(chosen.width),
             f"{type(self).__name__}(bandwidth={chosen.width:.6g})",
             chosen.rule,
             chosen.notes,
-            median=None if found is None else found.value,
-            skips_ties=found is not None and found.has_ties,
+            scale,
         )
 
 
@@ -233,10 +193,12 @@ class Gaussian(RadialKernel):
 
     Parameters
     ----------
-    bandwidth : float or "median", default "median"
-        σ, or the exact median of the distances between different observations. Where more
-        than half of the distances are 0 (many ties), the median of the others is taken and
-        a :class:`~reldep.exceptions.BandwidthWarning` says so.
+    bandwidth : float, "median", "mean" or "mid-median", default "median"
+        σ, or a scale of the distances between different observations. Where more than half of
+        the distances are 0 (many ties), the median of the others is taken and a
+        :class:`~reldep.exceptions.BandwidthWarning` says so. The mean needs no such care and
+        moves smoothly with the data. The mid-median interpolates between the values of distances
+        that occur often, as of counts and rating scales; elsewhere it is the median.
     factor : float, default 1
         Multiplies the bandwidth, as in ``Gaussian(factor=0.5)`` for half the median.
 
@@ -255,7 +217,7 @@ class Laplace(RadialKernel):
 
     Parameters
     ----------
-    bandwidth : float or "median", default "median"
+    bandwidth : float, "median", "mean" or "mid-median", default "median"
         As for :class:`Gaussian`.
     factor : float, default 1
         Multiplies the bandwidth.
@@ -283,7 +245,7 @@ class Distance(Kernel):
 
     def __post_init__(self) -> None:
         if not 0 < self.exponent <= 2:
-            raise ValueError(f"exponent={self.exponent!r}; pass a number in (0, 2].")
+            raise InputError(f"exponent={self.exponent!r}", "pass a number in (0, 2].")
 
     @property
     def is_characteristic(self) -> bool:

@@ -100,7 +100,7 @@ def _refuse_doubtful(labels: Labels) -> None:
     """Refuse strings that are labels only if the user says so."""
     if labels.doubt is not None:
         raise InputError(
-            f"{labels.name} holds strings: {labels.doubt}.",
+            f"{labels.name} {labels.doubt}.",
             [
                 "Pass numbers; or, if they are labels after all, ",
                 Option("kernel", "delta"),

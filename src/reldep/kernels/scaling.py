@@ -1,4 +1,4 @@
-"""The choice of a bandwidth: a number, or the median of the distances.
+"""The choice of a bandwidth: a number, or a scale of the distances.
 
 Every kernel ``f(distance / bandwidth)`` shares it, whether the distance is Euclidean
 (:mod:`reldep.kernels.radial`) or the kernel's own.
@@ -7,21 +7,20 @@ Every kernel ``f(distance / bandwidth)`` shares it, whether the distance is Eucl
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from reldep.data.checks import check_positive
 from reldep.exceptions import BandwidthWarning, InputError, InputTypeError, Option, ReldepWarning
 from reldep.kernels.base import FittedKernel, Kernel, stacked
+from reldep.kernels.median import ScaleRule
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, Variable
-    from reldep.kernels.median import MedianDistance
+    from reldep.kernels.median import Scale
 
-Bandwidth = float | Literal["median"]
-
-BANDWIDTH_IN_WORDS = 'pass a positive number or "median".'
+Bandwidth = float | ScaleRule
 
 
 @dataclass(frozen=True)
@@ -44,15 +43,20 @@ class BandwidthKernel(Kernel):
     bandwidth: Bandwidth = "median"
     factor: float = 1.0
 
+    rules: ClassVar[tuple[str, ...]] = ("median",)
+
     def __post_init__(self) -> None:
         given = self.bandwidth
+        way_out = (
+            "pass a positive number or " + " or ".join(f'"{rule}"' for rule in self.rules) + "."
+        )
         if isinstance(given, str):
-            if given != "median":
-                raise InputError(f"bandwidth={given!r} is not known", BANDWIDTH_IN_WORDS)
+            if given not in self.rules:
+                raise InputError(f"bandwidth={given!r} is not known", way_out)
         elif isinstance(given, bool) or not isinstance(given, (int, float, np.number)):
-            raise InputTypeError(f"bandwidth is of type {type(given).__name__}", BANDWIDTH_IN_WORDS)
+            raise InputTypeError(f"bandwidth is of type {type(given).__name__}", way_out)
         elif not 0 < given < np.inf:
-            raise InputError(f"bandwidth={given!r}", BANDWIDTH_IN_WORDS)
+            raise InputError(f"bandwidth={given!r}", way_out)
         check_positive("factor", self.factor)
 
     def scaled(self, factor: float) -> Kernel:
@@ -74,13 +78,13 @@ class BandwidthKernel(Kernel):
         """Whether the data decide the bandwidth."""
         return isinstance(self.bandwidth, str)
 
-    def choose(self, variable: Variable, median: MedianDistance | None) -> ChosenBandwidth:
-        """Take the median distance or, where it is not needed, the bandwidth given."""
-        if median is None:
+    def choose(self, variable: Variable, scale: Scale | None) -> ChosenBandwidth:
+        """Take the scale of the distances or, where it is not needed, the bandwidth given."""
+        if scale is None:
             chosen = ChosenBandwidth(float(self.bandwidth), "given")
         else:
-            notes = (_ties_in_words(variable, median.value),) if median.has_ties else ()
-            chosen = ChosenBandwidth(median.value, median.rule, notes)
+            notes = (_ties_in_words(variable, scale.value),) if scale.has_ties else ()
+            chosen = ChosenBandwidth(scale.value, scale.rule, notes)
         return chosen if self.factor == 1 else chosen.scaled(self.factor)
 
 

@@ -33,6 +33,9 @@ MOST_COLLECTED = 5_000_000
 
 BLOCK_ROWS = 512
 
+# Rows whose distances from one other row each are made at a time.
+FOLLOWING_ROWS = 8_192
+
 
 @dataclass(frozen=True, eq=False)
 class Pass:
@@ -126,16 +129,29 @@ class DistanceStream:
     points : Points
     passes : list of Pass
         What is known from earlier questions.
+    n_partners : int, optional
+        Only the distances of each point from so many that follow it, in a circle, are looked at.
     """
 
     points: Points
     passes: list[Pass] = field(default_factory=list)
+    n_partners: int | None = None
 
     @property
     def n_distances(self) -> int:
         """The number of pairs of points."""
         n = len(self.points)
-        return n * (n - 1) // 2
+        return n * (n - 1) // 2 if self.n_partners is None else n * self.n_partners
+
+    def sums(self) -> tuple[float, float]:
+        """Give the sum of the distances, and of their squares."""
+        if self._is_cheap:
+            return _compiled_sums(self.points, self.n_partners)
+        total, squares = 0.0, 0.0
+        for squared in _runs_of_distances(self.points, self.n_partners):
+            total += float(np.sqrt(squared).sum())
+            squares += float(squared.sum())
+        return total, squares
 
     def squared_distance_at(self, rank: int) -> float:
         """Give the squared distance of a rank, counted from 0 for the smallest."""
@@ -164,7 +180,7 @@ class DistanceStream:
 
     def _pass(self, low: float, high: float) -> Pass:
         make = _compiled_pass if self._is_cheap else _block_pass
-        self.passes.append(make(self.points, low, high))
+        self.passes.append(make(self.points, low, high, self.n_partners))
         return self.passes[-1]
 
     def _sampled(self) -> tuple[FloatArray, float]:
@@ -185,19 +201,24 @@ class DistanceStream:
         return np.sort(block, axis=None), half
 
 
-def _compiled_pass(points: Points, low: float, high: float) -> Pass:
+def _compiled_pass(points: Points, low: float, high: float, n_partners: int | None) -> Pass:
     """Count and collect in compiled code, the rows dealt out to threads like cards."""
-    from reldep.kernels.compiled import GROUP, count_and_collect
+    from reldep.kernels.compiled import GROUP, count_and_collect, count_and_collect_following
 
-    # A copy: the read-only rows themselves would be another type to compile for.
-    columns = np.array(np.asarray(points.rows).T, order="C")
+    columns = _columns(points, n_partners)
     n_parts = available_cores()
 
     def part(start: int) -> tuple[IntArray, FloatArray]:
         counts = np.zeros(2, dtype=np.int64)
         # Less than a group could come back empty, and the search would not get on.
         collected = np.empty(max(GROUP, MOST_COLLECTED // n_parts))
-        n_collected = count_and_collect(columns, start, n_parts, low, high, counts, collected)
+        place = (columns, start, n_parts)
+        if n_partners is None:
+            n_collected = count_and_collect(*place, low, high, counts, collected)
+        else:
+            n_collected = count_and_collect_following(
+                *place, n_partners, low, high, counts, collected
+            )
         return counts, collected[:n_collected].copy()
 
     with ThreadPoolExecutor(n_parts) as pool:
@@ -207,27 +228,66 @@ def _compiled_pass(points: Points, low: float, high: float) -> Pass:
     return Pass(low, high, n_below, n_up_to, inside)
 
 
-def _block_pass(points: Points, low: float, high: float) -> Pass:
+def _compiled_sums(points: Points, n_partners: int | None) -> tuple[float, float]:
+    """Add up distances and their squares in compiled code, on all cores."""
+    from reldep.kernels.compiled import sum_distances
+
+    columns, n = _columns(points, n_partners), len(points)
+    n_parts = available_cores()
+
+    def part(start: int) -> FloatArray:
+        sums = np.zeros(2)
+        sum_distances(columns, n, start, n_parts, n if n_partners is None else n_partners, sums)
+        return sums
+
+    with ThreadPoolExecutor(n_parts) as pool:
+        total, squares = np.sum(list(pool.map(part, range(n_parts))), axis=0)
+    return float(total), float(squares)
+
+
+def _columns(points: Points, n_partners: int | None) -> FloatArray:
+    """Give the coordinates as rows; those that follow the last point are the first ones again.
+
+    A copy: the read-only rows themselves would be another type to compile for.
+    """
+    columns = np.asarray(points.rows).T
+    if n_partners is None:
+        return np.array(columns, order="C")
+    return np.concatenate([columns, columns[:, :n_partners]], axis=1)
+
+
+def _block_pass(points: Points, low: float, high: float, n_partners: int | None) -> Pass:
     """Count and collect from blocks; of too many values every second one is kept, repeatedly."""
-
-    def compare(block: tuple[slice, slice]) -> tuple[int, int, FloatArray]:
-        squared = _above_diagonal(points, *block)
-        below, up_to = squared < low, squared <= high
-        inside = squared[up_to & ~below]
-        return int(np.count_nonzero(below)), int(np.count_nonzero(up_to)), inside
-
     n_below, n_up_to, stride = 0, 0, 1
     collected: list[FloatArray] = []
-    # Products of dense matrices run on all cores by themselves.
-    with ThreadPoolExecutor(available_cores() if points.is_sparse else 1) as pool:
-        for below, up_to, inside in pool.map(compare, _upper_blocks(len(points))):
-            n_below += below
-            n_up_to += up_to
-            collected.append(inside[::stride])
-            while sum(map(len, collected)) > MOST_COLLECTED:
-                collected = [np.concatenate(collected)[::2]]
-                stride *= 2
+    for squared in _runs_of_distances(points, n_partners):
+        below, up_to = squared < low, squared <= high
+        n_below += int(np.count_nonzero(below))
+        n_up_to += int(np.count_nonzero(up_to))
+        collected.append(squared[up_to & ~below][::stride])
+        while sum(map(len, collected)) > MOST_COLLECTED:
+            collected = [np.concatenate(collected)[::2]]
+            stride *= 2
     return Pass(low, high, n_below, n_up_to, np.concatenate(collected))
+
+
+def _runs_of_distances(points: Points, n_partners: int | None) -> Iterator[FloatArray]:
+    """Give all squared distances, or those from the points that follow, some at a time."""
+    if n_partners is None:
+        # Products of dense matrices run on all cores by themselves.
+        with ThreadPoolExecutor(available_cores() if points.is_sparse else 1) as pool:
+            yield from pool.map(lambda b: _above_diagonal(points, *b), _upper_blocks(len(points)))
+        return
+    rows: Any = points.rows
+    for shift in range(1, n_partners + 1):
+        others = np.roll(np.arange(len(points)), -shift)
+        for start in range(0, len(points), FOLLOWING_ROWS):
+            run = slice(start, start + FOLLOWING_ROWS)
+            difference = rows[run] - rows[others[run]]
+            if points.is_sparse:
+                yield np.asarray(difference.multiply(difference).sum(axis=1)).ravel()
+            else:
+                yield np.einsum("ij,ij->i", difference, difference)
 
 
 def _upper_blocks(n: int) -> Iterator[tuple[slice, slice]]:

@@ -13,7 +13,8 @@ from reldep.exceptions import DataWarning, InputError
 from reldep.kernels.mapped import MappedKernel
 from reldep.kernels.median import median_distance
 from reldep.kernels.points import Points
-from reldep.kernels.radial import BandwidthProfile, FittedRadial, Gaussian, Profile
+from reldep.kernels.profiles import BandwidthProfile, Profile
+from reldep.kernels.radial import FittedRadial, Gaussian
 from reldep.kernels.scaling import Bandwidth, BandwidthKernel
 
 if TYPE_CHECKING:
@@ -188,11 +189,12 @@ class FittedHaversine(FittedRadial):
     """Points on the unit sphere; the median that decides the bandwidth is one of chords."""
 
     def bandwidth_probes(self) -> tuple[BandwidthProbe, ...]:
-        if self.median is None:
+        if self.scale is None:
             return ()
+        chord = self.scale.value
         # The bandwidth is a multiple of the arc, which grows with its chord c by R / √(1 - c²/4).
-        growth = EARTH_RADIUS / np.sqrt(1.0 - 0.25 * self.median**2)
-        per_chord = growth * self.median / _arc(self.median)
+        growth = EARTH_RADIUS / np.sqrt(1.0 - 0.25 * chord**2)
+        per_chord = growth * chord / _arc(chord)
         return tuple(
             replace(probe, factor=probe.factor * per_chord) for probe in super().bandwidth_probes()
         )
@@ -264,8 +266,7 @@ class Haversine(BandwidthKernel):
             f"Haversine(bandwidth={chosen.width:.6g} km)",
             chosen.rule,
             (*chosen.notes, *_radians_in_words(variable)),  # type: ignore[arg-type]
-            median=None if chord is None else chord.value,
-            skips_ties=chord is not None and chord.has_ties,
+            chord,
         )
 
 

@@ -1,0 +1,274 @@
+"""The low-rank engine: near-linear time, exact to rounding, with a certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from math import log2, sqrt
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from reldep.engine.certificate import Certificate, root_residuals
+from reldep.engine.feature_maps import exact_map, row_shape
+from reldep.engine.features import joined, split_wanted
+from reldep.engine.lines import Line, LinePasses, kind_of
+from reldep.engine.pivots import LowRankMap, RankTooHighError, low_rank_map, probed_rank
+from reldep.engine.terms import Cost, conditional_means
+from reldep.engine.threads import RUN_BYTES, progress_bar
+from reldep.engine.tiled import COMPILED_START, Tiled
+from reldep.exceptions import InputError
+from reldep.kernels.machine import available_cores
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reldep.engine.feature_maps import FeatureMap
+    from reldep.engine.feature_passes import FinishedRows
+    from reldep.engine.terms import Terms, Wanted
+    from reldep.engine.threads import OnProgress
+    from reldep.kernels.base import FittedKernel
+
+# Features of all rows are kept for the second pass if those of all kernels fit into so much.
+KEPT_BYTES = 160_000_000
+
+# What the certificate must show for every HSIC, as shares of its standard error: how far off the
+# estimate and the standard error may be.
+ESTIMATE_ERROR = 1e-5
+STANDARD_ERROR_ERROR = 1e-6
+
+# If it does not, the tolerance is lowered once by this factor, but not below the least.
+TIGHTENED = 100.0
+LEAST_TOLERANCE = 1e-13
+
+# Sparse features crossed with a line are made dense; more columns than this are left to tiles.
+WIDEST_SPARSE = 2_000
+
+# Of many kernels so many are probed.
+PROBED_KERNELS = 12
+
+# Nanoseconds on one core: a kernel value and a multiplication and addition per row in the passes;
+# seconds for a pilot of some rank; nanoseconds for a row and a halving in sums along lines.
+FEATURE_VALUE, STEP = 5.0, 0.08
+PILOT_STEP = 6e-6
+LINE_STEP = 60.0
+
+
+@dataclass(frozen=True)
+class LowRank:
+    """Work with few features that stand for smooth kernels to rounding error.
+
+    Gaussian kernels on few columns, and bounded kernels on few distinct rows, get as many
+    features as they need; kernels with explicit features use these; Laplace and distance kernels
+    of one column are summed along the sorted values. What the features leave out is bounded for
+    every estimate and standard error. Where the bound is not met, or too many features would be
+    needed, the tiled engine takes over.
+
+    Parameters
+    ----------
+    tolerance : float, default 1e-10
+        How much of the diagonal of a kernel the features may leave out.
+    most_features : int, default 2_500
+        A kernel that needs more is left to the tiled engine.
+    rng : int, default 0
+        Seed of the rows among which the first pivots are chosen. Another seed changes digits
+        beyond those that are certified.
+    on_progress : callable, optional
+        Called with the number of steps done and their total, in place of the progress bar.
+
+    Examples
+    --------
+    >>> import numpy as np, reldep
+    >>> from reldep.engine import LowRank
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=3_000)
+    >>> y, z = x + rng.normal(size=3_000), x + 2 * rng.normal(size=3_000)
+    >>> bool(reldep.compare(x, y, z, engine=LowRank()).pvalue < 0.05)
+    True
+    """
+
+    tolerance: float = 1e-10
+    most_features: int = 2_500
+    rng: int = 0
+    on_progress: OnProgress | None = field(default=None, compare=False)
+
+    name: ClassVar[str] = "lowrank"
+
+    def __post_init__(self) -> None:
+        if not LEAST_TOLERANCE <= self.tolerance <= 1e-4:
+            raise InputError(
+                f"tolerance={self.tolerance!r}", f"pass a number from {LEAST_TOLERANCE} to 1e-4."
+            )
+        for argument, least in (("most_features", 1), ("rng", 0)):
+            value = getattr(self, argument)
+            is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+            if not is_whole or value < least:
+                raise InputError(f"{argument}={value!r}", f"pass a whole number, at least {least}.")
+
+    def terms(self, kernels: Mapping[str, FittedKernel], wanted: Wanted) -> Terms:
+        """Produce what is wanted from the fitted kernels."""
+        lines, maps = self._represented({name: kernels[name] for name in wanted.names()})
+        near, far = split_wanted(wanted, {**lines, **maps})
+        parts = []
+        if near.names():
+            names = near.names()
+            lines = {name: line for name, line in lines.items() if name in names}
+            maps = {name: found for name, found in maps.items() if name in names}
+            parts.append(self._near_terms(kernels, near, lines, maps))
+        if far.names():
+            tiles = Tiled(on_progress=self.on_progress).terms(kernels, far)
+            parts.append(replace(tiles, engine="tiled"))
+        return parts[0] if len(parts) == 1 else joined(*parts)
+
+    def _represented(
+        self, kernels: Mapping[str, FittedKernel]
+    ) -> tuple[dict[str, Line], dict[str, FeatureMap]]:
+        """Find lines and features for the kernels that have them."""
+        lines: dict[str, Line] = {}
+        maps: dict[str, FeatureMap] = {}
+        has_lines = any(kind_of(kernel) is not None for kernel in kernels.values())
+        for name, kernel in kernels.items():
+            line = Line.of(kernel)
+            if line is not None:
+                lines[name] = line
+                continue
+            found = exact_map(kernel)
+            if found is not None and has_lines and found.width > WIDEST_SPARSE:
+                continue
+            if found is None:
+                found = self._low_rank(kernel)
+            if found is not None:
+                maps[name] = found
+        return lines, _with_room(maps)
+
+    def _low_rank(self, kernel: FittedKernel) -> LowRankMap | None:
+        try:
+            return low_rank_map(kernel, self.tolerance, self.most_features, self.rng)
+        except RankTooHighError:
+            return None
+
+    def _near_terms(
+        self,
+        kernels: Mapping[str, FittedKernel],
+        wanted: Wanted,
+        lines: Mapping[str, Line],
+        maps: Mapping[str, FeatureMap],
+    ) -> Terms:
+        """Sum along lines and over features; take smaller remainders or tiles if it must be."""
+        with progress_bar("features", self.on_progress) as on_progress:
+            terms, rows = LinePasses(lines, maps, wanted, on_progress).finished()
+        low_rank = {name: m for name, m in maps.items() if isinstance(m, LowRankMap)}
+        if not low_rank:
+            return replace(terms, engine="sorted" if not maps else "lowrank")
+        certificate = _certificate(lines, maps, rows)
+        if certificate is not None and _is_good(certificate, terms, wanted):
+            return replace(terms, engine="lowrank", certificate=certificate)
+        tighter = self.tolerance / TIGHTENED
+        if tighter >= LEAST_TOLERANCE:
+            once_more = replace(self, tolerance=max(tighter, LEAST_TOLERANCE))
+            return once_more.terms(kernels, wanted)
+        return replace(Tiled(on_progress=self.on_progress).terms(kernels, wanted), engine="tiled")
+
+    def cost(self, kernels: Mapping[str, FittedKernel], wanted: Wanted) -> Cost:
+        """Estimate the job from ranks that are probed; what has none is left to tiles."""
+        names = wanted.names()
+        widths = self.expected_widths({name: kernels[name] for name in names})
+        near, far = split_wanted(wanted, widths)
+        memory, seconds = 0, 0.0
+        if far.names():
+            tiles = Tiled().cost(kernels, far)
+            memory, seconds = tiles.memory, tiles.seconds
+        if near.names():
+            found = self.cost_of(len(kernels[names[0]]), near, widths)
+            memory, seconds = memory + found.memory, seconds + found.seconds
+        return Cost(memory, seconds)
+
+    def cost_of(self, n: int, wanted: Wanted, widths: Mapping[str, float]) -> Cost:
+        """Estimate pilots, the pass that finds pivots, both passes over features, and lines."""
+        names = wanted.names()
+        ranks = {name: widths[name] for name in names}
+        total = sum(ranks.values())
+        row = FEATURE_VALUE * total + STEP * sum(3 * rank**2 for rank in ranks.values())
+        for x, y in wanted.product_pairs():
+            if not ranks[x] and not ranks[y]:
+                row += LINE_STEP * log2(n)
+            elif not ranks[x] or not ranks[y]:
+                row += 2 * FEATURE_VALUE * (ranks[x] + ranks[y])
+            else:
+                row += 2 * STEP * ranks[x] * ranks[y]
+        pilots = PILOT_STEP * sum(rank**2 for rank in ranks.values())
+        cores = available_cores()
+        kept = 8 * n * total
+        memory = 8 * n * (wanted.n_sums() + 2 * len(names))
+        memory += int(kept if kept <= KEPT_BYTES else 0) + int(2 * min(cores * RUN_BYTES, kept))
+        memory += 16 * int(max(ranks.values()) ** 2)
+        return Cost(memory, COMPILED_START + pilots + row * n * 1e-9 / cores)
+
+    def break_even(self, cost: Cost, widths: Mapping[str, float], seconds: float) -> float:
+        """Give the rank at which the job would take so many seconds: work grows as its square."""
+        largest = max(widths.values(), default=0.0)
+        return min(self.most_features, largest * sqrt(seconds / cost.seconds))
+
+    def expected_widths(self, kernels: Mapping[str, FittedKernel]) -> dict[str, float]:
+        """Estimate how many features each kernel gets; 0 for a line; none for what has none."""
+        widths: dict[str, float] = {}
+        unknown = []
+        for name, kernel in kernels.items():
+            if kind_of(kernel) is not None:
+                widths[name] = 0.0
+            elif kernel.n_features is not None:
+                shape = row_shape(kernel)
+                widths[name] = 1.0 if shape is None else max(1.0, shape.entries)
+            else:
+                unknown.append(name)
+        probed = unknown[:: max(1, -(-len(unknown) // PROBED_KERNELS))]
+        ranks = {name: probed_rank(kernels[name], self.tolerance, self.rng) for name in probed}
+        found = [rank for rank in ranks.values() if rank is not None]
+        for name in unknown:
+            rank = ranks[name] if name in ranks else max(found, default=None)
+            if rank is not None and rank <= self.most_features:
+                widths[name] = rank
+        return widths
+
+
+def _with_room(maps: dict[str, FeatureMap]) -> dict[str, FeatureMap]:
+    """Keep the features of all rows where those of all kernels fit."""
+    low_rank = {name: m for name, m in maps.items() if isinstance(m, LowRankMap)}
+    n_bytes = sum(8 * len(m.kernel) * m.pivots.rank for m in low_rank.values())
+    if n_bytes > KEPT_BYTES:
+        return maps
+    return {**maps, **{name: m.kept_whole() for name, m in low_rank.items()}}
+
+
+def _certificate(
+    lines: Mapping[str, Line], maps: Mapping[str, FeatureMap], rows: FinishedRows | None
+) -> Certificate | None:
+    """Bound what the features leave out; None where rounding has spoilt the remainder."""
+    roots, ranks = {}, {}
+    spreads = {name: line.spread for name, line in lines.items()}
+    for name, found in maps.items():
+        if rows is None:
+            return None
+        if not isinstance(found, LowRankMap):
+            spreads[name] = 2.0 * float(rows.norms[name].max())
+            continue
+        pivots, centre = found.pivots, found.centre
+        lengths = rows.norms[name] + 2.0 * rows.along[name] + centre @ centre
+        residuals = pivots.diagonal - lengths
+        if residuals.min() < -pivots.tolerance:
+            return None
+        ranks[name] = pivots.rank
+        roots[name] = root_residuals(residuals, pivots.rank, pivots.diagonal)
+        spreads[name] = pivots.diagonal
+    return Certificate(roots, ranks, spreads)
+
+
+def _is_good(certificate: Certificate, terms: Terms, wanted: Wanted) -> bool:
+    """Whether every HSIC and its standard error are known well enough."""
+    for pair in wanted.crossed_pairs():
+        values = conditional_means(terms, pair)
+        standard_error = 4.0 / sqrt(terms.n) * float(values.std())
+        if certificate.hsic(pair) > ESTIMATE_ERROR * standard_error:
+            return False
+        if certificate.standard_error(pair, terms.n) > STANDARD_ERROR_ERROR * standard_error:
+            return False
+    return True

@@ -1,0 +1,301 @@
+"""Low-rank features of smooth kernels: pivoted Cholesky factorisation, as a stream over all rows.
+
+A Gaussian kernel on few columns, or any kernel on few distinct rows, is numerically of low rank:
+``K = ΦΦ' + R`` with few columns in Φ and a remainder ``R ⪰ 0`` whose diagonal d can be made as
+small as wanted. The pivots are found in three steps:
+
+1. greedily on a pilot of some thousand rows, those at the ends of every column among them;
+2. in a pass over all rows, which finds what the pilot missed (``d > tail``); greedily among those;
+3. the pivots' own matrix is factored again in greedy order, and those that became superfluous are
+   dropped: in any other order the rounding of late pivots would swell.
+
+More pivots only lower d, so rows that were well represented stay so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reldep.engine.feature_maps import FeatureMap
+from reldep.engine.recipe import Between
+from reldep.engine.threads import over_runs
+from reldep.kernels.composite import FittedProduct, FittedSum
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import numpy.typing as npt
+
+    from reldep.data.variables import FloatArray, IntArray
+    from reldep.kernels.base import FittedKernel
+
+# Rows among which the first pivots are chosen: at random, and at either end of every column.
+PILOT_ROWS = 2_000
+PILOT_ENDS = 60
+
+# A row joins the pivots if its residual is this many times the tolerance.
+TAIL = 100.0
+
+# Rows that the pilot missed are looked at so many at a time.
+MISSED_AT_A_TIME = 4_000
+
+# Rows on which the rank is probed.
+PROBED_ROWS = (500, 2_000)
+
+
+class RankTooHighError(Exception):
+    """More pivots would be needed than are allowed."""
+
+
+def is_positive(kernel: FittedKernel) -> bool:
+    """Whether a kernel is known to be positive semi-definite and to be bounded."""
+    if isinstance(kernel, (FittedProduct, FittedSum)):
+        return all(map(is_positive, kernel.factors))
+    return kernel.in_unit_interval and kernel.formula is not None
+
+
+@dataclass(frozen=True, eq=False)
+class Pivots:
+    """The pivots of a kernel and the factor of their own matrix, ``K(P, P) = LL'``.
+
+    Attributes
+    ----------
+    between : Between
+        Evaluates the kernel.
+    points : ndarray, shape (n_columns, rank)
+        The coordinates of the pivots.
+    factor : ndarray, shape (rank, rank)
+        L, in the order of Fortran.
+    diagonal : float
+        The value of the kernel between equal rows.
+    tolerance : float
+    """
+
+    between: Between
+    points: FloatArray
+    factor: FloatArray
+    diagonal: float
+    tolerance: float
+
+    @property
+    def rank(self) -> int:
+        """The number of pivots."""
+        return int(self.points.shape[1])
+
+    def features(self, rows: FloatArray) -> FloatArray:
+        """Give ``K(rows, P) L'⁻¹`` for some coordinates."""
+        from scipy.linalg.blas import dtrsm
+
+        block = self.between.values(rows, self.points)
+        # φ L' = k, row by row; the transposed views are in Fortran's order and are not copied.
+        solved: FloatArray = dtrsm(1.0, self.factor, block.T, lower=1, overwrite_b=1).T
+        return solved
+
+    def residuals(self, features: FloatArray) -> FloatArray:
+        """Give what is left of the diagonal."""
+        left: FloatArray = self.diagonal - np.einsum("ij,ij->i", features, features)
+        return left
+
+    def extended(self, rows: FloatArray, cap: int) -> Pivots:
+        """Add pivots from some rows until none of these has a residual above the tail."""
+        features = self.features(rows)
+        limit = TAIL * self.tolerance
+        chosen = greedy_pivots(self.between, rows, features, self.diagonal, limit, cap + 1)
+        points = np.concatenate([self.points, rows[:, chosen]], axis=1)
+        return factored(self.between, points, self.diagonal, self.tolerance, cap)
+
+
+def greedy_pivots(
+    between: Between,
+    rows: FloatArray,
+    features: FloatArray,
+    diagonal: float,
+    limit: float,
+    cap: int,
+) -> list[int]:
+    """Choose the row with the largest residual, again and again, until all are below a limit.
+
+    Parameters
+    ----------
+    between : Between
+    rows : ndarray, shape (n_columns, n)
+        Coordinates.
+    features : ndarray, shape (n, r)
+        Their features by the pivots so far.
+    diagonal : float
+    limit : float
+    cap : int
+        At most so many pivots in all.
+    """
+    n, r = features.shape
+    table = np.empty((min(cap, r + n), n))
+    table[:r] = features.T
+    residuals = diagonal - np.einsum("ji,ji->i", table[:r], table[:r])
+    chosen: list[int] = []
+    while r < len(table):
+        p = int(np.argmax(residuals))
+        if residuals[p] <= limit:
+            break
+        column = between.values(rows, rows[:, p : p + 1])[:, 0]
+        column -= table[:r, p] @ table[:r]
+        column /= np.sqrt(residuals[p])
+        table[r] = column
+        residuals -= column * column
+        residuals[p] = 0.0
+        chosen.append(p)
+        r += 1
+    return chosen
+
+
+def factored(
+    between: Between, points: FloatArray, diagonal: float, tolerance: float, cap: int
+) -> Pivots:
+    """Factor the pivots' own matrix in greedy order and drop those that are superfluous."""
+    from scipy.linalg.lapack import dpstrf
+
+    if points.shape[1] > cap:
+        raise RankTooHighError
+    matrix = np.asfortranarray(between.values(points, points))
+    factor, order, rank, _ = dpstrf(matrix, lower=1, tol=tolerance / 4.0, overwrite_a=1)
+    lower = np.asfortranarray(np.tril(factor[:rank, :rank]))
+    kept = np.ascontiguousarray(points[:, order[:rank] - 1])
+    return Pivots(between, kept, lower, diagonal, tolerance)
+
+
+def pilot_pivots(
+    kernel: FittedKernel, between: Between, tolerance: float, cap: int, seed: int
+) -> Pivots:
+    """Choose pivots on some thousand rows."""
+    rows = between.points(_pilot_rows(between.recipe.columns, seed))
+    diagonal = float(kernel(slice(0, 1), slice(0, 1))[0, 0])
+    tolerance *= diagonal
+    nothing = np.empty((rows.shape[1], 0))
+    # A kernel that takes half of the pilot would take half of all rows.
+    most = min(cap + 1, max(1, rows.shape[1] // 2))
+    chosen = greedy_pivots(between, rows, nothing, diagonal, tolerance, most)
+    if len(chosen) == most:
+        raise RankTooHighError
+    return factored(between, np.ascontiguousarray(rows[:, chosen]), diagonal, tolerance, cap)
+
+
+def _pilot_rows(columns: FloatArray, seed: int) -> IntArray:
+    """Draw rows at random, and add those at the ends of every column."""
+    n = columns.shape[1]
+    if n <= PILOT_ROWS:
+        return np.arange(n)
+    drawn = [np.random.default_rng(seed).choice(n, PILOT_ROWS, replace=False)]
+    for column in columns:
+        order = np.argpartition(column, [PILOT_ENDS, n - PILOT_ENDS])
+        drawn += [order[:PILOT_ENDS], order[n - PILOT_ENDS :]]
+    return np.unique(np.concatenate(drawn))
+
+
+def probed_rank(kernel: FittedKernel, tolerance: float, seed: int) -> float | None:
+    """Estimate the rank from two samples; None where the larger one has none below half its size.
+
+    Ranks grow like a power of log m for light tails and like a power of m for heavy ones; the
+    power is the safer guess.
+    """
+    between = Between.of(kernel)
+    if between is None or not is_positive(kernel):
+        return None
+    n = len(kernel)
+    large = min(PROBED_ROWS[1], n)
+    small = min(PROBED_ROWS[0], large // 4)
+    drawn = np.random.default_rng(seed).choice(n, large, replace=False)
+    diagonal = float(kernel(slice(0, 1), slice(0, 1))[0, 0])
+    ranks = []
+    for size in (small, large):
+        rows = between.points(drawn[:size])
+        cap = size if size == small else size // 2
+        nothing = np.empty((size, 0))
+        chosen = greedy_pivots(between, rows, nothing, diagonal, tolerance * diagonal, cap)
+        ranks.append(max(1, len(chosen)))
+    if ranks[1] >= large // 2:
+        return None
+    power = np.log(ranks[1] / ranks[0]) / np.log(large / small)
+    return float(ranks[1] * (n / large) ** max(0.0, power))
+
+
+@dataclass(frozen=True, eq=False)
+class LowRankMap(FeatureMap):
+    """The features of a kernel by its pivots.
+
+    Attributes
+    ----------
+    pivots : Pivots
+    kept : ndarray, shape (n, rank), or None
+        The features of all rows where there is room for them.
+    """
+
+    pivots: Pivots
+    kept: FloatArray | None = None
+
+    @property
+    def is_exact(self) -> bool:
+        return False
+
+    def rows(self, chosen: slice | IntArray) -> FloatArray:
+        if self.kept is not None:
+            return self.kept[chosen]
+        return self.pivots.features(self.pivots.between.points(chosen))
+
+    @cached_property
+    def centre(self) -> FloatArray:
+        return np.asarray(self.rows(self._pilot).mean(axis=0))
+
+    def exact_kernel(self, chosen: IntArray) -> FittedKernel:
+        taken = self.kernel.take(chosen)
+        if taken is None:
+            raise NotImplementedError
+        return taken
+
+    def kept_whole(self) -> LowRankMap:
+        """Make the features of all rows once and hold them."""
+        n = len(self.kernel)
+        kept = np.empty((n, self.pivots.rank))
+
+        def fill(places: Iterable[slice]) -> int:
+            for place in places:
+                kept[place] = self.rows(place)
+            return 1
+
+        over_runs(fill, n, self.pivots.rank)
+        return replace(self, kept=kept)
+
+
+def low_rank_map(kernel: FittedKernel, tolerance: float, cap: int, seed: int) -> LowRankMap | None:
+    """Find pivots for all rows of a kernel; None for one that cannot be treated so.
+
+    Raises
+    ------
+    RankTooHighError
+        If there would be more than `cap` pivots.
+    """
+    between = Between.of(kernel)
+    if between is None or not is_positive(kernel):
+        return None
+    pivots = pilot_pivots(kernel, between, tolerance, cap, seed)
+    missed = np.array(over_runs(partial(_missed, pivots), len(kernel), pivots.rank), dtype=np.int64)
+    while len(missed):
+        now, later = missed[:MISSED_AT_A_TIME], missed[MISSED_AT_A_TIME:]
+        pivots = pivots.extended(between.points(now), cap)
+        missed = later[_above_tail(pivots, between.points(later))]
+    return LowRankMap(kernel, pivots)
+
+
+def _missed(pivots: Pivots, places: Iterable[slice]) -> list[int]:
+    """List the rows of some runs that the pivots do not represent."""
+    found: list[int] = []
+    for place in places:
+        above = _above_tail(pivots, pivots.between.points(place))
+        found += (place.start + np.flatnonzero(above)).tolist()
+    return found
+
+
+def _above_tail(pivots: Pivots, rows: FloatArray) -> npt.NDArray[np.bool_]:
+    return pivots.residuals(pivots.features(rows)) > TAIL * pivots.tolerance

@@ -1,0 +1,126 @@
+"""Values of any size: far observations, exact zeros, sums that no number can hold."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import reldep
+from reldep.data.objects import read_variable
+from reldep.engine import Dense, Features, Tiled, compute_influence
+from reldep.kernels import Delta, Distance, Gaussian, Laplace, Linear, Polynomial
+
+PAIRS = [("x", "y"), ("x", "w")]
+ENGINES = {
+    "dense": Dense(),
+    "tiled": Tiled(compiled=False, tile=64),
+    "compiled": Tiled(compiled=True, tile=64),
+}
+
+
+def related(m=200, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=m)
+    return {"x": x, "y": x + rng.normal(size=m), "w": x + 2 * rng.normal(size=m)}
+
+
+def influence(kernel, data, engine="dense", **options):
+    kernels = {name: kernel.fit(read_variable(values, name)) for name, values in data.items()}
+    return compute_influence(kernels, PAIRS, engine, **options)
+
+
+def z_of(found):
+    difference = found.psi[0] - found.psi[1]
+    standard_error = np.sqrt(difference @ difference) / found.n_observations
+    return (found.estimates[0] - found.estimates[1]) / standard_error
+
+
+@pytest.mark.parametrize("far", [9.97e36, 1e155, 1e200])
+@pytest.mark.parametrize("kernel", [Gaussian(), Laplace(), Gaussian("mid-median")])
+def test_one_far_value_leaves_the_others_their_digits(kernel, far):
+    """To a bounded kernel an observation at 1e6 is as far as one at 1e200."""
+    data = related(40)
+    answers = []
+    for value in (1e6, far):
+        moved = {**data, "x": np.append(data["x"][1:], value)}
+        answers.append(influence(kernel, moved).values)
+    np.testing.assert_allclose(answers[1], answers[0], rtol=1e-9, atol=1e-15)
+
+
+@pytest.mark.parametrize("size", [2.0**-600, 2.0**510, 2.0**650])
+@pytest.mark.parametrize("kernel", [Gaussian(), Laplace("mean")])
+@pytest.mark.parametrize("columns", [1, 30])
+def test_the_size_of_the_values_does_not_matter_to_a_scaled_kernel(kernel, size, columns):
+    rng = np.random.default_rng(0)
+    data = {name: rng.normal(size=(50, columns)) for name in "xyw"}
+    plain = influence(kernel, data, bandwidths=True)
+    grown = influence(kernel, {k: v * size for k, v in data.items()}, bandwidths=True)
+    np.testing.assert_allclose(grown.values, plain.values, rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(grown.bandwidth_psi, plain.bandwidth_psi, rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(), Laplace(), Distance(), Linear()])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_exact_zero_is_known_by_the_size_of_the_kernels(kernel, engine):
+    """A column with a single 1 has a kernel f(x) + f(x'), whose HSIC with anything is 0."""
+    data = related()
+    single = {**data, "x": np.eye(200)[17]}
+    fitted = Gaussian(1.0) if isinstance(kernel, (Gaussian, Laplace)) else kernel
+    found = influence(fitted, single, ENGINES[engine])
+    assert found.is_zero.all()
+    assert not influence(fitted, data, ENGINES[engine]).is_zero.any()
+
+
+def test_features_know_an_exact_zero_too():
+    data = related()
+    labels = {name: values > 0 for name, values in data.items()}
+    single = {**labels, "x": np.eye(200)[17] > 0}
+    assert influence(Delta(), single, Features()).is_zero.all()
+    assert not influence(Delta(), labels, Features()).is_zero.any()
+
+
+@pytest.mark.parametrize("kernel", [Distance(), Polynomial(2), Linear()])
+def test_values_that_cannot_be_added_up_are_refused_in_words(kernel):
+    data = {name: 1e160 * values for name, values in related(30).items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match=r"x and y are too large to be added up\. Rescale"):
+            influence(kernel, data)
+
+
+@pytest.mark.parametrize("far", [1e4, 1e8])
+@pytest.mark.parametrize("engine", ["tiled", "compiled"])
+def test_distances_from_a_far_observation_do_not_drown_the_others(far, engine):
+    data = related()
+    data["x"] = np.append(data["x"][1:], far)
+    dense = influence(Distance(), data)
+    tiles = influence(Distance(), data, ENGINES[engine])
+    assert z_of(tiles) == pytest.approx(z_of(dense), rel=1e-9)
+
+
+def test_distances_from_a_far_observation_differ_by_the_effect_of_its_row():
+    """``|far - x_i|`` is a function of `far` minus x_i: how far it is changes no HSIC."""
+    data = related()
+    near, far = (
+        influence(Distance(), {**data, "x": np.append(data["x"][1:], value)}).estimates
+        for value in (1e4, 1e8)
+    )
+    np.testing.assert_allclose(far, near, rtol=1e-8)
+
+
+@pytest.mark.parametrize("bandwidth", [1e-170, 1e160])
+@pytest.mark.parametrize("kernel", [Gaussian, Laplace])
+def test_a_bandwidth_out_of_all_proportion_is_refused(kernel, bandwidth):
+    with pytest.raises(ValueError, match="is out of all proportion to the values"):
+        influence(kernel(bandwidth), related(30))
+    with pytest.raises(ValueError, match="is out of all proportion to the values"):
+        kernel(1.0).fit(read_variable(related(30)["x"], "x")).scaled(bandwidth)
+
+
+def test_hsic_of_huge_values_is_that_of_the_same_values():
+    x, y = related(60)["x"], related(60)["y"]
+    assert reldep.hsic(x * 1e155, y, kernel="gaussian") == pytest.approx(
+        reldep.hsic(x, y, kernel="gaussian")
+    )

@@ -1,0 +1,141 @@
+"""Mess in how a file is written, in its header and in its rows."""
+
+from __future__ import annotations
+
+import gzip
+
+from messy_table import TRUE, Case, comma, lines, text, with_cells, zipped
+
+HOW_IT_IS_WRITTEN = [
+    Case("a byte order mark (UTF-8)", "understood", lambda: b"\xef\xbb\xbf" + text().encode()),
+    Case(
+        "UTF-16, as Excel's “Unicode text”", "understood", lambda: text(sep="\t").encode("utf-16")
+    ),
+    Case("line ends of Windows", "understood", lambda: text(end="\r\n")),
+    Case("line ends of an old Mac", "understood", lambda: text(end="\r")),
+    Case("line ends of two systems", "understood", lambda: text().replace("\n", "\r\n", 9)),
+    Case("semicolons, tabs or bars between fields", "understood", lambda: text(sep=";")),
+    Case("`sep=;` in the first line", "understood", lambda: "sep=;\n" + text(sep=";")),
+    Case("delimiters at the end of lines", "understood", lambda: text(end=",,\n")),
+    Case("blank lines", "understood", lambda: lines(before="\n", after={5: "\n", 9: ",,,,\n"})),
+    Case("a cell of two lines", "understood", lambda: text(with_cells("sex", (3, '"f\n?"')))),
+    Case("compressed with gzip", "understood", lambda: gzip.compress(text().encode(), mtime=0)),
+    Case("a ZIP archive of one file", "understood", lambda: zipped(a_csv=text()), file="study.zip"),
+    Case(
+        "a ZIP archive of two files",
+        "refused",
+        lambda: zipped(a_csv=text(), b_csv=text()),
+        "is a ZIP archive of 2 files: 'a.csv', 'b.csv'",
+        file="study.zip",
+    ),
+    Case(
+        "Latin-1, not UTF-8",
+        "refused",
+        lambda: text(with_cells("sex", (3, "Männlich"))).encode("latin1"),
+        "line 5 of study.csv is not UTF-8 text",
+    ),
+    Case(
+        "the same, with its encoding named",
+        "understood",
+        lambda: text(with_cells("sex", (3, "Männlich"))).encode("latin1"),
+        options={"encoding": "latin1"},
+    ),
+    Case(
+        "a NUL byte",
+        "refused",
+        lambda: text().replace("p7", "p\0"),
+        "a NUL byte on line 9",
+    ),
+    Case("a picture named .csv", "refused", lambda: b"\x89PNG\r\n\x1a\n", "looks like a PNG image"),
+    Case("an empty file", "refused", lambda: "", "study.csv is empty"),
+]
+HEADERS_AND_ROWS = [
+    Case(
+        "comments before the table",
+        "said",
+        lambda: lines(before="# exported in May\n# by us\n"),
+        "2 lines of comments before the table left out",
+    ),
+    Case(
+        "a comment between rows",
+        "said",
+        lambda: lines(after={4: "# a new batch\n"}),
+        "line 5 was taken as a comment and left out",
+    ),
+    Case("a header that starts with #", "understood", lambda: "#" + text()),
+    Case(
+        "a title above the table",
+        "refused",
+        lambda: lines(before="Our study\n\n"),
+        "If the table starts further down, pass skip_rows=2",
+    ),
+    Case(
+        "the same, with two lines skipped",
+        "understood",
+        lambda: lines(before="Our study\n\n"),
+        options={"skip_rows": 2},
+    ),
+    Case(
+        "no header",
+        "refused",
+        lambda: "20,18.5\n21,19.5\n23,20.5\n25,22\n",
+        "line 1 of study.csv holds numbers in place of column names",
+    ),
+    Case(
+        "the same, and told so",
+        "understood",
+        lambda: "20,18.5\n21,19.5\n23,20.5\n25,22\n",
+        options={"header": False},
+        columns=("c1", "c2"),
+        values={"c1": [20, 21, 23, 25], "c2": [18.5, 19.5, 20.5, 22]},
+    ),
+    Case(
+        "two columns of one name",
+        "refused",
+        lambda: text().replace("sex", "age", 1),
+        "more than one column named 'age'",
+    ),
+    Case(
+        "the header once more, between rows",
+        "said",
+        lambda: lines(after={9: "id,sex,age,fat,income\n"}),
+        "line 10 was taken as the header once more and left out",
+    ),
+    Case(
+        "a row of units under the header",
+        "said",
+        lambda: lines(after={1: ",,years,%,EUR\n"}),
+        "line 2 holds units, not an observation, and was left out (age: years, fat: %",
+    ),
+    Case(
+        "a row of totals",
+        "cautioned",
+        lambda: lines(end="Total,,1206,700.4,99999\n"),
+        "line 26 looks like a row of totals ('Total'), which is no observation",
+        values=None,
+    ),
+    Case(
+        "a footer",
+        "refused",
+        lambda: lines(end="(24 rows)\n"),
+        "line 26 of study.csv has 1 field, but line 1 names 5 columns: '(24 rows)'",
+    ),
+    Case(
+        "a decimal comma between commas",
+        "refused",
+        lambda: text().replace(f"{TRUE['fat'][4]}", comma(TRUE["fat"][4]), 1),
+        "line 6 of study.csv has 6 fields, but line 1 names 5 columns",
+    ),
+    Case(
+        "a row that was cut off",
+        "refused",
+        lambda: lines(after={7: "p99,f,33\n"}),
+        "line 8 of study.csv has 3 fields, but line 1 names 5 columns: 'p99,f,33'",
+    ),
+    Case(
+        "a double quote inside a value",
+        "refused",
+        lambda: text(with_cells("sex", (3, '5" pipe'))),
+        "line 5 of study.csv has a double quote that is not closed or stands inside a value",
+    ),
+]
