@@ -8,10 +8,9 @@ bandwidth; "linear" and "polynomial" are ours too.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from reldep.data.checks import check_choice, check_names_known
-from reldep.data.variables import Variable
 from reldep.exceptions import InputError, Option
 from reldep.kernels.automatic import auto_kernel
 from reldep.kernels.bags import Bags
@@ -36,6 +35,9 @@ from reldep.kernels.series import TimeSeries
 from reldep.kernels.sphere import Haversine
 from reldep.kernels.strings import EditDistance, Spectrum
 from reldep.kernels.survival import LogRank
+
+if TYPE_CHECKING:
+    from reldep.data.variables import Variable
 
 KernelSpec: TypeAlias = "str | Kernel | Callable[[Any, Any], Any]"
 
