@@ -12,7 +12,7 @@ from reldep.data.objects import WAY_OUT_OBJECTS
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable
 from reldep.exceptions import DataWarning, InputError, InputTypeError, Option
 from reldep.kernels.base import Kernel
-from reldep.kernels.categorical import Agreement, Delta, FittedDelta
+from reldep.kernels.categorical import Agreement, Delta
 from reldep.kernels.columnwise import Ordered
 from reldep.kernels.composite import Product
 from reldep.kernels.radial import FittedRadial, Gaussian
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
 # Strings whose median length is above this, and most of which differ, are texts, not labels.
 LONGEST_LABEL = 30
-
-# Shorter strings of which at least this share differ make labels that hardly ever agree.
-NEARLY_ALL_DIFFERENT = 0.5
 
 # Columns whose standard deviations differ by more than this are hardly in one unit. Wide blocks
 # are mostly of one kind (genes, pixels, fatty acids), whose spreads differ for a reason.
@@ -57,7 +54,7 @@ def auto_kernel(variable: Variable) -> Kernel:
         _refuse_doubtful(variable)
         if getattr(variable, "ordered", False):
             return Ordered()
-        return noted(Delta(), _about_labels(variable))
+        return Delta()
     if isinstance(variable, Mixed):
         return _for_mixed(variable)
     if isinstance(variable, Items):
@@ -100,7 +97,7 @@ class _Noted(Kernel):
 
     def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedKernel:
         fitted = self.kernel.fit(variable, rng=rng)
-        if isinstance(fitted, (FittedRadial, FittedDelta)):
+        if isinstance(fitted, FittedRadial):
             return replace(fitted, notes=(*fitted.notes, *self.notes))
         return fitted
 
@@ -201,21 +198,6 @@ def _ruled_by_length(variable: Sparse) -> tuple[DataWarning, ...]:
                 Option("kernel", "cosine"),
                 ".",
             ],
-        ),
-    )
-
-
-def _about_labels(labels: Labels) -> tuple[DataWarning, ...]:
-    """Caution about short strings that hardly ever agree."""
-    n_used = len(np.unique(labels.codes))
-    strings = all(isinstance(value, (str, bytes)) for value in labels.categories)
-    if not strings or n_used < NEARLY_ALL_DIFFERENT * len(labels) or n_used == len(labels):
-        return ()
-    return (
-        DataWarning(
-            f"{labels.name} has {n_used} different strings in {len(labels)} observations; as "
-            "labels nearly all differ, and little dependence can show.",
-            "For names and codes use EditDistance(), for sequences Spectrum(), for words Text().",
         ),
     )
 

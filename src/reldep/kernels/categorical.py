@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from reldep.data.variables import FloatArray, IntArray
-    from reldep.exceptions import ReldepWarning
 
 
 def indicators(labels: Labels, rows: slice | IntArray = ALL_ROWS) -> csr_array:
@@ -33,7 +32,6 @@ class FittedDelta(FittedKernel):
     """Equality of codes."""
 
     labels: Labels
-    notes: tuple[ReldepWarning, ...] = ()
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -45,10 +43,6 @@ class FittedDelta(FittedKernel):
 
     def __call__(self, rows: slice, cols: slice) -> FloatArray:
         return np.equal(self.codes[rows, None], self.codes[None, cols]).astype(np.float64)
-
-    @property
-    def cautions(self) -> tuple[ReldepWarning, ...]:
-        return self.notes
 
     @property
     def label(self) -> str:
