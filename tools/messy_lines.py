@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 
-from messy_table import TRUE, Case, comma, lines, text, with_cells, zipped
+from messy_table import TRUE, Case, cells, comma, lines, text, with_cells, zipped
 
 HOW_IT_IS_WRITTEN = [
     Case("a byte order mark (UTF-8)", "understood", lambda: b"\xef\xbb\xbf" + text().encode()),
@@ -19,6 +19,11 @@ HOW_IT_IS_WRITTEN = [
     Case("delimiters at the end of lines", "understood", lambda: text(end=",,\n")),
     Case("blank lines", "understood", lambda: lines(before="\n", after={5: "\n", 9: ",,,,\n"})),
     Case("a cell of two lines", "understood", lambda: text(with_cells("sex", (3, '"f\n?"')))),
+    Case(
+        "blanks around quotes",
+        "understood",
+        lambda: text(cells(fat=lambda v: f' "{v}" ')),
+    ),
     Case("compressed with gzip", "understood", lambda: gzip.compress(text().encode(), mtime=0)),
     Case("a ZIP archive of one file", "understood", lambda: zipped(a_csv=text()), file="study.zip"),
     Case(

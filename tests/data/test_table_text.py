@@ -20,6 +20,7 @@ from reldep.data import (
     delimited,
     open_table,
     quote_column,
+    sources,
 )
 from reldep.data.dialect import Dialect, decode, detect
 
@@ -210,9 +211,9 @@ def test_categories_are_labels_whatever_they_look_like(write: Write) -> None:
 def test_in_a_large_file_a_late_word_is_named_with_its_line(
     write: Write, monkeypatch: pytest.MonkeyPatch, column: str
 ) -> None:
-    monkeypatch.setattr(delimited, "SMALL_FILE", 1000)
+    monkeypatch.setattr(sources, "SMALL_FILE", 1000)
     monkeypatch.setattr(delimited, "_ROWS_LOOKED_AT", 50)
-    monkeypatch.setattr(delimited, "_PART_LOOKED_AT", 500)
+    monkeypatch.setattr(sources, "_PART_LOOKED_AT", 500)
     late = {"x": "1.5", "b": "true"}
     rows = ",".join(late.values()) + "\n"
     late[column] = "oops"
@@ -227,9 +228,9 @@ def test_in_a_large_file_a_late_word_is_named_with_its_line(
 def test_in_a_large_file_the_first_rows_do_not_settle_everything(
     write: Write, monkeypatch: pytest.MonkeyPatch, compressed: bool
 ) -> None:
-    monkeypatch.setattr(delimited, "SMALL_FILE", 1000)
+    monkeypatch.setattr(sources, "SMALL_FILE", 1000)
     monkeypatch.setattr(delimited, "_ROWS_LOOKED_AT", 50)
-    monkeypatch.setattr(delimited, "_PART_LOOKED_AT", 500)
+    monkeypatch.setattr(sources, "_PART_LOOKED_AT", 500)
     content = ("i,gap,w\n" + "1,NA,u\n" * 300 + "2.5,3,v\n,,\n").encode()
     path = write("large.csv", gzip.compress(content, mtime=0) if compressed else content)
     table = open_table(path)
@@ -241,7 +242,7 @@ def test_in_a_large_file_the_first_rows_do_not_settle_everything(
 def test_only_the_columns_asked_for_are_parsed(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(delimited, "SMALL_FILE", 10)
+    monkeypatch.setattr(sources, "SMALL_FILE", 10)
     monkeypatch.setattr(delimited, "_ROWS_LOOKED_AT", 5)
     path = write("wide.csv", "a,b\n" + "1,1\n" * 20 + "2,oops\n")
     assert open_table(path).read(["a"])["a"].sum() == 22
@@ -295,8 +296,8 @@ def test_a_bad_text_file_is_named_with_what_is_wrong(
 def test_bad_bytes_beyond_the_part_looked_at_are_found_on_reading(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(delimited, "SMALL_FILE", 100)
-    monkeypatch.setattr(delimited, "_PART_LOOKED_AT", 50)
+    monkeypatch.setattr(sources, "SMALL_FILE", 100)
+    monkeypatch.setattr(sources, "_PART_LOOKED_AT", 50)
     path = write("late.csv", b"a,b\n" + b"1,x\n" * 100 + b"2,\xe9\n")
     with pytest.raises(ValueError, match=r"late.csv is not UTF-8 text"):
         open_table(path).read(["b"])

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 
 import reldep
 from reldep.data.objects import read_variable
-from reldep.kernels import Delta, EditDistance, Spectrum, Text
+from reldep.exceptions import DataWarning
+from reldep.kernels import Agreement, Delta, EditDistance, Gaussian, Spectrum, Text
 from reldep.kernels.resolve import as_kernel
 
 RNG = np.random.default_rng(6)
@@ -89,3 +93,118 @@ def test_missing_texts_can_be_dropped():
             texts, RNG.normal(size=24), kernel=(Text(), "auto"), missing="drop"
         )
     assert dropped.n_observations == 23
+
+
+def test_rbf_is_the_gaussian_with_the_median_bandwidth():
+    x = RNG.normal(5.0, 100.0, (30, 2))
+    fitted = as_kernel("rbf", read_variable(x, "x")).fit(read_variable(x, "x"))
+    distances = np.sqrt(((x[:, None] - x) ** 2).sum(axis=2))[np.triu_indices(30, 1)]
+    assert fitted.describe()["bandwidth"] == pytest.approx(np.median(distances))
+    assert fitted.label.startswith("Gaussian(bandwidth=")
+
+
+def test_standardized_by_name_gives_every_column_its_scale():
+    x = RNG.normal(size=(30, 2)) * [1.0, 1000.0]
+    y = x[:, 0] + 0.1 * RNG.normal(size=30)
+    scaled = reldep.cka(x, y, kernel=("standardized", "gaussian"))
+    assert scaled > reldep.cka(x, y, kernel="gaussian") + 0.2
+    assert scaled == pytest.approx(reldep.cka(x / x.std(axis=0), y, kernel="gaussian"))
+
+
+def mixed(x, *labels):
+    columns = {f"label {i}": [f"level {v}" for v in own] for i, own in enumerate(labels)}
+    return pd.DataFrame({"x": x, **columns})
+
+
+def test_numbers_beside_labels_are_multiplied_with_their_agreement():
+    x, sex = RNG.normal(size=20), RNG.integers(0, 2, 20)
+    frame = read_variable(mixed(x, sex), "frame")
+    values = as_kernel("auto", frame).fit(frame).matrix()
+    same = np.equal.outer(sex, sex)
+    np.testing.assert_allclose(values, Gaussian()(x) * (0.5 + 0.5 * same), rtol=1e-12)
+
+
+def test_a_useless_label_leaves_most_of_a_dependence():
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=200)
+    y = x + 0.3 * rng.normal(size=200)
+    frame = mixed(x, rng.integers(0, 2, 200))
+    alone = reldep.cka(x, y)
+    assert reldep.cka(frame, y) > 0.6 * alone
+    assert reldep.cka(frame, y, kernel=(Gaussian() * Delta(), "auto")) < 0.5 * alone
+
+
+def test_agreement_counts_columns_one_by_one_and_all_at_once():
+    a, b = RNG.integers(0, 3, (2, 25))
+    table = [[f"a{i}", f"b{j}"] for i, j in zip(a, b, strict=True)]
+    same_a, same_b = np.equal.outer(a, a), np.equal.outer(b, b)
+    share, everything = (same_a + 1.0 * same_b) / 2, same_a & same_b
+    np.testing.assert_allclose(Agreement(0.2)(table), 0.2 + 0.4 * share + 0.4 * everything)
+    fitted = Agreement(0.2).fit(read_variable(table, "table"))
+    features = fitted.features().toarray()
+    np.testing.assert_allclose(features @ features.T, fitted.matrix(), atol=1e-12)
+    np.testing.assert_array_equal(Agreement(0.0)(["x", "y"], ["y"]), Delta()(["x", "y"], ["y"]))
+    assert fitted.label == "Agreement(floor=0.2, 2 label columns)"
+    for floor, error in ((1.0, ValueError), (-0.1, ValueError), ("half", TypeError)):
+        with pytest.raises(error, match="pass a number from 0 to below 1"):
+            Agreement(floor)
+
+
+def test_compiled_tiles_give_agreement_its_floor():
+    from reldep.engine import Tiled
+
+    x, y = RNG.normal(size=(2, 120))
+    frame = mixed(x, RNG.integers(0, 3, 120))
+    dense = reldep.hsic(frame, y, engine="dense")
+    assert reldep.hsic(frame, y, engine=Tiled(compiled=True)) == pytest.approx(dense, rel=1e-9)
+
+
+def cautions(data):
+    variable = read_variable(data, "v")
+    return [str(c) for c in as_kernel("auto", variable).fit(variable).cautions]
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (RNG.integers(0, 10, 200), "takes the 10 whole numbers from 0 to 9, about equally often"),
+        (RNG.normal(size=(30, 3)) * [1.0, 50.0, 40.0], "the spread of 'column 1' is"),
+        (
+            pd.DataFrame({"age": 15 * RNG.normal(size=40), "dose": 0.01 * RNG.normal(size=40)}),
+            "the spread of 'age' is .* times that of 'dose': .* outweigh 1 of 2.*'standardized'",
+        ),
+        (
+            sp.csr_array(RNG.poisson(RNG.integers(1, 30, (60, 1)) * RNG.random(40))),
+            "lies in how long the rows are",
+        ),
+    ],
+    ids=["codes", "block", "frame", "counts"],
+)
+def test_auto_cautions_about_what_it_may_misread(data, words):
+    (caution,) = cautions(data)
+    assert re.search(words, caution)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        RNG.poisson(3.0, 200),
+        RNG.binomial(4, 0.5, 200) + 1,
+        RNG.integers(0, 2, 200),
+        RNG.integers(0, 10, 30),
+        RNG.integers(18, 90, 200),
+        RNG.normal(size=(30, 3)),
+        RNG.normal(size=(30, 40)) * np.geomspace(1, 100, 40),
+        sp.csr_array(RNG.poisson(0.3, (60, 80))),
+        ["a", "b", "c"] * 20,
+    ],
+    ids=["counts", "ratings", "0/1", "few", "ages", "block", "wide", "sparse", "labels"],
+)
+def test_auto_says_nothing_where_nothing_is_amiss(data):
+    assert cautions(data) == []
+
+
+def test_the_caution_reaches_the_reader_of_a_result():
+    digit = RNG.integers(0, 10, 100)
+    with pytest.warns(DataWarning, match="If they are codes of categories, pass kernel='delta'"):
+        reldep.dependence(digit, RNG.normal(size=100))

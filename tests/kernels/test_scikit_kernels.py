@@ -34,7 +34,7 @@ def fitted(spec, data=X):
 
 
 def test_every_pairwise_name_is_ours_or_scikit_learns():
-    assert set(PAIRWISE_KERNEL_FUNCTIONS) == set(PAIRWISE_NAMES) | {"linear", "polynomial"}
+    assert set(PAIRWISE_KERNEL_FUNCTIONS) == set(PAIRWISE_NAMES) | {"linear", "polynomial", "rbf"}
     assert not set(PAIRWISE_NAMES) & set(NAMED)
 
 
@@ -101,6 +101,6 @@ def test_unknown_names_get_the_nearest_one():
 def test_names_without_scikit_learn_name_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.metrics.pairwise", None)
     with pytest.raises(
-        ImportError, match=r"kernel 'rbf' needs scikit-learn .*'reldep\[features\]'"
+        ImportError, match=r"kernel 'chi2' needs scikit-learn .*'reldep\[features\]'"
     ):
-        fitted("rbf")
+        fitted("chi2", np.abs(X))

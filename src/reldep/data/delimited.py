@@ -6,8 +6,6 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from reldep.data.cells import MISSING_WORDS, ROW, Cleaned, Refusal, clean_words
 from reldep.data.checks import printable
 from reldep.data.dialect import (
@@ -20,15 +18,14 @@ from reldep.data.dialect import (
     first_lines,
     lines_before,
     lines_to_skip,
-    own_encoding,
     read_header,
-    recoded,
     records,
     units_in,
 )
 from reldep.data.layout import Layout, Odd, ragged, scan_records
 from reldep.data.notation import Form
 from reldep.data.queries import collect, column, explain, named, reading_errors, settled
+from reldep.data.sources import in_utf8, padding, start_of, without_padding
 from reldep.data.table import Table, finished_table, with_categories
 from reldep.exceptions import InputError, Option
 
@@ -41,11 +38,7 @@ if TYPE_CHECKING:
     from reldep.data.options import ReadingOptions
     from reldep.data.rows import Places
 
-# Below this the whole file is looked at to find the types of its columns,
-# above it the first rows; these then stand for the rest.
-SMALL_FILE = 50_000_000
 _ROWS_LOOKED_AT = 10_000
-_PART_LOOKED_AT = 4_000_000
 _SHOWN = 4
 _ZERO_FIRST = re.compile(rb"(^|[\n,;\t|\" ])0\d")
 _TOTAL = re.compile(
@@ -117,10 +110,15 @@ def _own_names(frame: pl.LazyFrame) -> list[str]:
 
 def open_text(content: Path | bytes, name: str, options: ReadingOptions) -> Table:
     """Find out how a text is written and what its columns are."""
-    content = _in_utf8(content, name, options)
-    start, small = _start(content)
+    content = in_utf8(content, name, options)
+    start, small = start_of(content)
     text = first_lines(decode(start, name))
     header, dialect = _read_header(text, name, options)
+    if padding(dialect.delimiter).search(start):
+        content = without_padding(content, dialect.delimiter)
+        start, small = start_of(content)
+        text = first_lines(decode(start, name))
+        header, dialect = _read_header(text, name, options)
     _check_quotes(header, dialect, printable(name))
     offset = len(UTF8_MARK) if start.startswith(UTF8_MARK) else 0
     layout = scan_records(
@@ -148,41 +146,6 @@ def _check_quotes(header: Header, dialect: Dialect, name: str) -> None:
     """Refuse column names with a double quote that is not closed or stands inside one."""
     n_fields = len(header.names)
     scan_records(header.text, dialect.delimiter, n_fields, name=name, start=0, line=header.line)
-
-
-def _in_utf8(content: Path | bytes, name: str, options: ReadingOptions) -> Path | bytes:
-    """Bring a text to UTF-8 with line ends that polars knows, if it is written otherwise."""
-    start, small = _start(content)
-    encoding = options.encoding or own_encoding(start)
-    if encoding is not None and encoding.lower().replace("_", "-") not in ("utf-8", "utf8"):
-        data = content if isinstance(content, bytes) else content.read_bytes()
-        content = start = recoded(data, encoding, name)
-    # A line end of one old computer, or of two computers in one file.
-    if b"\r" in start.replace(b"\r\n", b""):
-        data = start if small else content if isinstance(content, bytes) else content.read_bytes()
-        return _with_line_ends(data)
-    return content
-
-
-def _with_line_ends(data: bytes) -> bytes:
-    r"""Write ``\n`` for every ``\r`` that stands alone outside of quotes."""
-    signs = np.frombuffer(data, dtype=np.uint8).copy()
-    inside = np.cumsum(signs == ord('"')) % 2 == 1
-    followed = np.append(signs[1:] == ord("\n"), False)
-    signs[(signs == ord("\r")) & ~followed & ~inside] = ord("\n")
-    return signs.tobytes()
-
-
-def _start(content: Path | bytes) -> tuple[bytes, bool]:
-    """Return the start of a text in whole lines, or all of it if it is small."""
-    if isinstance(content, bytes):
-        if len(content) < SMALL_FILE:
-            return content, True
-        return content[: content.find(b"\n", _PART_LOOKED_AT) + 1 or None], False
-    if content.stat().st_size < SMALL_FILE:
-        return content.read_bytes(), True
-    with content.open("rb") as file:
-        return file.read(_PART_LOOKED_AT) + file.readline(), False
 
 
 def _read_header(text: str, name: str, options: ReadingOptions) -> tuple[Header, Dialect]:
@@ -289,7 +252,7 @@ def _make_table(
         cleaned = clean_words(frame, schema, form, na=options.na, labels=labels)
         _doubt_points(cleaned, schema, file)
         if small:
-            if _ZERO_FIRST.search(_start(file.content)[0]):
+            if _ZERO_FIRST.search(start_of(file.content)[0]):
                 _doubt_codes(cleaned, schema, file)
             said = [*said, *_totals(cleaned, file)]
     except reading_errors() as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import re
@@ -24,13 +23,6 @@ DELIMITERS = ",;\t|"
 UTF8_MARK = b"\xef\xbb\xbf"
 _RECORDS_LOOKED_AT = 200
 _CHARACTERS_LOOKED_AT = 4_000_000
-# The longer mark first: UTF-32's starts with UTF-16's.
-_WIDE_MARKS = {
-    codecs.BOM_UTF32_LE: "utf-32",
-    codecs.BOM_UTF32_BE: "utf-32",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
 _POINT_NUMBER = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
 # Three digits after the comma may be thousands: they prove nothing.
 _COMMA_NUMBER = re.compile(r"[+-]?\d*,(\d{1,2}|\d{4,})([eE][+-]?\d+)?")
@@ -69,22 +61,6 @@ class Header:
     start: int
     first_line: int
     said: tuple[str, ...] = ()
-
-
-def own_encoding(start: bytes) -> str | None:
-    """Return the encoding that a text names with its first bytes, unless it is UTF-8."""
-    return next((name for mark, name in _WIDE_MARKS.items() if start.startswith(mark)), None)
-
-
-def recoded(data: bytes, encoding: str, name: str) -> bytes:
-    """Return a text in UTF-8."""
-    try:
-        return data.decode(encoding).removeprefix("\ufeff").encode()
-    except (UnicodeError, ValueError) as error:
-        raise InputError(
-            f"{printable(name)} is not text in the encoding {encoding!r}: {error}",
-            ["Name another one with ", Option("encoding"), "."],
-        ) from None
 
 
 def decode(data: bytes, name: str) -> str:

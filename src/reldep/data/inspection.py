@@ -92,11 +92,10 @@ def _codes_in_words(variable: Numeric) -> Iterator[DataWarning]:
     values = variable.values
     if not values.size:
         return
-    finite = np.where(np.isfinite(values), values, np.nan)
-    known = np.isfinite(finite).any(axis=0)
-    ends = np.stack([np.nanmin(finite[:, known], axis=0), np.nanmax(finite[:, known], axis=0)])
+    # Incomplete rows are gone by now; where they are not, NaN is no code.
+    ends = np.stack([values.min(axis=0), values.max(axis=0)])
     may = (np.isin(ends, _CODES) | (np.abs(ends) >= _FILL_VALUE)).any(axis=0)
-    columns = np.flatnonzero(known)[may]
+    columns = np.flatnonzero(may)
     found: dict[float, list[tuple[str, int]]] = {}
     for position in columns:
         for code, times in suspected_codes(values[:, position]):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _PIECE = 8_000_000
 _MOST_ODD = 100_000
 _SHOWN = 200
-_QUOTE, _LINE_END = b'"'[0], b"\n"[0]
+_QUOTE, _LINE_END, _RETURN = b'"\n\r'
 
 
 @dataclass(frozen=True)
@@ -136,19 +136,24 @@ class _Scan:
         is_quote = data == _QUOTE
         if is_quote.any():
             inside = np.cumsum(is_quote, dtype=np.int64) % 2 == 1
-            self._check_quotes(data, np.flatnonzero(is_quote & inside), breaks)
+            self._check_quotes(data, np.flatnonzero(is_quote & inside), -1, breaks)
+            self._check_quotes(data, np.flatnonzero(is_quote & ~inside), 1, breaks)
             is_delimiter &= ~inside
             return np.flatnonzero(is_end & ~inside), is_delimiter, breaks
         return breaks, is_delimiter, breaks
 
     def _check_quotes(
-        self, data: npt.NDArray[np.uint8], opening: IntArray, breaks: IntArray
+        self, data: npt.NDArray[np.uint8], quotes: IntArray, step: int, breaks: IntArray
     ) -> None:
-        """Refuse a double quote that opens inside a value: what it encloses is unclear."""
-        before = data[np.maximum(opening - 1, 0)]
-        allowed = np.isin(before, [self.delimiter, _LINE_END, _QUOTE]) | (opening == 0)
+        """Refuse a double quote that opens or closes inside a value: what it means is unclear.
+
+        `step` leads to the byte before an opening quote, or after a closing one.
+        """
+        beside = data[np.clip(quotes + step, 0, len(data) - 1)]
+        allowed = np.isin(beside, [self.delimiter, _LINE_END, _RETURN, _QUOTE])
+        allowed |= (quotes == 0) & (step < 0)
         if not allowed.all():
-            place = opening[np.argmin(allowed)]
+            place = quotes[np.argmin(allowed)]
             raise stray_quote(self.name, int(self.line + np.searchsorted(breaks, place)))
 
     def _look(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import os
+import re
 import stat
 import sys
 import zipfile
@@ -12,11 +14,15 @@ import zlib
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+import numpy as np
+
 from reldep.data.checks import hint, listing, printable
-from reldep.exceptions import InputError
+from reldep.exceptions import InputError, Option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from reldep.data.options import ReadingOptions
 
 STANDARD_INPUT = "-"
 KINDS = (
@@ -26,6 +32,17 @@ KINDS = (
 MOST_UNPACKED = 4_000_000_000
 """How many bytes a pipe or an archive may hold; a larger file is read from the disk."""
 
+# Below this the whole file is looked at to find the types of its columns,
+# above it the first rows; these then stand for the rest.
+SMALL_FILE = 50_000_000
+_PART_LOOKED_AT = 4_000_000
+# The longer mark first: UTF-32's starts with UTF-16's.
+_WIDE_MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
 _BLOCK = 1 << 20
 _GZIP = b"\x1f\x8b"
 _ZIP = b"PK\x03\x04"
@@ -218,3 +235,72 @@ def check_archive(path: Path, *, but: Sequence[str] = ()) -> None:
             f"{MOST_UNPACKED / 1e9:g} GB that are read.",
             "Save the part you need as a text or Parquet file.",
         )
+
+
+def padding(delimiter: str) -> re.Pattern[bytes]:
+    """Make a pattern for blanks around quotes, as in ``"a", "b"``."""
+    sign = re.escape(delimiter.encode())
+    return re.compile(rb"(?<=%b) +(?=\")|(?<=\") +(?=%b)" % (sign, sign))
+
+
+def without_padding(content: Path | bytes, delimiter: str) -> bytes:
+    """Take off blanks between a delimiter and a quote, which hide the quote from the reader."""
+    data = content if isinstance(content, bytes) else content.read_bytes()
+    signs = np.frombuffer(data, dtype=np.uint8)
+    inside = np.cumsum(signs == ord('"')) % 2 == 1
+    kept = np.ones(len(signs), dtype=bool)
+    for match in padding(delimiter).finditer(data):
+        if not inside[match.start()]:
+            kept[match.start() : match.end()] = False
+    return signs[kept].tobytes()
+
+
+def in_utf8(content: Path | bytes, name: str, options: ReadingOptions) -> Path | bytes:
+    """Bring a text to UTF-8 with line ends that polars knows, if it is written otherwise."""
+    start, small = start_of(content)
+    encoding = options.encoding or own_encoding(start)
+    if encoding is not None and encoding.lower().replace("_", "-") not in ("utf-8", "utf8"):
+        data = content if isinstance(content, bytes) else content.read_bytes()
+        content = start = recoded(data, encoding, name)
+    # A line end of one old computer, or of two computers in one file.
+    if b"\r" in start.replace(b"\r\n", b""):
+        data = start if small else content if isinstance(content, bytes) else content.read_bytes()
+        return _with_line_ends(data)
+    return content
+
+
+def _with_line_ends(data: bytes) -> bytes:
+    r"""Write ``\n`` for every ``\r`` that stands alone outside of quotes."""
+    signs = np.frombuffer(data, dtype=np.uint8).copy()
+    inside = np.cumsum(signs == ord('"')) % 2 == 1
+    followed = np.append(signs[1:] == ord("\n"), False)
+    signs[(signs == ord("\r")) & ~followed & ~inside] = ord("\n")
+    return signs.tobytes()
+
+
+def start_of(content: Path | bytes) -> tuple[bytes, bool]:
+    """Return the start of a text in whole lines, or all of it if it is small."""
+    if isinstance(content, bytes):
+        if len(content) < SMALL_FILE:
+            return content, True
+        return content[: content.find(b"\n", _PART_LOOKED_AT) + 1 or None], False
+    if content.stat().st_size < SMALL_FILE:
+        return content.read_bytes(), True
+    with content.open("rb") as file:
+        return file.read(_PART_LOOKED_AT) + file.readline(), False
+
+
+def own_encoding(start: bytes) -> str | None:
+    """Return the encoding that a text names with its first bytes, unless it is UTF-8."""
+    return next((name for mark, name in _WIDE_MARKS.items() if start.startswith(mark)), None)
+
+
+def recoded(data: bytes, encoding: str, name: str) -> bytes:
+    """Return a text in UTF-8."""
+    try:
+        return data.decode(encoding).removeprefix("\ufeff").encode()
+    except (UnicodeError, ValueError) as error:
+        raise InputError(
+            f"{printable(name)} is not text in the encoding {encoding!r}: {error}",
+            ["Name another one with ", Option("encoding"), "."],
+        ) from None

@@ -6,7 +6,7 @@ when such a kernel is fitted, never here.
 
 from reldep.kernels.bags import Bags
 from reldep.kernels.base import FittedKernel, Kernel
-from reldep.kernels.categorical import Delta
+from reldep.kernels.categorical import Agreement, Delta
 from reldep.kernels.columnwise import Composition, Genotypes, Ordered
 from reldep.kernels.composite import Columns, Product, Sum
 from reldep.kernels.documents import Text
@@ -24,6 +24,7 @@ from reldep.kernels.strings import EditDistance, Spectrum
 from reldep.kernels.survival import LogRank, Survival
 
 __all__ = [
+    "Agreement",
     "Angles",
     "Bags",
     "Columns",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from reldep.data.variables import Labels, Mixed, Numeric, Variable, joint_labels
+from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import ALL_ROWS, EQUAL, FittedKernel, Formula, Kernel, stacked
 
 if TYPE_CHECKING:
@@ -97,6 +98,134 @@ class Delta(Kernel):
         self.check_accepts(first)
         both = FittedDelta(_as_labels(stacked(first, second)))
         return both(slice(0, len(first)), slice(len(first), len(both)))
+
+
+@dataclass(frozen=True, eq=False)
+class FittedAgreement(FittedKernel):
+    """Agreement over a floor: in each of the columns, and in all of them at once.
+
+    Attributes
+    ----------
+    parts : tuple of Labels
+        The label columns and, if there are several, what they say together.
+    weights : tuple of float
+        How much agreement in each part adds.
+    floor : float
+    """
+
+    parts: tuple[Labels, ...]
+    weights: tuple[float, ...]
+    floor: float
+
+    @classmethod
+    def of(cls, columns: tuple[Labels, ...], floor: float) -> FittedAgreement:
+        """Share what is above the floor: half for the columns one by one, half for all at once."""
+        if len(columns) == 1:
+            return cls(columns, (1.0 - floor,), floor)
+        together = joint_labels("all", [labels.codes for labels in columns])
+        each = 0.5 * (1.0 - floor) / len(columns)
+        weights = (*[each] * len(columns), 0.5 * (1.0 - floor))
+        return cls((*columns, together), weights, floor)
+
+    def __len__(self) -> int:
+        return len(self.parts[0])
+
+    def __call__(self, rows: slice, cols: slice) -> FloatArray:
+        shape = (len(range(len(self))[rows]), len(range(len(self))[cols]))
+        block = np.full(shape, self.floor)
+        for labels, weight in zip(self.parts, self.weights, strict=True):
+            block += weight * np.equal(labels.codes[rows, None], labels.codes[None, cols])
+        return block
+
+    @property
+    def label(self) -> str:
+        n = max(1, len(self.parts) - 1)
+        return f"Agreement(floor={self.floor:g}, {n} label column{'' if n == 1 else 's'})"
+
+    @property
+    def in_unit_interval(self) -> bool:
+        return True
+
+    @property
+    def formula(self) -> Formula | None:
+        if len(self.parts) > 1:
+            return None
+        return Formula(EQUAL, self.floor, 1.0, self.parts[0], self.parts[0].codes[None, :])
+
+    @property
+    def nanoseconds(self) -> float:
+        return 2.0 * len(self.parts)
+
+    def take(self, rows: IntArray) -> FittedAgreement:
+        return replace(self, parts=tuple(labels.take(rows) for labels in self.parts))
+
+    def features(self, rows: slice | IntArray = ALL_ROWS) -> csr_array:
+        """Give the one-hot matrices side by side, and a constant column for the floor."""
+        from scipy.sparse import csr_array, hstack
+
+        marks = [
+            np.sqrt(weight) * indicators(labels, rows)
+            for labels, weight in zip(self.parts, self.weights, strict=True)
+        ]
+        constant = csr_array(np.full((marks[0].shape[0], 1), np.sqrt(self.floor)))
+        return hstack([*marks, constant], format="csr")
+
+
+@dataclass(frozen=True)
+class Agreement(Kernel):
+    """How far two rows agree in their labels, with a floor under it.
+
+    Made to be multiplied with a kernel of numbers: ``Gaussian() * Agreement()`` is the default for
+    frames with both. A plain product with :class:`Delta` is 0 between rows of different labels, so
+    that a label that has nothing to do with the question destroys what the numbers show; with a
+    floor of ½ such rows still count half. Relations that change with the label are seen.
+
+    On one label column the kernel is ``floor + (1 - floor) [equal]``. On several, half of what is
+    above the floor goes by the share of columns that agree, half by whether all do.
+
+    Parameters
+    ----------
+    floor : float, default 0.5
+        The value between rows that agree in no label column, from 0 to below 1. With 0 and one
+        column it is :class:`Delta`.
+
+    Examples
+    --------
+    >>> from reldep.kernels import Agreement
+    >>> Agreement()([["f", "old"], ["f", "young"], ["m", "young"]])
+    array([[1.   , 0.625, 0.5  ],
+           [0.625, 1.   , 0.625],
+           [0.5  , 0.625, 1.   ]])
+    """
+
+    floor: float = 0.5
+
+    accepts: ClassVar[tuple[type[Variable], ...]] = (Mixed, Labels)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.floor, bool) or not isinstance(self.floor, (int, float, np.number)):
+            raise InputTypeError(f"floor={self.floor!r}", "pass a number from 0 to below 1.")
+        if not 0 <= self.floor < 1:
+            raise InputError(f"floor={self.floor!r}", "pass a number from 0 to below 1.")
+
+    @property
+    def is_characteristic(self) -> bool:
+        return True
+
+    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedAgreement:  # noqa: ARG002
+        return self._fitted(variable)
+
+    def between(self, first: Variable, second: Variable) -> FloatArray:
+        both = self._fitted(stacked(first, second))
+        return both(slice(0, len(first)), slice(len(first), len(both)))
+
+    def _fitted(self, variable: Variable) -> FittedAgreement:
+        self.check_accepts(variable)
+        parts = variable.parts if isinstance(variable, Mixed) else (variable,)
+        columns = tuple(_composed(part) for part in parts if isinstance(part, Labels))
+        if not columns:
+            raise InputTypeError(f"{variable.name} has no label columns", "use another kernel.")
+        return FittedAgreement.of(columns, float(self.floor))
 
 
 def _as_labels(variable: Variable) -> Labels:

@@ -146,7 +146,8 @@ class Text(MappedKernel):
 
     def title_for(self, variable: Variable) -> str:
         texts = strings_of(variable, "Text")  # type: ignore[arg-type]
-        unspaced = sum(bool(_patterns()[1].search(text)) for text in texts)
+        pattern = _patterns()[1]
+        unspaced = sum(not text.isascii() and bool(pattern.search(text)) for text in texts)
         if not unspaced:
             return self.title
         return f"{self.title}, by pairs of characters in {unspaced} texts without spaces"
@@ -171,7 +172,7 @@ class Text(MappedKernel):
 
     def _texts(self, variable: Variable) -> list[str]:
         texts = strings_of(variable, "Text")  # type: ignore[arg-type]
-        refuse_where(variable.name, [not words(text) for text in texts], "a text without words")
+        refuse_where(variable.name, [not has_words(t) for t in texts], "a text without words")
         return texts
 
 
@@ -259,6 +260,13 @@ def words(text: str, language: str | None = None) -> list[str]:
         else:
             found += words(run)
     return found
+
+
+def has_words(text: str) -> bool:
+    """Tell whether a text has any word, without looking for more than one."""
+    if re.search(r"[^\W\d_]{2}", text):
+        return True
+    return bool(words(text))
 
 
 def stems(language: str | None) -> Callable[[str], list[str]]:

@@ -21,14 +21,14 @@ BlockFunction = Callable[[Any, Any], Any]
 
 ASYMMETRY_TOLERANCE = 1e-8
 
-# The names in ``sklearn.metrics.pairwise.PAIRWISE_KERNEL_FUNCTIONS`` that are not ours
-# ("linear" and "polynomial" are).
-PAIRWISE_NAMES = ("additive_chi2", "chi2", "cosine", "laplacian", "poly", "rbf", "sigmoid")
+# The names in ``sklearn.metrics.pairwise.PAIRWISE_KERNEL_FUNCTIONS`` that are not ours ("linear",
+# "polynomial" and "rbf" are: a fixed gamma is not what people mean by the latter).
+PAIRWISE_NAMES = ("additive_chi2", "chi2", "cosine", "laplacian", "poly", "sigmoid")
 
 NEEDS_POSITIVE = ("additive_chi2", "chi2")
 
 # Parts of a Gaussian process kernel that tell apart all distributions.
-CHARACTERISTIC = ("RBF", "Matern", "RationalQuadratic", "rbf", "laplacian")
+CHARACTERISTIC = ("RBF", "Matern", "RationalQuadratic", "laplacian")
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,26 +1,22 @@
 """From what a user writes for ``kernel=`` to one kernel per variable.
 
 A name is ours (:data:`NAMED`, and "auto") or, where we have none of that name, one of
-``sklearn.metrics.pairwise`` ("rbf", "laplacian", "chi2", ...). "linear" and "polynomial" are
-ours.
+``sklearn.metrics.pairwise`` ("laplacian", "chi2", ...). "rbf" is our Gaussian with the median
+bandwidth; "linear" and "polynomial" are ours too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from reldep.data.checks import check_choice, check_names_known
-from reldep.data.objects import WAY_OUT_OBJECTS
-from reldep.data.variables import Items, Labels, Mixed, Variable
 from reldep.exceptions import InputError, Option
+from reldep.kernels.automatic import auto_kernel
 from reldep.kernels.bags import Bags
 from reldep.kernels.base import Kernel
 from reldep.kernels.categorical import Delta
 from reldep.kernels.columnwise import Composition, Genotypes, Ordered
-from reldep.kernels.composite import Product
 from reldep.kernels.documents import Text
 from reldep.kernels.dot import Linear, Polynomial
 from reldep.kernels.given import (
@@ -32,17 +28,23 @@ from reldep.kernels.given import (
 )
 from reldep.kernels.graphs import WeisfeilerLehman
 from reldep.kernels.images import Images
+from reldep.kernels.mapped import Standardized
 from reldep.kernels.overlap import Jaccard, MinMax
 from reldep.kernels.radial import Distance, Gaussian, Laplace
 from reldep.kernels.series import TimeSeries
 from reldep.kernels.sphere import Haversine
 from reldep.kernels.strings import EditDistance, Spectrum
-from reldep.kernels.survival import Lifetime, LogRank
+from reldep.kernels.survival import LogRank
+
+if TYPE_CHECKING:
+    from reldep.data.variables import Variable
 
 KernelSpec: TypeAlias = "str | Kernel | Callable[[Any, Any], Any]"
 
 NAMED: dict[str, Callable[[], Kernel]] = {
     "gaussian": Gaussian,
+    "rbf": Gaussian,
+    "standardized": Standardized,
     "laplace": Laplace,
     "linear": Linear,
     "polynomial": Polynomial,
@@ -63,83 +65,6 @@ NAMED: dict[str, Callable[[], Kernel]] = {
     "genotypes": Genotypes,
     "ordered": Ordered,
 }
-
-# Strings whose median length is above this, and most of which differ, are texts, not labels.
-LONGEST_LABEL = 30
-
-
-def auto_kernel(variable: Variable) -> Kernel:
-    """Choose by the kind of data: Gaussian for numbers, Delta for labels, both for both.
-
-    Objects, and strings that look like texts, have no kernel of their own accord: which
-    features of them matter is a question to the user, and the error proposes kernels.
-    """
-    if isinstance(variable, Labels):
-        _refuse_texts(variable, "Pass kernel=reldep.kernels.Text()")
-        _refuse_doubtful(variable)
-        return Delta()
-    if isinstance(variable, Mixed):
-        for part in variable.parts:
-            if isinstance(part, Labels):
-                way_out = f"Give each column a kernel with Columns: {part.name!r} gets Text()"
-                _refuse_texts(part, way_out)
-                _refuse_doubtful(part)
-        return Delta() if variable.numbers() is None else Product((Gaussian(), Delta()))
-    if isinstance(variable, Items) and isinstance(variable.items[0], Lifetime):
-        return LogRank()
-    if isinstance(variable, Items):
-        error = ValueError if variable.is_ragged() else TypeError
-        raise error(
-            f"{variable.name} holds {variable.in_words()}, which are neither numbers nor labels; "
-            f"{_proposal(variable)}{WAY_OUT_OBJECTS}"
-        )
-    return Gaussian()
-
-
-def _refuse_doubtful(labels: Labels) -> None:
-    """Refuse strings that are labels only if the user says so."""
-    if labels.doubt is not None:
-        raise InputError(
-            f"{labels.name} {labels.doubt}.",
-            [
-                "Pass numbers; or, if they are labels after all, ",
-                Option("kernel", "delta"),
-                " or a categorical column.",
-            ],
-        )
-
-
-def _refuse_texts(labels: Labels, way_out: str) -> None:
-    """Refuse long strings that mostly differ: as labels they would show no dependence."""
-    strings = [value for value in labels.categories if isinstance(value, (str, bytes))]
-    if 2 * len(strings) <= len(labels):
-        return
-    length = float(np.median([len(string) for string in strings]))
-    if length > LONGEST_LABEL:
-        raise ValueError(
-            f"{labels.name} holds strings of about {length:.0f} characters, {len(strings)} "
-            f"different ones in {len(labels)} observations; as labels they would show no "
-            f"dependence. {way_out} for texts, Spectrum() for sequences such as DNA, or Delta() "
-            "if they are labels after all."
-        )
-
-
-def _proposal(variable: Items) -> str:
-    """Propose a kernel for the objects, as a clause to put into a message."""
-    first = next(item for item in variable.items if item is not None)
-    if isinstance(first, np.ndarray) and first.ndim > 1:
-        fitting = "Images() for pictures, TimeSeries() for series"
-    elif isinstance(first, (set, frozenset)):
-        fitting = "Jaccard()"
-    elif isinstance(first, Mapping):
-        fitting = "MinMax()"
-    elif hasattr(first, "nodes") and hasattr(first, "edges"):
-        fitting = "WeisfeilerLehman()"
-    elif isinstance(first, (list, tuple, np.ndarray)):
-        fitting = "TimeSeries() for series, Jaccard() for sets, WeisfeilerLehman() for graphs"
-    else:
-        fitting = "Embedding(function)"
-    return f"pass kernel=reldep.kernels.{fitting}. "
 
 
 def as_kernel(spec: Any, variable: Variable) -> Kernel:

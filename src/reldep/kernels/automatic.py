@@ -1,0 +1,251 @@
+"""The kernel that follows the data, and what a reader should know about the choice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reldep.data.objects import WAY_OUT_OBJECTS
+from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable
+from reldep.exceptions import DataWarning, InputError, InputTypeError, Option
+from reldep.kernels.base import Kernel
+from reldep.kernels.categorical import Agreement, Delta
+from reldep.kernels.columnwise import Ordered
+from reldep.kernels.composite import Product
+from reldep.kernels.radial import FittedRadial, Gaussian
+from reldep.kernels.survival import Lifetime, LogRank
+
+if TYPE_CHECKING:
+    from reldep.data.variables import FloatArray, IntArray
+    from reldep.kernels.base import FittedKernel
+
+# Strings whose median length is above this, and most of which differ, are texts, not labels.
+LONGEST_LABEL = 30
+
+# Columns whose standard deviations differ by more than this are hardly in one unit. Wide blocks
+# are mostly of one kind (genes, pixels, fatty acids), whose spreads differ for a reason.
+SPREAD_RATIO = 10.0
+MOST_UNITS = 12
+
+# Whole numbers with so many levels, each about as frequent as the others, look like codes:
+# counts and ratings have rare values at their ends.
+CODE_LEVELS = (5, 20)
+EVEN_FREQUENCIES = 1 / 3
+ROWS_PER_LEVEL = 5
+
+# Sparse rows whose length explains so much of the distances between them.
+LENGTH_SHARE = 0.5
+SPARSE_ROWS = 500
+
+
+def auto_kernel(variable: Variable) -> Kernel:
+    """Choose by the kind of data: Gaussian for numbers, Delta for labels, LogRank for lifetimes.
+
+    Labels with an order get :class:`~reldep.kernels.Ordered`; numbers beside labels the Gaussian
+    times :class:`~reldep.kernels.Agreement` of the labels. Objects, and strings that look like
+    texts, have no kernel of their own accord: which features of them matter is a question to the
+    user, and the error proposes kernels.
+    """
+    if isinstance(variable, Labels):
+        _refuse_texts(variable, "Pass kernel=reldep.kernels.Text()")
+        _refuse_doubtful(variable)
+        if getattr(variable, "ordered", False):
+            return Ordered()
+        return Delta()
+    if isinstance(variable, Mixed):
+        return _for_mixed(variable)
+    if isinstance(variable, Items):
+        if isinstance(variable.items[0], Lifetime):
+            return LogRank()
+        error = InputError if variable.is_ragged() else InputTypeError
+        raise error(
+            f"{variable.name} holds {variable.in_words()}, which are neither numbers nor labels; "
+            f"{_proposal(variable)}{WAY_OUT_OBJECTS}"
+        )
+    return noted(Gaussian(), _about_numbers(variable))
+
+
+def _for_mixed(variable: Mixed) -> Kernel:
+    for part in variable.parts:
+        if isinstance(part, Labels):
+            way_out = f"Give each column a kernel with Columns: {part.name!r} gets Text()"
+            _refuse_texts(part, way_out)
+            _refuse_doubtful(part)
+    numbers = variable.numbers()
+    if numbers is None:
+        return Delta()
+    return Product((noted(Gaussian(), _about_numbers(numbers)), Agreement()))
+
+
+@dataclass(frozen=True)
+class _Noted(Kernel):
+    """A kernel with cautions about its choice, which the fitted kernel will carry."""
+
+    kernel: Kernel
+    notes: tuple[DataWarning, ...]
+
+    @property
+    def accepts(self) -> Any:  # type: ignore[override]
+        return self.kernel.accepts
+
+    @property
+    def is_characteristic(self) -> bool:
+        return self.kernel.is_characteristic
+
+    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedKernel:
+        fitted = self.kernel.fit(variable, rng=rng)
+        if isinstance(fitted, FittedRadial):
+            return replace(fitted, notes=(*fitted.notes, *self.notes))
+        return fitted
+
+    def between(self, first: Variable, second: Variable) -> FloatArray:
+        return self.kernel.between(first, second)
+
+    def take(self, rows: IntArray) -> Kernel:
+        return replace(self, kernel=self.kernel.take(rows))
+
+    def frozen(self, fitted: FittedKernel) -> Kernel:
+        return self.kernel.frozen(fitted)
+
+
+def noted(kernel: Kernel, notes: tuple[DataWarning, ...]) -> Kernel:
+    """Attach cautions to a kernel, if there are any."""
+    return _Noted(kernel, notes) if notes else kernel
+
+
+def _about_numbers(variable: Variable) -> tuple[DataWarning, ...]:
+    if isinstance(variable, Sparse):
+        return _ruled_by_length(variable)
+    if not isinstance(variable, Numeric) or variable.missing().any():
+        return ()
+    if variable.values.shape[1] == 1:
+        return _like_codes(variable)
+    return _unlike_units(variable)
+
+
+def _like_codes(variable: Numeric) -> tuple[DataWarning, ...]:
+    """Caution about whole numbers that may be names of categories."""
+    column = variable.values[:, 0]
+    if not np.array_equal(column, np.rint(column)):
+        return ()
+    levels, counts = np.unique(column, return_counts=True)
+    low, high = CODE_LEVELS
+    is_run = levels[-1] - levels[0] == len(levels) - 1
+    enough = len(column) >= ROWS_PER_LEVEL * len(levels)
+    even = counts.min() >= EVEN_FREQUENCIES * counts.max()
+    if not (low <= len(levels) <= high and is_run and enough and even):
+        return ()
+    return (
+        DataWarning(
+            f"{variable.name} takes the {len(levels)} whole numbers from {levels[0]:g} to "
+            f"{levels[-1]:g}, about equally often; as numbers {levels[0]:g} is nearer to "
+            f"{levels[1]:g} than to {levels[-1]:g}.",
+            ["If they are codes of categories, pass ", Option("kernel", "delta"), " for it."],
+        ),
+    )
+
+
+def _unlike_units(variable: Numeric) -> tuple[DataWarning, ...]:
+    """Caution about a block in which one column's spread rules all distances."""
+    spreads = variable.values.std(axis=0)
+    varying = np.flatnonzero(spreads > 0)
+    if not 2 <= len(varying) <= MOST_UNITS:
+        return ()
+    largest, smallest = varying[np.argmax(spreads[varying])], varying[np.argmin(spreads[varying])]
+    ratio = spreads[largest] / spreads[smallest]
+    if ratio < SPREAD_RATIO:
+        return ()
+    names = variable.columns or tuple(f"column {i}" for i in range(len(spreads)))
+    n_ruled = int((spreads[varying] * SPREAD_RATIO <= spreads[largest]).sum())
+    return (
+        DataWarning(
+            f"in {variable.name} the spread of {names[largest]!r} is {ratio:.3g} times that of "
+            f"{names[smallest]!r}: one bandwidth for all columns lets it outweigh {n_ruled} of "
+            f"{len(spreads)}.",
+            [
+                "If the columns are in different units, pass ",
+                Option("kernel", "standardized"),
+                ".",
+            ],
+        ),
+    )
+
+
+def _ruled_by_length(variable: Sparse) -> tuple[DataWarning, ...]:
+    """Caution about sparse counts whose rows differ by their length more than by their kind."""
+    rows = variable.values[: min(len(variable), SPARSE_ROWS)]
+    if rows.shape[0] < 4 or rows.min() < 0:
+        return ()
+    lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
+    mean = np.asarray(rows.mean(axis=0)).ravel()
+    total = float((lengths**2).mean() - mean @ mean)
+    size = float(np.linalg.norm(mean))
+    if total <= 0 or size == 0:
+        return ()
+    # The share of the variance along the mean row, where rows of one kind differ by length.
+    along = np.asarray(rows @ (mean / size)).ravel()
+    if along.var() < LENGTH_SHARE * total:
+        return ()
+    return (
+        DataWarning(
+            f"{variable.name} holds sparse counts, and {along.var() / total:.0%} of their variance "
+            "lies in how long the rows are, not in what they hold.",
+            [
+                "Divide each row by its length (or use TF-IDF), or pass ",
+                Option("kernel", "cosine"),
+                ".",
+            ],
+        ),
+    )
+
+
+def _refuse_doubtful(labels: Labels) -> None:
+    """Refuse strings that are labels only if the user says so."""
+    if labels.doubt is not None:
+        raise InputError(
+            f"{labels.name} {labels.doubt}.",
+            [
+                "Pass numbers; or, if they are labels after all, ",
+                Option("kernel", "delta"),
+                " or a categorical column.",
+            ],
+        )
+
+
+def _refuse_texts(labels: Labels, way_out: str) -> None:
+    """Refuse long strings that mostly differ: as labels they would show no dependence."""
+    strings = [value for value in labels.categories if isinstance(value, (str, bytes))]
+    if 2 * len(strings) <= len(labels):
+        return
+    length = float(np.median([len(string) for string in strings]))
+    if length > LONGEST_LABEL:
+        raise InputError(
+            f"{labels.name} holds strings of about {length:.0f} characters, {len(strings)} "
+            f"different ones in {len(labels)} observations; as labels they would show no "
+            f"dependence. {way_out} for texts, Spectrum() for sequences such as DNA, or Delta() "
+            "if they are labels after all."
+        )
+
+
+def _proposal(variable: Items) -> str:
+    """Propose a kernel for the objects, as a clause to put into a message."""
+    first = next(item for item in variable.items if item is not None)
+    if isinstance(first, np.ndarray) and first.ndim > 1:
+        fitting = "Images() for pictures, TimeSeries() for series, Bags() for bags of vectors"
+    elif isinstance(first, (set, frozenset)):
+        fitting = "Jaccard()"
+    elif isinstance(first, Mapping):
+        fitting = "MinMax()"
+    elif hasattr(first, "nodes") and hasattr(first, "edges"):
+        fitting = "WeisfeilerLehman()"
+    elif isinstance(first, (list, tuple, np.ndarray)):
+        fitting = (
+            "TimeSeries() for series, Bags() for bags of numbers, Jaccard() for sets, "
+            "WeisfeilerLehman() for graphs"
+        )
+    else:
+        fitting = "Embedding(function)"
+    return f"pass kernel=reldep.kernels.{fitting}. "

@@ -1,0 +1,136 @@
+"""Pipes, devices, archives and names that would do harm are refused or contained."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import reldep
+from reldep.data import describe, open_table, sources
+from reldep.data.checks import cell, printable
+
+SOURCE = str(Path(reldep.__file__).parents[1])
+
+
+def test_a_pipe_is_read_to_its_end(tmp_path):
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+
+    def write():
+        with pipe.open("wb") as end:
+            end.write(gzip.compress(b"a,b\n1,2\n3,4\n"))
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    handle = os.open(pipe, os.O_RDONLY)  # waits until the writer is there
+    try:
+        assert open_table(pipe).read(["b"])["b"].to_list() == [2, 4]
+    finally:
+        os.close(handle)
+        writer.join()
+
+
+def test_a_pipe_that_nobody_writes_to_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe.csv")
+    with pytest.raises(ValueError, match=r"pipe.csv is an empty pipe"):
+        open_table(tmp_path / "pipe.csv")
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/null"])
+def test_devices_and_links_to_them_are_refused(tmp_path, device):
+    (tmp_path / "link.csv").symlink_to(device)
+    for path in (device, tmp_path / "link.csv"):
+        with pytest.raises(ValueError, match=r"is a device or socket, which has no end"):
+            open_table(path)
+
+
+def test_a_link_to_a_file_is_the_file(tmp_path):
+    (tmp_path / "a.csv").write_text("x\n1\n2\n")
+    (tmp_path / "link.csv").symlink_to(tmp_path / "a.csv")
+    assert open_table(tmp_path / "link.csv").count_rows() == 2
+
+
+@pytest.mark.parametrize("kind", ["gz", "zip", "npz"])
+def test_an_archive_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch, kind):
+    monkeypatch.setattr(sources, "MOST_UNPACKED", 100_000)
+    path = tmp_path / f"bomb.{kind}"
+    content = b"a,b\n" + b"1,2\n" * 100_000
+    if kind == "gz":
+        path = tmp_path / "bomb.csv.gz"
+        path.write_bytes(gzip.compress(content))
+    elif kind == "zip":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("a.csv", content)
+    else:
+        np.savez_compressed(path, a=np.zeros(100_000))
+    assert path.stat().st_size < 10_000
+    with pytest.raises(ValueError, match=r"0.0001 GB"):
+        open_table(path)
+
+
+def test_a_zip_with_the_rubbish_of_a_mac_has_one_file(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("data.csv", "a\n1\n2\n")
+        archive.writestr("__MACOSX/._data.csv", "x")
+    assert open_table(tmp_path / "a.zip").read(["a"])["a"].to_list() == [1, 2]
+
+
+def test_names_and_cells_reach_no_terminal_as_commands(tmp_path):
+    path = tmp_path / "\x1b[31mred.csv"
+    path.write_text('"\x1b]0;title\x07",x\n1,2\n3,\x1b[2Jword\n4,5\n')
+    table = open_table(path)
+    for ask in (
+        lambda: table.read(["x"]),
+        lambda: table.select("y"),
+        lambda: open_table(tmp_path / "\x1b[31mno.csv"),
+    ):
+        with pytest.raises((ValueError, OSError)) as caught:
+            ask()
+        assert "\x1b" not in str(caught.value)
+    assert printable("a\u202eb\n") == "a\\u202eb\\n"
+    assert len(cell("x" * 10_000_000)) < 60
+
+
+def test_a_hundred_thousand_columns_are_described_in_less_than_a_gigabyte(tmp_path):
+    n = 100_000
+    values = ",".join(str(i % 97) for i in range(n))
+    with (tmp_path / "wide.csv").open("w") as file:
+        file.write(",".join(f"c{i}" for i in range(n)) + "\n" + f"{values}\n" * 5)
+    program = textwrap.dedent(
+        """
+        import resource, sys
+        from reldep.data import describe, open_table
+        columns = describe(open_table(sys.argv[1]))
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        print(len(columns), columns[-1].kernel, peak)
+        """
+    )
+    command = [sys.executable, "-c", program, str(tmp_path / "wide.csv")]
+    environment = os.environ | {"PYTHONPATH": SOURCE}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    n_columns, *kernel, peak = done.stdout.split()
+    assert (int(n_columns), " ".join(kernel)) == (n, "none: constant")
+    kilobytes = 1 if sys.platform != "darwin" else 1024
+    assert int(peak) / kilobytes < 1_000_000
+
+
+def test_wide_and_narrow_tables_are_described_alike(tmp_path, monkeypatch):
+    (tmp_path / "a.csv").write_text(
+        "i,x,w,d,none\n1,0.5,a,2024-01-01,\n2,,b,2024-01-02,\n2,1,b,,\n"
+    )
+    narrow = describe(open_table(tmp_path / "a.csv"))
+    monkeypatch.setattr("reldep.data.queries.WIDE", 2)
+    monkeypatch.setattr("reldep.data.table.WIDE", 2)
+    table = open_table(tmp_path / "a.csv")
+    assert table.is_wide()
+    assert describe(table) == narrow
+    assert table.read_rows(["x"], "i = 2")[1].values() == [3, 4]

@@ -1,0 +1,184 @@
+"""Workbooks of three kinds: sheets, headers, words among numbers, and cells far away."""
+
+from __future__ import annotations
+
+import base64
+import zipfile
+import zlib
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reldep.data import ReadingOptions, open_table, workbooks
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# A workbook of Excel 97 with the columns id (a, b, c) and x, written with xlwt 1.3.
+OLD_WORKBOOK = zlib.decompress(
+    base64.b85decode(
+        b"c-rk)J!lj`6#i!CF89ObvKKExB8DSi)R;!Jut`=0O=XBSiVC`yyCNi9<Vc|@Vl-YU2v&+sAdOAb#vinZorMt"
+        b"5LJ)*IEmH{!7Rjw|-p=C1T#*YJ5}9v#Z{EH6X6D_@o7tati>dPLla31hKtCj^UJOk&K0y)-"
+        b"e%PRT&r@blMoBz_ZG~8r7P2Xfm(6b@Y7NzTS770B=rw8J3&}-"
+        b"X!QglypV>ql=NMd}V(23+@PIr?v~yIgtcO|eVEu@huUH>t&u!Ly#4U^SSab$^j_52tXLWI15~|;4+~yN|4x$"
+        b"ZjR2E;qBYbWc$BHBF*w(D*3?(oJTDO6GAzyUI%1F}!&f$lb0lo)2bs=N?o9h=K|IgL_NFD!OD+El#yUYn*LI"
+        b"Mj?)r639C){Q1riBIzCFe+v7XK=VOOhoSj;r&S_piNb|2A`8CrIbe!gh+Y+oltG`Qf+sr?NxNCH747neCtKd"
+        b"sHy+a6`4A#!2|0z#kqxtPilh$-VAkyMuL_!lbf$s7)IuXP9$~YrAQjLyQm3-"
+        b"Wq!!*`=k^&pS(Bo&99b4^$@8^B<jAbkUtANA1-"
+        b"$gI>`q?%z{*;RL17r@&{{?Q2eisAcQeJ$?IX!3yGRrda#G)a(e&7j^i8`Kre$E6(wxaKZBVRvo^@e5v{V>@P"
+        b"{5FYE9n^VK{{nsdqg!+L)DtyVl$9nzWh8*vyI7#J8B7#J8BYz#s_-AnzfAJ*>>5&d0fg`{dell-"
+        b"?hgK@eh=*9E|3RD(xt)cwciLeOz66<Ued@ocuOQRPtiY&)5+Hn5TJD{ljKkII2|Gh2L==jw};{3<s{{qgU##"
+        b"I"
+    )
+)
+OFFICE = "urn:oasis:names:tc:opendocument:xmlns"
+
+
+def row(*cells: str, times: int = 1) -> str:
+    return (
+        f'<table:table-row table:number-rows-repeated="{times}">{"".join(cells)}</table:table-row>'
+    )
+
+
+def number(value: float, times: int = 1) -> str:
+    return (
+        f'<table:table-cell table:number-columns-repeated="{times}" office:value-type="float" '
+        f'office:value="{value}"><text:p>{value}</text:p></table:table-cell>'
+    )
+
+
+def word(text: str) -> str:
+    return (
+        f'<table:table-cell office:value-type="string"><text:p>{text}</text:p></table:table-cell>'
+    )
+
+
+def gap(times: int) -> str:
+    return f'<table:table-cell table:number-columns-repeated="{times}"/>'
+
+
+def write_ods(path: Path, *rows: str) -> Path:
+    spaces = " ".join(f'xmlns:{n}="{OFFICE}:{n}:1.0"' for n in ("office", "table", "text"))
+    mime = "application/vnd.oasis.opendocument.spreadsheet"
+    manifest = f"{OFFICE}:manifest:1.0"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("mimetype", mime)
+        archive.writestr(
+            "META-INF/manifest.xml",
+            f'<manifest:manifest xmlns:manifest="{manifest}"><manifest:file-entry '
+            f'manifest:full-path="/" manifest:media-type="{mime}"/></manifest:manifest>',
+        )
+        archive.writestr(
+            "content.xml",
+            f"<office:document-content {spaces}><office:body><office:spreadsheet>"
+            f'<table:table table:name="data">{"".join(rows)}</table:table>'
+            "</office:spreadsheet></office:body></office:document-content>",
+        )
+    return path
+
+
+def test_an_old_workbook_is_read(tmp_path):
+    path = tmp_path / "old.xls"
+    path.write_bytes(OLD_WORKBOOK)
+    assert open_table(path).read(["id", "x"]).rows() == [
+        ("a", 1.5),
+        ("b", 2.5),
+        ("c", 0.30000000000000004),
+    ]
+
+
+def test_an_open_document_is_read_with_all_its_digits(tmp_path):
+    header = row(word("id"), word("x"))
+    rows = [row(word("a"), number(0.30000000000000004)), row(word("b"), word("n/a"))]
+    blank_end = row(gap(16384), times=1_048_000)
+    path = write_ods(tmp_path / "x.ods", header, *rows, row(word("c"), number(2)), blank_end)
+    table = open_table(path)
+    assert table.read(["x"])["x"].to_list() == [0.30000000000000004, None, 2.0]
+    assert "'n/a' read as missing (1 of 3 cells)" in str(table.cautions(["x"])[0])
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [row(number(1, times=16_000), times=1_000_000)],
+        [row(gap(16_000), times=1_000_000), row(gap(16_000), number(1))],
+    ],
+)
+def test_an_open_document_that_would_fill_the_memory_is_refused(tmp_path, rows):
+    path = write_ods(tmp_path / "bomb.ods", row(word("x")), *rows)
+    assert path.stat().st_size < 2_000
+    with pytest.raises(ValueError, match=r"values over 16,0.* cells, more than are read"):
+        open_table(path)
+
+
+def excel(tmp_path, sheet: str):
+    import spreadsheets
+
+    path = tmp_path / "x.xlsx"
+    spreadsheets.write_xlsx(path, [["a", "b"], [1, 2], [3, 4]])
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name).decode() for name in archive.namelist()}
+    name = "xl/worksheets/sheet1.xml"
+    start, end = parts[name].index("<sheetData>") + 11, parts[name].index("</sheetData>")
+    parts[name] = (
+        parts[name][:start] + sheet.format(rows=parts[name][start:end]) + parts[name][end:]
+    )
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for part, content in parts.items():
+            archive.writestr(part, content)
+    return path
+
+
+@pytest.mark.parametrize(
+    "sheet",
+    [
+        '{rows}<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>',
+        "{rows}<row r='1048576'><c r='XFD1048576'><v>1</v></c></row>",
+        '{rows}<row r="9"><c r="XFD9"><v>1</v></c></row><row r="1048576"><c><v>1</v></c></row>',
+        "<row>" + "<c/>" * 16_000 + "<c><v>1</v></c></row>" + "<row/>" * 900_000 + "{rows}",
+    ],
+    ids=["far cell", "other quotes", "far row", "rows without a place"],
+)
+def test_a_sheet_that_would_fill_the_memory_is_refused(tmp_path, sheet):
+    path = excel(tmp_path, sheet)
+    assert path.stat().st_size < 10_000
+    with pytest.raises(ValueError, match=r"cells, more than are read. Delete stray cells"):
+        open_table(path)
+
+
+def test_errors_of_formulas_are_missing_and_said(tmp_path):
+    sheet = '{rows}<row><c><v>5</v></c><c t="e"><v>#DIV/0!</v></c></row>'
+    table = open_table(excel(tmp_path, sheet))
+    assert table.read(["b"])["b"].to_list() == [2, 4, None]
+    assert "1 cells hold errors of formulas" in str(table.cautions(["b"])[0])
+
+
+def test_a_sheet_is_chosen_by_name_or_number(tmp_path):
+    path = excel(tmp_path, "{rows}")
+    for sheet in ("data", 1):
+        assert open_table(path, options=ReadingOptions(sheet=sheet)).count_rows() == 2
+    with pytest.raises(ValueError, match=r"sheet='dta' is not known \(did you mean 'data'\?\)"):
+        open_table(path, options=ReadingOptions(sheet="dta"))
+    with pytest.raises(ValueError, match=r"sheet=2 is not there: .* has 1 sheets, 'data'"):
+        open_table(path, options=ReadingOptions(sheet=2))
+
+
+def test_a_sheet_without_a_header_and_one_with_units(tmp_path):
+    path = excel(tmp_path, "{rows}")
+    table = open_table(path, options=ReadingOptions(header=False, skip_rows=1))
+    assert table.read(["c1", "c2"]).rows() == [(1, 2), (3, 4)]
+    units = excel(
+        tmp_path,
+        '<row><c t="inlineStr"><is><t>x</t></is></c></row>'
+        '<row><c t="inlineStr"><is><t>kg</t></is></c></row><row><c><v>1.5</v></c></row>'
+        "<row><c><v>2.5</v></c></row>",
+    )
+    found = open_table(units)
+    assert found.read(["x"])["x"].to_list() == [1.5, 2.5]
+    assert found.read_rows(["x"])[1].values() == [3, 4]
+    assert "line 2 holds units" in str(found.cautions(["x"])[0])
+
+
+def test_the_limit_leaves_room_for_large_sheets():
+    # A million rows and a hundred columns are a large sheet, not an attack.
+    assert workbooks.MOST_CELLS > 1e8
