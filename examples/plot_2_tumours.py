@@ -28,7 +28,9 @@ for result in results.values():
     print(result.sentence(), "\n")
 
 # %%
-# Each grouping depends more on the block it was made from.
+# Both estimates lie on the side of the block that the grouping was made from. For C1A and C1B the
+# test is sure of it; for the SCNA clusters, which show in expression nearly as much, 76 tumours do
+# not decide.
 figure, axes = plt.subplots(1, 2, figsize=(9, 4.4), layout="constrained")
 for ax, result in zip(axes, results.values(), strict=True):
     result.plot(ax=ax)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from itertools import combinations_with_replacement
 
 import numpy as np
@@ -12,33 +11,35 @@ from written import assert_picture, read_table
 
 import reldep
 from reldep.datasets import load_languages
-from reldep.experiments import reproduce
-from reldep.experiments.languages import questions, tree
+from reldep.exceptions import DataWarning
+from reldep.experiments import languages, paper, reproduce
+from reldep.experiments.languages import pictures, questions
+from reldep.stats.trees import average_linkage, groups_of
 
-# z by question, with hsic and with cka.
+# z of the paper's test by question.
 PINNED = {
-    "es pt|fi": (20.83511134, 21.88495746),
-    "fr it|da": (16.32937844, 12.72186523),
-    "it es|fi": (20.67539998, 18.5426949),
-    "pt es|da": (16.06027883, 16.69668753),
-    "de nl|fi": (8.979960241, 5.804043155),
-    "nl en|es": (7.33116232, 7.07267799),
-    "da sv|fr": (-18.4163871, 3.406835576),
-    "sv en|it": (5.356355727, 5.311806951),
-    "en de|es": (-17.85579206, -17.47647084),
-    "fr es|it": (1.208825528, 5.519586645),
-    "fr pt|it": (4.172325367, 6.273982125),
-    "es fr|it": (1.171934339, 2.377604116),
-    "es pt|it": (5.143714046, 7.334120335),
-    "es pt|fr": (4.148000158, 6.248934237),
-    "pt fr|it": (2.485335737, 4.920284723),
-    "pt es|it": (3.194046558, 8.750068354),
-    "pt es|fr": (0.4426858903, 3.739776405),
-    "da de sv|fi": (7.309110803, 8.594176156),
-    "da sv en|fr": (-12.07415808, 6.684191114),
-    "de sv en|it": (-12.89591561, 5.107908977),
-    "fr it es|sv": (19.29066482, 18.93811719),
-    "es fr pt|nl": (17.21948745, 14.216012),
+    "es pt|fi": 20.83511134,
+    "fr it|da": 16.32937844,
+    "it es|fi": 20.67539998,
+    "pt es|da": 16.06027883,
+    "de nl|fi": 8.979960241,
+    "nl en|es": 7.33116232,
+    "da sv|fr": -18.4163871,
+    "sv en|it": 5.356355727,
+    "en de|es": -17.85579206,
+    "fr es|it": 1.208825528,
+    "fr pt|it": 4.172325367,
+    "es fr|it": 1.171934339,
+    "es pt|it": 5.143714046,
+    "es pt|fr": 4.148000158,
+    "pt fr|it": 2.485335737,
+    "pt es|it": 3.194046558,
+    "pt es|fr": 0.4426858903,
+    "da de sv|fi": 7.309110803,
+    "da sv en|fr": -12.07415808,
+    "de sv en|it": -12.89591561,
+    "fr it es|sv": 19.29066482,
+    "es fr pt|nl": 17.21948745,
 }
 
 TREE = {"es pt": 0.07933871863, "nl de da sv": 0.1958760023}
@@ -50,116 +51,109 @@ def rows(quick):
 
 
 @pytest.fixture(scope="module")
-def romance():
+def influence():
     pages = load_languages()
-    return questions.influence_of({name: pages[name] for name in ("it", "fr", "es", "pt")})
+    names = ("it", "fr", "es", "pt")
+    pairs = list(combinations_with_replacement(names, 2))
+    return reldep.influence({name: pages[name] for name in names}, pairs, kernel="gaussian")
 
 
-def count(rows, table, measure):
-    chosen = [r for r in rows if (r["table"], r["measure"]) == (table, measure)]
-    return sum(float(row["p"]) < 0.05 for row in chosen), len(chosen)
+def chosen(rows, test, table=None):
+    return [row for row in rows if row["test"] == test and table in (None, row["table"])]
 
 
-def test_the_tables_are_pinned(rows):
-    found = {
-        (f"{row['source']} {row['near']}|{row['far']}", row["measure"]): float(row["z"])
-        for row in rows
-    }
-    expected = {
-        (question, measure): z
-        for question, values in PINNED.items()
-        for measure, z in zip(("hsic", "cka"), values, strict=True)
-    }
-    assert found == pytest.approx(expected, rel=1e-6)
-    for row in rows:
+def written(row):
+    return f"{row['source']} {row['near']}|{row['far']}"
+
+
+def test_the_papers_test_is_pinned(rows):
+    found = {written(row): float(row["z"]) for row in chosen(rows, "paper")}
+    assert found == pytest.approx(PINNED, rel=1e-6)
+    for row in chosen(rows, "paper"):
         assert float(row["p"]) == pytest.approx(norm.sf(float(row["z"])), rel=1e-6)
 
 
 @pytest.mark.parametrize(
-    ("table", "hsic", "cka", "total"),
-    [("groups", 7, 8, 9), ("romance", 5, 8, 8), ("contrasts", 3, 5, 5)],
+    ("table", "printed", "yes", "agree", "total"),
+    [("groups", 9, 7, 7, 9), ("romance", 5, 5, 4, 8), ("contrasts", 5, 3, 3, 5)],
 )
-def test_yes_at_five_percent(rows, table, hsic, cka, total):
-    assert count(rows, table, "hsic") == (hsic, total)
-    assert count(rows, table, "cka") == (cka, total)
+def test_verdicts_at_five_percent_beside_the_printed_ones(rows, table, printed, yes, agree, total):
+    found = chosen(rows, "paper", table)
+    assert len(found) == total
+    assert sum(float(row["p"]) < 0.05 for row in found) == yes
+    assert sum(float(row["printed_p"].removeprefix("< ")) < 0.05 for row in found) == printed
+    same = [
+        (float(row["p"]) < 0.05) == (float(row["printed_p"].removeprefix("< ")) < 0.05)
+        for row in found
+    ]
+    assert sum(same) == agree
+    assert [row["agree_at_5_percent"] for row in found] == list(map(str, same))
+
+
+def test_the_default_is_that_of_the_program(rows, influence):
+    row = next(r for r in chosen(rows, "default") if written(r) == "fr es|it")
+    weights = {("fr", "es"): 1, ("fr", "it"): -1}
+    asked = reldep.contrast(influence, weights)
+    assert float(row["z"]) == pytest.approx(asked.statistic, rel=1e-6)
+    assert float(row["p"]) == pytest.approx(asked.pvalue, rel=1e-6)
 
 
 def test_the_questions_are_the_papers():
-    written = [f"{q.source} {' '.join(q.near)}|{q.far}" for q in questions.QUESTIONS]
-    assert written[0] == "es pt|fi"
-    assert written[8] == "en de|es"
-    assert written[16] == "pt es|fr"
-    assert written[-1] == "es fr pt|nl"
-    assert len(written) == 9 + 8 + 5
+    asked = [f"{q.source} {' '.join(q.near)}|{q.far}" for q in questions.QUESTIONS]
+    assert asked == list(PINNED)
     assert questions.QUESTIONS[-1].weights == {
         ("es", "fr"): 1.0,
         ("es", "pt"): 1.0,
         ("es", "nl"): -2.0,
     }
+    assert [len(table) for table in paper.LANGUAGES.values()] == [9, 8, 5]
 
 
-def test_answers_from_a_are_those_from_the_data(romance):
+@pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
+def test_neighbours_can_be_allowed_for():
     pages = load_languages()
-    direct = reldep.compare(pages.fr, pages.es, pages.it, kernel="gaussian")
-    asked = reldep.contrast(romance, {("fr", "es"): 1, ("fr", "it"): -1})
-    assert asked.statistic == pytest.approx(direct.statistic, rel=1e-9)
+    asked = {name: pages[name][:200] for name in ("fr", "es", "it")}
+    pairs = list(combinations_with_replacement(asked, 2))
+    influence = reldep.influence(asked, pairs, kernel="gaussian")
+    rows = questions.answers(asked, influence, lagged=True)
+    assert [row["test"] for row in rows] == ["paper", "default", questions.LAGGED] * 2
+    data = (asked["fr"], asked["es"], asked["it"])
+    expected = reldep.compare(*data, kernel="gaussian", max_lag="auto")
+    assert rows[2]["p"] == pytest.approx(expected.pvalue)
 
 
-def test_all_romance_questions_take_a_fraction_of_a_second_once_a_is_there(romance):
-    asked = [q for q in questions.QUESTIONS if q.kind == "romance"]
-    start = time.perf_counter()
-    for question in asked:
-        reldep.contrast(romance, question.weights)
-    assert time.perf_counter() - start < 1.0
+def test_only_questions_whose_languages_are_there_are_asked():
+    assert questions.questions_about({"fr", "it"}) == []
+    asked = questions.questions_about({"fr", "it", "es"})
+    assert [(q.source, *q.near, q.far) for q in asked] == [("fr", "es", "it"), ("es", "fr", "it")]
 
 
-def made_up(names, shares, n=200, seed=0):
-    """Variables that share more or less of two hidden causes, as an Influence."""
-    rng = np.random.default_rng(seed)
-    causes = rng.normal(size=(n, 2))
-    variables = {
-        name: causes @ np.array(share) + 0.3 * rng.normal(size=n)
-        for name, share in zip(names, shares, strict=True)
-    }
-    return reldep.influence(variables, list(combinations_with_replacement(names, 2)))
+def test_every_romance_test_is_implied_by_the_tree():
+    """The near language meets the source below the far one."""
+    groups = groups_of(pictures._ROMANCE_LINKAGE)
+    place = {name: i for i, name in enumerate(pictures.ROMANCE)}
+    for source, (near,), far, _ in paper.LANGUAGES["romance"]:
+        letter = pictures.parting_of({"source": source, "near": near, "far": far})
+        group = groups["AB".index(letter)]
+        assert {place[source], place[near]} <= group
+        assert place[far] not in group
 
 
-def test_the_cka_matrix_has_the_cka_of_every_pair(romance):
+def test_similarities_are_cka_and_their_influence_is_its_derivative(influence):
     pages = load_languages()
-    matrix = tree.cka_matrix(romance)
-    assert matrix.diagonal() == pytest.approx(np.ones(4))
-    assert matrix == pytest.approx(matrix.T)
-    assert matrix[1, 2] == pytest.approx(reldep.cka(pages.fr, pages.es, kernel="gaussian"))
-
-
-def test_the_tree_joins_the_nearest_first_and_is_sure_of_clear_groups():
-    influence = made_up("abcd", [(1, 0), (1, 0), (0, 1), (0, 1)])
-    groups = tree.grow(influence, 100, np.random.default_rng(0))
-    assert {group.members for group in groups[:2]} == {("a", "b"), ("c", "d")}
-    assert groups[-1].members == ("a", "b", "c", "d")
-    assert [group.confidence for group in groups] == [1.0, 1.0, 1.0]
-    assert groups[0].height <= groups[1].height <= groups[2].height
-    matrix = tree.cka_matrix(influence)
-    assert groups[0].height == pytest.approx(1 - max(matrix[0, 1], matrix[2, 3]))
-
-
-def test_a_group_that_may_be_chance_has_little_confidence():
-    influence = made_up("abc", [(1, 0), (1, 0), (1, 0)])
-    first = tree.grow(influence, 300, np.random.default_rng(0))[0]
-    assert len(first.members) == 2
-    assert 0.3 < first.confidence < 0.9
-
-
-def test_confidence_is_the_share_under_the_joint_normal_law():
-    influence = made_up("abc", [(1, 0), (1, 0), (1, 0)], seed=2)
-    first = tree.grow(influence, 4000, np.random.default_rng(1))[0]
-    covariance = influence.psi @ influence.psi.T / influence.n_observations**2
-    rng = np.random.default_rng(2)
-    draws = rng.multivariate_normal(influence.estimates, covariance, size=4000)
-    nearest = [np.argmax(tree.cka_matrix(influence, d)[np.triu_indices(3, 1)]) for d in draws]
-    pair = [("a", "b"), ("a", "c"), ("b", "c")].index(first.members)
-    # Three standard deviations of a difference of two shares among 4000.
-    assert first.confidence == pytest.approx(np.mean(np.equal(nearest, pair)), abs=0.034)
+    cka, psi = languages.similarities(influence)
+    assert cka.diagonal() == pytest.approx(np.ones(4))
+    assert cka == pytest.approx(cka.T)
+    assert cka[1, 2] == pytest.approx(reldep.cka(pages.fr, pages.es, kernel="gaussian"))
+    # A little more weight on some documents moves every CKA by the sum of their influence.
+    weight = 1e-6 * np.random.default_rng(0).normal(size=influence.n_observations)
+    moved = influence.estimates + influence.psi @ weight
+    place = {name: i for i, name in enumerate(influence.names)}
+    hsic = np.empty((4, 4))
+    for (x, y), value in zip(influence.pairs, moved, strict=True):
+        hsic[place[x], place[y]] = hsic[place[y], place[x]] = value
+    again = hsic / np.sqrt(np.outer(hsic.diagonal(), hsic.diagonal()))
+    assert again - cka == pytest.approx(psi @ weight, abs=1e-9)
 
 
 def test_the_tree_of_the_languages_is_pinned(quick):
@@ -173,32 +167,67 @@ def test_the_tree_of_the_languages_is_pinned(quick):
     assert 0.7 < found["es pt"][1] < 0.95
 
 
+def test_confidence_is_that_of_the_joint_law_of_the_hsics(influence):
+    """Redrawing the HSICs and taking CKA anew gives the same shares as redrawing CKA."""
+    cka, psi = languages.similarities(influence)
+    linkage = average_linkage(cka)
+    above = np.triu_indices(4, 1)
+    n = 2000
+    draws = languages.joint_draws(cka[above], psi[above], n, np.random.default_rng(0))
+    shares = languages.confidence(linkage, draws)
+    rng = np.random.default_rng(1)
+    weights = rng.standard_normal((n, influence.n_observations)) / influence.n_observations
+    redrawn = influence.estimates + weights @ influence.psi.T
+    rows = {pair: i for i, pair in enumerate(influence.pairs)}
+    cells = np.array(
+        [
+            redrawn[:, rows[x, y]] / np.sqrt(redrawn[:, rows[x, x]] * redrawn[:, rows[y, y]])
+            for x, y in influence.pairs
+            if x != y
+        ]
+    ).T
+    # Three standard deviations of a difference of two shares.
+    assert shares == pytest.approx(languages.confidence(linkage, [cells]), abs=3 * (0.5 / n) ** 0.5)
+
+
 def test_figures_and_page_are_written(quick):
     folder = quick("languages")
     assert_picture(folder, "languages_cka", "Portuguese", "CKA")
-    assert_picture(folder, "languages_tree", "Finnish", "100 %", "1 - CKA")
+    assert_picture(folder, "languages_tree", "Finnish", "100%", "1 − CKA")
+    verdicts = ("✓ &lt; 1e-8", "✗ 0.33", "✗ 0.7649", "✓ 0.0065", "A", "Portuguese")
+    assert_picture(folder, "languages_romance", *verdicts)
     page = (folder / "languages.md").read_text(encoding="utf-8")
-    assert "Yes at 5 %: 5 of 8 with hsic and 8 of 8 with cka." in page
+    assert "Yes at 5%: 5 of 8 in the paper, 5 with the paper's test here" in page
+    assert "The paper's test here agrees with the printed p at 5% in 14 of 22" in page
+    assert "| pt | es | fr | < 1e-8 | 0.44 | 0.33 |" in page
     assert "How the words were chosen" in page
     assert "947 pages" in page
     matrix = read_table(folder / "languages_cka.csv")
     assert float(matrix[3]["pt"]) == pytest.approx(1 - TREE["es pt"], rel=1e-6)
 
 
-def test_the_same_tables_are_made_from_europarl(tmp_path):
-    root = tmp_path / "europarl" / "txt"
-    rng = np.random.default_rng(0)
+def made_up_documents(languages, n, seed=0):
+    """Texts of one topic each, told by a word of its own in every language."""
+    rng = np.random.default_rng(seed)
     letters = np.array(list("bcdfgklmnprst"))
-    topics = rng.integers(0, 6, size=24)
-    for language in questions.LANGUAGES:
+    topics = rng.integers(0, 6, size=n)
+    texts = {}
+    for language in languages:
         words = ["".join(rng.choice(letters, 6)) for _ in range(6)]
         other = ["".join(rng.choice(letters, 6)) for _ in range(12)]
-        lines = []
-        for chapter, topic in enumerate(topics, start=1):
-            said = [words[topic]] * 3 + list(rng.choice(other, 4))
-            lines += [f"<CHAPTER ID={chapter}>", " ".join(said)]
+        texts[language] = [
+            " ".join([words[topic]] * 3 + list(rng.choice(other, 4))) for topic in topics
+        ]
+    return texts
+
+
+def test_the_same_tables_are_made_from_europarl(tmp_path):
+    root = tmp_path / "europarl" / "txt"
+    ten = {language for q in questions.QUESTIONS for language in q.languages}
+    for language, texts in made_up_documents(sorted(ten), 24).items():
+        lines = [f"<CHAPTER ID={i}>\n{text}\n" for i, text in enumerate(texts, start=1)]
         (root / language).mkdir(parents=True)
-        (root / language / "ep-96-04-15.txt").write_text("\n".join(lines))
+        (root / language / "ep-96-04-15.txt").write_text("".join(lines))
     reproduce("languages", out=tmp_path / "out", data=tmp_path / "europarl", progress=False)
     rows = read_table(tmp_path / "out" / "languages_tests.csv")
     assert len(rows) == 2 * 22
@@ -206,3 +235,32 @@ def test_the_same_tables_are_made_from_europarl(tmp_path):
     assert "24 chapters" in page
     assert "--data DIR" in page
     assert "How the words were chosen" not in page
+
+
+def write_texts(folder, languages):
+    folder.mkdir()
+    for language, texts in made_up_documents(languages, 30).items():
+        (folder / f"{language}.txt").write_text("\n".join(texts), encoding="utf-8")
+    return folder
+
+
+def test_other_languages_get_their_tree_and_their_nearest(tmp_path):
+    data = write_texts(tmp_path / "texts", ("cs", "et", "hu", "lv"))
+    with pytest.warns(DataWarning, match=r"words \(lv\)"):
+        reproduce("languages", size="full", out=tmp_path / "out", data=data, progress=False)
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert "languages_tree.png" in names
+    assert not names & {"languages_tests.csv", "languages_romance.png"}
+    nearest = read_table(tmp_path / "out" / "languages_nearest.csv")
+    assert [row["language"] for row in nearest] == ["cs", "et", "hu", "lv"]
+    assert all(row["may_be_nearest"] for row in nearest)
+    page = (tmp_path / "out" / "languages.md").read_text(encoding="utf-8")
+    assert "30 documents in 4 languages" in page
+    assert "Prepared as stems (cs, et, hu) and words (lv)" in page
+    assert "printed" not in page
+
+
+def test_two_languages_are_too_few(tmp_path):
+    data = write_texts(tmp_path / "texts", ("fr", "it"))
+    with pytest.raises(ValueError, match=r"has the languages fr, it, .* takes three\. Add"):
+        reproduce("languages", out=tmp_path / "out", data=data, progress=False)

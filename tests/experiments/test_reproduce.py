@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 import typer
-from reldep.cli.reproduce import reproduce_command
 from typer.testing import CliRunner
 
 from reldep import experiments
+from reldep.cli.demonstrations import reproduce as reproduce_command
 from reldep.experiments import names, reproduce, stimuli
 
 
@@ -74,7 +74,7 @@ def test_data_that_are_not_there_are_named_with_what_is_expected(tmp_path, name,
 
 def test_wrong_data_say_what_was_expected(tmp_path):
     (tmp_path / "empty").mkdir()
-    with pytest.raises(FileNotFoundError, match=r"has no folder for fi, it.*txt/<language>"):
+    with pytest.raises(FileNotFoundError, match=r"no text of any language\. Expected is one file"):
         reproduce("languages", out=tmp_path, data=tmp_path / "empty")
     (tmp_path / "wrong.rda").write_bytes(b"not R")
     with pytest.raises(ValueError, match="gliomaData"):
@@ -150,8 +150,9 @@ def test_the_command_says_that_a_stopped_run_can_go_on(command, tmp_path, monkey
 
     monkeypatch.setattr(experiments, "reproduce", stop)
     result = command("stimuli", "--out", tmp_path)
-    assert result.exit_code == 1
-    assert "The same command goes on from here" in result.output
+    # As a shell says of a program that Ctrl-C stopped.
+    assert result.exit_code == 130
+    assert "The same command continues from here" in result.output
 
 
 def test_asking_for_names_loads_no_experiment():

@@ -11,9 +11,10 @@ from written import assert_picture, read_table
 
 import reldep
 from reldep.datasets import make_spirals
+from reldep.experiments import paper, synthetic
 from reldep.experiments.repetitions import Cell
 from reldep.experiments.request import Request
-from reldep.experiments.synthetic import draws, summaries
+from reldep.experiments.synthetic import draws
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +51,7 @@ def test_bands_are_those_of_wilson(folder):
     assert float(row["high_95"]) == pytest.approx(centre + half, rel=1e-8)
 
 
-def test_pvalues_are_those_of_compare_on_the_same_draws(folder):
+def test_pvalues_are_those_of_the_papers_test_on_the_same_draws(folder):
     row = read_table(folder / "synthetic_pvalues.csv")[0]
     assert (row["gamma3"], row["m"], row["test"], row["draws"]) == ("0.7", "100", "joint", "12")
     results = []
@@ -59,7 +60,7 @@ def test_pvalues_are_those_of_compare_on_the_same_draws(folder):
         rng = np.random.default_rng(np.random.SeedSequence(0, spawn_key=(4, repetition)))
         spirals = make_spirals(100, gamma3=0.7, rng=rng)
         with warnings.catch_warnings(action="ignore"):
-            results.append(reldep.compare(spirals.source, spirals.first, spirals.second))
+            results.append(reldep.paper_test(*spirals.values()))
     pvalues = [result.pvalue for result in results]
     quartiles = np.quantile(pvalues, [0.25, 0.5, 0.75])
     columns = ("p_lower_quartile", "p_median", "p_upper_quartile")
@@ -70,34 +71,46 @@ def test_pvalues_are_those_of_compare_on_the_same_draws(folder):
 
 
 def test_the_papers_numbers_stand_beside_ours_at_its_sizes():
-    columns = {f"{m}_{v}": np.ones(3) for m in ("joint", "split") for v in ("p", "z")}
+    columns = {f"{m}_{v}": np.ones(3) for m in ("joint", "split", "default") for v in ("p", "z")}
     spread = {"xy": [1.0, 2.0, 3.0], "xz": [0.0] * 3, "var_xy": [4.0] * 3}
     spread |= {"cov": [0.0] * 3, "var_xz": [0.0] * 3}
     columns |= {f"{m}_{k}": np.array(v) for m in ("joint", "split") for k, v in spread.items()}
-    rows = summaries.pvalue_rows([(Cell("draws", {"m": 500, "gamma3": 1.7}, 3), columns)])
-    assert [row["paper_p"] for row in rows] == [1e-9, 0.98]
-    assert [row["error_ratio"] for row in rows] == [2.0, 2.0]
+    rows = synthetic.pvalue_rows([(Cell("draws", {"m": 500, "gamma3": 1.7}, 3), columns)])
+    assert [row["paper_p"] for row in rows] == [1e-9, 0.982, ""]
+    assert [row["error_ratio"] for row in rows] == [2.0, 2.0, ""]
     tried = {name: np.arange(3.0) for name in draws.CANDIDATES}
-    (row,) = summaries.candidate_rows([(Cell("candidates", {"m": 500, "gamma3": 0.7}, 3), tried)])
+    (row,) = synthetic.candidate_rows([(Cell("candidates", {"m": 500, "gamma3": 0.7}, 3), tried)])
     assert row["paper"] == pytest.approx(norm.isf(0.0189))
     assert row["wide"] == 1.0
 
 
-def test_candidates_differ_in_what_they_say(folder):
-    (record,) = [
-        draws.measure(Cell("candidates", {"m": 60, "gamma3": 1.7}, 1), np.random.default_rng(3))
-    ]
+@pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
+def test_the_default_is_that_of_the_program():
+    cell = Cell("power", {"m": 60, "gamma3": 0.6}, 1)
+    record = draws.measure(cell, np.random.default_rng(3))
+    assert tuple(record) == ("joint", "split", "joint, CKA", "joint, bandwidth-aware", "default")
+    blocks = tuple(make_spirals(60, gamma3=0.6, rng=np.random.default_rng(3)).values())
+    assert record["default"] == reldep.compare(*blocks).pvalue
+    aware = {"measure": "hsic", "variance": "bandwidth-aware", "kernel": "gaussian"}
+    expected = reldep.compare(*blocks, **aware).pvalue
+    assert record["joint, bandwidth-aware"] == pytest.approx(expected)
+
+
+@pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
+def test_candidates_differ_in_what_they_say():
+    cell = Cell("candidates", {"m": 60, "gamma3": 1.7}, 1)
+    record = draws.measure(cell, np.random.default_rng(3))
     rng = np.random.default_rng(3)
     seed = int(rng.integers(2**63))
     root = np.sqrt([0.3, 0.3, 1.7])
     noisy = make_spirals(60, *root, rng=seed)
     spirals = make_spirals(60, gamma3=1.7, rng=seed)
     blocks = (spirals.source, spirals.first, spirals.second)
-    joint = reldep.compare(*blocks)
+    joint = reldep.paper_test(*blocks)
     assert record["described"] == joint.statistic
-    variance = reldep.compare(noisy.source, noisy.first, noisy.second)
+    variance = reldep.paper_test(*noisy.values())
     assert record["variance"] == pytest.approx(variance.statistic)
-    wide = reldep.compare(*blocks, kernel=reldep.kernels.Gaussian(factor=2**0.5))
+    wide = reldep.paper_test(*blocks, kernel=reldep.kernels.Gaussian(factor=2**0.5))
     assert record["wide"] == pytest.approx(wide.statistic)
     apart = joint.estimate / np.sqrt(joint.covariance[0, 0] + joint.covariance[1, 1])
     assert record["uncorrelated"] == pytest.approx(apart)
@@ -106,7 +119,7 @@ def test_candidates_differ_in_what_they_say(folder):
 def test_a_full_run_has_the_papers_sizes(tmp_path):
     cells = draws.cells(Request("full", 0, tmp_path))
     drawn = [c.settings for c in cells if c.part == "draws"]
-    assert [(s["gamma3"], s["m"]) for s in drawn] == list(summaries.PAPER)
+    assert [(s["gamma3"], s["m"]) for s in drawn] == list(paper.SYNTHETIC)
     power = [c for c in cells if c.part == "power"]
     assert {c.settings["m"] for c in power} == {500}
     assert min(c.repetitions for c in power) >= 200

@@ -52,7 +52,8 @@ def reproduce(
         Path | None,
         typer.Option(
             metavar="PATH",
-            help="The Europarl directory (languages) or ge_cgh_locIGR.rda (tumour).",
+            help="A directory of parallel texts or of Europarl (languages), or "
+            "ge_cgh_locIGR.rda (tumour).",
         ),
     ] = None,
 ) -> None:

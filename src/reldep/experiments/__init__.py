@@ -18,7 +18,7 @@ from reldep.experiments.request import SIZES, Request
 # What each experiment shows; the module of the same name runs it.
 EXPERIMENTS = {
     "synthetic": "a sine and two spirals: power, and both HSICs over many draws",
-    "languages": "which of ten languages are nearer to each other, and their tree",
+    "languages": "which languages are nearer to each other, and their tree",
     "tumour": "whether a tumour's class depends more on its genes or on its chromosomes",
     "stimuli": "two streams of stimuli and one response that change slowly over time",
 }
@@ -55,8 +55,9 @@ def reproduce(
     out : path
         The folder to write into; it is made if it is not there.
     data : path, optional
-        For "languages" the folder of the Europarl corpus, for "tumour" the file
-        ``ge_cgh_locIGR.rda``; without it the data that ship with the package are used.
+        For "languages" the folder of the Europarl corpus or of any parallel texts
+        (:func:`reldep.datasets.read_parallel`), for "tumour" the file ``ge_cgh_locIGR.rda``;
+        without it the data that ship with the package are used.
     progress : bool, default True
         Show a progress bar if the standard error is a terminal.
 

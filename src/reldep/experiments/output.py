@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import csv
+import warnings
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from reldep.exceptions import ReldepWarning
 from reldep.files import write_atomically
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from matplotlib.figure import Figure
@@ -78,6 +81,19 @@ def pvalue(value: float) -> str:
     if value < 1e-300:
         return "< 1e-300"
     return f"{value:.1e}" if value < 1e-3 else f"{value:.2g}"
+
+
+@contextmanager
+def unprinted_cautions() -> Iterator[None]:
+    """Leave cautions in the results, without printing each of hundreds of them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ReldepWarning)
+        yield
+
+
+def cautions_of(result: Any) -> str:
+    """Name the kinds of cautions of a result, for a cell of a table."""
+    return " ".join(type(caution).__name__.removesuffix("Warning") for caution in result.warnings)
 
 
 def _plain(value: Any) -> str:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 import reldep
-from reldep.experiments.cautions import unprinted_cautions
+from reldep.experiments.output import unprinted_cautions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -37,13 +37,13 @@ _INTRODUCTION = """\
 One response follows two streams of stimuli, one seen and one heard, with weights of our choosing.
 Both streams and the noise change slowly: the correlation between neighbours in time is given
 below (first-order autoregressions). With equal weights the response depends equally on both, and
-a two-sided test at 5 % should reject in 5 % of the samples. The data are generated, so the truth
+a two-sided test at 5% should reject in 5% of the samples. The data are generated, so the truth
 is known; the paper has no such experiment, it is its motivating question."""
 
 _SIZE = """\
 The test for independent rows rejects a true hypothesis more often the slower the streams change.
 With `max_lag` the autocovariances of the influence values are added with Bartlett's weights
-(Newey and West, 1987), which brings the share of false alarms down to 5 to 9 % at 400 time points.
+(Newey and West, 1987), which brings the share of false alarms down to 5 to 9% at 400 time points.
 A short lag is not enough for very slow streams; a long one is estimated badly if the series is
 short. "auto" chooses the lag from the data."""
 
@@ -74,11 +74,9 @@ def measure(cell: Cell, rng: np.random.Generator) -> Record:
         autocorrelation=cell.settings["autocorrelation"],
         rng=rng,
     )
-    pairs = [("response", "visual"), ("response", "audio")]
-    influence = reldep.influence(dict(streams), pairs)
-    weights = dict(zip(pairs, (1.0, -1.0), strict=True))
+    blocks = (streams.response, streams.visual, streams.audio)
     return {
-        name: reldep.contrast(influence, weights, alternative="two-sided", max_lag=lag).pvalue
+        name: reldep.compare(*blocks, alternative="two-sided", max_lag=lag).pvalue
         for name, lag in LAGS.items()
     }
 
@@ -124,7 +122,7 @@ def _figure(size: list[dict[str, Any]], power: list[dict[str, Any]]) -> Figure:
             style = {"color": look.colour, "linestyle": look.line, "marker": look.marker}
             ax.plot([r[key] for r in rows], [r[name] for r in rows], label=name, **style)
         ax.axhline(LEVEL, color=GREY, linewidth=1, linestyle=":")
-        ax.set(xlabel=key.replace("_", " "), ylabel="rejected at 5 %", title=title, ylim=(-0.02, 1))
+        ax.set(xlabel=key.replace("_", " "), ylabel="rejected at 5%", title=title, ylim=(-0.02, 1))
         without_frame(ax)
     figure.axes[1].legend(frameon=False, fontsize="small", loc="lower right")
     return figure
@@ -134,15 +132,15 @@ def _paragraphs(
     request: Request, size: list[dict[str, Any]], power: list[dict[str, Any]]
 ) -> list[str]:
     n, repetitions = size[0]["n"], size[0]["repetitions"]
-    # Two standard deviations of a share of 5 % among this many samples.
+    # Two standard deviations of a share of 5% among this many samples.
     chance = 2.0 * (LEVEL * (1.0 - LEVEL) / repetitions) ** 0.5
     return [
         "# Two stimuli and one response over time",
         _INTRODUCTION,
         f"This page was written by `reldep reproduce stimuli --{request.size} --seed "
         f"{request.seed}`: {repetitions} samples of {n} time points in each row. Chance alone "
-        f"moves a true share of 5 % by up to ±{100 * chance:.1f} points.",
-        image("stimuli", "Share of samples in which the test rejects at 5 %."),
+        f"moves a true share of 5% by up to ±{100 * chance:.1f} points.",
+        image("stimuli", "Share of samples in which the test rejects at 5%."),
         "## Equal weights: false alarms",
         _table(size, "autocorrelation"),
         _SIZE,

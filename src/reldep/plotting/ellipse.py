@@ -82,13 +82,15 @@ def ellipses(
     return ax
 
 
-def ellipse_outline(centre: FloatArray, covariance: FloatArray) -> FloatArray:
-    """Trace the ellipse of points `SIGMAS` standard deviations from the centre."""
+def ellipse_outline(
+    centre: FloatArray, covariance: FloatArray, radius: float = SIGMAS
+) -> FloatArray:
+    """Trace the ellipse of points `radius` standard deviations from the centre."""
     values, vectors = np.linalg.eigh(covariance)
     angles = np.linspace(0.0, 2.0 * np.pi, 181)
     circle = np.vstack([np.cos(angles), np.sin(angles)])
     stretch = vectors * np.sqrt(np.clip(values, 0.0, None))
-    outline: FloatArray = centre[:, None] + SIGMAS * stretch @ circle
+    outline: FloatArray = centre[:, None] + radius * stretch @ circle
     return outline
 
 

@@ -9,7 +9,7 @@ from reldep.experiments.synthetic.draws import CANDIDATES, TESTS
 
 if TYPE_CHECKING:
     from reldep.experiments.request import Request
-    from reldep.experiments.synthetic.summaries import Rows
+    from reldep.experiments.synthetic import Rows
 
 _INTRODUCTION = """\
 A hidden angle t, uniform on (0, 2π), makes three noisy curves: the source
@@ -20,10 +20,11 @@ the median of the pairwise distances (Bounliphone et al., 2015)."""
 
 _POWER = """\
 At γ3 = 0.3 both targets are alike and every rejection is an error; the share should then be at
-most 5 %. The joint test, which is the paper's, beats the split test by far, as the paper shows.
-Two tests go beyond the paper: CKA divides HSIC by the spread of each variable, and the
-bandwidth-aware variance knows that the median bandwidth moves with the sample. The paper does not
-state how many repetitions its curve has."""
+most 5%. "Joint" and "split" are the paper's tests, `reldep.paper_test`. The joint test beats the
+split test by far, as the paper shows. Three curves go beyond the paper: CKA divides HSIC by the
+spread of each variable; the bandwidth-aware variance knows that the median bandwidth moves with
+the sample; "default" is `reldep.compare` without options, which is CKA with jackknife-t inference.
+The paper does not state how many repetitions its curve has."""
 
 _DRAWS = """\
 Each dot is a sample: HSIC with the first target against HSIC with the second. The ellipses are
@@ -31,8 +32,8 @@ two standard deviations wide, from the average of the covariance that the test e
 split test uses half of the sample for each HSIC, so its cloud is wider and has no tilt. Below
 the dotted diagonal the source depends more on the first target.
 
-The paper prints one p-value a panel, from a sample whose seed is not stated; here is the
-distribution of ours."""
+The paper prints one p-value a panel and test, from a sample whose random seed is not stated; here
+is the distribution of ours, with the default beside it."""
 
 _RATIO = """\
 The error ratio is the standard error that the test estimates, divided by the true spread of the
@@ -85,7 +86,7 @@ def paragraphs(request: Request, tables: dict[str, Rows]) -> list[str]:
         image(
             "synthetic_power",
             f"Share of {power[0]['repetitions']} samples of {power[0]['m']} in which the test "
-            "rejects at 5 %, with 95 % binomial bands.",
+            "rejects at 5%, with 95% binomial bands.",
         ),
         _power_table(power),
         _POWER,
@@ -113,7 +114,7 @@ def _power_table(rows: Rows) -> str:
 
 
 def _pvalue_table(rows: Rows) -> str:
-    header = ["γ3", "m", "test", "p: median", "quartiles", "z: median", "sd of z"]
+    header = ["γ3", "m", "test", "p: median", "quartiles", "z or t: median", "its sd"]
     header += ["error ratio", "paper's p"]
     lines = [
         [
@@ -124,7 +125,7 @@ def _pvalue_table(rows: Rows) -> str:
             f"{pvalue(row['p_lower_quartile'])} to {pvalue(row['p_upper_quartile'])}",
             f"{row['z_median']:.1f}",
             f"{row['z_deviation']:.2f}",
-            f"{row['error_ratio']:.2f}",
+            "" if row["error_ratio"] == "" else f"{row['error_ratio']:.2f}",
             "" if row["paper_p"] == "" else f"{row['paper_p']:g}",
         ]
         for row in rows

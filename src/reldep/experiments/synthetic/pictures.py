@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.datasets import make_spirals
-from reldep.experiments.synthetic.draws import TESTS
-from reldep.experiments.synthetic.summaries import LEVEL
+from reldep.experiments.paper import LEVEL
+from reldep.experiments.synthetic.draws import METHODS, TESTS
 from reldep.plotting.ellipse import ellipse_outline
 from reldep.plotting.style import GREY, legend_above, series, without_frame
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from reldep.experiments.repetitions import Cell, Records
-    from reldep.experiments.synthetic.summaries import Rows
+    from reldep.experiments.synthetic import Rows
 
 SCATTER_GAMMA3 = 0.6
 SCATTER_POINTS = 500
@@ -61,7 +61,7 @@ def power(rows: Rows) -> Figure:
             label=test,
         )
     ax.axhline(LEVEL, color=GREY, linewidth=1, linestyle=":")
-    ax.annotate("5 %", (1.0, LEVEL), xycoords=("axes fraction", "data"), color=GREY)
+    ax.annotate("5%", (1.0, LEVEL), xycoords=("axes fraction", "data"), color=GREY)
     ax.set(xlabel="noise γ3 of the second target", ylabel=f"rejected, m = {rows[0]['m']}")
     ax.set_ylim(-0.02, 1.02)
     legend_above(ax, columns=2)
@@ -76,7 +76,7 @@ def two_hsics(cells: list[tuple[Cell, Records]]) -> Figure:
     columns = len(cells) // 2
     figure = Figure(figsize=(3.2 * columns, 6.6), layout="constrained")
     for ax, (cell, records) in zip(figure.subplots(2, columns).flat, cells, strict=True):
-        for i, method in ((1, "split"), (0, "joint")):
+        for i, method in reversed(list(enumerate(METHODS))):
             _draw_method(ax, records, method, i)
         low, high = ax.get_xlim()
         ax.axline((low, low), (high, high), color=GREY, linestyle=":", linewidth=1.2)
