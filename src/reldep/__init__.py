@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from reldep.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from reldep import datasets, engine, exceptions, kernels, plotting
     from reldep.engine import DaskEngine, Dense, Features, Influence, Tiled
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from reldep.stats.contrasts import rotation
     from reldep.stats.paper import finite_sample_bound
 
-__version__ = "0.1.0"
 
 # Where each public name lives. Nothing is imported before it is used, so that
 # `import reldep` costs next to nothing.

@@ -15,7 +15,7 @@ from reldep.kernels.base import Kernel
 from reldep.kernels.categorical import Agreement, Delta
 from reldep.kernels.columnwise import Ordered
 from reldep.kernels.composite import Product
-from reldep.kernels.radial import FittedRadial, Gaussian
+from reldep.kernels.radial import FittedRadial, Laplace
 from reldep.kernels.survival import Lifetime, LogRank
 
 if TYPE_CHECKING:
@@ -41,13 +41,26 @@ LENGTH_SHARE = 0.5
 SPARSE_ROWS = 500
 
 
-def auto_kernel(variable: Variable) -> Kernel:
-    """Choose by the kind of data: Gaussian for numbers, Delta for labels, LogRank for lifetimes.
+# The kernel for numbers. Over thirty laws its largest loss of power against the best kernel is a
+# third of that of a Gaussian at the median distance, which is blind to anything finer than half
+# the width of the data; the mean distance is smooth where the median jumps, as for counts; and on
+# one column it is exact in O(m log m). The study is benchmarks/default_kernel.py.
+FOR_NUMBERS = Laplace(bandwidth="mean")
 
-    Labels with an order get :class:`~reldep.kernels.Ordered`; numbers beside labels the Gaussian
-    times :class:`~reldep.kernels.Agreement` of the labels. Objects, and strings that look like
-    texts, have no kernel of their own accord: which features of them matter is a question to the
-    user, and the error proposes kernels.
+
+def auto_kernel(variable: Variable, numbers: Kernel = FOR_NUMBERS) -> Kernel:
+    """Choose by the kind of data: Laplace for numbers, Delta for labels, LogRank for lifetimes.
+
+    Labels with an order get :class:`~reldep.kernels.Ordered`; numbers beside labels the kernel
+    for numbers times :class:`~reldep.kernels.Agreement` of the labels. Objects, and strings that
+    look like texts, have no kernel of their own accord: which features of them matter is a
+    question to the user, and the error proposes kernels.
+
+    Parameters
+    ----------
+    variable : Variable
+    numbers : Kernel, default Laplace(bandwidth="mean")
+        The kernel that numbers get.
     """
     if isinstance(variable, Labels):
         _refuse_texts(variable, "Pass kernel=reldep.kernels.Text()")
@@ -56,7 +69,7 @@ def auto_kernel(variable: Variable) -> Kernel:
             return Ordered()
         return Delta()
     if isinstance(variable, Mixed):
-        return _for_mixed(variable)
+        return _for_mixed(variable, numbers)
     if isinstance(variable, Items):
         if isinstance(variable.items[0], Lifetime):
             return LogRank()
@@ -65,10 +78,10 @@ def auto_kernel(variable: Variable) -> Kernel:
             f"{variable.name} holds {variable.in_words()}, which are neither numbers nor labels; "
             f"{_proposal(variable)}{WAY_OUT_OBJECTS}"
         )
-    return noted(Gaussian(), _about_numbers(variable))
+    return noted(numbers, _about_numbers(variable))
 
 
-def _for_mixed(variable: Mixed) -> Kernel:
+def _for_mixed(variable: Mixed, kernel: Kernel) -> Kernel:
     for part in variable.parts:
         if isinstance(part, Labels):
             way_out = f"Give each column a kernel with Columns: {part.name!r} gets Text()"
@@ -77,7 +90,7 @@ def _for_mixed(variable: Mixed) -> Kernel:
     numbers = variable.numbers()
     if numbers is None:
         return Delta()
-    return Product((noted(Gaussian(), _about_numbers(numbers)), Agreement()))
+    return Product((noted(kernel, _about_numbers(numbers)), Agreement()))
 
 
 @dataclass(frozen=True)

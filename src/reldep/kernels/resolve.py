@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from reldep.data.checks import check_choice, check_names_known
-from reldep.exceptions import InputError, Option
-from reldep.kernels.automatic import auto_kernel
+from reldep.exceptions import InputError, InputTypeError, Option
+from reldep.kernels.automatic import FOR_NUMBERS, auto_kernel
 from reldep.kernels.bags import Bags
 from reldep.kernels.base import Kernel
 from reldep.kernels.categorical import Delta
@@ -67,22 +67,27 @@ NAMED: dict[str, Callable[[], Kernel]] = {
 }
 
 
+# Names that choose by the kind of data, with the kernel that numbers get: ours, and the paper's.
+BY_KIND: dict[str, Kernel] = {"auto": FOR_NUMBERS, "published": Gaussian()}
+
+
 def as_kernel(spec: Any, variable: Variable) -> Kernel:
     """Turn a name, a kernel object or a function into a kernel for this variable."""
-    if isinstance(spec, str) and spec.lower() == "auto":
-        return auto_kernel(variable)
+    if isinstance(spec, str) and spec.lower() in BY_KIND:
+        return auto_kernel(variable, BY_KIND[spec.lower()])
     kernel = _without_data(spec)
     if kernel is None:
-        raise TypeError(
-            f"kernel for {variable.name} is of type {type(spec).__name__}; pass a name, a kernel "
-            "object or a function f(A, B). A kernel matrix goes in as Precomputed(matrix)."
+        raise InputTypeError(
+            f"kernel for {variable.name} is of type {type(spec).__name__}",
+            "pass a name, a kernel object or a function f(A, B). A kernel matrix goes in as "
+            "Precomputed(matrix).",
         )
     return kernel
 
 
 def is_characteristic(spec: Any) -> bool:
     """Tell whether what a user wrote for ``kernel=`` is a characteristic kernel."""
-    if isinstance(spec, str) and spec.lower() == "auto":
+    if isinstance(spec, str) and spec.lower() in BY_KIND:
         return True
     kernel = _without_data(spec)
     return kernel is not None and kernel.is_characteristic
@@ -94,7 +99,7 @@ def _without_data(spec: Any) -> Kernel | None:
         return spec
     if isinstance(spec, str):
         name = spec.lower()
-        check_choice("kernel", name, ["auto", *NAMED, *PAIRWISE_NAMES])
+        check_choice("kernel", name, [*BY_KIND, *NAMED, *PAIRWISE_NAMES])
         return NAMED[name]() if name in NAMED else ScikitKernel(name)
     if isinstance(spec, type) and issubclass(spec, Kernel):
         raise TypeError(f"kernel={spec.__name__} is a class; pass {spec.__name__}().")

@@ -146,7 +146,7 @@ def paper_test(
     first: Any,
     second: Any,
     *,
-    kernel: Any = "gaussian",
+    kernel: Any = "published",
     alternative: str = "greater",
     method: str = "joint",
     missing: str = "raise",
@@ -165,9 +165,9 @@ def paper_test(
     ----------
     source, first, second, missing, engine, names, ids
         As for :func:`compare`.
-    kernel : str, Kernel, callable, tuple of three or mapping, default "gaussian"
-        The paper's is the Gaussian kernel with the median of the pairwise distances as its
-        bandwidth. Labels get Delta, unless a kernel is given for them.
+    kernel : str, Kernel, callable, tuple of three or mapping, default "published"
+        "published" takes the Gaussian kernel with the median of the pairwise distances as its
+        bandwidth for numbers, and Delta for labels.
     alternative : {"greater", "less", "two-sided"}, default "greater"
     method : {"joint", "split"}, default "joint"
         "split" is the paper's independent test: the first half of the rows for the one

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from reldep.data.frames import make_frame
 from reldep.results.description import HEADINGS, Columns, Picture, Section, rendered
+from reldep.version import __version__
 from reldep.words import MEASURE_NAMES, text_table
 
 if TYPE_CHECKING:
@@ -126,8 +127,6 @@ class Answer(ABC):
 
     def to_dict(self, alpha: float = 0.05) -> dict[str, Any]:
         """Give the answer as plain values, numbers unrounded."""
-        from reldep import __version__
-
         how, columns = self.provenance, self.table(alpha)
         fields: dict[str, Any] = plain(
             {
