@@ -186,7 +186,35 @@ class Request:
 
     def python(self) -> str:
         """Write the Python code that asks this."""
-        return f"reldep.ask(**{self.to_dict()!r})"
+        lines, source = self._opened()
+        slots = self.asked.written(self.slots, Selector(self.table))
+        columns = {
+            choice.name: self.options[choice.name]
+            for choice in self.asked.options
+            if choice.kind in ("column", "columns") and self.options.get(choice.name) is not None
+        }
+        plain = self._plain_options()
+        paper = plain.pop("paper", False)
+        given = {**slots, **columns, **plain, "where": self.where}
+        inside = [f"{name}={value!r}" for name, value in given.items() if value is not None]
+        name = "paper_test" if paper else self.question
+        call = f"result = reldep.{name}({', '.join([*inside, f'data={source}'])})"
+        return "\n".join([*lines, call])
+
+    def _opened(self) -> tuple[list[str], str]:
+        """Write how the files are opened: the lines before the call, and what `data` is."""
+        files = self.files[0] if len(self.files) == 1 else list(self.files)
+        reading = {name: value for name, value in self.reading.items() if value is not None}
+        if not reading and self.join is None:
+            return ["import reldep", ""], repr(files)
+        options = ", ".join(f"{name}={value!r}" for name, value in reading.items())
+        join = "" if self.join is None else f", join={self.join!r}"
+        return [
+            "import reldep",
+            "from reldep.data import ReadingOptions, open_table",
+            "",
+            f"table = open_table({files!r}{join}, options=ReadingOptions({options}))",
+        ], "table"
 
     def to_dict(self) -> dict[str, Any]:
         """Give the request as plain values, to be saved."""

@@ -10,9 +10,9 @@ import numpy as np
 from reldep.data.checks import ALTERNATIVES, METHODS, MINIMUM_OBSERVATIONS, check_choice
 from reldep.engine import Influence
 from reldep.exceptions import InputError, Option
+from reldep.questions.calling import asked
 from reldep.questions.cautions import cautions_about_contrast
 from reldep.questions.declaring import Choice, Question, Slot
-from reldep.questions.repetition import repeatable
 from reldep.questions.settings import Settings
 from reldep.questions.study import (
     Computed,
@@ -35,7 +35,7 @@ ROLES = ("source", "first", "second")
 WEIGHTS = np.array([1.0, -1.0])
 
 
-@repeatable
+@asked
 def compare(
     source: Any,
     first: Any,
@@ -53,6 +53,8 @@ def compare(
     rng: Any = None,
     names: Sequence[str] | None = None,
     ids: Any = None,
+    data: Any = None,  # noqa: ARG001 (@asked takes its columns)
+    where: str | None = None,  # noqa: ARG001
 ) -> Comparison:
     """Test whether `source` depends more on `first` than on `second`.
 
@@ -99,6 +101,11 @@ def compare(
     ids : array_like, optional
         A name for every row, by which cautions and tables call it; by default the index of a
         pandas frame, or the position, counted from 0.
+    data : path, data frame or mapping of str to arrays, optional
+        Where the columns are. The variables, `clusters` and `ids` are then names of columns:
+        ``"diet"``, ``"C14:C22"``, ``"gene_*"``, ``"lipids=C*"`` for a block with a name.
+    where : str, optional
+        A condition on the rows of `data`, such as ``"age > 40 and sex = 'f'"``.
 
     Returns
     -------
@@ -114,6 +121,11 @@ def compare(
     >>> y, z = x + 0.5 * rng.normal(size=200), x + 2 * rng.normal(size=200)
     >>> result = reldep.compare(x, y, z)
     >>> result.pvalue < 0.001
+    True
+
+    By the names of columns:
+
+    >>> reldep.compare("x", "y", "z", data={"x": x, "y": y, "z": z}).pvalue == result.pvalue
     True
     """
     check_choice("method", method, METHODS)
@@ -140,7 +152,7 @@ def compare(
     return answer
 
 
-@repeatable
+@asked
 def paper_test(
     source: Any,
     first: Any,
@@ -153,6 +165,8 @@ def paper_test(
     engine: Any = "auto",
     names: Sequence[str] | None = None,
     ids: Any = None,
+    data: Any = None,  # noqa: ARG001 (@asked takes its columns)
+    where: str | None = None,  # noqa: ARG001
 ) -> Comparison:
     """Test whether `source` depends more on `first` than on `second`, exactly as published.
 
@@ -163,7 +177,7 @@ def paper_test(
 
     Parameters
     ----------
-    source, first, second, missing, engine, names, ids
+    source, first, second, missing, engine, names, ids, data, where
         As for :func:`compare`.
     kernel : str, Kernel, callable, tuple of three or mapping, default "published"
         "published" takes the Gaussian kernel with the median of the pairwise distances as its

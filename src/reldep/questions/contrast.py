@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.data.checks import ALTERNATIVES, check_choice, check_names_known
-from reldep.data.selectors import parse_weight
+from reldep.data.selectors import parse_weight, quote_column
 from reldep.engine import Influence
 from reldep.engine.terms import canonical
 from reldep.exceptions import InputError, InputTypeError
+from reldep.questions.calling import asked
 from reldep.questions.cautions import cautions_about_contrast
 from reldep.questions.declaring import Choice, Question, Selector, Slot
-from reldep.questions.repetition import repeatable
 from reldep.questions.settings import Settings
 from reldep.questions.study import raise_cautions, read_study, reuse_influence
 from reldep.results.contrast import Contrast
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from reldep.engine import Pair
 
 
-@repeatable
+@asked
 def contrast(
     variables: Mapping[str, Any] | Influence,
     weights: Mapping[Pair, float],
@@ -42,6 +42,8 @@ def contrast(
     engine: Any = "auto",
     rng: Any = None,
     ids: Any = None,
+    data: Any = None,  # noqa: ARG001 (@asked takes its columns)
+    where: str | None = None,  # noqa: ARG001
 ) -> Contrast:
     """Test whether a weighted sum of dependences is positive.
 
@@ -54,7 +56,7 @@ def contrast(
         them, so that many questions cost no more than one.
     weights : mapping of (str, str) to float
         The weight of every pair. ``{("x", "y"): 1, ("x", "z"): -1}`` is :func:`compare`.
-    measure, kernel, alternative, variance, clusters, max_lag, missing, engine, rng, ids
+    measure, kernel, alternative, variance, clusters, max_lag, missing, engine, rng, ids, data, where
         As for :func:`compare`; a tuple of kernels follows the order of `variables`.
 
     Returns
@@ -161,6 +163,14 @@ class _ContrastQuestion(Question):
         self, filled: Mapping[str, Any], data: Mapping[str, Mapping[str, Any]]
     ) -> tuple[list[Any], dict[str, Any]]:
         return [dict(data["variable"]), _parse_weights(filled)], {}
+
+    def written(self, filled: Mapping[str, Any], columns: Selector) -> dict[str, Any]:
+        blocks = self.blocks(filled, columns)["variable"]
+        variables = {
+            name: ",".join(quote_column(column) for column in found)
+            for name, found in blocks.items()
+        }
+        return {"variables": variables, "weights": _parse_weights(filled)}
 
 
 def _parse_weights(filled: Mapping[str, Any]) -> dict[Pair, float]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from reldep.data.checks import MEASURES, MISSING, VARIANCES
-from reldep.data.selectors import parse_named
+from reldep.data.selectors import parse_named, quote_column
 from reldep.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -208,6 +208,10 @@ class Question:
         named = merged(data)
         return list(named.values()), {"names": list(named)}
 
+    def written(self, filled: Mapping[str, Any], columns: Selector) -> dict[str, Any]:  # noqa: ARG002
+        """Give the slots as arguments of the function in Python, by the names of columns."""
+        return {slot.name: filled[slot.name] for slot in self.slots if filled.get(slot.name)}
+
 
 def merged(data: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Put the variables of all slots together."""
@@ -243,6 +247,18 @@ class Selector:
             columns = self.table.select(definition)
             return columns[0] if len(columns) == 1 else definition, columns
         return name, self.table.select(expression)
+
+    def written(self, definitions: Any, each: Any = None) -> Any:
+        """Write variables as Python takes them: one expression, or one for every name."""
+        if not definitions:
+            return each
+        named = {}
+        for definition in definitions:
+            name, found = self.block(definition)
+            named[name] = ",".join(quote_column(column) for column in found)
+        if each:
+            named |= {name: quote_column(name) for name in self.table.select(str(each))}
+        return named
 
     def column(self, option: str, expression: str) -> str:
         """Find the one column that an option names."""

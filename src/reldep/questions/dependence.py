@@ -8,10 +8,10 @@ import numpy as np
 
 from reldep.data.checks import check_choice, check_count, check_names_known
 from reldep.exceptions import InputError
+from reldep.questions.calling import asked
 from reldep.questions.cautions import cautions_about_dependence, cautions_of_data
 from reldep.questions.declaring import Choice, Question, Slot
 from reldep.questions.dependent_rows import dependent_independence
-from reldep.questions.repetition import repeatable
 from reldep.questions.settings import Settings
 from reldep.questions.study import display_names, raise_cautions, read_study
 from reldep.results.dependence import Dependence
@@ -29,7 +29,7 @@ ROLES = ("x", "y")
 TESTS = ("chi-square", "permutation")
 
 
-@repeatable
+@asked
 def dependence(
     x: Any,
     y: Any,
@@ -44,6 +44,8 @@ def dependence(
     rng: Any = None,
     names: Sequence[str] | None = None,
     ids: Any = None,
+    data: Any = None,  # noqa: ARG001 (@asked takes its columns)
+    where: str | None = None,  # noqa: ARG001
     test: str = "chi-square",
     n_permutations: int = 999,
 ) -> Dependence:
@@ -52,7 +54,7 @@ def dependence(
     Parameters
     ----------
     x, y : array_like, series, frame, sparse matrix or Precomputed
-    measure, kernel, variance, clusters, max_lag, missing, engine, rng, names, ids
+    measure, kernel, variance, clusters, max_lag, missing, engine, rng, names, ids, data, where
         As for :func:`compare`.
     test : {"chi-square", "permutation"}, default "chi-square"
         How independence is tested: by the chi-square approximation to the law of the unbiased

@@ -12,8 +12,8 @@ from reldep.data.objects import labels_of, native_name
 from reldep.engine import compute_influence
 from reldep.exceptions import InputError, Option
 from reldep.kernels.given import FittedPrecomputed
+from reldep.questions.calling import asked
 from reldep.questions.declaring import Choice, Question, Slot
-from reldep.questions.repetition import repeatable
 from reldep.questions.settings import Settings
 from reldep.questions.study import Study, display_names, raise_cautions, read_study
 from reldep.results.groups import GroupComparison
@@ -37,7 +37,7 @@ FEWEST_ROWS = 8
 MOST_PERMUTED = 4_000
 
 
-@repeatable
+@asked
 def groups(
     x: Any,
     y: Any,
@@ -53,6 +53,8 @@ def groups(
     rng: Any = None,
     names: Sequence[str] | None = None,
     ids: Any = None,
+    data: Any = None,  # noqa: ARG001 (@asked takes its columns)
+    where: str | None = None,  # noqa: ARG001
     n_simulations: int = 10_000,
 ) -> GroupComparison:
     """Test whether the dependence of `x` and `y` is the same in every group.
@@ -66,7 +68,7 @@ def groups(
     x, y : array_like, series, frame, sparse matrix or Precomputed
     by : array_like of labels
         The group of every row.
-    measure, kernel, missing, engine, rng, ids
+    measure, kernel, missing, engine, rng, ids, data, where
         As for :func:`compare`.
     alternative : {"two-sided", "greater", "less"}, default "two-sided"
         For two groups, in the order of their labels: "greater" asks whether the dependence is

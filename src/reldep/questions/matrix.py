@@ -9,8 +9,8 @@ import numpy as np
 
 from reldep.data.checks import check_choice, check_count, check_level
 from reldep.exceptions import InputError, Option
-from reldep.questions.declaring import Choice, Question, Slot, merged
-from reldep.questions.repetition import repeatable
+from reldep.questions.calling import asked
+from reldep.questions.declaring import Choice, Question, Selector, Slot, merged
 from reldep.questions.settings import Settings
 from reldep.questions.study import raise_cautions, read_study
 from reldep.questions.targets import read_variables
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 ADJUSTMENTS_OF_CELLS = ("holm", "bh")
 
 
-@repeatable
+@asked
 def matrix(
     variables: Any,
     columns: Any = None,
@@ -43,6 +43,8 @@ def matrix(
     engine: Any = "auto",
     rng: Any = None,
     ids: Any = None,
+    data: Any = None,  # noqa: ARG001 (@asked takes its columns)
+    where: str | None = None,  # noqa: ARG001
     confidence_level: float = 0.95,
     adjust: str = "holm",
     n_simulations: int = 10_000,
@@ -56,7 +58,7 @@ def matrix(
         variable may have several columns, such as the activations of a network's layer.
     columns : as `variables`, optional
         A second set: the result is the rectangle of all dependences between the two sets.
-    measure, kernel, clusters, max_lag, missing, engine, rng, ids
+    measure, kernel, clusters, max_lag, missing, engine, rng, ids, data, where
         As for :func:`compare`; a mapping of kernels is by name.
     variance : {"jackknife", "fixed-kernel", "bandwidth-aware"}, default "jackknife"
     confidence_level : float, default 0.95
@@ -175,6 +177,10 @@ class _MatrixQuestion(Question):
         others = dict(data.get("columns", {}))
         rows = merged({slot: named for slot, named in data.items() if slot != "columns"})
         return [rows, others or None], {}
+
+    def written(self, filled: Mapping[str, Any], columns: Selector) -> dict[str, Any]:
+        rows = columns.written(filled.get("variable"), filled.get("variables"))
+        return {"variables": rows, "columns": filled.get("columns")}
 
 
 QUESTIONS = (

@@ -9,9 +9,9 @@ import numpy as np
 from reldep.data.checks import ADJUSTMENTS, check_choice, check_count, check_level
 from reldep.engine import Influence
 from reldep.exceptions import InputError, Option
+from reldep.questions.calling import asked
 from reldep.questions.cautions import cautions_about_targets
-from reldep.questions.declaring import Choice, Question, Slot, merged
-from reldep.questions.repetition import repeatable
+from reldep.questions.declaring import Choice, Question, Selector, Slot, merged
 from reldep.questions.settings import Settings
 from reldep.questions.study import Computed, raise_cautions, read_study, reuse_influence
 from reldep.questions.targets import (
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-@repeatable
+@asked
 def rank(
     source: Any,
     targets: Any,
@@ -46,6 +46,8 @@ def rank(
     n_simulations: int = 10_000,
     names: Sequence[str] | None = None,
     ids: Any = None,
+    data: Any = None,  # noqa: ARG001 (@asked takes its columns)
+    where: str | None = None,  # noqa: ARG001
 ) -> Ranking:
     """Rank targets by how strongly `source` depends on them, with confidence.
 
@@ -63,7 +65,7 @@ def rank(
         At least two. Every column of a frame or array is a target of its own; in a mapping a
         target may have several columns. Of an :class:`Influence` all pairs with `source` are
         ranked.
-    measure, variance, clusters, max_lag, missing, engine, ids
+    measure, variance, clusters, max_lag, missing, engine, ids, data, where
         As for :func:`compare`.
     kernel : str, Kernel, callable, tuple of two or mapping, default "auto"
         One for all, a tuple (source, every target), or a mapping by name, in which "source"
@@ -175,6 +177,10 @@ class _RankQuestion(Question):
             )
         targets = {name: named[name] for name in others}
         return [named[source], targets], {"names": [source, *others]}
+
+    def written(self, filled: Mapping[str, Any], columns: Selector) -> dict[str, Any]:
+        targets = columns.written(filled.get("target"), filled.get("targets"))
+        return {"source": filled["source"], "targets": targets}
 
 
 QUESTIONS = (

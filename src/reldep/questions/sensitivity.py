@@ -9,9 +9,9 @@ import numpy as np
 
 from reldep.data.checks import ALTERNATIVES, check_choice
 from reldep.exceptions import InputError, SignFlipWarning
+from reldep.questions.calling import asked
 from reldep.questions.compare import compared, pairs_of, read_three
 from reldep.questions.declaring import Choice, Question, Slot
-from reldep.questions.repetition import repeatable
 from reldep.questions.settings import Settings
 from reldep.questions.study import Study, descriptions, raise_cautions
 from reldep.results.sensitivity import Sensitivity
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 FACTORS = tuple(2.0 ** (step / 2) for step in range(-6, 7))
 
 
-@repeatable
+@asked
 def sensitivity(
     source: Any,
     first: Any,
@@ -46,6 +46,8 @@ def sensitivity(
     rng: Any = None,
     names: Sequence[str] | None = None,
     ids: Any = None,
+    data: Any = None,  # noqa: ARG001 (@asked takes its columns)
+    where: str | None = None,  # noqa: ARG001
 ) -> Sensitivity:
     """Compare two dependences over a grid of bandwidths.
 
@@ -61,7 +63,7 @@ def sensitivity(
         By what the bandwidths of all variables are multiplied together. By default from 1/8 to
         8. Each bandwidth is chosen once; variables without one (categories, linear kernels)
         stay as they are.
-    measure, kernel, alternative, variance, clusters, max_lag, missing, engine, rng, names, ids
+    measure, kernel, alternative, variance, clusters, max_lag, missing, engine, rng, names, ids, data, where
         As for :func:`compare`.
 
     Returns

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import reldep
-from reldep.questions.repetition import spelled
+from reldep.questions.calling import spelled
 
 X = np.random.default_rng(0).normal(size=40)
 Y, Z = X**2, np.sin(3 * X) + X

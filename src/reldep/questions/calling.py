@@ -1,0 +1,185 @@
+"""How a question is called: columns named by words, and a call that can be repeated."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+import numpy as np
+
+from reldep.data.selection import select_data
+from reldep.data.selectors import parse_named
+from reldep.exceptions import InputError, InputTypeError, Option
+from reldep.kernels.base import Kernel
+from reldep.results.base import Answer
+
+if TYPE_CHECKING:
+    from reldep.exceptions import ReldepWarning
+
+P = ParamSpec("P")
+A = TypeVar("A", bound=Answer)
+
+# The arguments that are one variable, that hold several, and that name a single column.
+BLOCKS = ("source", "first", "second", "x", "y", "given")
+SEVERAL = ("sources", "targets", "variables", "columns")
+COLUMNS = ("by", "clusters", "ids")
+
+# Longer values are data, which the reader has under the argument's own name.
+LONGEST = 160
+MOST_PARTS = 20
+
+
+def asked(question: Callable[P, A]) -> Callable[P, A]:
+    """Let a question take columns of `data` by name, and note in its answer how it was called."""
+    signature = inspect.signature(question)
+
+    @functools.wraps(question)
+    def ask(*args: P.args, **kwargs: P.kwargs) -> A:
+        bound = signature.bind(*args, **kwargs)
+        given = dict(bound.arguments)
+        cautions: tuple[ReldepWarning, ...] = ()
+        if given.get("data") is not None:
+            found, cautions = from_data(given)
+            bound.arguments.update(found)
+        elif given.get("where") is not None:
+            raise InputError(
+                ["chooses rows of ", Option("data")], argument="where", value=given["where"]
+            )
+        answer = question(*bound.args, **bound.kwargs)
+        noted = replace(
+            answer.provenance,
+            call=call_text(question.__name__, given, signature),
+            seed=seed_text(given.get("rng")),
+        )
+        return replace(answer, provenance=noted, warnings=(*cautions, *answer.warnings))
+
+    return ask
+
+
+def from_data(given: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[ReldepWarning, ...]]:
+    """Take the columns that arguments name from `data`.
+
+    Returns
+    -------
+    dict
+        The arguments with data in place of names.
+    tuple of ReldepWarning
+        What was understood about the data.
+    """
+    selectors: dict[str, str] = {}
+    names: dict[str, str] = {}
+    for argument in (*BLOCKS, *SEVERAL, "by"):
+        value = given.get(argument)
+        if value is None:
+            continue
+        if isinstance(value, Mapping):
+            selectors |= {
+                f"{argument}\0{name}": _words(argument, one) for name, one in value.items()
+            }
+            continue
+        names[argument], selectors[argument] = _named(_words(argument, value))
+    chosen = select_data(
+        given["data"],
+        selectors,
+        where=given.get("where"),
+        ids=given.get("ids"),
+        clusters=given.get("clusters"),
+    )
+    found: dict[str, Any] = {"data": None, "where": None, "ids": chosen.rows}
+    if chosen.clusters is not None:
+        found["clusters"] = chosen.clusters
+    for key, block in chosen.blocks.items():
+        argument, _, name = key.partition("\0")
+        if name:
+            found.setdefault(argument, {})[name] = block
+        elif argument in SEVERAL:
+            found[argument] = _one_by_one(block, chosen.columns[key], given)
+        else:
+            found[argument] = block
+    if given.get("names") is None:
+        shown = {
+            argument: names[argument] or _joined(chosen.columns[argument], selectors[argument])
+            for argument in ("source", "first", "second", "x", "y")
+            if argument in selectors
+        }
+        targets = found.get("targets", {})
+        if shown and "variables" not in selectors:
+            found["names"] = [*shown.values(), *targets]
+    return found, chosen.cautions
+
+
+def _words(argument: str, value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    raise InputTypeError(
+        [f"{argument} is of type {type(value).__name__}, and ", Option("data"), " is given"],
+        "name columns of the data, such as 'age', 'C*' or 'lipids=C14:C22'.",
+    )
+
+
+def _named(definition: str) -> tuple[str, str]:
+    """Part ``NAME=COLS``; a name of its own is empty where none is given."""
+    try:
+        return parse_named(definition)
+    except ValueError:
+        return "", definition
+
+
+def _joined(columns: list[str], definition: str) -> str:
+    return columns[0] if len(columns) == 1 else definition
+
+
+def _one_by_one(block: Any, columns: list[str], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Take a frame apart into its columns, but for the source's own."""
+    if len(columns) == 1:
+        return {columns[0]: block}
+    source = given.get("source")
+    return {name: block[name] for name in columns if name != source}
+
+
+def call_text(name: str, given: Mapping[str, Any], signature: inspect.Signature) -> str:
+    """Write a call; data stand under the names of their arguments, defaults are left out."""
+    written = []
+    for argument, value in given.items():
+        default = signature.parameters[argument].default
+        text = spelled(value)
+        short = argument if text is None or len(text) > LONGEST else text
+        if default is inspect.Parameter.empty:
+            written.append(short)
+        elif text is None or text != spelled(default):
+            written.append(f"{argument}={short}")
+    return f"reldep.{name}({', '.join(written)})"
+
+
+def spelled(value: Any) -> str | None:
+    """Write a value as in a program, or give None where that cannot be done."""
+    if isinstance(value, np.generic):
+        return spelled(value.item())
+    if value is None or isinstance(value, (str, int, float, Kernel)):
+        return repr(value)
+    if isinstance(value, (tuple, list, Mapping)) and len(value) > MOST_PARTS:
+        return None
+    if isinstance(value, (tuple, list)):
+        parts = [spelled(part) for part in value]
+        if None in parts:
+            return None
+        inside = ", ".join(str(part) for part in parts)
+        if isinstance(value, list):
+            return f"[{inside}]"
+        return f"({inside},)" if len(parts) == 1 else f"({inside})"
+    if isinstance(value, Mapping):
+        pairs = [(spelled(key), spelled(part)) for key, part in value.items()]
+        if any(None in pair for pair in pairs):
+            return None
+        return "{" + ", ".join(f"{key}: {part}" for key, part in pairs) + "}"
+    return None
+
+
+def seed_text(rng: Any) -> str:
+    """Say what random steps start from."""
+    if rng is None:
+        return "0 (the default)"
+    return spelled(rng) or "a generator passed as rng"
