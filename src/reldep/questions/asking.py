@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from reldep.data.checks import check_choice, check_level, check_names_known
 from reldep.exceptions import InputError, Option
+from reldep.kernels.base import Kernel
 from reldep.questions.declaring import READING, Question, Selector, many, merged
 from reldep.questions.kernel_words import parse_kernels
 
@@ -196,7 +197,7 @@ class Request:
         plain = self._plain_options()
         paper = plain.pop("paper", False)
         given = {**slots, **columns, **plain, "where": self.where}
-        inside = [f"{name}={value!r}" for name, value in given.items() if value is not None]
+        inside = [f"{name}={_spelled(value)}" for name, value in given.items() if value is not None]
         name = "paper_test" if paper else self.question
         call = f"result = reldep.{name}({', '.join([*inside, f'data={source}'])})"
         return "\n".join([*lines, call])
@@ -232,6 +233,15 @@ class Request:
         known = {one.name for one in fields(cls)}
         check_names_known("request", values, known, "field")
         return cls(**{**values, "files": tuple(values["files"])})
+
+
+def _spelled(value: Any) -> str:
+    """Write a value in Python; kernels stand in their room."""
+    if isinstance(value, Kernel):
+        return f"reldep.kernels.{value!r}"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key!r}: {_spelled(one)}" for key, one in value.items()) + "}"
+    return repr(value)
 
 
 def _data_of(frame: pl.DataFrame, columns: list[str]) -> Any:
