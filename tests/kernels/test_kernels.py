@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 import reldep
 from reldep.data.objects import read_variable
+from reldep.engine import Dense, Tiled
 from reldep.kernels import (
     Columns,
     Delta,
@@ -67,9 +69,13 @@ def formula(kernel: Kernel, x):
     if isinstance(kernel, Linear):
         centred = x - x.mean(axis=0)
         return centred @ centred.T
-    if kernel.degree == 1:
-        return kernel.scale * x @ x.T
-    return (kernel.scale * x @ x.T + kernel.offset) ** kernel.degree
+
+    def power(a, b):
+        return (kernel.scale * a @ b.T + kernel.offset) ** kernel.degree
+
+    # Less the effects of row and column, as seen from the mean.
+    mean = x.mean(axis=0, keepdims=True)
+    return power(x, x) - power(x, mean) - power(mean, x) + power(mean, mean)
 
 
 @pytest.mark.parametrize("d", [1, 3, 60])
@@ -225,3 +231,42 @@ def test_columns_follow_a_selection_of_rows():
     both = Columns({"a": Gaussian(np.sqrt(0.5)), "b": Gaussian(1.0)})
     plain = reldep.dependence(frame[kept], y[kept], kernel=(both, "gaussian"))
     assert dropped.estimate == pytest.approx(plain.estimate)
+
+
+@pytest.mark.parametrize("kernel", [Polynomial(2), Polynomial(3, 0.0, 0.5), Polynomial(4)], ids=str)
+def test_far_from_zero_a_polynomial_keeps_its_digits(kernel):
+    """With exact fractions as the reference, 1e8 away from 0."""
+    x = np.round(np.random.default_rng(0).normal(size=6), 3)
+    far = [Fraction(value).limit_denominator(1000) + 10**8 for value in x]
+    scale, offset = Fraction(kernel.scale), Fraction(kernel.offset)
+    exact = [[(scale * a * b + offset) ** kernel.degree for b in far] for a in far]
+    means = [sum(row) / len(far) for row in exact]
+    middle = sum(means) / len(far)
+    centred = [
+        [float(exact[i][j] - means[i] - means[j] + middle) for j in range(6)] for i in range(6)
+    ]
+    fitted = kernel.fit(read_variable(np.array([float(value) for value in far]), "far"))
+    centre = np.eye(6) - 1 / 6
+    size = np.abs(centred).max()
+    # The inputs themselves are only known to 1e-16 of 1e8.
+    np.testing.assert_allclose(centre @ fitted.matrix() @ centre, centred, atol=1e-7 * size)
+    features = fitted.features()
+    np.testing.assert_allclose(features @ features.T, fitted.matrix(), rtol=1e-9, atol=1e-9 * size)
+
+
+def test_engines_agree_on_a_polynomial_far_from_zero():
+    rng = np.random.default_rng(1)
+    x, y = rng.normal(size=(2, 60))
+    engines = (Dense(), Tiled(compiled=True), Tiled(compiled=False), "features")
+    values = [
+        reldep.cka(x + 1e8, x + y, kernel=(Polynomial(2), "linear"), engine=engine)
+        for engine in engines
+    ]
+    np.testing.assert_allclose(values, values[0], rtol=1e-9)
+
+
+def test_in_a_product_a_polynomial_counts_whole():
+    x = np.random.default_rng(2).normal(3.0, 1.0, (9, 2))
+    kernel = Polynomial(2) * Gaussian(1.0)
+    whole = kernel.fit(read_variable(x, "x")).matrix()
+    np.testing.assert_allclose(whole, Polynomial(2)(x) * Gaussian(1.0)(x), rtol=1e-9)

@@ -16,6 +16,7 @@ from reldep.kernels.given import FunctionKernel, Precomputed
 from reldep.kernels.graphs import WeisfeilerLehman
 from reldep.kernels.images import Images
 from reldep.kernels.mapped import Embedding, Standardized
+from reldep.kernels.multiscale import Gaussians
 from reldep.kernels.overlap import Jaccard, MinMax
 from reldep.kernels.radial import Distance, Gaussian, Laplace
 from reldep.kernels.series import TimeSeries
@@ -36,6 +37,7 @@ __all__ = [
     "FittedKernel",
     "FunctionKernel",
     "Gaussian",
+    "Gaussians",
     "Genotypes",
     "Haversine",
     "Images",

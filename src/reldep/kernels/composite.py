@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -13,6 +13,7 @@ import numpy as np
 from reldep.data.checks import check_choice, check_names_known, check_varies
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable
 from reldep.kernels.base import FittedKernel, Kernel
+from reldep.kernels.dot import FittedDot
 from reldep.kernels.radial import Distance
 
 if TYPE_CHECKING:
@@ -108,6 +109,15 @@ class FittedProduct(_FittedComposite):
         return all(factor.in_unit_interval for factor in self.factors)
 
 
+def combined(
+    kind: type[FittedSum | FittedProduct], parts: Sequence[FittedKernel]
+) -> FittedSum | FittedProduct:
+    """Combine fitted kernels; in a product their effects of row and column count."""
+    if kind is FittedProduct:
+        parts = [part.whole if isinstance(part, FittedDot) else part for part in parts]
+    return kind(tuple(parts))
+
+
 @dataclass(frozen=True)
 class _Composite(Kernel):
     """Several kernels on one variable.
@@ -138,9 +148,8 @@ class _Composite(Kernel):
         parts = [_part_for(kernel, variable) for kernel in self.kernels]
         if isinstance(variable, Mixed):
             _check_all_used(variable, parts)
-        return self.fitted(
-            tuple(k.fit(part, rng=rng) for k, part in zip(self.kernels, parts, strict=True))
-        )
+        pairs = zip(self.kernels, parts, strict=True)
+        return combined(self.fitted, [kernel.fit(part, rng=rng) for kernel, part in pairs])
 
     def between(self, first: Variable, second: Variable) -> FloatArray:
         blocks = (
@@ -213,7 +222,10 @@ def _check_all_used(variable: Mixed, parts: list[Variable]) -> None:
             )
 
 
-COMBINATIONS = {"product": FittedProduct, "sum": FittedSum}
+COMBINATIONS: dict[str, type[FittedSum | FittedProduct]] = {
+    "product": FittedProduct,
+    "sum": FittedSum,
+}
 OTHERS = ("raise", "drop")
 
 
@@ -269,7 +281,7 @@ class Columns(Kernel):
         for spec, part in zip(self.kernels.values(), self._parts(variable), strict=True):
             check_varies(part)
             fitted.append(as_kernel(spec, part).fit(part, rng=rng))
-        return fitted[0] if len(fitted) == 1 else COMBINATIONS[self.combine](tuple(fitted))
+        return fitted[0] if len(fitted) == 1 else combined(COMBINATIONS[self.combine], fitted)
 
     def between(self, first: Variable, second: Variable) -> FloatArray:
         from reldep.kernels.resolve import as_kernel

@@ -28,24 +28,46 @@ DENSE_COLUMN, SPARSE_ENTRY = 0.1, 1.0
 
 @dataclass(frozen=True, eq=False)
 class FittedDot(FittedKernel):
-    """``(scale·x'y + offset)^degree`` between the rows of a matrix."""
+    """``(scale·x'y + offset)^degree`` between the rows of a matrix.
+
+    Attributes
+    ----------
+    rows : ndarray or sparse matrix
+        The points or, where there is a `mean`, the points less their mean.
+    label_text : str
+    degree, offset, scale : int, float, float
+    mean : ndarray or None
+        With it, the values come less the effects of row and column, ``k(x, y) - k(x, mean) -
+        k(mean, y) + k(mean, mean)``: dependence does not see these, and far from 0 they are so
+        large that nothing else would be left of the digits.
+    """
 
     rows: FloatArray | csr_array
     label_text: str
     degree: int = 1
     offset: float = 0.0
     scale: float = 1.0
+    mean: FloatArray | None = None
 
     def __len__(self) -> int:
         return int(self.rows.shape[0])
 
     def __call__(self, rows: slice, cols: slice) -> FloatArray:
         block = dot_products(self.rows, rows, cols)
-        if self.degree != 1:
-            block *= self.scale
-            block += self.offset
-            np.power(block, self.degree, out=block)
-        return block
+        if self.degree == 1:
+            return block
+        block *= self.scale
+        if self.mean is not None:
+            slant = self.scale * (self.rows @ self.mean)
+            level = self.offset + self.scale * float(self.mean @ self.mean)
+            return power_less_effects(block, slant[rows], slant[cols], level, self.degree)
+        block += self.offset
+        return np.power(block, self.degree, out=block)
+
+    @property
+    def whole(self) -> FittedDot:
+        """The kernel with its effects of row and column, which count in a product of kernels."""
+        return self if self.mean is None else replace(self, rows=self.rows + self.mean, mean=None)
 
     @property
     def label(self) -> str:
@@ -66,28 +88,74 @@ class FittedDot(FittedKernel):
             return None
         chosen = self.rows[rows]
         values = chosen if isinstance(chosen, np.ndarray) else chosen.toarray()
-        return monomials(values * np.sqrt(self.scale), self.degree, self.offset)
+        root = np.sqrt(self.scale)
+        mean = np.zeros(values.shape[1]) if self.mean is None else root * self.mean
+        return monomials(root * values, self.degree, self.offset, mean, less=self.mean is not None)
 
     def _n_monomials(self) -> int:
         n_letters = self.rows.shape[1] + (self.offset > 0)
         return comb(n_letters + self.degree - 1, self.degree)
 
 
-def monomials(values: FloatArray, degree: int, offset: float) -> FloatArray:
+def power_less_effects(
+    products: FloatArray, first: FloatArray, second: FloatArray, level: float, degree: int
+) -> FloatArray:
+    """Give ``(u + a + b + C)^d - (a + C)^d - (b + C)^d + C^d`` without cancellation.
+
+    Parameters
+    ----------
+    products : ndarray
+        u, the products of centred rows.
+    first, second : ndarray
+        a and b, the products of the centred rows and columns with the mean.
+    level : float
+        C, the kernel's base at the mean.
+    degree : int
+        d.
+    """
+    rest = first[:, None] + second[None] + level
+    # The terms that hold u, by Horner's rule; then those that hold a and b, but not u.
+    total = np.ones_like(products)
+    for power in range(degree - 1, 0, -1):
+        total *= products
+        total += comb(degree, power) * rest ** (degree - power)
+    total *= products
+    for p in range(1, degree):
+        for q in range(1, degree - p + 1):
+            ways = comb(degree, p) * comb(degree - p, q)
+            total += ways * level ** (degree - p - q) * np.outer(first**p, second**q)
+    return total
+
+
+def monomials(
+    values: FloatArray,
+    degree: int,
+    offset: float,
+    mean: FloatArray | None = None,
+    *,
+    less: bool = False,
+) -> FloatArray:
     """Expand rows so that ``ΦΦ' = (x'y + offset)^degree``.
 
     By the multinomial theorem the power is a sum over all products of `degree` factors taken
     from x_1 y_1, …, x_d y_d and `offset`; a product that can be ordered in c ways has weight c.
-    Its column is ``√c`` times the product of the coordinates (and of ``√offset``).
+    Its column is ``√c`` times the product of the coordinates (and of ``√offset``). The rows are
+    `values` plus `mean`; with `less`, the expansion of the mean is subtracted, factor by factor.
     """
+    centres = np.zeros(values.shape[1]) if mean is None else mean
     letters = values.T
     if offset > 0:
-        letters = np.vstack([letters, np.full(len(values), np.sqrt(offset))])
+        letters = np.vstack([letters, np.zeros(len(values))])
+        centres = np.append(centres, np.sqrt(offset))
     words = list(combinations_with_replacement(range(len(letters)), degree))
     expanded = np.empty((len(values), len(words)))
     for column, word in enumerate(words):
         orders = factorial(degree) / prod(factorial(word.count(letter)) for letter in set(word))
-        expanded[:, column] = np.sqrt(orders) * np.prod(letters[list(word)], axis=0)
+        gap, at_mean = np.zeros(len(values)), 1.0
+        for letter in word:
+            gap = gap * (centres[letter] + letters[letter]) + at_mean * letters[letter]
+            at_mean *= float(centres[letter])
+        expanded[:, column] = np.sqrt(orders) * (gap if less else gap + at_mean)
     return expanded
 
 
@@ -150,11 +218,21 @@ class Polynomial(Kernel):
 
     def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedDot:  # noqa: ARG002
         self.check_accepts(variable)
-        rows = variable.values  # type: ignore[attr-defined]
         text = f"Polynomial(degree={self.degree}, offset={self.offset:g}, scale={self.scale:g})"
+        rows = variable.values  # type: ignore[attr-defined]
+        mean = rows.mean(axis=0) if isinstance(variable, Numeric) else None
+        if mean is not None:
+            rows = rows - mean
         if self.degree == 1:
             return FittedDot(rows * np.sqrt(self.scale), text)
-        return FittedDot(rows, text, int(self.degree), self.offset, self.scale)
+        return FittedDot(rows, text, int(self.degree), self.offset, self.scale, mean)
+
+    def between(self, first: Variable, second: Variable) -> FloatArray:
+        self.check_accepts(first)
+        both = stacked(first, second)
+        places = slice(0, len(first)), slice(len(first), len(both))
+        products = self.scale * dot_products(both.values, *places)  # type: ignore[attr-defined]
+        return np.asarray((products + self.offset) ** self.degree)
 
 
 def dot_products(matrix: FloatArray | csr_array, rows: slice, cols: slice) -> FloatArray:

@@ -29,6 +29,7 @@ from reldep.kernels.given import (
 from reldep.kernels.graphs import WeisfeilerLehman
 from reldep.kernels.images import Images
 from reldep.kernels.mapped import Standardized
+from reldep.kernels.multiscale import Gaussians
 from reldep.kernels.overlap import Jaccard, MinMax
 from reldep.kernels.radial import Distance, Gaussian, Laplace
 from reldep.kernels.series import TimeSeries
@@ -44,6 +45,7 @@ KernelSpec: TypeAlias = "str | Kernel | Callable[[Any, Any], Any]"
 NAMED: dict[str, Callable[[], Kernel]] = {
     "gaussian": Gaussian,
     "rbf": Gaussian,
+    "gaussians": Gaussians,
     "standardized": Standardized,
     "laplace": Laplace,
     "linear": Linear,
