@@ -56,9 +56,10 @@ def contrast(
         them, so that many questions cost no more than one.
     weights : mapping of (str, str) to float
         The weight of every pair. ``{("x", "y"): 1, ("x", "z"): -1}`` is :func:`compare`.
-    measure, kernel, alternative, variance, clusters, max_lag, missing, engine, rng, ids, data,
-    where
+    measure, kernel, alternative, variance, clusters, max_lag, missing, engine, rng, ids
         As for :func:`compare`; a tuple of kernels follows the order of `variables`.
+    data, where
+        As for :func:`compare`.
 
     Returns
     -------

@@ -63,7 +63,8 @@ def sensitivity(
         By what the bandwidths of all variables are multiplied together. By default from 1/8 to
         8. Each bandwidth is chosen once; variables without one (categories, linear kernels)
         stay as they are.
-    measure, kernel, alternative, variance, clusters, max_lag, missing, engine, rng, names,
+    measure, kernel, alternative, variance, clusters, max_lag, missing, engine, rng, names
+        As for :func:`compare`.
     ids, data, where
         As for :func:`compare`.
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,8 +12,11 @@ from reldep.data.checks import METHODS, MINIMUM_OBSERVATIONS, check_choice, chec
 from reldep.exceptions import InputError, Option
 from reldep.results.description import Picture
 from reldep.results.tested import Result
-from reldep.stats import paper, testing
+from reldep.stats import paper
 from reldep.words import MEASURE_NAMES, number, percent
+
+if TYPE_CHECKING:
+    from reldep.stats.planning import Pilot
 
 CLAIMS = {"greater": "positive", "less": "negative", "two-sided": "different from 0"}
 DIRECTIONS = {"greater": "more on", "less": "less on", "two-sided": "differently on"}
@@ -195,42 +198,62 @@ class Comparison(Contrast):
         """
         check_level("alpha", alpha)
         check_count("n", n, at_least=MINIMUM_OBSERVATIONS)
-        deviation = self._deviation_with(method)
-        return testing.power(self.estimate, deviation, n, alpha, self.alternative)
+        return self._pilot(method).power(n, alpha, self.alternative)
 
     def sample_size(
-        self, power: float = 0.8, *, alpha: float = 0.05, method: str | None = None
+        self,
+        power: float = 0.8,
+        *,
+        alpha: float = 0.05,
+        careful: bool = False,
+        method: str | None = None,
     ) -> int:
-        """Find how many observations give the test this `power`; see :meth:`power`."""
+        """Find how many observations give the test this `power`; see :meth:`Result.sample_size`.
+
+        Parameters
+        ----------
+        power : float, default 0.8
+        alpha : float, default 0.05
+        careful : bool, default False
+            Whether to plan from the lower 80% limit of the effect.
+        method : {"joint", "split"}, optional
+            The test planned; by default that of this result.
+        """
+        if method is None or method == self.method:
+            return super().sample_size(power, alpha=alpha, careful=careful)
         check_level("power", power)
         check_level("alpha", alpha)
-        deviation = self._deviation_with(method)
-        return testing.sample_size(self.estimate, deviation, power, alpha, self.alternative)
+        return self._pilot(method).sample_size(power, alpha, self.alternative)
 
     def plannable_methods(self) -> tuple[str, ...]:
         """Name the methods whose power this result can foretell."""
         return METHODS if self.method == "joint" else ("split",)
 
-    def _deviation_with(self, method: str | None) -> float:
-        """Give the deviation due to one observation under either method.
+    def _pilot(self, method: str | None = None) -> Pilot:
+        """Learn what this result tells about either method.
 
         The split test has the variance ``2 (σ²_xy + σ²_xz) / n``: half of the observations for
         each dependence, and no covariance.
         """
         if method is not None:
             check_choice("method", method, METHODS)
+        pilot = super()._pilot()
         if method is None or method == self.method:
-            return self._deviation()
+            return pilot
         if self.method == "split":
             raise InputError(
                 "a split pilot does not know the covariance that the joint test needs",
                 ["run the pilot with ", Option("method", "joint"), ", which can plan both."],
             )
-        return math.sqrt(2.0 * self.n_observations * float(np.trace(self.covariance)))
+        deviation = math.sqrt(2.0 * self.n_observations * float(np.trace(self.covariance)))
+        return replace(pilot, null_deviation=deviation, deviation=deviation)
 
     def footnotes(self) -> list[str]:
         """Say below the table how the numbers were computed."""
-        return [f"Method: {self.method}; alternative: {self.alternative}.", *super().footnotes()]
+        first = f"Method: {self.method}; alternative: {self.alternative}."
+        undecided = self.pvalue >= 0.05 and not self._points_the_other_way(0.05)
+        plan = [self.plan_in_words()] if undecided and self.estimate else []
+        return [first, *super().footnotes(), *plan]
 
     def pictures(self) -> tuple[Picture, ...]:
         """Draw both dependences with their two-sigma ellipse."""

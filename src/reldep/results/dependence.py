@@ -88,11 +88,18 @@ class Dependence(Result):
         check_count("n", n, at_least=MINIMUM_OBSERVATIONS)
         return independence_power(*self._correlation(), n, alpha)
 
-    def sample_size(self, power: float = 0.8, *, alpha: float = 0.05) -> int:
-        """Find how many observations give the test of independence this `power`."""
+    def sample_size(self, power: float = 0.8, *, alpha: float = 0.05, careful: bool = False) -> int:
+        """Find how many observations give the test of independence this `power`.
+
+        With `careful` the plan starts from the lower 80% limit of the correlation.
+        """
         check_level("power", power)
         check_level("alpha", alpha)
-        return independence_sample_size(*self._correlation(), power, alpha)
+        correlation, deviation = self._correlation()
+        if careful:
+            # Φ⁻¹(0.8) standard errors below the estimate.
+            correlation -= 0.8416 * deviation / math.sqrt(self.n_observations)
+        return independence_sample_size(correlation, deviation, power, alpha)
 
     def _correlation(self) -> tuple[float, float]:
         """Give the unbiased correlation and the deviation due to one observation."""

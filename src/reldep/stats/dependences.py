@@ -134,6 +134,10 @@ class Dependences(ABC):
             )
         return test
 
+    def without(self, rows: IntArray) -> FloatArray | None:  # noqa: ARG002
+        """Give all values without some rows, where that is known exactly."""
+        return None
+
     def n_units(self) -> int:
         """Give the number of units that vary independently: rows, clusters or blocks."""
         return self.rows.n_blocks or self.rows.n_clusters or self.n_observations
@@ -256,6 +260,12 @@ class Jackknifed(Dependences):
         """Compare all pairs of dependences at once."""
         first, second = np.triu_indices(len(self.values), k=1)
         return compare_many(self.jackknife, first, second)
+
+    def without(self, rows: IntArray) -> FloatArray | None:
+        """Give all values without one row."""
+        if len(rows) != 1 or self.jackknife.n != self.n_observations:
+            return None
+        return self.jackknife.without(int(rows[0]))
 
     def deviations(self) -> FloatArray:
         """Give the leave-one-out deviations."""

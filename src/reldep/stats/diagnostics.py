@@ -68,11 +68,13 @@ def leave_out(
     psi: FloatArray,
     left_out: IntArray,
     dependence: RowDependence,
+    order: int = 1,
 ) -> tuple[float, float]:
     """Follow an estimate, to first order, when some observations are taken away.
 
     With influence values ``psi`` the estimate without the set S changes by
-    ``-Σ_S psi_i / (m - |S|)``, and its variance is that of the influence values that stay,
+    ``-Σ_S psi_i / (m - |S| - r + 1)``, which for one row is exact for a U-statistic of order r (4
+    for an HSIC, 1 for a mean), and its variance is that of the influence values that stay,
     centred anew.
 
     Returns
@@ -83,10 +85,10 @@ def leave_out(
         The variance afterwards divided by the variance before.
     """
     m, k = len(psi), len(left_out)
-    change = -float(psi[left_out].sum()) / (m - k)
+    change = -float(psi[left_out].sum()) / max(m - k - order + 1, 1)
     # Those left out get the value 0 instead of being cut out: the others keep their places in
     # time and in their clusters.
-    rest = psi - change
+    rest = psi + float(psi[left_out].sum()) / (m - k)
     rest[left_out] = 0.0
     before, after = (float(dependence.covariance(values[None, :])[0, 0]) for values in (psi, rest))
     ratio = after / before if before > 0 else 1.0
