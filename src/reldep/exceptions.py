@@ -104,6 +104,13 @@ class InputTypeError(Worded, TypeError):
     """Something of a kind that cannot be used."""
 
 
+class UnknownPairError(InputError, KeyError):
+    """A pair that nothing was computed for."""
+
+    def __str__(self) -> str:
+        return self.worded(str)
+
+
 class ReldepWarning(Worded, UserWarning):
     """A statistical caution: the answer stands, but read this with it."""
 

@@ -14,7 +14,7 @@ from reldep.engine.bandwidths import bandwidth_psi, sampled_bandwidth_psi
 from reldep.engine.job import make_job
 from reldep.engine.planner import select_engine
 from reldep.engine.terms import Pair, canonical, conditional_means, hsic
-from reldep.exceptions import InputError
+from reldep.exceptions import InputError, UnknownPairError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
 # Conditional means that are smaller than this share of the kernels' sizes are rounding.
 ROUNDING = 1e-13
+
+
+# Variances are sums of products of two conditional means.
+LARGEST = 1e140
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +104,13 @@ class Influence:
 
     def row(self, pair: Pair) -> int:
         """Find the row of a pair, in either order."""
-        return self._rows[canonical(pair)]
+        found = self._rows.get(_ordered(pair))
+        if found is None:
+            raise UnknownPairError(
+                f"the Influence has no conditional means of {pair!r}",
+                "add the pair to those of reldep.influence().",
+            )
+        return found
 
     @cached_property
     def _rows(self) -> dict[Pair, int]:
@@ -185,9 +195,20 @@ def _sizes(terms: Terms, pairs: Sequence[Pair]) -> FloatArray | None:
     return np.array([terms.sizes[x] * terms.sizes[y] for x, y in pairs])
 
 
+def _ordered(pair: Any) -> Any:
+    """Order a pair; what is no pair of names has no row."""
+    named = isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(n, str) for n in pair)
+    return canonical(pair) if named else None
+
+
+def _is_held(row: FloatArray) -> bool:
+    """Tell whether products of two of these numbers are still numbers."""
+    return bool(np.isfinite(row).all() and np.abs(row).max(initial=0.0) < LARGEST)
+
+
 def _check_finite(values: FloatArray, pairs: Sequence[Pair]) -> None:
     """Refuse values that no number can hold."""
-    lost = [pair for pair, row in zip(pairs, values, strict=True) if not np.isfinite(row).all()]
+    lost = [pair for pair, row in zip(pairs, values, strict=True) if not _is_held(row)]
     if lost:
         x, y = lost[0]
         raise InputError(

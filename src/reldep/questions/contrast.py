@@ -104,6 +104,10 @@ def contrast(
     if isinstance(variables, Influence):
         pairs, vector = read_weights(weights, variables.names)
         computed = reuse_influence(variables, pairs, settings)
+    elif not isinstance(variables, Mapping):
+        raise InputTypeError(
+            f"variables is of type {type(variables).__name__}", "pass a mapping of names to data."
+        )
     else:
         pairs, vector = read_weights(weights, variables)
         used = dict.fromkeys(name for pair in pairs for name in pair)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reldep.data.checks import check_choice, check_count, check_names_known
-from reldep.exceptions import InputError
+from reldep.exceptions import InputError, InputTypeError
 from reldep.questions.calling import asked
 from reldep.questions.cautions import cautions_about_dependence, cautions_of_data
 from reldep.questions.declaring import Choice, Question, Slot
@@ -20,7 +21,7 @@ from reldep.stats.independence import IndependenceTest, independence_test, permu
 from reldep.stats.measures import pairs_needed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from reldep.engine import Influence, Pair
     from reldep.questions.study import Computed, Study
@@ -170,6 +171,10 @@ def influence(
     settings = Settings(
         kernel=kernel, variance=variance, missing=missing, engine=engine, rng=rng, ids=ids
     )
+    if not isinstance(variables, Mapping):
+        raise InputTypeError(
+            f"variables is of type {type(variables).__name__}", "pass a mapping of names to data."
+        )
     wanted = [(str(first), str(second)) for first, second in pairs]
     if not wanted:
         raise InputError("pairs is empty", "pass at least one pair of names, ('x', 'y').")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reldep.exceptions import InputError
 from reldep.stats import student
 from reldep.stats.clusters import FEWEST_CLUSTERS as FEWEST_MASKED
 from reldep.stats.clusters import ClusteredKernel, Clustering, cluster_jackknife
@@ -124,6 +125,11 @@ def dependent_independence(
     crossed = study.rows.second_clusters is not None
     if n > MOST_HELD or crossed or len(np.unique(unit_codes(study.rows, n))) < FEWEST_MASKED:
         error = float(found.standard_errors[0])
+        if not error > 0:
+            raise InputError(
+                f"the dependence of {pair[0]} and {pair[1]} is the same without any cluster",
+                "they may be copies of each other; there is nothing to test.",
+            )
         statistic = float(found.values[0]) / error
         df = found.n_units() - 1.0
         return IndependenceTest(

@@ -169,7 +169,10 @@ def _those_at(
 
 
 def _read_factors(factors: Any) -> FloatArray:
-    grid = np.asarray(factors, dtype=np.float64)
+    try:
+        grid = np.asarray(factors, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        grid = np.empty(0)
     if grid.ndim != 1 or len(grid) < 2 or not (np.isfinite(grid) & (grid > 0)).all():
         raise InputError(
             "is not a grid",

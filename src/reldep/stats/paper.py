@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from reldep.exceptions import InputError
+
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
 
@@ -34,12 +36,13 @@ def finite_sample_bound(n: int, delta: float = 0.05, *, constant: float = 0.0) -
     -------
     float
     """
-    if n < 1:
-        raise ValueError(f"n={n!r}; pass the number of observations, at least 1.")
+    if not 1 <= n < math.inf:
+        raise InputError("", "pass the number of observations, at least 1.", argument="n", value=n)
     if not 0 < delta < 1:
-        raise ValueError(f"delta={delta!r}; pass a number strictly between 0 and 1.")
+        way_out = "pass a number strictly between 0 and 1."
+        raise InputError("", way_out, argument="delta", value=delta)
     if not 0 <= constant < math.inf:
-        raise ValueError(f"constant={constant!r}; pass a number of at least 0.")
+        raise InputError("", "pass a number of at least 0.", argument="constant", value=constant)
     return 2.0 * (math.sqrt(math.log(6.0 / delta) / (ALPHA_SQUARED * n)) + constant / n)
 
 
