@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 ROUNDING = 1e-13
 
 
-# Variances are sums of products of two conditional means.
-LARGEST = 1e140
+# Degrees of freedom take the fourth power of conditional means.
+LARGEST = 1e70
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +202,7 @@ def _ordered(pair: Any) -> Any:
 
 
 def _is_held(row: FloatArray) -> bool:
-    """Tell whether products of two of these numbers are still numbers."""
+    """Tell whether the fourth powers of these numbers are still numbers."""
     return bool(np.isfinite(row).all() and np.abs(row).max(initial=0.0) < LARGEST)
 
 
