@@ -208,27 +208,3 @@ def _of_distances(spec: Any) -> Any:
 def _in_words(spec: Any) -> Any:
     """Give a callable by its name; a kernel object speaks for itself."""
     return spec if isinstance(spec, Kernel) else getattr(spec, "__name__", spec)
-
-
-def assign_kernels(spec: Any, roles: Sequence[str]) -> dict[str, Any]:
-    """Give every variable its specification.
-
-    Parameters
-    ----------
-    spec : kernel, tuple of kernels or mapping by name
-        One specification for all; a tuple in the order of `roles`; or a mapping, in which a
-        name left out gets "auto".
-    roles : sequence of str
-        The names of the variables.
-    """
-    if isinstance(spec, Mapping):
-        check_names_known("kernel", spec, roles)
-        return {role: spec.get(role, "auto") for role in roles}
-    if isinstance(spec, (tuple, list)):
-        if len(spec) != len(roles):
-            raise ValueError(
-                f"kernel is a tuple of {len(spec)} for {len(roles)} variables; give one for each "
-                f"of {', '.join(roles)}, or a single one for all."
-            )
-        return dict(zip(roles, spec, strict=True))
-    return dict.fromkeys(roles, spec)
