@@ -250,6 +250,9 @@ def _from_series(series: nw.Series[Any], name: str) -> Variable:
         raise _no_observations(name)
     if dtype.is_numeric():
         return Numeric(name, _frozen(_to_doubles(series.cast(nw.Float64))[:, None]), (name,))
+    if isinstance(dtype, nw.Enum) and series.implementation.is_pandas_like():
+        # An ordered categorical; an Enum of polars only lists what may occur.
+        return replace(labels_of(series.to_list(), name), order=tuple(dtype.categories))
     if dtype in (nw.Boolean, nw.Categorical, nw.Enum):
         return labels_of(series.to_list(), name)
     if dtype == nw.String:

@@ -52,7 +52,7 @@ def auto_kernel(variable: Variable) -> Kernel:
     if isinstance(variable, Labels):
         _refuse_texts(variable, "Pass kernel=reldep.kernels.Text()")
         _refuse_doubtful(variable)
-        if getattr(variable, "ordered", False):
+        if variable.order is not None:
             return Ordered()
         return Delta()
     if isinstance(variable, Mixed):

@@ -228,9 +228,7 @@ class Ordered(MappedKernel):
         return Numeric(variable.name, np.array([[places[value]] for value in values], dtype=float))
 
     def _places(self, labels: Labels) -> dict[Any, int]:
-        order = self.order
-        if order is None and getattr(labels, "ordered", False):
-            order = labels.categories
+        order = labels.order if self.order is None else self.order
         if order is None:
             raise InputTypeError(
                 f"{labels.name} holds categories without an order",
