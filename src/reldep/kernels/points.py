@@ -101,10 +101,11 @@ class Points:
 
             block: FloatArray = cdist(self.rows[rows], self.rows[cols], "sqeuclidean")
             return block
-        block = dot_products(self.rows, rows, cols)
-        block *= -2.0
-        sizes = self.squared_norms[rows, None] + self.squared_norms[None, cols]
-        block += sizes
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is repaired
+            block = dot_products(self.rows, rows, cols)
+            block *= -2.0
+            sizes = self.squared_norms[rows, None] + self.squared_norms[None, cols]
+            block += sizes
         self._repair_cancelled(block, CANCELLATION * sizes, rows, cols)
         return block
 
