@@ -104,7 +104,7 @@ def test_features_of_low_rank_reproduce_the_kernel_to_the_tolerance():
     features = found.rows(slice(0, 300))
     everything = slice(0, 300)
     assert np.abs(features @ features.T - fitted(everything, everything)).max() < 1e-8
-    residuals = found.pivots.residuals(found.rows(slice(0, 2_500)))
+    residuals = found.pivots.residuals(found.rows(slice(0, 2_500)).T)
     assert -1e-12 < residuals.min() <= residuals.max() < 2e-8
 
 
@@ -116,7 +116,7 @@ def test_far_rows_that_the_pilot_missed_become_pivots(monkeypatch):
     x[7] = 90.0
     fitted = Gaussian(1.0).fit(read_variable(x, "x"))
     found = low_rank_map(fitted, 1e-10, 2_000, seed=0)
-    residuals = found.pivots.residuals(found.rows(slice(0, 2_000)))
+    residuals = found.pivots.residuals(found.rows(slice(0, 2_000)).T)
     # Superfluous pivots were dropped after they were found, which leaves a little more.
     assert residuals.max() <= 1e-7
 
