@@ -8,8 +8,18 @@ import pytest
 import reldep
 from reldep.data.objects import read_variable
 from reldep.data.variables import Labels, Mixed, Numeric
-from reldep.engine import Dense, LowRank, Tiled, Wanted, compute_influence, lowrank, plan
+from reldep.engine import (
+    Dense,
+    LowRank,
+    Tiled,
+    Wanted,
+    compute_influence,
+    lowrank,
+    permuted,
+    plan,
+)
 from reldep.engine.certificate import Certificate
+from reldep.engine.permuted import shuffled_hsics
 from reldep.engine.pivots import low_rank_map, probed_rank
 from reldep.engine.terms import conditional_means, hsic, row_means
 from reldep.kernels import Delta, Distance, Gaussian, Laplace, Linear, Polynomial
@@ -229,3 +239,29 @@ def test_a_question_is_answered_the_same_way_by_all():
     ]
     assert answers[0].influence.engine == "lowrank"
     assert answers[0].statistic == pytest.approx(answers[1].statistic, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "kernels",
+    [
+        (WIDE, NARROW),
+        (Laplace(0.7), Distance()),
+        (WIDE, Delta()),
+        (WIDE, Distance()),
+    ],
+)
+def test_shuffled_features_and_lines_give_the_hsics_of_shuffled_matrices(kernels, monkeypatch):
+    data = {name: values for name, values in related(200).items() if name != "z"}
+    fitted = fit(kernels, data)
+
+    def shuffle(order):
+        return fitted["y"].take(order)
+
+    def shuffled():
+        rng = np.random.default_rng(1)
+        orders = (rng.permutation(200) for _ in range(7))
+        return shuffled_hsics(fitted["x"], fitted["y"], shuffle, orders, "auto")
+
+    whole = shuffled()
+    monkeypatch.setattr(permuted, "IN_MEMORY", 0)
+    np.testing.assert_allclose(shuffled(), whole, atol=1e-8 * np.abs(whole).max())

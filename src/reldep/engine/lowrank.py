@@ -46,10 +46,11 @@ WIDEST_SPARSE = 2_000
 # Of many kernels so many are probed.
 PROBED_KERNELS = 12
 
-# Nanoseconds on one core: a kernel value and a multiplication and addition per row in the passes;
-# seconds for a pilot of some rank; nanoseconds for a row and a halving in sums along lines.
-FEATURE_VALUE, STEP = 5.0, 0.08
-PILOT_STEP = 6e-6
+# Nanoseconds on one core for a row: for each kernel, for each of its features, and for each
+# multiplication and addition; seconds for a pilot, times the squared rank; nanoseconds for a row
+# and a halving in sums along lines.
+ROW_VALUE, FEATURE_VALUE, STEP = 500.0, 11.0, 0.05
+PILOT_STEP = 2e-6
 LINE_STEP = 60.0
 
 
@@ -106,7 +107,7 @@ class LowRank:
 
     def terms(self, kernels: Mapping[str, FittedKernel], wanted: Wanted) -> Terms:
         """Produce what is wanted from the fitted kernels."""
-        lines, maps = self._represented({name: kernels[name] for name in wanted.names()})
+        lines, maps = self.represented({name: kernels[name] for name in wanted.names()})
         near, far = split_wanted(wanted, {**lines, **maps})
         parts = []
         if near.names():
@@ -119,7 +120,7 @@ class LowRank:
             parts.append(replace(tiles, engine="tiled"))
         return parts[0] if len(parts) == 1 else joined(*parts)
 
-    def _represented(
+    def represented(
         self, kernels: Mapping[str, FittedKernel]
     ) -> tuple[dict[str, Line], dict[str, FeatureMap]]:
         """Find lines and features for the kernels that have them."""
@@ -187,7 +188,8 @@ class LowRank:
         names = wanted.names()
         ranks = {name: widths[name] for name in names}
         total = sum(ranks.values())
-        row = FEATURE_VALUE * total + STEP * sum(3 * rank**2 for rank in ranks.values())
+        row = ROW_VALUE * len(names) + FEATURE_VALUE * total
+        row += STEP * sum(3 * rank**2 for rank in ranks.values())
         for x, y in wanted.product_pairs():
             if not ranks[x] and not ranks[y]:
                 row += LINE_STEP * log2(n)
