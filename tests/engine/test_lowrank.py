@@ -265,3 +265,20 @@ def test_shuffled_features_and_lines_give_the_hsics_of_shuffled_matrices(kernels
     whole = shuffled()
     monkeypatch.setattr(permuted, "IN_MEMORY", 0)
     np.testing.assert_allclose(shuffled(), whole, atol=1e-8 * np.abs(whole).max())
+
+
+@pytest.mark.parametrize("kernel", [WIDE, Distance()])
+def test_many_targets_are_done_in_batches(kernel, monkeypatch):
+    monkeypatch.setattr(lowrank, "KERNELS_AT_A_TIME", 4)
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(150, 1))
+    data = {"x": x, **{f"y{i}": x + rng.normal(size=x.shape) for i in range(9)}}
+    fitted = {name: kernel.fit(read_variable(values, name)) for name, values in data.items()}
+    star = tuple(("x", name) for name in data if name != "x")
+    alone = tuple((name, name) for name in data)
+    wanted = Wanted(star, means=alone, row_sums=("x", "y1"))
+    batches = wanted.batches(4)
+    assert sorted(p for b in batches for p in b.product_pairs()) == sorted(wanted.product_pairs())
+    assert len(batches) == 3
+    assert all(len(batch.names()) <= 4 for batch in batches)
+    assert_same_terms(LowRank().terms(fitted, wanted), Dense().terms(fitted, wanted), wanted)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from math import log2, sqrt
 from typing import TYPE_CHECKING, ClassVar
 
@@ -42,6 +43,9 @@ LEAST_TOLERANCE = 1e-13
 
 # Sparse features crossed with a line are made dense; more columns than this are left to tiles.
 WIDEST_SPARSE = 2_000
+
+# Kernels whose features are worked on together; more would leave too few rows to a run.
+KERNELS_AT_A_TIME = 16
 
 # Of many kernels so many are probed.
 PROBED_KERNELS = 12
@@ -155,14 +159,24 @@ class LowRank:
         maps: Mapping[str, FeatureMap],
     ) -> Terms:
         """Sum along lines and over features; take smaller remainders or tiles if it must be."""
+        found = []
         with progress_bar("features", self.on_progress) as on_progress:
-            terms, rows = LinePasses(lines, maps, wanted, on_progress).finished()
-        low_rank = {name: m for name, m in maps.items() if isinstance(m, LowRankMap)}
-        if not low_rank:
-            return replace(terms, engine="sorted" if not maps else "lowrank")
-        certificate = _certificate(lines, maps, rows)
-        if certificate is not None and _is_good(certificate, terms, wanted):
-            return replace(terms, engine="lowrank", certificate=certificate)
+            for batch in wanted.batches(KERNELS_AT_A_TIME):
+                some_lines = {name: lines[name] for name in batch.names() if name in lines}
+                some_maps = {name: maps[name] for name in batch.names() if name in maps}
+                passes = LinePasses(some_lines, some_maps, batch, on_progress)
+                terms, rows = passes.finished()
+                certificate = _certificate(some_lines, some_maps, rows)
+                if certificate is None or not _is_good(certificate, terms, batch):
+                    break
+                found.append(replace(terms, certificate=certificate))
+            else:
+                terms = reduce(joined, found)
+                engine = "lowrank" if maps else "sorted"
+                is_exact = terms.certificate is None or not terms.certificate.roots
+                return replace(
+                    terms, engine=engine, certificate=None if is_exact else terms.certificate
+                )
         tighter = self.tolerance / TIGHTENED
         if tighter >= LEAST_TOLERANCE:
             once_more = replace(self, tolerance=max(tighter, LEAST_TOLERANCE))
