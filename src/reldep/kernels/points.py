@@ -74,7 +74,7 @@ class Points:
         """About what a distance costs in a block on one core."""
         if self.few_columns is not None:
             return 1.5 + 0.7 * self.n_columns
-        return 4.0 + dot_nanoseconds(self.rows)
+        return 12.0 + dot_nanoseconds(self.rows)
 
     @classmethod
     def of(cls, variable: Numeric | Sparse) -> Points:
