@@ -347,15 +347,22 @@ def mean_between(
     out: FloatArray,
 ) -> None:
     """Write the mean value of one kernel between each of some rows and all others."""
-    block = np.empty((others.shape[1], WIDTH))
+    sources = np.empty((len(source_table) + 1, WIDTH))
+    values = np.empty((1, WIDTH))
+    near = np.empty((len(rows), WIDTH))
+    no_shift = np.zeros(1)
+    n_others = others.shape[1]
     for left in range(0, rows.shape[1], WIDTH):
         n = min(WIDTH, rows.shape[1] - left)
-        run = rows[:, left : left + n]
-        fill_between(run, others, source_table, factors, parameters, combinations, block)
+        copy_run(rows, left, n, near)
         for j in range(n):
             out[left + j] = 0.0
-        for i in range(others.shape[1]):
+        for i in range(n_others):
+            for s in range(len(source_table)):
+                first, last, _ = source_table[s]
+                squared_distances_along(others[:, i], near, first, last, n, sources, s)
+            evaluate_kernels(factors, parameters, combinations, no_shift, n, sources, values)
             for j in range(n):
-                out[left + j] += block[i, j]
+                out[left + j] += values[0, j]
         for j in range(n):
-            out[left + j] /= others.shape[1]
+            out[left + j] /= n_others

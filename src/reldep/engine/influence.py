@@ -174,7 +174,7 @@ def compute_influence(
 
 def _bandwidth_psi(job: Job, terms: Terms, pairs: Sequence[Pair]) -> FloatArray:
     if job.samples:
-        return sampled_bandwidth_psi(job.kernels, job.probes, pairs)
+        return sampled_bandwidth_psi(job.kernels, job.probes, pairs, partial(hsic, terms))
     return bandwidth_psi(terms, job.probes, pairs)
 
 
