@@ -16,7 +16,7 @@ from reldep.kernels.automatic import auto_kernel
 from reldep.kernels.bags import Bags
 from reldep.kernels.base import Kernel
 from reldep.kernels.categorical import Delta
-from reldep.kernels.columnwise import Composition, Genotypes, Ordered
+from reldep.kernels.columnwise import Composition, Genotypes, Ordered, Standardized
 from reldep.kernels.documents import Text
 from reldep.kernels.dot import Linear, Polynomial
 from reldep.kernels.given import (
@@ -28,7 +28,6 @@ from reldep.kernels.given import (
 )
 from reldep.kernels.graphs import WeisfeilerLehman
 from reldep.kernels.images import Images
-from reldep.kernels.mapped import Standardized
 from reldep.kernels.multiscale import Gaussians
 from reldep.kernels.overlap import Jaccard, MinMax
 from reldep.kernels.radial import Distance, Gaussian, Laplace
