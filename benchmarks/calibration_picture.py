@@ -19,6 +19,13 @@ SIZES = (20, 30, 50, 100, 200)
 SPECIAL = ("independent",)
 
 
+def colour(level: float) -> str:
+    """Show what rejects too often in red and what rejects too seldom in grey."""
+    if level > 0.075:
+        return "#c8401f"
+    return "#a0a8b0" if level < 0.03 else "#22384d"
+
+
 def draw_picture(path: Path) -> None:
     """Draw every law as a dot: the share of true nulls that a test at 5% rejects."""
     import matplotlib as mpl
@@ -48,7 +55,7 @@ def draw_picture(path: Path) -> None:
                     level,
                     "o",
                     markersize=4,
-                    color="#c04b2d" if not 0.03 <= level <= 0.075 else "#333333",
+                    color=colour(level),
                     markerfacecolor="white" if hollow else None,
                 )
         axis.set_title(title, fontsize=10)

@@ -37,7 +37,7 @@ SETTINGS = {
     "dcor": ("dcor", "distance"),
 }
 PAIRS = (("x", "y"), ("x", "z"))
-DRAWS = {20: 2000, 50: 2000, 100: 1000, 30: 1000, 200: 400}
+DRAWS = {20: 2000, 30: 1000, 50: 2000, 100: 1000, 200: 300}
 LARGE = ("weak", "linear", "strong", "spiral", "five levels")
 LARGE_DRAWS = {1000: 100}
 # Samples from which the true dependence is computed, and their size.

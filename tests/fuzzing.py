@@ -11,6 +11,7 @@ import functools
 import inspect
 import math
 import pickle
+import re
 import traceback
 import warnings
 from dataclasses import dataclass, field
@@ -359,7 +360,8 @@ def _guarded(action):
     leaked = [w for w in caught if not issubclass(w.category, ReldepWarning)]
     if leaked:
         found = leaked[0]
-        place = f"{found.filename.rpartition('site-packages/')[2]}:{found.lineno}"
+        file = re.sub(r".*/(?:site-packages|src)/", "", found.filename)
+        place = f"{file}:{found.lineno}"
         return Outcome("broke", f"{found.category.__name__}: {found.message} ({place})"), None
     wrong = _not_a_number(answer)
     return (Outcome("broke", wrong), None) if wrong else (Outcome(word), answer)

@@ -101,6 +101,7 @@ def test_a_documented_command_runs(workplace, monkeypatch, capsys, line):
     check_command(shlex.split(line)[1:], workplace, monkeypatch, capsys)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="a pipe of a POSIX shell")
 @pytest.mark.parametrize("line", [line for line in LINES if "| reldep " in line])
 def test_a_documented_pipe_runs(workplace, tmp_path, line):
     script = tmp_path / "reldep"

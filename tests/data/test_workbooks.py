@@ -87,6 +87,19 @@ def test_an_old_workbook_is_read(tmp_path):
     ]
 
 
+def test_an_old_workbook_that_would_take_all_memory_is_refused(tmp_path):
+    # Its table of sectors says that the sector of the directory follows itself.
+    looped = bytearray(OLD_WORKBOOK)
+    table = 512 * (1 + int.from_bytes(looped[76:80], "little"))
+    directory = int.from_bytes(looped[48:52], "little")
+    entry = table + 4 * directory
+    looped[entry : entry + 4] = directory.to_bytes(4, "little")
+    path = tmp_path / "looped.xls"
+    path.write_bytes(looped)
+    with pytest.raises(ValueError, match=r"looped.xls is damaged, or too large to be read"):
+        open_table(path)
+
+
 def test_an_open_document_is_read_with_all_its_digits(tmp_path):
     header = row(word("id"), word("x"))
     rows = [row(word("a"), number(0.30000000000000004)), row(word("b"), word("n/a"))]

@@ -240,3 +240,41 @@ def test_without_dask_the_error_says_what_to_install(monkeypatch):
 
 def test_the_default_number_of_tasks_follows_the_cluster(client):
     assert dask_engine.n_threads(client) == 2
+
+
+def test_workers_of_another_version_are_refused_by_name(client, monkeypatch):
+    there = {"reldep": "0.0.1", "numba": "0.1"}
+    monkeypatch.setattr(client, "run", lambda f, on_error: {"tcp://a:1": there})
+    words = r"the worker tcp://a:1 has reldep 0\.0\.1 and this process \d.*Install one version"
+    with pytest.raises(ValueError, match=words):
+        DaskEngine(client).terms(fitted_kernels(40), Wanted(tuple(PAIRS)))
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ({}, "the cluster has no workers, or all of them were lost; start some"),
+        ({"tcp://a:1": ImportError("No module named 'numba'")}, "a:1 cannot run reldep: No module"),
+    ],
+)
+def test_a_cluster_that_cannot_work_is_told_so(client, monkeypatch, answer, words):
+    monkeypatch.setattr(client, "run", lambda f, on_error: answer)
+    with pytest.raises(ValueError, match=words):
+        DaskEngine(client).terms(fitted_kernels(40), Wanted(tuple(PAIRS)))
+
+
+def test_workers_that_are_lost_on_the_way_are_told(client, monkeypatch):
+    def nobody(*_, **__):
+        raise TimeoutError("No valid workers found")
+
+    monkeypatch.setattr(client, "scatter", nobody)
+    with pytest.raises(ValueError, match="all of them were lost"):
+        DaskEngine(client).terms(fitted_kernels(40), Wanted(tuple(PAIRS)))
+
+
+def test_a_closed_client_is_refused(client):
+    class Closed:
+        status = "closed"
+
+    with pytest.raises(ValueError, match="the client of this engine is closed; open another one"):
+        DaskEngine(Closed()).terms(fitted_kernels(40), Wanted(tuple(PAIRS)))

@@ -8,8 +8,18 @@ import pytest
 import reldep
 from reldep.data.objects import read_variable
 from reldep.data.variables import Labels, Mixed, Numeric
-from reldep.engine import Dense, LowRank, Tiled, Wanted, compute_influence, lowrank, plan
+from reldep.engine import (
+    Dense,
+    LowRank,
+    Tiled,
+    Wanted,
+    compute_influence,
+    lowrank,
+    permuted,
+    plan,
+)
 from reldep.engine.certificate import Certificate
+from reldep.engine.permuted import shuffled_hsics
 from reldep.engine.pivots import low_rank_map, probed_rank
 from reldep.engine.terms import conditional_means, hsic, row_means
 from reldep.kernels import Delta, Distance, Gaussian, Laplace, Linear, Polynomial
@@ -104,7 +114,7 @@ def test_features_of_low_rank_reproduce_the_kernel_to_the_tolerance():
     features = found.rows(slice(0, 300))
     everything = slice(0, 300)
     assert np.abs(features @ features.T - fitted(everything, everything)).max() < 1e-8
-    residuals = found.pivots.residuals(found.rows(slice(0, 2_500)))
+    residuals = found.pivots.residuals(found.rows(slice(0, 2_500)).T)
     assert -1e-12 < residuals.min() <= residuals.max() < 2e-8
 
 
@@ -116,7 +126,7 @@ def test_far_rows_that_the_pilot_missed_become_pivots(monkeypatch):
     x[7] = 90.0
     fitted = Gaussian(1.0).fit(read_variable(x, "x"))
     found = low_rank_map(fitted, 1e-10, 2_000, seed=0)
-    residuals = found.pivots.residuals(found.rows(slice(0, 2_000)))
+    residuals = found.pivots.residuals(found.rows(slice(0, 2_000)).T)
     # Superfluous pivots were dropped after they were found, which leaves a little more.
     assert residuals.max() <= 1e-7
 
@@ -224,8 +234,51 @@ def test_auto_takes_the_near_linear_way_where_it_is_shorter(kernel, columns, m, 
 def test_a_question_is_answered_the_same_way_by_all():
     data = {name: values[:, 0] for name, values in related(2_100).items()}
     answers = [
-        reldep.compare(*data.values(), kernel="gaussian", engine=engine)
+        reldep.compare(*data.values(), kernel="gaussian", variance="fixed-kernel", engine=engine)
         for engine in ("lowrank", "tiled")
     ]
     assert answers[0].influence.engine == "lowrank"
     assert answers[0].statistic == pytest.approx(answers[1].statistic, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "kernels",
+    [
+        (WIDE, NARROW),
+        (Laplace(0.7), Distance()),
+        (WIDE, Delta()),
+        (WIDE, Distance()),
+    ],
+)
+def test_shuffled_features_and_lines_give_the_hsics_of_shuffled_matrices(kernels, monkeypatch):
+    data = {name: values for name, values in related(200).items() if name != "z"}
+    fitted = fit(kernels, data)
+
+    def shuffle(order):
+        return fitted["y"].take(order)
+
+    def shuffled():
+        rng = np.random.default_rng(1)
+        orders = (rng.permutation(200) for _ in range(7))
+        return shuffled_hsics(fitted["x"], fitted["y"], shuffle, orders, "auto")
+
+    whole = shuffled()
+    monkeypatch.setattr(permuted, "IN_MEMORY", 0)
+    np.testing.assert_allclose(shuffled(), whole, atol=1e-8 * np.abs(whole).max())
+
+
+@pytest.mark.parametrize("kernel", [WIDE, Distance()])
+def test_many_targets_are_done_in_batches(kernel, monkeypatch):
+    monkeypatch.setattr(lowrank, "KERNELS_AT_A_TIME", 4)
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(150, 1))
+    data = {"x": x, **{f"y{i}": x + rng.normal(size=x.shape) for i in range(9)}}
+    fitted = {name: kernel.fit(read_variable(values, name)) for name, values in data.items()}
+    star = tuple(("x", name) for name in data if name != "x")
+    alone = tuple((name, name) for name in data)
+    wanted = Wanted(star, means=alone, row_sums=("x", "y1"))
+    batches = wanted.batches(4)
+    assert sorted(p for b in batches for p in b.product_pairs()) == sorted(wanted.product_pairs())
+    assert len(batches) == 3
+    assert all(len(batch.names()) <= 4 for batch in batches)
+    assert_same_terms(LowRank().terms(fitted, wanted), Dense().terms(fitted, wanted), wanted)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,8 +13,10 @@ from hypothesis import strategies as st
 import brute_force
 from reldep.data.variables import Numeric
 from reldep.engine import Dense, Wanted, compute_influence
+from reldep.engine.dense import most_held
 from reldep.engine.terms import hsic, row_means
-from reldep.kernels import Precomputed
+from reldep.kernels import Gaussian, Precomputed
+from reldep.kernels.points import Points
 
 
 def random_kernels(m, seed, names="xyz"):
@@ -134,3 +139,53 @@ def test_relabelling_observations_permutes_the_conditional_means(matrices):
 def test_a_pair_is_the_same_in_both_orders(matrices):
     K, L, _ = matrices
     np.testing.assert_allclose(conditional(K, L), conditional(L, K), rtol=1e-10, atol=1e-12)
+
+
+def test_the_matrices_of_many_targets_come_and_go():
+    """One source with many targets holds two matrices at a time, all pairs hold all."""
+    targets = [f"y{i}" for i in range(50)]
+    star = tuple(("x", name) for name in targets)
+    alone = tuple((name, name) for name in ("x", *targets))
+    groups = [["x"], *([name] for name in targets)]
+    assert most_held(groups, star) == 2
+    assert most_held(groups, (*star, *alone)) == 2
+    everything = tuple(itertools.combinations(["x", *targets], 2))
+    assert most_held(groups, everything) == 51
+
+
+def test_memory_does_not_grow_with_the_number_of_targets():
+    rng = np.random.default_rng(0)
+    rows = {name: Numeric(name, rng.normal(size=(300, 1))) for name in ["x", *map(str, range(30))]}
+    kernels = {name: Gaussian(1.0).fit(row) for name, row in rows.items()}
+    wanted = Wanted(tuple(("x", name) for name in kernels if name != "x"))
+    Dense().terms(kernels, wanted)
+    tracemalloc.start()
+    Dense().terms(kernels, wanted)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1.3 * Dense().cost(kernels, wanted).memory < 10 * 8 * 300**2
+
+
+def test_one_kernel_with_many_bandwidths_measures_its_distances_once(monkeypatch):
+    calls = []
+    original = Points.squared_distances
+    monkeypatch.setattr(
+        Points, "squared_distances", lambda self, *a: calls.append(1) or original(self, *a)
+    )
+    rng = np.random.default_rng(0)
+    fitted = {name: Gaussian(1.0).fit(Numeric(name, rng.normal(size=(40, 2)))) for name in "xy"}
+    many = {f"{name}{f}": fitted[name].scaled(f) for name in "xy" for f in (0.5, 1.0, 2.0, 4.0)}
+    pairs = [(f"x{f}", f"y{f}") for f in (0.5, 1.0, 2.0, 4.0)]
+    together = compute_influence(many, pairs, Dense())
+    assert len(calls) == 2
+    for row, (x, y) in enumerate(pairs):
+        alone = compute_influence({x: many[x], y: many[y]}, [(x, y)], Dense())
+        np.testing.assert_allclose(together.values[row], alone.values[0], rtol=1e-12)
+
+
+def test_a_row_is_found_by_either_order_of_its_pair():
+    kernels = random_kernels(8, seed=3)
+    found = compute_influence(kernels, [("x", "y"), ("z", "x")], Dense())
+    assert [found.row(p) for p in (("y", "x"), ("x", "z"), ("z", "x"))] == [0, 1, 1]
+    with pytest.raises(KeyError):
+        found.row(("y", "z"))

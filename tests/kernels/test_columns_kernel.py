@@ -9,6 +9,7 @@ import pytest
 
 import reldep
 from reldep.data.objects import read_variable
+from reldep.engine.influence import compute_influence
 from reldep.kernels import (
     Columns,
     Delta,
@@ -158,3 +159,42 @@ def test_in_large_units_a_column_hides_what_standardising_shows():
     equal = reldep.dependence(table, y, kernel=(Standardized(), "auto"))
     assert plain.pvalue > 0.01
     assert equal.pvalue < 1e-6
+
+
+@pytest.mark.parametrize("inner", [Gaussian(1.5), Gaussian("mean"), Laplace("mean")], ids=str)
+def test_the_slopes_of_standardised_columns_are_derivatives(inner):
+    """Each deviation is moved by hand, and the scale is fitted again."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_t(5, size=(40, 3)) * [1.0, 50.0, 0.1]
+    z = (x - x.mean(axis=0)) / x.std(axis=0)
+    probes = Standardized(inner).fit(read_variable(x, "x")).bandwidth_probes()[-3:]
+    for column, probe in enumerate(probes):
+        moved = []
+        for step in (1e-4, -1e-4):
+            scaled = z.copy()
+            scaled[:, column] *= np.exp(-step)
+            moved.append(inner.fit(read_variable(scaled, "z")).matrix())
+        numeric = (moved[0] - moved[1]) / 2e-4
+        np.testing.assert_allclose(probe.slope.matrix(), numeric, atol=1e-5)
+        # The logarithm of a deviation moves by (z² - 1)/2.
+        means = probe.side.matrix().mean(axis=1)
+        np.testing.assert_allclose(probe.influence(means), 0.5 * (z[:, column] ** 2 - 1))
+
+
+def test_following_the_deviations_comes_near_to_leaving_rows_out():
+    """The influence with the deviations predicts what a sample without a row gives."""
+    rng = np.random.default_rng(1)
+    m = 150
+    x = rng.normal(size=(m, 3)) * [1.0, 100.0, 0.01]
+    y = x[:, 0] + 0.3 * x[:, 0] ** 2 + 0.5 * rng.normal(size=m)
+    kernel = (Standardized(Gaussian("mean")), Gaussian(1.0))
+    whole = reldep.hsic(x, y, kernel=kernel)
+    rows = np.arange(m)
+    moved = [whole - reldep.hsic(x[rows != i], y[rows != i], kernel=kernel) for i in rows[:40]]
+    blocks = {"x": x, "y": y}
+    fitted = {n: k.fit(read_variable(blocks[n], n)) for n, k in zip("xy", kernel, strict=True)}
+    influence = compute_influence(fitted, [("x", "y")], "dense", bandwidths=True)
+    fixed = influence.psi[0, :40]
+    followed = fixed + influence.bandwidth_psi[0, :40]
+    errors = [np.std(m * np.array(moved) - psi) for psi in (fixed, followed)]
+    assert errors[1] < 0.3 * errors[0]

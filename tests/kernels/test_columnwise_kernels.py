@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy.spatial.distance import cdist
 from scipy.stats import gmean
 
 import reldep
 from reldep.data.objects import read_variable
-from reldep.kernels import Bags, Composition, Gaussian, Genotypes, Linear, Ordered, check_kernel
+from reldep.kernels import (
+    Bags,
+    Composition,
+    Delta,
+    Gaussian,
+    Genotypes,
+    Linear,
+    Ordered,
+    check_kernel,
+)
+from reldep.kernels.resolve import as_kernel
 
 RNG = np.random.default_rng(8)
 SHARES = RNG.dirichlet(np.ones(4), 20)
@@ -65,6 +76,25 @@ def test_the_order_makes_a_monotone_dependence_stronger():
     stage = pd.cut(x + rng.normal(size=300), 5, labels=list("VWXYZ")).astype(str)
     ordered = reldep.cka(stage, x, kernel=(Ordered(list("VWXYZ")), "gaussian"))
     assert ordered > 1.3 * reldep.cka(stage, x, kernel=("delta", "gaussian"))
+
+
+def test_an_ordered_categorical_brings_its_order_along():
+    rng = np.random.default_rng(1)
+    grades = pd.Categorical.from_codes(
+        rng.integers(0, 3, 40), ["low", "middle", "high"], ordered=True
+    )
+    fitted = as_kernel("auto", read_variable(pd.Series(grades), "v")).fit(
+        read_variable(pd.Series(grades), "v")
+    )
+    assert fitted.label.startswith("Ordered(low < middle < high): Gaussian")
+    plain = pd.Series(grades).cat.as_unordered()
+    assert as_kernel("auto", read_variable(plain, "v")) == Delta()
+    enum = pl.Series(list(map(str, grades)), dtype=pl.Enum(["low", "middle", "high"]))
+    assert as_kernel("auto", read_variable(enum, "v")) == Delta()
+    y = grades.codes + 0.3 * rng.normal(size=40)
+    order = Ordered(["low", "middle", "high"])
+    asked = reldep.cka(list(map(str, grades)), y, kernel=(order, "gaussian"))
+    assert reldep.cka(pd.Series(grades), y, kernel=("auto", "gaussian")) == pytest.approx(asked)
 
 
 def mean_values(bags, width):

@@ -217,13 +217,13 @@ def ruling_columns(variable: Variable) -> Spread | None:
     numbers = variable.numbers() if isinstance(variable, Mixed) else variable
     if not isinstance(numbers, Numeric) or numbers.values.shape[1] < 2:
         return None
-    values = numbers.values
-    scale = float(np.nanmax(np.abs(values))) or 1.0
-    if not np.isfinite(scale):
+    values = numbers.values[np.isfinite(numbers.values).all(axis=1)]
+    scale = np.abs(values).max(initial=0.0)
+    if scale == 0.0:
         return None
-    spread = np.nanvar(values / scale, axis=0)
+    spread = np.var(values / scale, axis=0)
     total = spread.sum()
-    if total <= 0:
+    if total == 0.0:
         return None
     order = np.argsort(-spread, kind="stable")
     shares = np.cumsum(spread[order]) / total

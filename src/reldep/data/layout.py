@@ -317,7 +317,7 @@ def ragged(name: str, odd: Odd, n_columns: int, header_line: int, delimiter: str
     text = cell(odd.text.decode("utf-8", "replace").strip())
     causes = (
         f"A value that holds the delimiter {sign!r} must stand in double quotes (is it a decimal "
-        "comma?), and every column needs a name."
+        "comma?), and every column needs a name (R leaves out that of the row names)."
         if odd.n_fields > n_columns
         else "Was the line cut off, or is it a footer? Complete it or delete it."
     )

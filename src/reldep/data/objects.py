@@ -30,9 +30,9 @@ from reldep.data.variables import (
     Variable,
 )
 from reldep.data.words import (
+    are_moments,
     float_of,
     is_missing,
-    is_moment,
     is_number,
     labels_of,
     read_datetimes,
@@ -173,7 +173,7 @@ def _from_sequence(values: list[Any], name: str) -> Variable:
     if all(isinstance(value, str) or is_number(value) for value in present):
         understood = read_words(values, name)
         return understood if isinstance(understood, Numeric) else Items(name, values)
-    if all(map(is_moment, present)):
+    if are_moments(present):
         return read_moments(values, name)
     if all(isinstance(value, (list, tuple, np.ndarray)) for value in present):
         return _from_rows(values, name)
@@ -250,6 +250,9 @@ def _from_series(series: nw.Series[Any], name: str) -> Variable:
         raise _no_observations(name)
     if dtype.is_numeric():
         return Numeric(name, _frozen(_to_doubles(series.cast(nw.Float64))[:, None]), (name,))
+    if isinstance(dtype, nw.Enum) and series.implementation.is_pandas_like():
+        # An ordered categorical; an Enum of polars only lists what may occur.
+        return replace(labels_of(series.to_list(), name), order=tuple(dtype.categories))
     if dtype in (nw.Boolean, nw.Categorical, nw.Enum):
         return labels_of(series.to_list(), name)
     if dtype == nw.String:

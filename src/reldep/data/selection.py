@@ -214,12 +214,18 @@ class _Request:
         everything = np.arange(len(frame), dtype=np.int64)
         if self.where is None:
             return everything
-        from reldep.data.queries import check_types, parse_condition
+        from reldep.data.queries import check_types, parse_condition, polars_errors, reason
 
-        table = _to_polars(frame)
-        expression = parse_condition(self.where, table.schema, _SOURCE)
-        check_types(expression, self.where, table.schema)
-        kept = everything[table.select(expression).to_series().fill_null(False).to_numpy()]
+        try:
+            table = _to_polars(frame)
+            expression = parse_condition(self.where, table.schema, _SOURCE)
+            check_types(expression, self.where, table.schema)
+            chosen = table.select(expression).to_series().fill_null(False).to_numpy()
+        except polars_errors() as error:
+            raise InputError(
+                f"cannot apply the condition {self.where!r} to {_SOURCE}: {reason(error)}"
+            ) from error
+        kept = everything[chosen]
         if not len(kept):
             raise InputError(f"no row of {_SOURCE} satisfies the condition {self.where!r}.")
         return kept

@@ -197,7 +197,8 @@ def _from_zip(content: bytes, name: str) -> bytes:
 
 def _is_data(info: zipfile.ZipInfo) -> bool:
     # macOS adds a folder of its own to every archive.
-    return not info.is_dir() and not info.filename.startswith("__MACOSX/")
+    name = info.filename
+    return bool(name) and not name.endswith("/") and not name.startswith("__MACOSX/")
 
 
 def _not_text(name: str) -> InputError:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import lzma
+import struct
+import zlib
 from typing import TYPE_CHECKING, Any
 
 from reldep.data.cells import ROW, Cleaned
@@ -25,6 +28,11 @@ _READERS = {
     "sas7bdat": "read_sas7bdat",
     "xpt": "read_xport",
 }
+# What the parser of R's files raises for files that are not what they should be.
+_DAMAGES = (
+    *(ValueError, NotImplementedError, EOFError, OSError, LookupError, TypeError, ArithmeticError),
+    *(AttributeError, RecursionError, zlib.error, lzma.LZMAError, struct.error),
+)
 _OF_R = ("rds", "rda", "rdata")
 SURVEYS = (*_READERS, *_OF_R)
 """The endings of these files."""
@@ -83,7 +91,7 @@ def _from_r(path: Path) -> tuple[pl.DataFrame, dict[str, list[str]]]:
 
     try:
         found = rdata.read_rds(path) if path.suffix.lower() == ".rds" else rdata.read_rda(path)
-    except (ValueError, NotImplementedError, EOFError, OSError, KeyError, TypeError) as error:
+    except _DAMAGES as error:
         raise InputError(f"{printable(path)} cannot be read: {reason(error)}") from error
     frames: dict[str, Any] = found if isinstance(found, dict) else {path.stem: found}
     tables = {name: value for name, value in frames.items() if hasattr(value, "columns")}

@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 _FEWEST_FOR_DOUBT = 10
 _MOST_LEVELS = 0.9
 _INFINITE = (Decimal("inf"), Decimal("-inf"))
-_MOMENTS = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+_MOMENTS = (
+    (datetime.date, np.datetime64),
+    (datetime.time,),
+    (datetime.timedelta, np.timedelta64),
+)
 
 
 def labels_of(values: Sequence[Any], name: str) -> Labels:
@@ -121,9 +125,9 @@ def read_datetimes(array: npt.NDArray[Any], name: str) -> Numeric:
     return Numeric(name, values, cautions=(_caution(name, how),))
 
 
-def is_moment(value: Any) -> bool:
-    """Tell whether a value is a date, a time or a span of time."""
-    return isinstance(value, _MOMENTS)
+def are_moments(values: Sequence[Any]) -> bool:
+    """Tell whether all values are dates, or all of them times of the day, or spans of time."""
+    return any(all(isinstance(value, kind) for value in values) for kind in _MOMENTS)
 
 
 def is_number(value: Any) -> bool:

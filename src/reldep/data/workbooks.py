@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import zipfile
 import zlib
 from dataclasses import dataclass, replace
@@ -35,6 +37,24 @@ _ROW_TAG = re.compile(rb"<(?:\w+:)?row[ />]")
 _ERROR = re.compile(rb"""\bt=["']e["']""")
 _CELL_TAG = re.compile(rb"<(?:\w+:)?c[ />]")
 _PIECE = 1 << 20
+OLD_MARK = b"\xd0\xcf\x11\xe0"
+# Reads all sheets, with no more memory than a workbook of 65,536 rows can need.
+_ATTEMPT = """
+import sys
+try:
+    import resource
+    resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+    resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
+except ImportError:
+    pass
+import fastexcel
+try:
+    book = fastexcel.read_excel(sys.argv[1])
+    for name in book.sheet_names:
+        book.load_sheet(name, header_row=None)
+except fastexcel.FastExcelError:
+    pass  # said again where it can be explained
+"""
 
 
 def open_workbook(path: Path, options: ReadingOptions) -> Table:
@@ -46,9 +66,13 @@ def open_workbook(path: Path, options: ReadingOptions) -> Table:
             f"reading {printable(path)} needs an extra package: pip install 'reldep[excel]'"
         ) from None
     failures: tuple[type[BaseException], ...] = (*reading_errors(), fastexcel.FastExcelError)
-    mark = b"\xd0\xcf\x11\xe0" if path.suffix.lower() == ".xls" else b"PK"
+    with path.open("rb") as file:
+        old = file.read(4) == OLD_MARK
+    mark = OLD_MARK if path.suffix.lower() == ".xls" else b"PK"
     check_archive(path)
     n_errors = _check_extent(path)
+    if old:
+        _try_in_child(path)
     try:
         book = fastexcel.read_excel(path)
         sheet = _choose(book.sheet_names, options, path)
@@ -64,9 +88,29 @@ def open_workbook(path: Path, options: ReadingOptions) -> Table:
     return replace(table, said=(*table.said, error_cells))
 
 
+def _try_in_child(path: Path) -> None:
+    """Refuse an old workbook that its reader does not survive: a damaged one may take all memory.
+
+    The reader ends the process that it runs in, so another process tries first.
+    """
+    command = [sys.executable, "-P", "-c", _ATTEMPT, str(path.absolute())]
+    try:
+        done = subprocess.run(command, capture_output=True, check=False, timeout=120)  # noqa: S603
+        survived = done.returncode == 0
+    except subprocess.TimeoutExpired:
+        survived = False
+    if not survived:
+        raise InputError(
+            f"{printable(path)} is damaged, or too large to be read.",
+            "Open it and save it as .xlsx or CSV.",
+        )
+
+
 def _choose(names: list[str], options: ReadingOptions, path: Path) -> str:
     """Find the sheet to read."""
     wanted = options.sheet
+    if not names:
+        raise InputError(f"{printable(path)} is damaged, or empty: it has no sheets.")
     if wanted is None:
         return names[0]
     # A number that was typed is a name if there is such a sheet.

@@ -20,7 +20,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reldep.engine.recipe import Between
-from reldep.engine.terms import Pair, Terms, Wanted, hsic, row_means
+from reldep.engine.terms import (
+    Pair,
+    Terms,
+    Wanted,
+    canonical,
+    conditional_means,
+    hsic,
+    row_means,
+)
 from reldep.engine.threads import over_runs
 from reldep.engine.tiled import Tiled
 from reldep.kernels.radial import FittedRadial
@@ -106,27 +114,56 @@ def bandwidth_psi(terms: Terms, probes: Sequence[NamedProbe], pairs: Sequence[Pa
 
 
 def sampled_bandwidth_psi(
-    kernels: Mapping[str, FittedKernel], probes: Sequence[NamedProbe], pairs: Sequence[Pair]
+    kernels: Mapping[str, FittedKernel],
+    probes: Sequence[NamedProbe],
+    pairs: Sequence[Pair],
+    full: Callable[[Pair], float],
 ) -> FloatArray:
-    """Estimate what the bandwidths add, with slopes and row means from some rows only."""
+    """Estimate what the bandwidths add, with slopes and row means from some rows only.
+
+    The slopes come from some rows; the HSICs of the same rows and of all, which `full` gives, tell
+    how far these rows are from all, and the slopes are moved along (a regression on controls).
+    """
     n = len(next(iter(kernels.values())))
     if not probes:
         return np.zeros((len(pairs), n))
     drawn = np.random.default_rng(0).permutation(n)
     rows = np.sort(drawn[:SLOPE_ROWS])
-    wanted = Wanted((), means=tuple(p for named in probes for p in named.slope_pairs(pairs)))
+    slopes = tuple(pair for named in probes for pair in named.slope_pairs(pairs))
+    wanted = Wanted((*pairs, *slopes))
     all_kernels = {**kernels, **{named.slope: named.probe.slope for named in probes}}
     sample = {name: _taken(all_kernels[name], rows) for name in wanted.names()}
     terms = Tiled().terms(sample, wanted)
+    known = {canonical(pair) for pair in pairs}
+    variable_of = {named.slope: named.variable for named in probes}
+
+    def slope_of(pair: Pair) -> float:
+        slope, other = pair
+        variable = variable_of[slope]
+        near = (variable, other), (variable, variable), (other, other)
+        controls = [p for p in dict.fromkeys(map(canonical, near)) if p in known]
+        return _controlled(terms, pair, controls, full)
+
     n_references = next(k for most, k in REFERENCE_ROWS.items() if most is None or n <= most)
     references = np.sort(drawn[-n_references:])
     return _added(
         probes,
         pairs,
         n,
-        lambda pair: hsic(terms, pair),
+        slope_of,
         lambda named: sampled_row_means(named.probe.side, references),
     )
+
+
+def _controlled(
+    terms: Terms, pair: Pair, controls: Sequence[Pair], full: Callable[[Pair], float]
+) -> float:
+    """Move the HSIC of a sample as those of its controls lie off the HSICs of all rows."""
+    values = np.array([conditional_means(terms, p) for p in (pair, *controls)])
+    centred = values - values.mean(axis=1, keepdims=True)
+    weights = np.linalg.lstsq(centred[1:].T, centred[0], rcond=1e-10)[0]
+    off = values[1:].mean(axis=1) - [full(control) for control in controls]
+    return float(values[0].mean() - weights @ off)
 
 
 def _taken(kernel: FittedKernel, rows: IntArray) -> FittedKernel:

@@ -57,6 +57,11 @@ NO_CLIENT = (
     "instance with distributed.Client(), and call again, or pass DaskEngine(client)."
 )
 
+LOST_WORKERS = "the cluster has no workers, or all of them were lost"
+LOST_WAY_OUT = (
+    "start some and call again; workers that run out of memory need a smaller tiles_per_task."
+)
+
 
 @dataclass(frozen=True)
 class DaskEngine:
@@ -102,6 +107,7 @@ class DaskEngine:
     def terms(self, kernels: Mapping[str, FittedKernel], wanted: Wanted) -> Terms:
         """Produce what is wanted from the fitted kernels."""
         client = self.connected_client()
+        check_workers(client)
         sweeps = Sweeps.prepare(kernels, wanted)
         regions = self._regions(sweeps, n_threads(client))
         data = OnWorkers(client, sweeps)
@@ -130,6 +136,11 @@ class DaskEngine:
         """Find the client to work with."""
         distributed = import_extra("distributed", extra="dask", purpose='engine="dask"')
         if self.client is not None:
+            if self.client.status != "running":
+                raise InputError(
+                    f"the client of this engine is {self.client.status}",
+                    "open another one, as with distributed.Client(), and call again.",
+                )
             return self.client
         try:
             return distributed.default_client()
@@ -150,6 +161,40 @@ def default_side(n_runs: int, threads: int) -> int:
     n_tasks = TASKS_PER_THREAD * threads
     side = n_runs // isqrt(2 * n_tasks)
     return min(max(1, side), isqrt(MOST_TILES_PER_TASK))
+
+
+def versions() -> dict[str, str]:
+    """Tell what decides the numbers of this process, and their machine code."""
+    import numba
+
+    import reldep
+
+    return {"reldep": reldep.__version__, "numba": numba.__version__}
+
+
+def check_workers(client: Any) -> None:
+    """Refuse a cluster without workers, or with workers that run other versions than this process.
+
+    Sums of different versions would be added up without a word.
+    """
+    here = versions()
+    # A worker that lacks a package answers with the error instead of the versions.
+    found: dict[str, Any] = client.run(versions, on_error="return")
+    if not found:
+        raise InputError(LOST_WORKERS, LOST_WAY_OUT)
+    for worker, there in found.items():
+        if isinstance(there, Exception):
+            raise InputError(
+                f"the worker {worker} cannot run reldep: {there}.",
+                "Install what this process has on every worker.",
+            )
+        for package, version in here.items():
+            if there[package] != version:
+                raise InputError(
+                    f"the worker {worker} has {package} {there[package]} and this process "
+                    f"{version}.",
+                    "Install one version everywhere, and restart the workers.",
+                )
 
 
 def n_threads(client: Any) -> int:
@@ -231,12 +276,15 @@ def summed(
     from distributed import CancelledError
 
     for _ in range(MOST_ATTEMPTS):
-        futures = {name: value.future() for name, value in shared.items()}
-        leaves = client.map(task, regions, pure=False, **futures)
         try:
+            futures = {name: value.future() for name, value in shared.items()}
+            leaves = client.map(task, regions, pure=False, **futures)
             total = _gather(leaves, _tree(client, leaves), on_progress)
         except CancelledError:
             continue
+        except TimeoutError:
+            # Nobody came to take the data.
+            raise InputError(LOST_WORKERS, LOST_WAY_OUT) from None
         return np.concatenate([total[start] for start in sorted(total)], axis=1)
     raise RuntimeError(
         f"the cluster lost the data {MOST_ATTEMPTS} times: all workers that held them died. Look "

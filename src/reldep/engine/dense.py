@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -9,9 +10,10 @@ import numpy as np
 
 from reldep.engine.blocks import fill_blocks, nanoseconds_of, off_row_means, subtract_effects
 from reldep.engine.terms import Cost, Pair, Terms, Wanted
+from reldep.kernels.radial import FittedRadial
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from reldep.data.variables import FloatArray
     from reldep.kernels.base import FittedKernel
@@ -36,34 +38,104 @@ class Dense:
         """Produce what is wanted from the fitted kernels."""
         names = wanted.names()
         n = len(kernels[names[0]])
-        matrices: dict[str, FloatArray] = {}
-        row_sums: dict[str, FloatArray] = {}
-        shifts: dict[str, float | FloatArray] = {}
-        sizes: dict[str, float] = {}
-        multiplied = {name for pair in wanted.product_pairs() for name in pair}
+        found = _Sums(wanted)
         everything = slice(0, n)
-        for i, filled in fill_blocks([kernels[name] for name in names], everything, everything):
-            name = names[i]
-            sizes[name] = size_of(filled)
-            bounded = kernels[name].in_unit_interval
-            matrix, shifts[name] = shifted(filled, has_effects=not bounded)
-            row_sums[name] = matrix.sum(axis=1)
-            if name in multiplied:
-                matrices[name] = matrix
-        products = {
-            (x, y): np.einsum("ij,ij->i", matrices[x], matrices[y])
-            for x, y in wanted.product_pairs()
-        }
-        crossed = _crossed(matrices, row_sums, wanted)
-        return Terms(n, row_sums, products, crossed, shifts, sizes)
+        for group in groups_of(kernels, wanted):
+            filled = fill_blocks([kernels[name] for name in group], everything, everything)
+            for i, matrix in filled:
+                found.take(group[i], matrix, bounded=kernels[group[i]].in_unit_interval)
+        return found.terms(n)
 
     def cost(self, kernels: Mapping[str, FittedKernel], wanted: Wanted) -> Cost:
-        """Estimate the job: every matrix is held, filled once, on one core."""
+        """Estimate the job: every matrix is filled once, on one core, and held while needed."""
         names = wanted.names()
         n = len(kernels[names[0]])
         value = sum(nanoseconds_of(kernels[name]) for name in names)
         value += SUM_VALUE * wanted.n_sums()
-        return Cost(8 * (len(names) + TEMPORARY_MATRICES) * n**2, value * n**2 * 1e-9)
+        held = most_held(groups_of(kernels, wanted), wanted.product_pairs())
+        memory = 8 * (held + TEMPORARY_MATRICES) * n**2 + 8 * wanted.n_sums() * n
+        return Cost(memory, value * n**2 * 1e-9)
+
+
+def groups_of(kernels: Mapping[str, FittedKernel], wanted: Wanted) -> list[list[str]]:
+    """Put kernels that share their points together, those with the most partners first.
+
+    The source of many targets then stays while each target comes and goes.
+    """
+    partners: dict[str, int] = dict.fromkeys(wanted.names(), 0)
+    for x, y in wanted.product_pairs():
+        partners[x] += 1
+        partners[y] += 1
+    groups: dict[int, list[str]] = {}
+    for name in sorted(partners, key=lambda name: -partners[name]):
+        kernel = kernels[name]
+        shared = kernel.points if isinstance(kernel, FittedRadial) else kernel
+        groups.setdefault(id(shared), []).append(name)
+    return list(groups.values())
+
+
+def most_held(groups: Sequence[Sequence[str]], pairs: Sequence[Pair]) -> int:
+    """Count the matrices that are held at the same time."""
+    left = Counter(name for pair in pairs for name in set(pair))
+    seen: set[str] = set()
+    partners: dict[str, set[str]] = {name: set() for group in groups for name in group}
+    for x, y in pairs:
+        partners[x].add(y)
+        partners[y].add(x)
+    held, most = 0, 0
+    for group in groups:
+        for name in group:
+            seen.add(name)
+            held += 1
+            most = max(most, held)
+            for other in partners[name] & seen:
+                for one in {name, other}:
+                    left[one] -= 1
+            done = [one for one in (*(partners[name] & seen), name) if left[one] == 0]
+            for one in set(done):
+                left[one] = -1
+                held -= 1
+    return most
+
+
+class _Sums:
+    """Sums over matrices that come one by one and go when their last pair is done."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        self._wanted = wanted
+        self._crossed_pairs = set(wanted.crossed_pairs())
+        self._waiting: dict[str, set[Pair]] = {name: set() for name in wanted.names()}
+        for pair in wanted.product_pairs():
+            for name in pair:
+                self._waiting[name].add(pair)
+        self._matrices: dict[str, FloatArray] = {}
+        self._row_sums: dict[str, FloatArray] = {}
+        self._shifts: dict[str, float | FloatArray] = {}
+        self._sizes: dict[str, float] = {}
+        self._products: dict[Pair, FloatArray] = {}
+        self._crossed: dict[Pair, tuple[FloatArray, FloatArray]] = {}
+
+    def take(self, name: str, matrix: FloatArray, *, bounded: bool) -> None:
+        """Shift a matrix, and finish its pairs with those that are there."""
+        self._sizes[name] = size_of(matrix)
+        matrix, self._shifts[name] = shifted(matrix, has_effects=not bounded)
+        self._row_sums[name] = matrix.sum(axis=1)
+        self._matrices[name] = matrix
+        ready = {pair for pair in self._waiting[name] if all(x in self._matrices for x in pair)}
+        for x, y in ready:
+            K, L = self._matrices[x], self._matrices[y]
+            self._products[x, y] = np.einsum("ij,ij->i", K, L)
+            if (x, y) in self._crossed_pairs:
+                self._crossed[x, y] = K @ self._row_sums[y], L @ self._row_sums[x]
+        for pair in ready:
+            for member in pair:
+                self._waiting[member].discard(pair)
+        for known in [known for known in self._matrices if not self._waiting[known]]:
+            del self._matrices[known]
+
+    def terms(self, n: int) -> Terms:
+        """Name the finished sums."""
+        return Terms(n, self._row_sums, self._products, self._crossed, self._shifts, self._sizes)
 
 
 def size_of(matrix: FloatArray) -> float:
@@ -101,21 +173,3 @@ def shifted(
         matrix -= shift
     np.fill_diagonal(matrix, 0.0)
     return matrix, shift
-
-
-def _crossed(
-    matrices: Mapping[str, FloatArray], row_sums: Mapping[str, FloatArray], wanted: Wanted
-) -> dict[Pair, tuple[FloatArray, FloatArray]]:
-    """Multiply each matrix once by the row sums of all its partners."""
-    pairs = wanted.crossed_pairs()
-    partners: dict[str, list[str]] = {name: [] for name in matrices}
-    for x, y in pairs:
-        partners[x].append(y)
-        partners[y].append(x)
-    multiplied: dict[Pair, FloatArray] = {}
-    for name, others in partners.items():
-        distinct = list(dict.fromkeys(others))
-        if distinct:
-            columns = matrices[name] @ np.column_stack([row_sums[other] for other in distinct])
-            multiplied |= {(name, other): columns[:, i] for i, other in enumerate(distinct)}
-    return {(x, y): (multiplied[x, y], multiplied[y, x]) for x, y in pairs}

@@ -47,7 +47,11 @@ class CentredRows:
     def times(self, right: FloatArray) -> AnyFloats:
         """Multiply by a vector or a matrix from the right."""
         if self.centre is None:
-            return np.asarray(self.values @ right.astype(self.values.dtype, copy=False))
+            right = right.astype(self.values.dtype, copy=False)
+            if right.ndim == 2 and self.values.strides[0] == self.values.itemsize:
+                # The same order of entries lets the next step run along them.
+                return np.asarray((right.T @ self.values.T).T)
+            return np.asarray(self.values @ right)
         return np.asarray(self.values @ right - self.centre @ right)
 
     def transposed_times(self, weights: FloatArray) -> FloatArray:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 from reldep.data.checks import check_choice
+from reldep.engine.certificate import Certificate
 from reldep.engine.dense import Dense
 from reldep.engine.feature_maps import approximate_map, exact_map, row_shape
 from reldep.engine.feature_passes import FeaturePasses, passes_cost
@@ -158,7 +159,20 @@ def joined(first: Terms, second: Terms) -> Terms:
         {**first.sizes, **second.sizes},
         (*first.notes, *second.notes),
         first.engine,
-        first.certificate,
+        _joined_certificates(first.certificate, second.certificate),
+    )
+
+
+def _joined_certificates(
+    first: Certificate | None, second: Certificate | None
+) -> Certificate | None:
+    """Put together what bounds different variables."""
+    if first is None or second is None:
+        return first or second
+    return Certificate(
+        {**first.roots, **second.roots},
+        {**first.ranks, **second.ranks},
+        {**first.spreads, **second.spreads},
     )
 
 

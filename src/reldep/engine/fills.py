@@ -315,25 +315,25 @@ def fill_between(
     combinations: IntArray,
     out: FloatArray,
 ) -> None:
-    """Write the values of one kernel between each of some rows and each of some others.
+    """Write the values of one kernel between some others, one a row of `out`, and some rows.
 
-    `rows` and `others` hold one coordinate a row; no source may be given.
+    `rows` and `others` hold one coordinate a row; no source may be given. The rows are many and
+    the others few, so that the inner loops run along the rows.
     """
     sources = np.empty((len(source_table) + 1, WIDTH))
     values = np.empty((1, WIDTH))
-    near = np.empty((len(others), WIDTH))
+    near = np.empty((len(rows), WIDTH))
     no_shift = np.zeros(1)
-    for left in range(0, others.shape[1], WIDTH):
-        n = min(WIDTH, others.shape[1] - left)
-        copy_run(others, left, n, near)
-        for i in range(rows.shape[1]):
+    for left in range(0, rows.shape[1], WIDTH):
+        n = min(WIDTH, rows.shape[1] - left)
+        copy_run(rows, left, n, near)
+        for i in range(others.shape[1]):
             for s in range(len(source_table)):
                 first, last, _ = source_table[s]
-                squared_distances_along(rows[:, i], near, first, last, n, sources, s)
+                squared_distances_along(others[:, i], near, first, last, n, sources, s)
             evaluate_kernels(factors, parameters, combinations, no_shift, n, sources, values)
-            row = out[i]
             for j in range(n):
-                row[left + j] = values[0, j]
+                out[i, left + j] = values[0, j]
 
 
 @compiled
@@ -347,12 +347,22 @@ def mean_between(
     out: FloatArray,
 ) -> None:
     """Write the mean value of one kernel between each of some rows and all others."""
-    block = np.empty((1, others.shape[1]))
-    for i in range(rows.shape[1]):
-        fill_between(
-            rows[:, i : i + 1], others, source_table, factors, parameters, combinations, block
-        )
-        total = 0.0
-        for j in range(others.shape[1]):
-            total += block[0, j]
-        out[i] = total / others.shape[1]
+    sources = np.empty((len(source_table) + 1, WIDTH))
+    values = np.empty((1, WIDTH))
+    near = np.empty((len(rows), WIDTH))
+    no_shift = np.zeros(1)
+    n_others = others.shape[1]
+    for left in range(0, rows.shape[1], WIDTH):
+        n = min(WIDTH, rows.shape[1] - left)
+        copy_run(rows, left, n, near)
+        for j in range(n):
+            out[left + j] = 0.0
+        for i in range(n_others):
+            for s in range(len(source_table)):
+                first, last, _ = source_table[s]
+                squared_distances_along(others[:, i], near, first, last, n, sources, s)
+            evaluate_kernels(factors, parameters, combinations, no_shift, n, sources, values)
+            for j in range(n):
+                out[left + j] += values[0, j]
+        for j in range(n):
+            out[left + j] /= n_others

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -184,7 +184,7 @@ def compute_influence(
 
 def _bandwidth_psi(job: Job, terms: Terms, pairs: Sequence[Pair]) -> FloatArray:
     if job.samples:
-        return sampled_bandwidth_psi(job.kernels, job.probes, pairs)
+        return sampled_bandwidth_psi(job.kernels, job.probes, pairs, partial(hsic, terms))
     return bandwidth_psi(terms, job.probes, pairs)
 
 

@@ -73,6 +73,15 @@ class Line:
     def __len__(self) -> int:
         return len(self.values)
 
+    def taken(self, order: IntArray) -> Line:
+        """Put the observations in another order; what was summed moves along."""
+        places = np.empty_like(order)
+        places[order] = np.arange(len(order))
+        moved = Line(self.kind, self.scale, self.values[order], places[self.order])
+        # Cached: neither the sums of rows nor their mean change by it.
+        moved.__dict__["raw_sums"] = self.raw_sums[order]
+        return moved
+
     @property
     def sign(self) -> float:
         """What the sums of the recursion are multiplied by."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from math import log2, sqrt
 from typing import TYPE_CHECKING, ClassVar
 
@@ -43,13 +44,17 @@ LEAST_TOLERANCE = 1e-13
 # Sparse features crossed with a line are made dense; more columns than this are left to tiles.
 WIDEST_SPARSE = 2_000
 
+# Kernels whose features are worked on together; more would leave too few rows to a run.
+KERNELS_AT_A_TIME = 16
+
 # Of many kernels so many are probed.
 PROBED_KERNELS = 12
 
-# Nanoseconds on one core: a kernel value and a multiplication and addition per row in the passes;
-# seconds for a pilot of some rank; nanoseconds for a row and a halving in sums along lines.
-FEATURE_VALUE, STEP = 5.0, 0.08
-PILOT_STEP = 6e-6
+# Nanoseconds on one core for a row: for each kernel, for each of its features, and for each
+# multiplication and addition; seconds for a pilot, times the squared rank; nanoseconds for a row
+# and a halving in sums along lines.
+ROW_VALUE, FEATURE_VALUE, STEP = 500.0, 11.0, 0.05
+PILOT_STEP = 2e-6
 LINE_STEP = 60.0
 
 
@@ -106,7 +111,7 @@ class LowRank:
 
     def terms(self, kernels: Mapping[str, FittedKernel], wanted: Wanted) -> Terms:
         """Produce what is wanted from the fitted kernels."""
-        lines, maps = self._represented({name: kernels[name] for name in wanted.names()})
+        lines, maps = self.represented({name: kernels[name] for name in wanted.names()})
         near, far = split_wanted(wanted, {**lines, **maps})
         parts = []
         if near.names():
@@ -119,7 +124,7 @@ class LowRank:
             parts.append(replace(tiles, engine="tiled"))
         return parts[0] if len(parts) == 1 else joined(*parts)
 
-    def _represented(
+    def represented(
         self, kernels: Mapping[str, FittedKernel]
     ) -> tuple[dict[str, Line], dict[str, FeatureMap]]:
         """Find lines and features for the kernels that have them."""
@@ -154,14 +159,24 @@ class LowRank:
         maps: Mapping[str, FeatureMap],
     ) -> Terms:
         """Sum along lines and over features; take smaller remainders or tiles if it must be."""
+        found = []
         with progress_bar("features", self.on_progress) as on_progress:
-            terms, rows = LinePasses(lines, maps, wanted, on_progress).finished()
-        low_rank = {name: m for name, m in maps.items() if isinstance(m, LowRankMap)}
-        if not low_rank:
-            return replace(terms, engine="sorted" if not maps else "lowrank")
-        certificate = _certificate(lines, maps, rows)
-        if certificate is not None and _is_good(certificate, terms, wanted):
-            return replace(terms, engine="lowrank", certificate=certificate)
+            for batch in wanted.batches(KERNELS_AT_A_TIME):
+                some_lines = {name: lines[name] for name in batch.names() if name in lines}
+                some_maps = {name: maps[name] for name in batch.names() if name in maps}
+                passes = LinePasses(some_lines, some_maps, batch, on_progress)
+                terms, rows = passes.finished()
+                certificate = _certificate(some_lines, some_maps, rows)
+                if certificate is None or not _is_good(certificate, terms, batch):
+                    break
+                found.append(replace(terms, certificate=certificate))
+            else:
+                terms = reduce(joined, found)
+                engine = "lowrank" if maps else "sorted"
+                is_exact = terms.certificate is None or not terms.certificate.roots
+                return replace(
+                    terms, engine=engine, certificate=None if is_exact else terms.certificate
+                )
         tighter = self.tolerance / TIGHTENED
         if tighter >= LEAST_TOLERANCE:
             once_more = replace(self, tolerance=max(tighter, LEAST_TOLERANCE))
@@ -187,7 +202,8 @@ class LowRank:
         names = wanted.names()
         ranks = {name: widths[name] for name in names}
         total = sum(ranks.values())
-        row = FEATURE_VALUE * total + STEP * sum(3 * rank**2 for rank in ranks.values())
+        row = ROW_VALUE * len(names) + FEATURE_VALUE * total
+        row += STEP * sum(3 * rank**2 for rank in ranks.values())
         for x, y in wanted.product_pairs():
             if not ranks[x] and not ranks[y]:
                 row += LINE_STEP * log2(n)

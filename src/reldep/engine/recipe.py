@@ -187,10 +187,10 @@ class Between:
         return np.ascontiguousarray(self.recipe.columns[:, rows])
 
     def values(self, rows: FloatArray, others: FloatArray) -> FloatArray:
-        """Give the block of values between two sets of coordinates."""
+        """Give the values between some coordinates and few others, one of these a row."""
         from reldep.engine.fills import fill_between
 
-        block = np.empty((rows.shape[1], others.shape[1]))
+        block = np.empty((others.shape[1], rows.shape[1]))
         arguments: list[Any] = [rows, others, *self.recipe.tables, block]
         fill_between(*arguments)
         return block

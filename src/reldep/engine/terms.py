@@ -65,6 +65,29 @@ class Wanted:
         """Count the values that every observation ends up with."""
         return len(self.names()) + len(self.product_pairs()) + len(self.multiplied())
 
+    def batches(self, most: int) -> list[Wanted]:
+        """Cut into jobs of at most so many kernels each, or of the two of a single pair.
+
+        A source with many targets takes part in all of them, each target in one.
+        """
+        place = {name: i for i, name in enumerate(self.names())}
+        full = set(self.crossed_pairs())
+        groups: list[tuple[set[str], list[Pair]]] = []
+        for pair in sorted(self.product_pairs(), key=lambda p: max(place[p[0]], place[p[1]])):
+            if not groups or len(groups[-1][0] | set(pair)) > max(2, most):
+                groups.append((set(), []))
+            groups[-1][0].update(pair)
+            groups[-1][1].append(pair)
+        alone = tuple(name for name in self.row_sums if not any(name in g for g, _ in groups))
+        batches = [
+            Wanted(
+                tuple(pair for pair in pairs if pair in full),
+                tuple(pair for pair in pairs if pair not in full),
+            )
+            for _, pairs in groups
+        ]
+        return [*batches, Wanted((), row_sums=alone)] if alone else batches
+
     def names(self) -> tuple[str, ...]:
         """Give the kernels that must be evaluated."""
         used = [name for pair in self.product_pairs() for name in pair]

@@ -37,7 +37,7 @@ PATIENCE = 0.1
 
 # Runs of observations are cut so that what is made of them fills about this much: few enough for
 # the cache of a processor, enough for matrix products.
-RUN_BYTES = 16_000_000
+RUN_BYTES = 4_000_000
 
 # A job that ends before this many seconds never shows a bar.
 DELAY_SECONDS = 2.0

@@ -7,7 +7,7 @@ when such a kernel is fitted, never here.
 from reldep.kernels.bags import Bags
 from reldep.kernels.base import FittedKernel, Kernel
 from reldep.kernels.categorical import Agreement, Delta
-from reldep.kernels.columnwise import Composition, Genotypes, Ordered
+from reldep.kernels.columnwise import Composition, Genotypes, Ordered, Standardized
 from reldep.kernels.composite import Columns, Product, Sum
 from reldep.kernels.documents import Text
 from reldep.kernels.dot import Linear, Polynomial
@@ -15,7 +15,7 @@ from reldep.kernels.evaluation import KernelReport, check_kernel
 from reldep.kernels.given import FunctionKernel, Precomputed
 from reldep.kernels.graphs import WeisfeilerLehman
 from reldep.kernels.images import Images
-from reldep.kernels.mapped import Embedding, Standardized
+from reldep.kernels.mapped import Embedding
 from reldep.kernels.multiscale import Gaussians
 from reldep.kernels.overlap import Jaccard, MinMax
 from reldep.kernels.radial import Distance, Gaussian, Laplace

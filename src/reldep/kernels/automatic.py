@@ -65,7 +65,7 @@ def auto_kernel(variable: Variable, numbers: Kernel = FOR_NUMBERS) -> Kernel:
     if isinstance(variable, Labels):
         _refuse_texts(variable, "Pass kernel=reldep.kernels.Text()")
         _refuse_doubtful(variable)
-        if getattr(variable, "ordered", False):
+        if variable.order is not None:
             return Ordered()
         return Delta()
     if isinstance(variable, Mixed):

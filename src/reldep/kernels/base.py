@@ -254,7 +254,7 @@ def stacked(first: Variable, second: Variable) -> Variable:
         categories = tuple(dict.fromkeys([*first.categories, *second.categories]))
         number = {category: i for i, category in enumerate(categories)}
         codes = [number[value] for value in [*first.values(), *second.values()]]
-        return Labels(first.name, np.array(codes, dtype=np.int64), categories)
+        return Labels(first.name, np.array(codes, dtype=np.int64), categories, order=first.order)
     if isinstance(first, Mixed) and isinstance(second, Mixed):
         _check_columns(len(first.parts), len(second.parts))
         pairs = zip(first.parts, second.parts, strict=True)

@@ -13,13 +13,164 @@ import numpy as np
 from reldep.data.checks import check_positive
 from reldep.data.variables import Labels, Numeric, Variable
 from reldep.exceptions import InputError, InputTypeError
+from reldep.kernels.bandwidth import BandwidthProbe
+from reldep.kernels.base import FittedKernel
 from reldep.kernels.mapped import MappedKernel
+from reldep.kernels.median import MeanDistance
+from reldep.kernels.points import Points
+from reldep.kernels.profiles import BandwidthProfile, PowerProfile
+from reldep.kernels.radial import FittedRadial
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reldep.data.variables import FloatArray
     from reldep.kernels.resolve import KernelSpec
+
+# Up to so many columns, the deviations are followed one by one.
+MOST_FOLLOWED = 12
+
+# Rows on which a column's share of the scale is estimated.
+ROWS_FOR_SHARES = 400
+
+
+@dataclass(frozen=True)
+class Standardized(MappedKernel):
+    """A kernel on columns that are first brought to standard deviation 1.
+
+    A kernel with one bandwidth adds up the squared differences of all columns, so a column in
+    small units (grams) drowns one in large units (tonnes), although units are arbitrary.
+    Standardising makes all columns count alike. It is no default, because columns in one unit
+    (pixels, expression of genes) often differ in spread for a reason.
+
+    The deviations are estimated, and inference that follows bandwidths follows them too, for up
+    to 12 columns; of more, each one moves the kernel little.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable, default "gaussian"
+        The kernel on the standardised columns.
+
+    Examples
+    --------
+    >>> from reldep.kernels import Gaussian, Standardized
+    >>> Standardized(Gaussian(1.0))([[0.0, 0.0], [1.0, 1000.0]]).round(3)
+    array([[1.   , 0.018],
+           [0.018, 1.   ]])
+    """
+
+    kernel: KernelSpec = "gaussian"
+
+    accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric,)
+
+    @property
+    def is_characteristic(self) -> bool:
+        from reldep.kernels.resolve import is_characteristic
+
+        return is_characteristic(self.kernel)
+
+    @property
+    def title(self) -> str:
+        return "Standardized"
+
+    @property
+    def kernel_of_rows(self) -> Any:
+        return self.kernel
+
+    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedKernel:
+        fitted = super().fit(variable, rng=rng)
+        if not isinstance(fitted, FittedRadial) or not isinstance(fitted.profile, BandwidthProfile):
+            return fitted
+        own = {name: getattr(fitted, name) for name in FittedRadial.__dataclass_fields__}
+        return FittedStandardized(**own)
+
+    def rows(self, variable: Variable) -> Numeric:
+        return self.rows_between(variable, variable)[0]
+
+    def rows_between(self, first: Variable, second: Variable) -> tuple[Numeric, Numeric]:
+        values, others = first.values, second.values  # type: ignore[attr-defined]
+        centre = values.mean(axis=0)
+        deviations = values.std(axis=0)
+        # A constant column stays constant.
+        deviations[(values == values[0]).all(axis=0)] = 1.0
+        return (
+            Numeric(first.name, (values - centre) / deviations),
+            Numeric(second.name, (others - centre) / deviations),
+        )
+
+
+class FittedStandardized(FittedRadial):
+    """A radial kernel on standardised columns, whose deviations move with every observation.
+
+    With z_c the standardised difference in column c, d² their sum of squares and σ the bandwidth,
+    the kernel changes with the logarithm of the deviation s_c by::
+
+        dK / dlog s_c = σ ∂K/∂σ (z_c²/d² - w_c)
+
+    where w_c is what column c contributes to the scale that σ is a multiple of (0 for a bandwidth
+    that was given): the w_c add up to 1, since deviations that all grow alike change nothing.
+    """
+
+    def bandwidth_probes(self) -> tuple[BandwidthProbe, ...]:
+        rows = np.asarray(self.points.rows)
+        own = super().bandwidth_probes()
+        if not 2 <= rows.shape[1] <= MOST_FOLLOWED:
+            return own
+        shares = self._shares_of_scale()
+        return (*own, *(self._probe(c, share) for c, share in enumerate(shares)))
+
+    def _probe(self, column: int, share: float) -> BandwidthProbe:
+        # The mean over others of the squared difference tells how far out an observation is.
+        squares = FittedRadial(self._column(column), PowerProfile(2.0), f"squares of {column}")
+        return BandwidthProbe(FittedColumnSlope(self, squares, share), squares, 1.0, factor=0.25)
+
+    def _column(self, column: int) -> Points:
+        values = self.points.unit * np.asarray(self.points.rows)[:, [column]]
+        return Points.of(Numeric("column", values))
+
+    def _shares_of_scale(self) -> FloatArray:
+        """Estimate what each column contributes to the scale, on evenly spaced rows."""
+        n_columns = np.asarray(self.points.rows).shape[1]
+        if self.scale is None:
+            return np.zeros(n_columns)
+        n = len(self.points)
+        rows = np.unique(np.linspace(0, n - 1, min(n, ROWS_FOR_SHARES)).astype(np.int64))
+        values = self.points.unit * np.asarray(self.points.rows)[rows]
+        first, second = np.triu_indices(len(rows), k=1)
+        squares = np.square(values[first] - values[second])
+        distances = np.sqrt(squares.sum(axis=1))
+        squares, distances = squares[distances > 0], distances[distances > 0]
+        weights = 1.0 / distances
+        if not isinstance(self.scale, MeanDistance):
+            # The median moves with the distances that are near it.
+            near = 0.1 * self.scale.value
+            weights *= np.exp(-0.5 * np.square((distances - self.scale.value) / near))
+        shares = weights @ squares
+        return np.asarray(shares / shares.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class FittedColumnSlope(FittedKernel):
+    """How a standardised kernel changes with the logarithm of one column's deviation."""
+
+    kernel: FittedStandardized
+    squares: FittedRadial
+    share: float
+
+    def __len__(self) -> int:
+        return len(self.kernel)
+
+    def __call__(self, rows: slice, cols: slice) -> FloatArray:
+        points, profile = self.kernel.points, self.kernel.profile
+        slope = FittedRadial(points, profile.slope(), "slope")(rows, cols)  # type: ignore[attr-defined]
+        negative = FittedRadial(points, PowerProfile(2.0), "squares")(rows, cols)
+        column = self.squares(rows, cols)
+        ratio = np.divide(column, negative, out=np.zeros_like(column), where=negative < 0)
+        return np.asarray((ratio - self.share) * slope * profile.bandwidth)  # type: ignore[attr-defined]
+
+    @property
+    def label(self) -> str:
+        return f"slope of {self.kernel.label} in a column's deviation"
 
 
 @dataclass(frozen=True)
@@ -228,9 +379,7 @@ class Ordered(MappedKernel):
         return Numeric(variable.name, np.array([[places[value]] for value in values], dtype=float))
 
     def _places(self, labels: Labels) -> dict[Any, int]:
-        order = self.order
-        if order is None and getattr(labels, "ordered", False):
-            order = labels.categories
+        order = labels.order if self.order is None else self.order
         if order is None:
             raise InputTypeError(
                 f"{labels.name} holds categories without an order",

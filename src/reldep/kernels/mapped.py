@@ -1,7 +1,7 @@
 """Kernels that first turn each observation into a row of numbers.
 
-Counting words, averaging pixels, putting angles on the circle, standardising columns, a
-function of the user's: each of these is a map to rows, after which a kernel for numbers does the
+Counting words, averaging pixels, putting angles on the circle, scaling columns, a function of
+the user's: each of these is a map to rows, after which a kernel for numbers does the
 rest. The fitted kernel is that of the rows, so every engine treats it as it treats numbers.
 """
 
@@ -111,59 +111,6 @@ def _titled(fitted: FittedKernel, title: str) -> FittedKernel:
     if isinstance(fitted, (FittedDot, FittedRadial)):
         return replace(fitted, label_text=f"{title}: {fitted.label}")
     return fitted
-
-
-@dataclass(frozen=True)
-class Standardized(MappedKernel):
-    """A kernel on columns that are first brought to standard deviation 1.
-
-    A kernel with one bandwidth adds up the squared differences of all columns, so a column in
-    small units (grams) drowns one in large units (tonnes), although units are arbitrary.
-    Standardising makes all columns count alike. It is no default, because columns in one unit
-    (pixels, expression of genes) often differ in spread for a reason.
-
-    Parameters
-    ----------
-    kernel : str, Kernel or callable, default "gaussian"
-        The kernel on the standardised columns.
-
-    Examples
-    --------
-    >>> from reldep.kernels import Delta, Standardized
-    >>> mixed = Standardized("gaussian") * Delta()
-    """
-
-    kernel: KernelSpec = "gaussian"
-
-    accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric,)
-
-    @property
-    def is_characteristic(self) -> bool:
-        from reldep.kernels.resolve import is_characteristic
-
-        return is_characteristic(self.kernel)
-
-    @property
-    def title(self) -> str:
-        return "Standardized"
-
-    @property
-    def kernel_of_rows(self) -> Any:
-        return self.kernel
-
-    def rows(self, variable: Variable) -> Numeric:
-        return self.rows_between(variable, variable)[0]
-
-    def rows_between(self, first: Variable, second: Variable) -> tuple[Numeric, Numeric]:
-        values, others = first.values, second.values  # type: ignore[attr-defined]
-        centre = values.mean(axis=0)
-        deviations = values.std(axis=0)
-        # A constant column stays constant.
-        deviations[(values == values[0]).all(axis=0)] = 1.0
-        return (
-            Numeric(first.name, (values - centre) / deviations),
-            Numeric(second.name, (others - centre) / deviations),
-        )
 
 
 @dataclass(frozen=True)

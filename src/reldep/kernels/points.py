@@ -74,7 +74,7 @@ class Points:
         """About what a distance costs in a block on one core."""
         if self.few_columns is not None:
             return 1.5 + 0.7 * self.n_columns
-        return 4.0 + dot_nanoseconds(self.rows)
+        return 12.0 + dot_nanoseconds(self.rows)
 
     @classmethod
     def of(cls, variable: Numeric | Sparse) -> Points:
@@ -101,10 +101,11 @@ class Points:
 
             block: FloatArray = cdist(self.rows[rows], self.rows[cols], "sqeuclidean")
             return block
-        block = dot_products(self.rows, rows, cols)
-        block *= -2.0
-        sizes = self.squared_norms[rows, None] + self.squared_norms[None, cols]
-        block += sizes
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is repaired
+            block = dot_products(self.rows, rows, cols)
+            block *= -2.0
+            sizes = self.squared_norms[rows, None] + self.squared_norms[None, cols]
+            block += sizes
         self._repair_cancelled(block, CANCELLATION * sizes, rows, cols)
         return block
 

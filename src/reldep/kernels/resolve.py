@@ -16,7 +16,7 @@ from reldep.kernels.automatic import FOR_NUMBERS, auto_kernel
 from reldep.kernels.bags import Bags
 from reldep.kernels.base import Kernel
 from reldep.kernels.categorical import Delta
-from reldep.kernels.columnwise import Composition, Genotypes, Ordered
+from reldep.kernels.columnwise import Composition, Genotypes, Ordered, Standardized
 from reldep.kernels.documents import Text
 from reldep.kernels.dot import Linear, Polynomial
 from reldep.kernels.given import (
@@ -28,7 +28,6 @@ from reldep.kernels.given import (
 )
 from reldep.kernels.graphs import WeisfeilerLehman
 from reldep.kernels.images import Images
-from reldep.kernels.mapped import Standardized
 from reldep.kernels.multiscale import Gaussians
 from reldep.kernels.overlap import Jaccard, MinMax
 from reldep.kernels.radial import Distance, Gaussian, Laplace
@@ -213,27 +212,3 @@ def _of_distances(spec: Any) -> Any:
 def _in_words(spec: Any) -> Any:
     """Give a callable by its name; a kernel object speaks for itself."""
     return spec if isinstance(spec, Kernel) else getattr(spec, "__name__", spec)
-
-
-def assign_kernels(spec: Any, roles: Sequence[str]) -> dict[str, Any]:
-    """Give every variable its specification.
-
-    Parameters
-    ----------
-    spec : kernel, tuple of kernels or mapping by name
-        One specification for all; a tuple in the order of `roles`; or a mapping, in which a
-        name left out gets "auto".
-    roles : sequence of str
-        The names of the variables.
-    """
-    if isinstance(spec, Mapping):
-        check_names_known("kernel", spec, roles)
-        return {role: spec.get(role, "auto") for role in roles}
-    if isinstance(spec, (tuple, list)):
-        if len(spec) != len(roles):
-            raise ValueError(
-                f"kernel is a tuple of {len(spec)} for {len(roles)} variables; give one for each "
-                f"of {', '.join(roles)}, or a single one for all."
-            )
-        return dict(zip(roles, spec, strict=True))
-    return dict.fromkeys(roles, spec)

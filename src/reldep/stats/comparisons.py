@@ -239,6 +239,13 @@ class Ranks:
         As many are stronger than one as lead it significantly (Mogstad, Romano, Shaikh and
         Wilhelm, 2024). One that is not among the best cannot have rank 1: the set of the best
         looks at one dependence at a time and is sharper than the ranges for all at once.
+
+        Notes
+        -----
+        Ranges and set together are wrong where a range misses or the one strongest is lost, each
+        with probability at most ``1 - confidence_level``. Of several that are exactly equal in
+        truth, some may be denied rank 1; whichever of them is called the strongest is kept with
+        confidence.
         """
         critical = critical_value(self.maxima, confidence_level)
         low = 1 + (self.ahead > critical).sum(axis=1)
