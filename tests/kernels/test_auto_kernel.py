@@ -13,7 +13,7 @@ import scipy.sparse as sp
 import reldep
 from reldep.data.objects import read_variable
 from reldep.exceptions import DataWarning
-from reldep.kernels import Agreement, Delta, EditDistance, Gaussian, Spectrum, Text
+from reldep.kernels import Agreement, Delta, EditDistance, Gaussian, Laplace, Spectrum, Text
 from reldep.kernels.resolve import as_kernel
 
 RNG = np.random.default_rng(6)
@@ -100,7 +100,7 @@ def test_rbf_is_the_gaussian_with_the_median_bandwidth():
     fitted = as_kernel("rbf", read_variable(x, "x")).fit(read_variable(x, "x"))
     distances = np.sqrt(((x[:, None] - x) ** 2).sum(axis=2))[np.triu_indices(30, 1)]
     assert fitted.describe()["bandwidth"] == pytest.approx(np.median(distances))
-    assert fitted.label.startswith("Gaussian(bandwidth=")
+    assert fitted.label.startswith("Laplace(bandwidth=")
 
 
 def test_standardized_by_name_gives_every_column_its_scale():
@@ -121,7 +121,9 @@ def test_numbers_beside_labels_are_multiplied_with_their_agreement():
     frame = read_variable(mixed(x, sex), "frame")
     values = as_kernel("auto", frame).fit(frame).matrix()
     same = np.equal.outer(sex, sex)
-    np.testing.assert_allclose(values, Gaussian()(x) * (0.5 + 0.5 * same), rtol=1e-12)
+    np.testing.assert_allclose(
+        values, Laplace(bandwidth="mean")(x) * (0.5 + 0.5 * same), rtol=1e-12
+    )
 
 
 def test_a_useless_label_leaves_most_of_a_dependence():

@@ -308,7 +308,7 @@ def test_many_ties_take_the_median_of_the_other_distances():
     tied = np.r_[np.zeros(32), np.arange(8.0)]
     distances = np.abs(tied[:, None] - tied)[np.triu_indices(M, 1)]
     with pytest.warns(BandwidthWarning, match="distances between observations of source are 0"):
-        result = reldep.compare(tied, Y, Z)
+        result = reldep.compare(tied, Y, Z, kernel="gaussian")
     fitted = result.provenance.kernels["source"]
     assert fitted["bandwidth"] == np.median(distances[distances > 0])
     assert fitted["rule"] == "median of the non-zero distances"

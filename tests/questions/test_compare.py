@@ -197,9 +197,16 @@ def test_power_inverts_to_a_sample_size(data):
     result = reldep.compare(*data)
     n = result.sample_size(power=0.9)
     assert result.power(n) >= 0.9 > result.power(n - 1)
-    assert result.power(result.n_observations) == pytest.approx(
-        norm.cdf(result.statistic - norm.isf(0.05))
+    published = reldep.paper_test(*data)
+    assert published.power(published.n_observations) == pytest.approx(
+        norm.cdf(published.statistic - norm.isf(0.05))
     )
+
+
+def test_a_careful_plan_asks_for_more(data):
+    result = reldep.compare(*data)
+    assert result.sample_size(careful=True) > result.sample_size()
+    assert f"{result.sample_size(careful=True):,}" in result.plan_in_words()
 
 
 def test_power_of_the_other_alternatives(data):
@@ -236,7 +243,7 @@ def test_the_summary_says_the_answer_first():
     text = result.summary()
     assert text.startswith("sound depends significantly more on rhythm than on pitch")
     assert "80 observations" in text
-    assert "Gaussian(bandwidth=" in text
+    assert "Laplace(bandwidth=" in text
     assert str(result) == text
     assert repr(result).startswith("Comparison(estimate=")
 
