@@ -100,7 +100,7 @@ def test_rbf_is_the_gaussian_with_the_median_bandwidth():
     fitted = as_kernel("rbf", read_variable(x, "x")).fit(read_variable(x, "x"))
     distances = np.sqrt(((x[:, None] - x) ** 2).sum(axis=2))[np.triu_indices(30, 1)]
     assert fitted.describe()["bandwidth"] == pytest.approx(np.median(distances))
-    assert fitted.label.startswith("Laplace(bandwidth=")
+    assert fitted.label.startswith("Gaussian(bandwidth=")
 
 
 def test_standardized_by_name_gives_every_column_its_scale():

@@ -213,12 +213,3 @@ def cell(value: object) -> str:
     text = str(value)
     cut = text if len(text) <= _LONGEST_CELL else f"{text[:_LONGEST_CELL]}…"
     return repr(cut)
-
-
-def __getattr__(name: str) -> object:
-    """Find what moved to :mod:`reldep.data.dataset`."""
-    if name in ("Dataset", "read_clusters", "read_dataset", "small_sample_cautions"):
-        from reldep.data import dataset
-
-        return getattr(dataset, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

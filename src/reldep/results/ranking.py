@@ -223,12 +223,12 @@ class Ranking(Answer):
             "Measure": MEASURE_NAMES[self.measure],
         }
 
-    def table_caption(self, alpha: float = 0.05) -> str:  # noqa: ARG002
+    def table_caption(self, alpha: float = 0.05) -> str:
         """Say what the table shows."""
-        level = percent(self.confidence_level)
         return (
-            f"Estimates with standard errors and {level} intervals that hold for all targets at "
-            "once. The ranges of ranks hold together too. A target that is not among the possibly "
+            f"Estimates with standard errors and {percent(1 - alpha)} intervals that hold for all "
+            f"targets at once. The ranges of ranks hold together too, at "
+            f"{percent(self.confidence_level)}. A target that is not among the possibly "
             "best has a range that starts at 2 or above: comparing each target with the best is a "
             "sharper test than comparing all pairs."
         )

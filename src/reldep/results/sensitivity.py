@@ -127,7 +127,11 @@ class Sensitivity(Answer):
 
     def headings(self) -> dict[str, str]:
         """Give a heading for every column."""
-        return super().headings() | {"statistic": self.comparisons[0].headings()["statistic"]}
+        return super().headings() | {"statistic": self._law()}
+
+    def _law(self) -> str:
+        """Name the statistic: z or t."""
+        return self.comparisons[0].headings()["statistic"]
 
     def table_caption(self, alpha: float = 0.05) -> str:  # noqa: ARG002
         """Say what the table shows."""
@@ -137,7 +141,7 @@ class Sensitivity(Answer):
         """Give the range of the statistic."""
         low, high = float(self.statistics.min()), float(self.statistics.max())
         return {
-            "z over all bandwidths": interval_text(low, high),
+            f"{self._law()} over all bandwidths": interval_text(low, high),
             "Measure": MEASURE_NAMES[self.measure],
         }
 
@@ -151,7 +155,7 @@ class Sensitivity(Answer):
     def sentence(self, alpha: float = 0.05) -> str:
         """Say whether the answer depends on the bandwidth."""
         grid = f"{self.factors[0]:.3g} to {self.factors[-1]:.3g} times the bandwidths"
-        z = f"z from {self.statistics.min():.2f} to {self.statistics.max():.2f}"
+        z = f"{self._law()} from {self.statistics.min():.2f} to {self.statistics.max():.2f}"
         subject = (
             f"{self.source}'s {MEASURE_NAMES[self.measure]} with {self.first} minus that with "
             f"{self.second}"
@@ -178,11 +182,11 @@ class Sensitivity(Answer):
         return (
             Picture(
                 "sensitivity",
-                f"Curve of z over multiples of the bandwidths: from {low} to {high}.",
-                "z over multiples of the bandwidths used; in the grey band the difference is not "
-                "beyond chance. The bandwidth sets the scale at which dependence is looked for, so "
-                "a change of sign means that the question has different answers at different "
-                "scales.",
+                f"Curve of {self._law()} over multiples of the bandwidths: from {low} to {high}.",
+                f"{self._law()} over multiples of the bandwidths used; in the grey band the "
+                "difference is not beyond chance. The bandwidth sets the scale at which dependence "
+                "is looked for, so a change of sign means that the question has different answers "
+                "at different scales.",
             ),
         )
 

@@ -24,7 +24,7 @@ FEWEST_FOR_F = 10
 
 
 @dataclass(frozen=True)
-class IndependenceTest:
+class ShuffledTest:
     """A test of independence.
 
     Attributes
@@ -46,7 +46,7 @@ def cluster_independence(
     clustering: Clustering,
     n_permutations: int,
     rng: np.random.Generator,
-) -> IndependenceTest:
+) -> ShuffledTest:
     """Test independence of two variables whose rows come in clusters.
 
     Clusters of one size are permuted as a whole, which is exact. Where sizes differ the sum of
@@ -56,7 +56,7 @@ def cluster_independence(
     if (clustering.sizes == clustering.sizes[0]).all():
         observed = masked_hsic(X, Y, clustering)[0]
         permuted = permuted_hsics(X, Y, clustering, n_permutations, rng)
-        return IndependenceTest(
+        return ShuffledTest(
             observed, permutation_pvalue(observed, permuted), "permutations of whole clusters"
         )
     products = block_products(X.centred(clustering), Y.centred(clustering), clustering)
@@ -92,7 +92,7 @@ def permuted_hsics(
     return found
 
 
-def block_f_test(products: FloatArray) -> IndependenceTest:
+def block_f_test(products: FloatArray) -> ShuffledTest:
     """Compare the self-normalised sum of block products with F(1, G-1).
 
     With P the products between clusters, ``x = 1 + ΣP/√ΣP²`` takes the place of the chi-square
@@ -102,19 +102,17 @@ def block_f_test(products: FloatArray) -> IndependenceTest:
     x = 1.0 + float(products.sum() / np.sqrt((products**2).sum()))
     x = min(max(x, 0.0), G - 0.01)
     statistic = x * (G - 1) / (G - x)
-    return IndependenceTest(
+    return ShuffledTest(
         statistic, float(fdtrc(1.0, G - 1.0, statistic)), "F law of sums over pairs of clusters"
     )
 
 
-def sign_flip_test(
-    products: FloatArray, n_flips: int, rng: np.random.Generator
-) -> IndependenceTest:
+def sign_flip_test(products: FloatArray, n_flips: int, rng: np.random.Generator) -> ShuffledTest:
     """Compare the sum of block products with its values after flips of the clusters' signs."""
     flips = rng.choice([-1.0, 1.0], size=(n_flips, len(products)))
     flipped = np.einsum("bi,ij,bj->b", flips, products, flips)
     observed = float(products.sum())
-    return IndependenceTest(
+    return ShuffledTest(
         observed, permutation_pvalue(observed, flipped), "sign flips of whole clusters"
     )
 
@@ -135,14 +133,14 @@ def circular_shifts(K: FloatArray, L: FloatArray) -> FloatArray:
     return np.asarray(np.fft.irfft(total, m) / (m * (m - 3)))
 
 
-def circular_test(K: FloatArray, L: FloatArray) -> IndependenceTest:
+def circular_test(K: FloatArray, L: FloatArray) -> ShuffledTest:
     """Test independence of two stationary series by all circular shifts of one.
 
     No shift keeps a dependence, and every shift keeps the memory of each series. The p-value is
     at least 1/m.
     """
     shifted = circular_shifts(K, L)
-    return IndependenceTest(
+    return ShuffledTest(
         float(shifted[0]),
         permutation_pvalue(float(shifted[0]), shifted[1:]),
         "circular shifts of the series",
