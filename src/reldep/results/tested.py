@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 # How many of the most influential rows a report shows, and leaves out to see what remains.
 TOP = 5
 
+# Below so many observations levels and intervals are approximate.
+FEWEST_PLANNED = 30
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Result(Answer):
@@ -161,6 +164,7 @@ class Result(Answer):
         return (
             f"{start} if the effect is as estimated, and {careful:,} if it is at its lower 80% "
             "limit, which is the careful plan: pilots that look good are often lucky."
+            + (f" Take {FEWEST_PLANNED} at least; fewer are rough." if careful < FEWEST_PLANNED else "")
         )
 
     def influence_values(self) -> FloatArray:
