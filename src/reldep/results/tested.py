@@ -164,8 +164,7 @@ class Result(Answer):
         return (
             f"{start} if the effect is as estimated, and {careful:,} if it is at its lower 80% "
             "limit, which is the careful plan: pilots that look good are often lucky."
-            + (f" Take {FEWEST_PLANNED} at least; fewer are rough." if careful < FEWEST_PLANNED else "")
-        )
+        ) + (f" Take at least {FEWEST_PLANNED}." if careful < FEWEST_PLANNED else "")
 
     def influence_values(self) -> FloatArray:
         """Give what every observation adds to the estimate, times their number.
