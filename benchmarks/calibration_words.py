@@ -30,8 +30,8 @@ are fixed. A rate of 0.050 is known to ±.010 from 2,000 samples, to ±.014 from
 and ±.044 from 100 (two binomial standard errors).
 {draws}
 The constants of jackknife-t were chosen earlier, with other seeds and the Gaussian kernel, on
-independent, weak, linear, strong, spiral, circle, ten-dimensional, heavy-tailed and categorical; the
-other laws had no part in it.
+independent, weak, linear, strong, spiral, circle, ten-dimensional, heavy-tailed and categorical;
+the other laws had no part in it.
 
 The laws. The two targets depend equally on the source in all of them:
 
