@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 from calibration_rows import DRAWS, LARGE_DRAWS, SETTINGS
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 SIZES = sorted((*DRAWS, *LARGE_DRAWS))
 # Exact independence is a corner of the hypothesis where no such test reaches its level.
 CORNER = ("independent",)
+WIDTH = 99
 
 
 def page() -> str:
@@ -342,13 +344,15 @@ def extremes(rates: Rates) -> str:
         }
         law, m = max(found, key=lambda key: found[key])
         parts.append(f"{words} {100 * found[law, m]:.1f}% ({law}, {m} rows)")
-    return f"The most that each rejects at 5%: {parts[0]}, {parts[1]}, {parts[2]}."
+    text = f"The most that each rejects at 5%: {parts[0]}, {parts[1]}, {parts[2]}."
+    return textwrap.fill(text, WIDTH)
 
 
 def draws_in_words() -> str:
     """Say how many samples there are at each size."""
     known = {row["m"]: row["draws"] for row in Tally("calibration_rows").rows()}
-    return ", ".join(f"{n:,} at {m:,} rows" for m, n in sorted(known.items()))
+    words = ", ".join(f"{n:,} samples at {m:,} rows" for m, n in sorted(known.items()))
+    return textwrap.fill(f"There are {words}.", WIDTH)
 
 
 def goals(rates: Rates) -> str:
@@ -376,7 +380,10 @@ def goals(rates: Rates) -> str:
                 missed.append(f"{law} at {m} rows ({shown(value)})")
         found = f"{total - len(missed)} ({strict}) of {total} laws and sizes"
         lines.append(f"- {words}: {found}" + (f"; missed: {', '.join(missed)}." if missed else "."))
-    return "\n".join([*lines, power_goals()])
+    lines += power_goals().splitlines()
+    return "\n".join(
+        textwrap.fill(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False) for line in lines
+    )
 
 
 def _quantity(rates: Rates, law: str, m: int, quantity: str) -> float | None:
