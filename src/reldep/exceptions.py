@@ -105,7 +105,7 @@ class InputTypeError(Worded, TypeError):
 
 
 class UnknownPairError(InputError, KeyError):
-    """A pair that nothing was computed for."""
+    """A pair that nothing was computed for; `value` is the pair."""
 
     def __str__(self) -> str:
         return self.worded(str)

@@ -162,7 +162,8 @@ def test_the_default_follows_bandwidths_and_counts_clusters(measure):
     # However it is estimated, 12 clusters have no more than 11 degrees of freedom.
     assert 0 < result.df <= 11
     ignored = reldep.compare(x, y, z, measure=measure, alternative="two-sided")
-    assert result.estimate == pytest.approx(ignored.estimate, rel=0.5)
+    # The masked statistic leaves out what rows of a cluster share, so it moves by some errors.
+    assert abs(result.estimate - ignored.estimate) < 2 * ignored.standard_error
     assert result.standard_error > ignored.standard_error
     p = result.pvalue
     inside, outside = (result.confidence_interval(1 - p * f) for f in (0.999, 1.001))

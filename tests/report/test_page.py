@@ -53,6 +53,7 @@ def test_sections_follow_the_reader(pages):
         "Table",
         "Cautions",
         "Does the answer depend on the bandwidth?",
+        "Planning",
         "Most influential observations",
         "How it was computed",
         "References",
@@ -177,7 +178,7 @@ def test_four_rows_leave_nothing_without_the_most_influential():
 def test_how_it_was_computed_can_be_repeated(documents):
     text = documents["comparison"].text
     for expected in (
-        "Gaussian(bandwidth=",
+        "Laplace(bandwidth=",
         "dense",
         "jackknife",
         platform.python_version(),

@@ -106,10 +106,12 @@ class Influence:
         """Find the row of a pair, in either order."""
         found = self._rows.get(_ordered(pair))
         if found is None:
-            raise UnknownPairError(
+            error = UnknownPairError(
                 f"the Influence has no conditional means of {pair!r}",
                 "add the pair to those of reldep.influence().",
             )
+            error.value = pair
+            raise error
         return found
 
     @cached_property

@@ -8,7 +8,7 @@ import numpy as np
 
 from reldep.data.checks import check_level
 from reldep.engine.influence import Influence
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import InputError, Option, UnknownPairError
 from reldep.plotting.dendrogram import branches, leaf_order
 from reldep.plotting.style import GREY, PALE, axes, readable, thinned
 from reldep.stats.measures import measure_gradient
@@ -235,9 +235,9 @@ def _from_influence(influence: Influence, names: list[str], measure: str) -> Flo
     pairs = [(x, y) for i, x in enumerate(names) for y in names[:i]]
     try:
         _, found = measure_gradient(influence, pairs, measure)
-    except KeyError as missing:
+    except UnknownPairError as missing:
         raise InputError(
-            f"matrix lacks the pair {missing.args[0]!r}",
+            f"matrix lacks the pair {missing.value!r}",
             [
                 "compute the influence of all pairs, and of every variable with itself for ",
                 Option("measure", "cka"),
