@@ -63,7 +63,7 @@ def auto_kernel(variable: Variable, numbers: Kernel = FOR_NUMBERS) -> Kernel:
         The kernel that numbers get.
     """
     if isinstance(variable, Labels):
-        _refuse_texts(variable, "Pass kernel=reldep.kernels.Text()")
+        _refuse_texts(variable, ["Pass ", Option("kernel", "text")])
         _refuse_doubtful(variable)
         if variable.order is not None:
             return Ordered()
@@ -85,7 +85,7 @@ def _for_mixed(variable: Mixed, kernel: Kernel) -> Kernel:
     for part in variable.parts:
         if isinstance(part, Labels):
             way_out = f"Give each column a kernel with Columns: {part.name!r} gets Text()"
-            _refuse_texts(part, way_out)
+            _refuse_texts(part, [way_out])
             _refuse_doubtful(part)
     numbers = variable.numbers()
     if numbers is None:
@@ -228,7 +228,7 @@ def _refuse_doubtful(labels: Labels) -> None:
         )
 
 
-def _refuse_texts(labels: Labels, way_out: str) -> None:
+def _refuse_texts(labels: Labels, way_out: list[str | Option]) -> None:
     """Refuse long strings that mostly differ: as labels they would show no dependence."""
     strings = [value for value in labels.categories if isinstance(value, (str, bytes))]
     if 2 * len(strings) <= len(labels):
@@ -238,8 +238,12 @@ def _refuse_texts(labels: Labels, way_out: str) -> None:
         raise InputError(
             f"{labels.name} holds strings of about {length:.0f} characters, {len(strings)} "
             f"different ones in {len(labels)} observations; as labels they would show no "
-            f"dependence. {way_out} for texts, Spectrum() for sequences such as DNA, or Delta() "
-            "if they are labels after all."
+            "dependence.",
+            [
+                *way_out,
+                " for texts, Spectrum() for sequences such as DNA, or Delta() if they are labels "
+                "after all.",
+            ],
         )
 
 

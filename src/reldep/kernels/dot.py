@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from reldep.data.variables import Labels, Numeric, Sparse, Variable
+from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import ALL_ROWS, FittedKernel, Kernel, stacked
 from reldep.kernels.categorical import indicators
 from reldep.kernels.machine import worth_compiling
@@ -207,11 +208,11 @@ class Polynomial(Kernel):
 
     def __post_init__(self) -> None:
         if isinstance(self.degree, bool) or not isinstance(self.degree, (int, np.integer)):
-            raise TypeError(f"degree={self.degree!r}; pass a whole number, at least 1.")
+            raise InputTypeError(f"degree={self.degree!r}; pass a whole number, at least 1.")
         if self.degree < 1:
-            raise ValueError(f"degree={self.degree!r}; pass a whole number, at least 1.")
+            raise InputError(f"degree={self.degree!r}; pass a whole number, at least 1.")
         if not 0 <= self.offset < np.inf or not 0 < self.scale < np.inf:
-            raise ValueError(
+            raise InputError(
                 f"offset={self.offset!r}, scale={self.scale!r}; pass an offset of at least 0 and "
                 "a positive scale, or the kernel is not positive semi-definite."
             )

@@ -103,7 +103,7 @@ def _without_data(spec: Any) -> Kernel | None:
         check_choice("kernel", name, [*BY_KIND, *NAMED, *PAIRWISE_NAMES])
         return NAMED[name]() if name in NAMED else ScikitKernel(name)
     if isinstance(spec, type) and issubclass(spec, Kernel):
-        raise TypeError(f"kernel={spec.__name__} is a class; pass {spec.__name__}().")
+        raise InputTypeError(f"kernel={spec.__name__} is a class; pass {spec.__name__}().")
     if is_scikit_kernel(spec):
         return ScikitKernel(spec)
     return FunctionKernel(spec) if callable(spec) else None
