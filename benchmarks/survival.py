@@ -100,7 +100,7 @@ def main():
     """Simulate, and write the table where it belongs."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--publish", action="store_true", help="write docs/guide/kernels.md")
-    parser.add_argument("--draws", type=int, default=300)
+    parser.add_argument("--draws", type=int, default=100)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", ReldepWarning)
     rng = np.random.default_rng(0)

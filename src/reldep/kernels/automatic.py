@@ -13,7 +13,7 @@ from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variabl
 from reldep.exceptions import DataWarning, InputError, InputTypeError, Option
 from reldep.kernels.base import Kernel
 from reldep.kernels.categorical import Agreement, Delta
-from reldep.kernels.columnwise import Ordered
+from reldep.kernels.columnwise import Ordered, Standardized
 from reldep.kernels.composite import Product
 from reldep.kernels.radial import FittedRadial, Laplace
 from reldep.kernels.survival import Lifetime, LogRank
@@ -78,7 +78,7 @@ def auto_kernel(variable: Variable, numbers: Kernel = FOR_NUMBERS) -> Kernel:
             f"{variable.name} holds {variable.in_words()}, which are neither numbers nor labels; "
             f"{_proposal(variable)}{WAY_OUT_OBJECTS}"
         )
-    return noted(numbers, _about_numbers(variable))
+    return noted(numbers, _about_numbers(variable, numbers))
 
 
 def _for_mixed(variable: Mixed, kernel: Kernel) -> Kernel:
@@ -90,7 +90,7 @@ def _for_mixed(variable: Mixed, kernel: Kernel) -> Kernel:
     numbers = variable.numbers()
     if numbers is None:
         return Delta()
-    return Product((noted(kernel, _about_numbers(numbers)), Agreement()))
+    return Product((noted(kernel, _about_numbers(numbers, kernel)), Agreement()))
 
 
 @dataclass(frozen=True)
@@ -129,14 +129,14 @@ def noted(kernel: Kernel, notes: tuple[DataWarning, ...]) -> Kernel:
     return _Noted(kernel, notes) if notes else kernel
 
 
-def _about_numbers(variable: Variable) -> tuple[DataWarning, ...]:
+def _about_numbers(variable: Variable, kernel: Kernel) -> tuple[DataWarning, ...]:
     if isinstance(variable, Sparse):
         return _ruled_by_length(variable)
     if not isinstance(variable, Numeric) or variable.missing().any():
         return ()
     if variable.values.shape[1] == 1:
         return _like_codes(variable)
-    return _unlike_units(variable)
+    return () if isinstance(kernel, Standardized) else _unlike_units(variable)
 
 
 def _like_codes(variable: Numeric) -> tuple[DataWarning, ...]:
