@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 # Above this many columns the expansion of a polynomial costs more than its kernel matrix.
 MOST_MONOMIALS = 2_000
 
+# Values so many times as far from 0 as from each other lose digits in powers of their products;
+# so few monomials cost no more than the powers.
+FAR, FEW_MONOMIALS = 100.0, 100
+
 # Nanoseconds for a column of dense rows and for a stored entry of a sparse row.
 DENSE_COLUMN, SPARSE_ENTRY = 0.1, 1.0
 
@@ -92,6 +96,22 @@ class FittedDot(FittedKernel):
         root = np.sqrt(self.scale)
         mean = np.zeros(values.shape[1]) if self.mean is None else root * self.mean
         return monomials(root * values, self.degree, self.offset, mean, less=self.mean is not None)
+
+    def conditioned(self) -> FittedDot:
+        """Give the dot product of centred monomials where the values lie far from 0.
+
+        A power of large products has no digits left for their differences.
+        """
+        if self.degree == 1 or not isinstance(self.rows, np.ndarray):
+            return self
+        centre = self.rows.mean(axis=0)
+        spread = np.abs(self.rows - centre).mean()
+        if np.abs(centre).max() <= FAR * spread or self._n_monomials() > FEW_MONOMIALS:
+            return self
+        features = self.features()
+        if not isinstance(features, np.ndarray):
+            return self
+        return FittedDot(features - features.mean(axis=0), self.label_text)
 
     def _n_monomials(self) -> int:
         n_letters = self.rows.shape[1] + (self.offset > 0)
