@@ -95,6 +95,22 @@ class Choices:
         else:
             self.slots[name] = [*self.slots.get(name, []), expression]
 
+    def free_name(self, slot: str, columns: Sequence[str]) -> str:
+        """Propose a name for a block: how its columns begin, if that says something."""
+        taken = {
+            split_name(one)[0]
+            for name, given in self.slots.items()
+            if name != slot
+            for one in given
+        }
+        started = common_name(columns)
+        proposed = [started] if len(started) > 1 else []
+        proposed += [slot, *(f"{slot} {i}" for i in range(2, 99))]
+        own = [split_name(one)[0] for one in self.slots.get(slot, [])]
+        if self.slot(slot).many:
+            taken.update(own)
+        return next((name for name in proposed if name not in taken), slot)
+
     def take_out(self, name: str, position: int) -> None:
         """Take one variable out of a slot."""
         values = self.slots.get(self.slot(name).name, [])
@@ -179,7 +195,7 @@ def _fitting(slot: Slot, values: list[str]) -> list[str]:
     return values[:1] if slot.takes in ("block", "column") else values
 
 
-def written(columns: Sequence[str], all_columns: Sequence[str], name: str | None = None) -> str:
+def written(columns: Sequence[str], all_columns: Sequence[str], name: str) -> str:
     """Write columns as the command line takes them: one by its name, several as a block.
 
     Examples
@@ -204,14 +220,14 @@ def written(columns: Sequence[str], all_columns: Sequence[str], name: str | None
     expression = ",".join(parts)
     if len(ordered) == 1:
         return expression
-    return f"{quoted_name(name or common_name(ordered))}={expression}"
+    return f"{quoted_name(name)}={expression}"
 
 
 def common_name(columns: Sequence[str]) -> str:
     """Propose a name for a block: how its columns begin."""
     alike = takewhile(lambda signs: len(set(signs)) == 1, zip(*columns, strict=False))
     start = "".join(signs[0] for signs in alike)
-    return start.rstrip("_.-: 0123456789").strip() or "block"
+    return start.rstrip("_.-: 0123456789").strip()
 
 
 def quoted_name(name: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from reldep.app.choices import split_name
 from reldep.app.fields import fields, labelled
+from reldep.exceptions import InputError
 from reldep.questions.asking import catalogue
 from reldep.report.markup import Markup, element, joined, section
 
@@ -89,7 +90,11 @@ def _slot(session: Session, slot: Slot) -> Markup:
         "div",
         element("h3", name, element("small", optional), id=f"slot-{slot.name}"),
         element("p", slot.help.replace("--", ""), class_="hint"),
-        element("ul", *(_chip(slot, i, value) for i, value in enumerate(values)), class_="chips")
+        element(
+            "ul",
+            *(_chip(session, slot, i, value) for i, value in enumerate(values)),
+            class_="chips",
+        )
         if values
         else "",
         put,
@@ -101,9 +106,10 @@ def _slot(session: Session, slot: Slot) -> Markup:
     )
 
 
-def _chip(slot: Slot, position: int, value: str) -> Markup:
+def _chip(session: Session, slot: Slot, position: int, value: str) -> Markup:
     """Write what is in a place: its name, which can be changed, and a way to take it out."""
     called, columns = split_name(value)
+    count = _count(session, slot, value)
     hidden = joined(
         element("input", type="hidden", name="slot", value=slot.name),
         element("input", type="hidden", name="position", value=position),
@@ -124,12 +130,13 @@ def _chip(slot: Slot, position: int, value: str) -> Markup:
                 size="10",
                 data_auto="",
             ),
+            element("span", count, class_="small"),
             element("code", columns),
             method="post",
             action="/rename",
         )
         if is_block
-        else element("strong", called)
+        else element("span", element("strong", called), " ", element("span", count, class_="small"))
     )
     out = element(
         "form",
@@ -146,6 +153,17 @@ def _chip(slot: Slot, position: int, value: str) -> Markup:
         action="/take-out",
     )
     return element("li", name, out)
+
+
+def _count(session: Session, slot: Slot, value: str) -> str:
+    """Say how many columns a variable has, where that is not one."""
+    if slot.takes == "words":
+        return ""
+    try:
+        n = len(session.columns_of(value))
+    except InputError:
+        return "not in this file"
+    return f"{n} columns" if n > 1 else ""
 
 
 def _typed(slot: Slot) -> Markup:

@@ -76,6 +76,8 @@ def _session(request: Request) -> Session:
 
 
 async def _page(request: Request) -> Response:
+    """Show the page; while the person looks for a file, the process that will read it starts."""
+    await run_in_threadpool(_session(request).worker.start)
     return HTMLResponse(whole_page(_session(request)))
 
 
@@ -217,7 +219,9 @@ def _place(session: Session, form: Form) -> None:
         raise InputError("No column is ticked.", "Tick columns, or write their names.")
     if not text and slot.takes == "column" and len(columns) > 1:
         raise InputError(f"{slot.name.capitalize()} takes one column; {len(columns)} are ticked.")
-    name = slot.name if slot.takes == "block" and slot.name not in ("x", "y") else None
+    if text and slot.takes != "words":
+        session.columns_of(text)  # a wrong name is said at once
+    name = session.choices.free_name(slot.name, columns)
     session.choices.place(slot.name, text or written(columns, session.columns, name))
     session.consider()
 

@@ -49,6 +49,7 @@ def serve(
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         # Nobody outside this machine can reach this address.
         listening.bind((ADDRESS, port))
+        listening.listen()  # from here on a browser is served, if only after a moment
         own_port: int = listening.getsockname()[1]
         token = secrets.token_urlsafe(32)
         sessions = Sessions(available_memory() + RESERVED)

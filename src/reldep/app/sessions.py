@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reldep.app.choices import Choices
+from reldep.app.choices import Choices, split_name
 from reldep.app.jobs import COMPUTING_SECONDS, READING_SECONDS, Job, Worker
+from reldep.data import ColumnType, select_columns
 from reldep.data.checks import check_names_known
 from reldep.exceptions import InputError
 
@@ -138,6 +139,14 @@ class Session:
         if not position.isascii() or not position.isdigit() or int(position) >= len(columns):
             raise InputError("there is no such column.")
         return columns[int(position)]
+
+    def columns_of(self, definition: str) -> list[str]:
+        """Find the columns that ``COLS`` or ``NAME=COLS`` names."""
+        known = self.table["columns"] if self.table else []
+        schema = {column["name"]: ColumnType(column["type"]) for column in known}
+        if definition in schema:
+            return [definition]
+        return select_columns(split_name(definition)[1], schema, source="the file")
 
     async def store(self, name: str, body: AsyncIterator[bytes], most: int, *, add: bool) -> None:
         """Write an uploaded file, piece by piece, and refuse one that is too large."""
@@ -311,9 +320,7 @@ class Sessions:
         key = secrets.token_urlsafe(32)
         folder = self.folder / secrets.token_hex(8)
         (folder / "data").mkdir(parents=True)
-        worker = Worker(folder / "data", self._memory)
-        worker.start()
-        session = Session(key, folder, worker)
+        session = Session(key, folder, Worker(folder / "data", self._memory))
         with self._lock:
             self._known[key] = session
             oldest = sorted(self._known.values(), key=lambda one: one.used)

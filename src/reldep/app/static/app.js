@@ -9,7 +9,12 @@
   let version = 0;
 
   const page = () => document.getElementById("page");
-  const say = (text) => { document.getElementById("said").textContent = text; };
+  // What only readers of screens need to hear stays out of sight.
+  function say(text, aloud = false) {
+    const said = document.getElementById("said");
+    said.classList.toggle("aloud", aloud);
+    said.textContent = text;
+  }
 
   async function send(path, options) {
     const mine = ++version;
@@ -72,7 +77,7 @@
     if (!state.busy) {
       await send("/");
       const answer = document.querySelector("p.answer");
-      if (answer) say(answer.textContent);
+      say(answer ? answer.textContent : "", true);
       return;
     }
     const bar = document.getElementById("progress");
@@ -103,7 +108,7 @@
   }
 
   function upload(file, add) {
-    say(`Reading ${file.name}`);
+    say(`Reading ${file.name}`, true);
     const query = new URLSearchParams({ name: file.name, add: add ? "1" : "0" });
     return send(`/upload?${query}`, { method: "POST", body: file });
   }
