@@ -155,7 +155,7 @@ def test_describe_shows_types_missing_values_and_kernels(ask):
     rows = {line.split()[0]: line.split() for line in lines[4:]}
     assert rows["diet"] == ["diet", "category", "0", "5", "lin", "Delta"]
     assert rows["C14.0"][1:3] == ["number", "3"]
-    assert rows["C14.0"][-2:] == ["Gaussian", "(median)"]
+    assert rows["C14.0"][-2:] == ["Laplace", "(mean)"]
     assert rows["id"][-3:] == ["none:", "all", "different"]
 
 

@@ -23,17 +23,17 @@ b,sun,NA,1,false,2024-01-02,u,,low
 c,sun,-0.25,2,true,2024-01-03,u,,2
 ,,0.5,2,,,,,3
 """
-GAUSSIAN = "Gaussian (median)"
+NUMBERS = "Laplace (mean)"
 
 
 def test_every_column_is_described(write: Write) -> None:
     assert describe(open_table(write("mice.csv", CONTENT))) == [
         ColumnDescription("name", "text", 1, 3, "a", None, None, "none: all different"),
         ColumnDescription("diet", "category", 1, 2, "fish", None, None, "Delta"),
-        ColumnDescription("C14", "number", 1, 2, "0.5", -0.25, 0.5, GAUSSIAN),
-        ColumnDescription("litter", "integer", 0, 3, "3", 1, 3, GAUSSIAN),
+        ColumnDescription("C14", "number", 1, 2, "0.5", -0.25, 0.5, NUMBERS),
+        ColumnDescription("litter", "integer", 0, 3, "3", 1, 3, NUMBERS),
         ColumnDescription("ko", "boolean", 1, 2, "True", None, None, "Delta"),
-        ColumnDescription("born", "date", 1, 3, "2024-01-01", None, None, "Gaussian (median)"),
+        ColumnDescription("born", "date", 1, 3, "2024-01-01", None, None, "Laplace (mean)"),
         ColumnDescription("one", "category", 1, 1, "u", None, None, "none: constant"),
         ColumnDescription("none", "text", 4, 0, "", None, None, "none: all missing"),
         ColumnDescription(

@@ -124,3 +124,13 @@ def test_hsic_of_huge_values_is_that_of_the_same_values():
     assert reldep.hsic(x * 1e155, y, kernel="gaussian") == pytest.approx(
         reldep.hsic(x, y, kernel="gaussian")
     )
+
+
+@pytest.mark.parametrize("engine", [*ENGINES, "features"])
+def test_a_polynomial_of_values_far_from_zero_keeps_their_differences(engine):
+    """Far from 0 the quadratic kernel is the linear one times a constant, and a little more."""
+    data = related()
+    far = {name: values + 1e8 for name, values in data.items()}
+    chosen = {**ENGINES, "features": Features()}[engine]
+    expected = z_of(influence(Linear(), data))
+    assert z_of(influence(Polynomial(2), far, chosen)) == pytest.approx(expected, rel=1e-6)

@@ -38,7 +38,7 @@ def test_long_strings_that_differ_are_texts_and_text_is_proposed():
     with pytest.raises(
         ValueError,
         match=r"source holds strings of about 40 characters, 12 different ones in 12 obs.*"
-        r"Pass kernel=reldep\.kernels\.Text\(\) for texts, Spectrum\(\) for seq.*Delta\(\)",
+        r"Pass kernel=.text. for texts, Spectrum\(\) for seq.*Delta\(\)",
     ):
         reldep.compare(LONG, Y, Y**2)
 
@@ -107,8 +107,21 @@ def test_standardized_by_name_gives_every_column_its_scale():
     x = RNG.normal(size=(30, 2)) * [1.0, 1000.0]
     y = x[:, 0] + 0.1 * RNG.normal(size=30)
     scaled = reldep.cka(x, y, kernel=("standardized", "gaussian"))
-    assert scaled > reldep.cka(x, y, kernel="gaussian") + 0.2
-    assert scaled == pytest.approx(reldep.cka(x / x.std(axis=0), y, kernel="gaussian"))
+    one_scale = reldep.cka(x, y, kernel=(Laplace("mean"), "gaussian"))
+    assert scaled > one_scale + 0.2
+    by_hand = reldep.cka(x / x.std(axis=0), y, kernel=(Laplace("mean"), "gaussian"))
+    assert scaled == pytest.approx(by_hand)
+
+
+def test_standardized_by_name_takes_labels_too():
+    frame = pd.DataFrame({"a": 15 * RNG.normal(size=40), "b": 0.01 * RNG.normal(size=40)})
+    frame["sex"] = ["f", "m"] * 20
+    variable = read_variable(frame, "frame")
+    fitted = as_kernel("standardized", variable).fit(variable)
+    assert fitted.label.startswith("Standardized: Laplace")
+    assert fitted.label.endswith("Agreement(floor=0.5, 1 label column)")
+    assert fitted.cautions == ()
+    assert as_kernel("standardized", read_variable(["f", "m"] * 20, "v")) == Delta()
 
 
 def mixed(x, *labels):

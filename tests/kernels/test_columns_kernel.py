@@ -49,7 +49,7 @@ PARTS = {
     "note": matrix(Text(), FRAME["note"]),
 }
 KERNELS = {
-    "age": "auto",
+    "age": "gaussian",
     "hour": Periodic(24),
     "sex": Delta(),
     "weight": "laplace",

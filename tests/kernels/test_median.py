@@ -8,15 +8,15 @@ from scipy import sparse
 
 from reldep.data.objects import read_variable
 from reldep.data.variables import Numeric
-from reldep.kernels import Gaussian, Laplace, machine, median, selection
+from reldep.kernels import Gaussian, Laplace, machine, median, order_statistics
 from reldep.kernels.median import (
     distance_scale,
     mean_distance,
     median_distance,
     pairwise_distances,
 )
+from reldep.kernels.order_statistics import DistanceStream, Pass, RankBounds
 from reldep.kernels.points import Points
-from reldep.kernels.selection import Bounds, DistanceStream, Pass
 
 pytestmark = pytest.mark.xdist_group("compiled")
 
@@ -55,7 +55,7 @@ def streamed(monkeypatch):
 @pytest.fixture(params=["compiled", "numpy"])
 def either_way(request, monkeypatch):
     if request.param == "numpy":
-        monkeypatch.setattr(selection, "numba_is_there", lambda: False)
+        monkeypatch.setattr(order_statistics, "numba_is_there", lambda: False)
 
 
 @pytest.mark.usefixtures("streamed", "either_way")
@@ -83,12 +83,14 @@ def test_where_most_distances_are_zero_the_others_count():
 @pytest.mark.parametrize("most_collected", [1, 7, 500])
 @pytest.mark.parametrize("name", NAMES)
 def test_every_rank_is_found_with_little_memory(name, most_collected, monkeypatch):
-    monkeypatch.setattr(selection, "MOST_COLLECTED", most_collected)
-    monkeypatch.setattr(selection, "SAMPLED_PAIRS", 30)
-    monkeypatch.setattr(selection, "SAMPLED_ROWS", 5)
-    monkeypatch.setattr(selection, "BLOCK_ROWS", 16)
+    monkeypatch.setattr(order_statistics, "MOST_COLLECTED", most_collected)
+    monkeypatch.setattr(order_statistics, "SAMPLED_PAIRS", 30)
+    monkeypatch.setattr(order_statistics, "SAMPLED_ROWS", 5)
+    monkeypatch.setattr(order_statistics, "BLOCK_ROWS", 16)
     points = points_of(samples(41, seed=1)[name])
-    blocks = [selection._above_diagonal(points, *b) for b in selection._upper_blocks(41)]
+    blocks = [
+        order_statistics._above_diagonal(points, *b) for b in order_statistics._upper_blocks(41)
+    ]
     squared = np.sort(np.concatenate(blocks))
     for rank in (0, 1, 200, 409, 410, 818, 819):
         stream = DistanceStream(points)
@@ -115,7 +117,7 @@ def test_a_pass_knows_the_ranks_in_its_bracket_if_it_holds_all_of_them():
 
 
 def test_bounds_move_to_the_side_on_which_the_rank_lies():
-    bounds = Bounds(-1.0, np.inf, 0, 100, np.arange(1.0, 10.0), 9)
+    bounds = RankBounds(-1.0, np.inf, 0, 100, np.arange(1.0, 10.0), 9)
     found = Pass(4.0, 6.0, 40, 60, np.array([5.0]))
     left, right = bounds.after(found, 10), bounds.after(found, 90)
     assert (left.low, left.n_below, left.n_up_to) == (-1.0, 0, 40)
@@ -128,10 +130,10 @@ def test_bounds_move_to_the_side_on_which_the_rank_lies():
 
 
 def test_a_bracket_that_gains_nothing_becomes_a_single_value():
-    bounds = Bounds(1.0, 2.0, 0, 100, np.array([1.0, 1.0, 1.0, 2.0, 2.0]), 5)
+    bounds = RankBounds(1.0, 2.0, 0, 100, np.array([1.0, 1.0, 1.0, 2.0, 2.0]), 5)
     assert bounds.bracket(10) == (1.0, 1.0)
     assert bounds.bracket(90) == (2.0, 2.0)
-    assert Bounds(1.0, 2.0, 0, 100, np.empty(0), 5).bracket(10) == (1.0, 2.0)
+    assert RankBounds(1.0, 2.0, 0, 100, np.empty(0), 5).bracket(10) == (1.0, 2.0)
 
 
 def distances_from_following(rows, rng, n_partners):

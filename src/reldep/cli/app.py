@@ -15,6 +15,7 @@ from reldep.cli import INTERRUPTED
 from reldep.cli.commands import add_questions, describing
 from reldep.cli.delivery import say
 from reldep.cli.demonstrations import demo, reproduce
+from reldep.cli.serving import app as serve_page
 from reldep.cli.spelling import message
 
 if TYPE_CHECKING:
@@ -57,7 +58,12 @@ def application(words: Sequence[str] = ()) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_root)
-    own: dict[str, Any] = {"demo": demo, "reproduce": reproduce, "version": version}
+    own: dict[str, Any] = {
+        "app": serve_page,
+        "demo": demo,
+        "reproduce": reproduce,
+        "version": version,
+    }
     if not words or words[0] not in {*own, "--version"}:
         # What the questions declare stands beside them, and they load numpy and more.
         add_questions(app, _Command, QUESTIONS)

@@ -6,10 +6,10 @@ Nothing here imports polars before a file is opened.
 from __future__ import annotations
 
 from reldep.data.cells import MISSING_WORDS
-from reldep.data.description import ColumnDescription, describe
-from reldep.data.files import open_table
 from reldep.data.joining import JoinedFile, JoinReport
+from reldep.data.opening import open_table
 from reldep.data.options import ReadingOptions
+from reldep.data.overview import ColumnDescription, describe
 from reldep.data.rows import Rows
 from reldep.data.selection import Selection, select_data
 from reldep.data.selectors import (

@@ -18,10 +18,6 @@ from reldep.exceptions import InputError, InputTypeError, Worded
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from reldep.data.dataset import Dataset as Dataset
-    from reldep.data.dataset import read_clusters as read_clusters
-    from reldep.data.dataset import read_dataset as read_dataset
-    from reldep.data.dataset import small_sample_cautions as small_sample_cautions
     from reldep.data.variables import Variable
 
 ALTERNATIVES = ("greater", "less", "two-sided")

@@ -20,16 +20,7 @@ from reldep.data.frames import (
     unwrapped,
     with_plain_names,
 )
-from reldep.data.variables import (
-    FloatArray,
-    Items,
-    Labels,
-    Mixed,
-    Numeric,
-    Sparse,
-    Variable,
-)
-from reldep.data.words import (
+from reldep.data.spelling import (
     are_moments,
     float_of,
     is_missing,
@@ -38,6 +29,15 @@ from reldep.data.words import (
     read_datetimes,
     read_moments,
     read_words,
+)
+from reldep.data.variables import (
+    FloatArray,
+    Items,
+    Labels,
+    Mixed,
+    Numeric,
+    Sparse,
+    Variable,
 )
 from reldep.exceptions import InputError, InputTypeError
 

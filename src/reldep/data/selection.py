@@ -89,7 +89,7 @@ def select_data(
     >>> chosen.columns, chosen.rows.values()
     ({'diet': ['diet'], 'lipids': ['C14', 'C16']}, [1])
     """
-    from reldep.data.files import open_table
+    from reldep.data.opening import open_table
     from reldep.data.table import Table
 
     reading = options or ReadingOptions()

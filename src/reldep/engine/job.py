@@ -63,6 +63,7 @@ def make_job(
     means : sequence of Pair
         Further pairs of which the HSIC alone is needed.
     """
+    kernels = {name: kernel.conditioned() for name, kernel in kernels.items()}
     probes = tuple(named_probes(kernels, pairs)) if bandwidths else ()
     used = {name: kernels[name] for pair in pairs for name in pair}
     n = len(next(iter(used.values())))

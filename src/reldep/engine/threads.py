@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from itertools import islice
 from threading import Event
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
@@ -41,6 +42,9 @@ RUN_BYTES = 4_000_000
 
 # A job that ends before this many seconds never shows a bar.
 DELAY_SECONDS = 2.0
+
+# Who is told how far the work is, in place of a bar: a program that shows it in its own way.
+LISTENER: ContextVar[OnProgress | None] = ContextVar("listener", default=None)
 
 
 class Stopped(Exception):  # noqa: N818
@@ -194,8 +198,9 @@ def progress_bar(title: str, on_progress: OnProgress | None = None) -> Iterator[
     ...     for done in range(3):
     ...         on_progress(done + 1, 3)
     """
-    if on_progress is not None:
-        yield on_progress
+    told = on_progress or LISTENER.get()
+    if told is not None:
+        yield told
         return
     if sys.stderr is None or not sys.stderr.isatty():
         yield _say_nothing

@@ -13,7 +13,7 @@ from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variabl
 from reldep.exceptions import DataWarning, InputError, InputTypeError, Option
 from reldep.kernels.base import Kernel
 from reldep.kernels.categorical import Agreement, Delta
-from reldep.kernels.columnwise import Ordered
+from reldep.kernels.columnwise import Ordered, Standardized
 from reldep.kernels.composite import Product
 from reldep.kernels.radial import FittedRadial, Laplace
 from reldep.kernels.survival import Lifetime, LogRank
@@ -63,7 +63,7 @@ def auto_kernel(variable: Variable, numbers: Kernel = FOR_NUMBERS) -> Kernel:
         The kernel that numbers get.
     """
     if isinstance(variable, Labels):
-        _refuse_texts(variable, "Pass kernel=reldep.kernels.Text()")
+        _refuse_texts(variable, ["Pass ", Option("kernel", "text")])
         _refuse_doubtful(variable)
         if variable.order is not None:
             return Ordered()
@@ -78,19 +78,19 @@ def auto_kernel(variable: Variable, numbers: Kernel = FOR_NUMBERS) -> Kernel:
             f"{variable.name} holds {variable.in_words()}, which are neither numbers nor labels; "
             f"{_proposal(variable)}{WAY_OUT_OBJECTS}"
         )
-    return noted(numbers, _about_numbers(variable))
+    return noted(numbers, _about_numbers(variable, numbers))
 
 
 def _for_mixed(variable: Mixed, kernel: Kernel) -> Kernel:
     for part in variable.parts:
         if isinstance(part, Labels):
             way_out = f"Give each column a kernel with Columns: {part.name!r} gets Text()"
-            _refuse_texts(part, way_out)
+            _refuse_texts(part, [way_out])
             _refuse_doubtful(part)
     numbers = variable.numbers()
     if numbers is None:
         return Delta()
-    return Product((noted(kernel, _about_numbers(numbers)), Agreement()))
+    return Product((noted(kernel, _about_numbers(numbers, kernel)), Agreement()))
 
 
 @dataclass(frozen=True)
@@ -129,14 +129,14 @@ def noted(kernel: Kernel, notes: tuple[DataWarning, ...]) -> Kernel:
     return _Noted(kernel, notes) if notes else kernel
 
 
-def _about_numbers(variable: Variable) -> tuple[DataWarning, ...]:
+def _about_numbers(variable: Variable, kernel: Kernel) -> tuple[DataWarning, ...]:
     if isinstance(variable, Sparse):
         return _ruled_by_length(variable)
     if not isinstance(variable, Numeric) or variable.missing().any():
         return ()
     if variable.values.shape[1] == 1:
         return _like_codes(variable)
-    return _unlike_units(variable)
+    return () if isinstance(kernel, Standardized) else _unlike_units(variable)
 
 
 def _like_codes(variable: Numeric) -> tuple[DataWarning, ...]:
@@ -228,7 +228,7 @@ def _refuse_doubtful(labels: Labels) -> None:
         )
 
 
-def _refuse_texts(labels: Labels, way_out: str) -> None:
+def _refuse_texts(labels: Labels, way_out: list[str | Option]) -> None:
     """Refuse long strings that mostly differ: as labels they would show no dependence."""
     strings = [value for value in labels.categories if isinstance(value, (str, bytes))]
     if 2 * len(strings) <= len(labels):
@@ -238,8 +238,12 @@ def _refuse_texts(labels: Labels, way_out: str) -> None:
         raise InputError(
             f"{labels.name} holds strings of about {length:.0f} characters, {len(strings)} "
             f"different ones in {len(labels)} observations; as labels they would show no "
-            f"dependence. {way_out} for texts, Spectrum() for sequences such as DNA, or Delta() "
-            "if they are labels after all."
+            "dependence.",
+            [
+                *way_out,
+                " for texts, Spectrum() for sequences such as DNA, or Delta() if they are labels "
+                "after all.",
+            ],
         )
 
 

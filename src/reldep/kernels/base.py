@@ -228,6 +228,10 @@ class FittedKernel(ABC):
         """Keep some observations and the fit of all; None for a kernel that cannot."""
         return None
 
+    def conditioned(self) -> FittedKernel:
+        """Give a kernel that differs by ``f(x) + f(x')`` only and keeps more digits, or itself."""
+        return self
+
     def matrix(self) -> FloatArray:
         """Fill the whole kernel matrix."""
         everything = slice(0, len(self))

@@ -86,7 +86,7 @@ class Delta(Kernel):
         self.check_accepts(variable)
         labels = _as_labels(variable)
         if len(np.unique(labels.codes)) == len(labels):
-            raise ValueError(
+            raise InputError(
                 f"{variable.name} has {len(labels)} observations in {len(labels)} categories: no "
                 "two agree, so kernel Delta sees no dependence (its HSIC is 0 by construction). "
                 "Leave out identifiers, turn numbers stored as text or booleans into floats, and "
@@ -237,7 +237,7 @@ def _as_labels(variable: Variable) -> Labels:
         labels = variable.labels()
         if labels is not None:
             return labels
-    raise TypeError(
+    raise InputTypeError(
         f"{variable.name} has numeric columns beside its labels; kernel Delta would compare the "
         'numbers for equality. Pass "auto", Gaussian() * Delta() or Gaussian() + Delta().'
     )

@@ -12,6 +12,7 @@ import numpy as np
 
 from reldep.data.checks import check_choice, check_names_known, check_varies
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable
+from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import FittedKernel, Kernel
 from reldep.kernels.dot import FittedDot
 from reldep.kernels.radial import Distance
@@ -133,7 +134,7 @@ class _Composite(Kernel):
 
     def __post_init__(self) -> None:
         if len(self.kernels) < 2 or not all(isinstance(k, Kernel) for k in self.kernels):
-            raise TypeError(f"{type(self).__name__} needs at least two kernels.")
+            raise InputTypeError(f"{type(self).__name__} needs at least two kernels.")
 
     def take(self, rows: IntArray) -> Kernel:
         return type(self)(tuple(kernel.take(rows) for kernel in self.kernels))
@@ -180,7 +181,7 @@ class Product(_Composite):
         super().__post_init__()
         if any(isinstance(kernel, Distance) for kernel in self.kernels):
             # Where the other factor is 0, the product would be larger than between equals.
-            raise ValueError(
+            raise InputError(
                 "Distance is minus a distance, of which a product is no kernel; multiply by "
                 "Laplace() or Gaussian(), or add Distance() with +."
             )
@@ -200,7 +201,7 @@ def _part_for(kernel: Kernel, variable: Variable) -> Variable:
         return labels
     if numbers is not None and Numeric in kernel.accepts:
         return numbers
-    raise TypeError(
+    raise InputTypeError(
         f"{variable.name} has no columns that kernel {type(kernel).__name__} is made for."
     )
 
@@ -216,7 +217,7 @@ def _check_all_used(variable: Mixed, parts: list[Variable]) -> None:
     kinds = {type(part) for part in parts}
     for kind, word in ((Numeric, "numeric"), (Labels, "label")):
         if any(isinstance(part, kind) for part in variable.parts) and kind not in kinds:
-            raise ValueError(
+            raise InputError(
                 f"no kernel of the combination is made for the {word} columns of "
                 f"{variable.name}; add one, for instance Gaussian() * Delta()."
             )
@@ -261,7 +262,7 @@ class Columns(Kernel):
     def __post_init__(self) -> None:
         kernels: Any = self.kernels
         if not isinstance(kernels, Mapping) or not kernels:
-            raise TypeError(
+            raise InputTypeError(
                 'kernels must name at least one column, as in {"age": Gaussian(), "sex": Delta()}.'
             )
         check_choice("combine", self.combine, COMBINATIONS)
@@ -312,7 +313,7 @@ class Columns(Kernel):
         check_names_known(f"Columns for {name}", used, columns, "column")
         left = [column for column in columns if column not in used]
         if left and self.others == "raise":
-            raise ValueError(
+            raise InputError(
                 f"Columns has no kernel for {', '.join(map(repr, left))} of {name}; name one, or "
                 'pass others="drop" to leave these columns out.'
             )
@@ -327,7 +328,7 @@ def _columns_of(variable: Mixed | Numeric) -> dict[str, Numeric | Labels]:
             columns[part.name] = part
         else:
             if not part.columns:
-                raise TypeError(
+                raise InputTypeError(
                     f"{variable.name} has no column names; kernel Columns takes a data frame."
                 )
             # A nested column of a frame has become several columns of its name.
@@ -345,7 +346,7 @@ def _joined(columns: list[Numeric | Labels]) -> Variable:
     numeric = [column for column in columns if isinstance(column, Numeric)]
     if len(numeric) < len(columns):
         mixed = next(column.name for column in columns if isinstance(column, Labels))
-        raise TypeError(
+        raise InputTypeError(
             f"column {mixed!r} holds labels and cannot share a kernel with other columns; give it "
             "an entry of its own."
         )

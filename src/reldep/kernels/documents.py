@@ -196,7 +196,7 @@ def check_language(language: str, argument: str = "language") -> str:
     code = codes.get(asked, asked)
     if code in STEMMERS:
         return code
-    raise ValueError(
+    raise InputError(
         f"{argument} is {language!r}, for which there is no stemmer"
         f"{nearest(asked, [*STEMMERS, *codes])}; pass one of {', '.join(STEMMERS)} or, where "
         "words may stay as they are, None."
@@ -334,7 +334,7 @@ def count_stems(
     except ValueError as error:
         # scikit-learn's way of saying that no term is left.
         kind = "" if language is None else f"{language!r} "
-        raise ValueError(
+        raise InputError(
             f"no words are left in the {kind}documents: every stem occurs in more than "
             f"{max_document_frequency:.0%} of them, or they hold no words at all"
         ) from error

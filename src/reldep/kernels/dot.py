@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from reldep.data.variables import Labels, Numeric, Sparse, Variable
+from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import ALL_ROWS, FittedKernel, Kernel, stacked
 from reldep.kernels.categorical import indicators
 from reldep.kernels.machine import worth_compiling
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 
 # Above this many columns the expansion of a polynomial costs more than its kernel matrix.
 MOST_MONOMIALS = 2_000
+
+# Values so many times as far from 0 as from each other lose digits in powers of their products;
+# so few monomials cost no more than the powers.
+FAR, FEW_MONOMIALS = 100.0, 100
 
 # Nanoseconds for a column of dense rows and for a stored entry of a sparse row.
 DENSE_COLUMN, SPARSE_ENTRY = 0.1, 1.0
@@ -91,6 +96,22 @@ class FittedDot(FittedKernel):
         root = np.sqrt(self.scale)
         mean = np.zeros(values.shape[1]) if self.mean is None else root * self.mean
         return monomials(root * values, self.degree, self.offset, mean, less=self.mean is not None)
+
+    def conditioned(self) -> FittedDot:
+        """Give the dot product of centred monomials where the values lie far from 0.
+
+        A power of large products has no digits left for their differences.
+        """
+        if self.degree == 1 or not isinstance(self.rows, np.ndarray):
+            return self
+        centre = self.rows.mean(axis=0)
+        spread = np.abs(self.rows - centre).mean()
+        if np.abs(centre).max() <= FAR * spread or self._n_monomials() > FEW_MONOMIALS:
+            return self
+        features = self.features()
+        if not isinstance(features, np.ndarray):
+            return self
+        return FittedDot(features - features.mean(axis=0), self.label_text)
 
     def _n_monomials(self) -> int:
         n_letters = self.rows.shape[1] + (self.offset > 0)
@@ -207,11 +228,11 @@ class Polynomial(Kernel):
 
     def __post_init__(self) -> None:
         if isinstance(self.degree, bool) or not isinstance(self.degree, (int, np.integer)):
-            raise TypeError(f"degree={self.degree!r}; pass a whole number, at least 1.")
+            raise InputTypeError(f"degree={self.degree!r}; pass a whole number, at least 1.")
         if self.degree < 1:
-            raise ValueError(f"degree={self.degree!r}; pass a whole number, at least 1.")
+            raise InputError(f"degree={self.degree!r}; pass a whole number, at least 1.")
         if not 0 <= self.offset < np.inf or not 0 < self.scale < np.inf:
-            raise ValueError(
+            raise InputError(
                 f"offset={self.offset!r}, scale={self.scale!r}; pass an offset of at least 0 and "
                 "a positive scale, or the kernel is not positive semi-definite."
             )

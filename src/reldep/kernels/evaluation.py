@@ -129,7 +129,7 @@ def check_kernel(
     report = _examine(asked.fit(variable))
     if report.failures and raise_on_failure:
         faults = "; ".join(report.failures)
-        raise ValueError(f"kernel {report.label} fails on {variable.name}: {faults}.")
+        raise InputError(f"kernel {report.label} fails on {variable.name}: {faults}.")
     return report
 
 

@@ -165,13 +165,13 @@ class FittedFunction(FittedKernel):
         block = np.array(self.function(first, second), dtype=np.float64)
         expected = (len(range(len(self))[rows]), len(range(len(self))[cols]))
         if block.shape != expected:
-            raise ValueError(
+            raise InputError(
                 f"the kernel function for {self.name} returned shape {block.shape} for "
                 f"{expected[0]} and {expected[1]} rows; f(A, B) must return one row per row of A "
                 "and one column per row of B."
             )
         if not np.isfinite(block).all():
-            raise ValueError(
+            raise InputError(
                 f"the kernel function for {self.name} returned NaN or infinite values; a kernel "
                 "must be finite for every pair of observations."
             )
@@ -253,7 +253,7 @@ class ScikitKernel(Kernel):
         if not isinstance(self.source, str):
             return FittedFunction(self.source, rows, variable.name, str(self.source))
         if self.source in NEEDS_POSITIVE and rows.min() < 0:
-            raise ValueError(
+            raise InputError(
                 f"{variable.name} has negative values (smallest {float(rows.min()):.4g}); kernel "
                 f"{self.source!r} takes counts or amounts of at least 0."
             )

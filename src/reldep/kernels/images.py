@@ -29,8 +29,10 @@ class Images(MappedKernel):
 
     Pictures larger than `max_side` are divided into equal square blocks, as few pixels wide as
     brings both sides down to `max_side`; each block becomes its mean, channel by channel.
-    Averaging keeps shapes, drops noise and makes the distance less sensitive to small shifts.
-    Where what matters is finer or moves about, use :class:`Embedding` with a network.
+    Averaging keeps shapes, drops noise and makes the distance a little less sensitive to small
+    shifts: of 400 digits of 40 × 40 pixels, shifted at random by up to 2 pixels, the CKA with the
+    digit falls from .54 to .34 on all pixels and to .39 on 10 × 10 blocks; by up to 4 pixels, to
+    .15 and .16. Where what matters is finer or moves about, use :class:`Embedding` with a network.
 
     With ``max_side=None`` every pixel counts, and the kernel is characteristic if `kernel` is;
     with a reduction it is not, since details within a block are lost.

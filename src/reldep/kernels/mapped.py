@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from reldep.data.checks import check_count
 from reldep.data.variables import Items, Labels, Numeric, Sparse, Variable
+from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import FittedKernel, Kernel, stacked
 from reldep.kernels.dot import FittedDot
 from reldep.kernels.given import observations_of
@@ -57,12 +58,12 @@ class MappedKernel(Kernel):
         self.check_accepts(variable)
         rows = self.rows(variable)
         if rows.missing().any():
-            raise ValueError(
+            raise InputError(
                 f"kernel {self.title} made NaN or infinite values of {variable.name}: "
                 f"{rows.describe_missing()}. Fill in or leave out these observations."
             )
         if rows.is_constant():
-            raise ValueError(
+            raise InputError(
                 f"to kernel {self.title} all {len(rows)} observations of {variable.name} look the "
                 "same, so nothing can depend on them (the HSIC is 0 by construction). Choose "
                 "another kernel or other parameters."
@@ -151,7 +152,7 @@ class Embedding(MappedKernel):
 
     def __post_init__(self) -> None:
         if not callable(self.function):
-            raise TypeError(
+            raise InputTypeError(
                 f"function is of type {type(self.function).__name__}; pass a function that turns "
                 "a batch of observations into an array with one row for each."
             )
@@ -178,13 +179,13 @@ class Embedding(MappedKernel):
 
     def _check_batch(self, vectors: FloatArray, n_expected: int, earlier: list[FloatArray]) -> None:
         if vectors.ndim not in (1, 2) or len(vectors) != n_expected or vectors.size == 0:
-            raise ValueError(
+            raise InputError(
                 f"the embedding returned shape {vectors.shape} for a batch of {n_expected} "
                 "observations; it must return one row for each."
             )
         width = vectors.size // n_expected
         if earlier and width != earlier[0].shape[1]:
-            raise ValueError(
+            raise InputError(
                 f"the embedding returned vectors of length {width} after vectors of length "
                 f"{earlier[0].shape[1]}; all must have the same length."
             )

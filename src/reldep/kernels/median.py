@@ -15,8 +15,8 @@ import numpy as np
 
 from reldep.exceptions import InputError, Option
 from reldep.kernels.machine import worth_compiling
+from reldep.kernels.order_statistics import DistanceStream
 from reldep.kernels.profiles import PowerProfile, Profile, SideProfile, StepProfile
-from reldep.kernels.selection import DistanceStream
 
 if TYPE_CHECKING:
     from typing import Self

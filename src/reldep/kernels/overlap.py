@@ -160,7 +160,7 @@ class MinMax(_Overlap):
             variable = Sparse(variable.name, _counted(variable))
         rows: FloatArray | csr_array = variable.values  # type: ignore[attr-defined]
         if rows.min() < 0:
-            raise ValueError(
+            raise InputError(
                 f"{variable.name} has negative values (smallest {float(rows.min()):.4g}); kernel "
                 "MinMax takes counts or amounts of at least 0. Use Gaussian() for other numbers."
             )
@@ -188,7 +188,7 @@ def _membership(variable: Variable) -> csr_array:
         try:
             return _matrix_of([dict.fromkeys(item, 1.0) for item in variable.items])
         except TypeError as error:
-            raise TypeError(
+            raise InputTypeError(
                 f"the sets of {variable.name} hold elements that cannot be compared ({error}); "
                 "use strings, numbers or tuples as elements."
             ) from error
@@ -230,14 +230,14 @@ def _counted(variable: Items) -> csr_array:
     _check_items(variable, (Mapping,), "MinMax", "mappings from element to count")
     counts = _matrix_of(variable.items)
     if not np.isfinite(counts.data).all():
-        raise ValueError(f"{variable.name} has counts that are NaN or infinite; fill them in.")
+        raise InputError(f"{variable.name} has counts that are NaN or infinite; fill them in.")
     return counts
 
 
 def _check_items(variable: Items, kinds: tuple[type, ...], kernel: str, wanted: str) -> None:
     for row, item in enumerate(variable.items):
         if not isinstance(item, kinds):
-            raise TypeError(
+            raise InputTypeError(
                 f"observation {row} of {variable.name} is of type {type(item).__name__}; kernel "
                 f"{kernel} takes {wanted}, one per observation."
             )

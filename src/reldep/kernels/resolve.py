@@ -45,7 +45,6 @@ NAMED: dict[str, Callable[[], Kernel]] = {
     "gaussian": Gaussian,
     "rbf": Gaussian,
     "gaussians": Gaussians,
-    "standardized": Standardized,
     "laplace": Laplace,
     "linear": Linear,
     "polynomial": Polynomial,
@@ -68,8 +67,13 @@ NAMED: dict[str, Callable[[], Kernel]] = {
 }
 
 
-# Names that choose by the kind of data, with the kernel that numbers get: ours, and the paper's.
-BY_KIND: dict[str, Kernel] = {"auto": FOR_NUMBERS, "published": Gaussian()}
+# Names that choose by the kind of data, with the kernel that numbers get: ours, ours with a scale
+# for each column, and the paper's.
+BY_KIND: dict[str, Kernel] = {
+    "auto": FOR_NUMBERS,
+    "standardized": Standardized(FOR_NUMBERS),
+    "published": Gaussian(),
+}
 
 
 def as_kernel(spec: Any, variable: Variable) -> Kernel:
@@ -103,7 +107,7 @@ def _without_data(spec: Any) -> Kernel | None:
         check_choice("kernel", name, [*BY_KIND, *NAMED, *PAIRWISE_NAMES])
         return NAMED[name]() if name in NAMED else ScikitKernel(name)
     if isinstance(spec, type) and issubclass(spec, Kernel):
-        raise TypeError(f"kernel={spec.__name__} is a class; pass {spec.__name__}().")
+        raise InputTypeError(f"kernel={spec.__name__} is a class; pass {spec.__name__}().")
     if is_scikit_kernel(spec):
         return ScikitKernel(spec)
     return FunctionKernel(spec) if callable(spec) else None

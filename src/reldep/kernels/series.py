@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from reldep.data.variables import Items, Numeric, Variable
-from reldep.exceptions import InputError
+from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.alignment import (
     COMPILED_CELL,
     NUMPY_CELL,
@@ -115,7 +115,7 @@ def _series_of(variable: Variable) -> list[FloatArray]:
     series = [_table(row, f"series {i} of {variable.name}") for i, row in enumerate(rows)]
     widths = {table.shape[1] for table in series}
     if len(widths) > 1:
-        raise ValueError(
+        raise InputError(
             f"the series of {variable.name} have {min(widths)} to {max(widths)} measurements per "
             "time; all must have the same number of columns."
         )
@@ -127,21 +127,21 @@ def _table(row: Any, place: str) -> FloatArray:
         # A series or frame of pandas, polars or another library; its index is not looked at.
         row = row.to_numpy()
     if not isinstance(row, (list, tuple, np.ndarray)):
-        raise TypeError(
+        raise InputTypeError(
             f"{place} is of type {type(row).__name__}; pass a sequence of numbers or a table with "
             "one row per time."
         )
     try:
         values = np.asarray(row, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise TypeError(f"{place} holds values that are not numbers ({error}).") from error
+        raise InputTypeError(f"{place} holds values that are not numbers ({error}).") from error
     if values.ndim not in (1, 2) or values.size == 0:
-        raise ValueError(
+        raise InputError(
             f"{place} has shape {values.shape}; pass at least one time, as a sequence of numbers "
             "or a table with one row per time."
         )
     if not np.isfinite(values).all():
-        raise ValueError(f"{place} has NaN or infinite values; fill them in or cut them off.")
+        raise InputError(f"{place} has NaN or infinite values; fill them in or cut them off.")
     return values.reshape(len(values), -1)
 
 

@@ -145,14 +145,14 @@ class Angles(_OnCircle):
 
 def _directions(vectors: FloatArray, name: str) -> FloatArray:
     if vectors.shape[1] < 2:
-        raise ValueError(
+        raise InputError(
             f'{name} has one column; unit="vectors" takes directions in two or more dimensions. '
             'For angles pass unit="degrees" or "radians".'
         )
     lengths = np.linalg.norm(vectors, axis=1)
     if not lengths.all():
         row = int(np.argmin(lengths))
-        raise ValueError(f"row {row} of {name} is the zero vector, which has no direction.")
+        raise InputError(f"row {row} of {name} is the zero vector, which has no direction.")
     directions: FloatArray = vectors / lengths[:, None]
     return directions
 

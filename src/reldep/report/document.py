@@ -57,7 +57,7 @@ def page(
     body = element(
         "main",
         _opening(answer, alpha),
-        section("Picture", *_figures(answer, answer.pictures()), name="picture"),
+        section("Picture", *figures(answer, answer.pictures()), name="picture"),
         _table(answer, alpha),
         _cautions(given, spell),
         *(_section(part) for part in (*beside, *answer.sections())),
@@ -105,7 +105,8 @@ def _opening(answer: Answer, alpha: float) -> Markup:
     )
 
 
-def _figures(answer: Answer, pictures: Iterable[Picture]) -> list[Markup]:
+def figures(answer: Answer, pictures: Iterable[Picture]) -> list[Markup]:
+    """Draw pictures of an answer, with what they show in words."""
     # Matplotlib takes a while to import, and a notebook's fragment has no pictures.
     from reldep.report.vector import svg
 
@@ -136,10 +137,11 @@ def _cautions(given: Iterable[ReldepWarning], spell: Callable[[Option], str]) ->
     kinds = {caution.worded(spell): type(caution) for caution in given}
     if not kinds:
         return section("Cautions", element("p", "None: no check found a problem."), name="cautions")
-    return section("Cautions", *(_caution(*pair) for pair in kinds.items()), name="cautions")
+    return section("Cautions", *(caution_box(*pair) for pair in kinds.items()), name="cautions")
 
 
-def _caution(text: str, kind: type[ReldepWarning]) -> Markup:
+def caution_box(text: str, kind: type[ReldepWarning]) -> Markup:
+    """Write one caution with what its kind means."""
     # The first line of the class's documentation is the meaning of the kind.
     meaning = (inspect.getdoc(kind) or "").split("\n")[0].replace("``", "")
     return element(
@@ -161,17 +163,20 @@ def _section(part: Section) -> Markup:
     """Write a further part of the report: words, a table, pictures."""
     table = Markup()
     if part.table is not None:
-        table = html_table(part.table, _headings(part.table, part.answer.headings()), part.caption)
+        table = html_table(
+            part.table, section_headings(part.table, part.answer.headings()), part.caption
+        )
     return section(
         part.title,
         *(element("p", paragraph) for paragraph in part.paragraphs),
-        *_figures(part.answer, part.pictures),
+        *figures(part.answer, part.pictures),
         table,
         name=part.name,
     )
 
 
-def _headings(columns: Columns, known: dict[str, str]) -> dict[str, str]:
+def section_headings(columns: Columns, known: dict[str, str]) -> dict[str, str]:
+    """Give a heading for every column of the table of a further part."""
     first, *others = columns
     written = {name: HEADINGS.get(name, name.replace("_", " ")) for name in others}
     written |= {name: known[name] for name in others if name in known}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from typing import Any
 
-VOID = frozenset({"img", "meta", "br"})
+VOID = frozenset({"img", "meta", "br", "input", "link"})
 
 # Characters that no HTML document may hold; names in data sometimes do.
 _CONTROL = dict.fromkeys([*range(32), *range(127, 160)], "�")

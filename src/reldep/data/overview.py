@@ -39,7 +39,7 @@ class ColumnDescription:
     minimum, maximum : int, float or None
         For numbers.
     kernel : str
-        ``"Gaussian (median)"``, ``"Delta"``, or ``"none: …"`` with the reason.
+        ``"Laplace (mean)"``, ``"Delta"``, or ``"none: …"`` with the reason.
     """
 
     name: str
@@ -62,7 +62,7 @@ def describe(table: Table) -> list[ColumnDescription]:
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "mice.csv"
     >>> _ = path.write_text("id,diet,C14\nm1,fish,0.5\nm2,sun,\nm3,sun,0.7\n")
     >>> [(column.name, column.kernel) for column in describe(open_table(path))]
-    [('id', 'none: all different'), ('diet', 'Delta'), ('C14', 'Gaussian (median)')]
+    [('id', 'none: all different'), ('diet', 'Delta'), ('C14', 'Laplace (mean)')]
     """
     kinds = table.columns.values()
     if table.is_wide():
@@ -136,7 +136,7 @@ def _kernel(kind: ColumnType, n_present: int, n_unique: int | None) -> str:
     if n_unique == 1:
         return "none: constant"
     if kind in _NUMERIC or kind in (ColumnType.CYCLE, ColumnType.DATE):
-        return "Gaussian (median)"
+        return "Laplace (mean)"
     if kind is ColumnType.TEXT:
         return "none: all different"
     if kind in (ColumnType.CATEGORY, ColumnType.BOOLEAN):

@@ -70,7 +70,7 @@ class Pass:
 
 
 @dataclass(frozen=True, eq=False)
-class Bounds:
+class RankBounds:
     """What is known of the value of a rank, and a sample to narrow it down with.
 
     Attributes
@@ -92,7 +92,7 @@ class Bounds:
     sample: FloatArray
     n_independent: float
 
-    def after(self, found: Pass, rank: int) -> Bounds:
+    def after(self, found: Pass, rank: int) -> RankBounds:
         """Narrow down by what a pass found, though it did not determine the value."""
         if rank < found.n_below:
             rest = self.sample[self.sample < found.low]
@@ -104,7 +104,7 @@ class Bounds:
             return replace(self, low=low, n_below=found.n_up_to, sample=rest)
         # It is one of those in the bracket, of which the pass could hold a sample only.
         counts = (found.n_below, found.n_up_to)
-        return Bounds(found.low, found.high, *counts, np.sort(found.inside), len(found.inside))
+        return RankBounds(found.low, found.high, *counts, np.sort(found.inside), len(found.inside))
 
     def bracket(self, rank: int) -> tuple[float, float]:
         """Choose two values that are likely to have the rank between them."""
@@ -160,7 +160,7 @@ class DistanceStream:
             if value is not None:
                 return value
         sample, size = self._sampled()
-        bounds = Bounds(-1.0, np.inf, 0, self.n_distances, sample, size)
+        bounds = RankBounds(-1.0, np.inf, 0, self.n_distances, sample, size)
         while True:
             found = self._pass(*bounds.bracket(rank))
             value = found.value_at(rank)

@@ -1,0 +1,185 @@
+"""The parts of the page that answer, and that let people take the answer along."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reldep.app.answering import SHOWN
+from reldep.app.jobs import CANCELLED, FAILED
+from reldep.app.sessions import AT_ONCE
+from reldep.report.markup import Markup, element, joined, section
+
+if TYPE_CHECKING:
+    from reldep.app.jobs import Job
+    from reldep.app.sessions import Asked, Session
+
+DOING = {
+    "read": "Reading the file",
+    "plan": "Looking at how long it will take",
+    "answer": "Computing",
+}
+DOWNLOADS = {
+    "report.html": "Report (HTML)",
+    "table.csv": "Table (CSV)",
+    "table.tex": "Table (LaTeX)",
+    "picture.svg": "Picture (SVG)",
+    "picture.png": "Picture (PNG)",
+    "answer.json": "Numbers (JSON)",
+}
+
+
+def state_part(session: Session) -> Markup:
+    """Say what is going on: work under way with a way to stop it, or what went wrong."""
+    job = session.job
+    if job is not None and job.is_running:
+        return _under_way(job)
+    if session.message:
+        return element("p", session.message, role="alert", class_="message")
+    if job is not None and job.state == FAILED:
+        return element("p", job.error, role="alert", class_="message")
+    if job is not None and job.state == CANCELLED and session.shown is None:
+        return element("p", "Stopped.", role="status", class_="note")
+    return Markup()
+
+
+def _under_way(job: Job) -> Markup:
+    known = {"value": job.done, "max": job.total} if job.total else {}
+    return element(
+        "div",
+        element("span", f"{DOING[job.kind]} …", id="doing"),
+        element("progress", aria_labelledby="doing", id="progress", **known),
+        element("span", "", id="elapsed", class_="hint"),
+        element(
+            "form",
+            element("button", "Cancel", type="submit", id="cancel"),
+            method="post",
+            action="/cancel",
+        ),
+        class_="under-way",
+        data_poll="/job",
+        role="status",
+    )
+
+
+def answer_part(session: Session) -> Markup:
+    """Write the third part of the page."""
+    if session.table is None:
+        return Markup()
+    content: list[Markup] = []
+    shown = next((one for one in session.answers if one.number == session.shown), None)
+    if shown is not None:
+        path = session.folder / "answers" / str(shown.number) / SHOWN
+        content.append(Markup(path.read_text("utf-8")))
+    elif not session.choices.is_full:
+        content.append(element("p", "Fill the places of the question.", class_="hint"))
+    elif not session.is_busy and session.table["n_rows"] > AT_ONCE:
+        content.append(_ready(session))
+    elif not session.is_busy:
+        content.append(_again())
+    return section("3. Answer", *content, name="answer")
+
+
+def _ready(session: Session) -> Markup:
+    """Say what many rows will take, and let the person begin."""
+    bandwidths = ""
+    if session.choices.asked.has_bandwidths:
+        bandwidths = element(
+            "p",
+            element("input", type="checkbox", name="bandwidths", value="yes", id="bandwidths"),
+            element(
+                "label", " and over a range of bandwidths, which takes longer", for_="bandwidths"
+            ),
+        )
+    return element(
+        "form",
+        element("pre", session.plan) if session.plan else "",
+        bandwidths,
+        element("button", "Compute the answer", type="submit", class_="main"),
+        method="post",
+        action="/answer",
+    )
+
+
+def _again() -> Markup:
+    return element(
+        "form",
+        element("button", "Compute the answer", type="submit", class_="main"),
+        method="post",
+        action="/answer",
+    )
+
+
+def take_part(session: Session) -> Markup:
+    """Write the last part of the page."""
+    if session.table is None and not session.answers:
+        return Markup()
+    shown = next((one for one in session.answers if one.number == session.shown), None)
+    return section(
+        "4. Take it with you",
+        _downloads(shown) if shown is not None else "",
+        _list(session) if session.answers else "",
+        element(
+            "p",
+            element("a", "Save this session", href="/session.json", download=""),
+            ": the choices and the file's hash, not the data.",
+        ),
+        name="take",
+    )
+
+
+def _downloads(one: Asked) -> Markup:
+    links = [
+        element("li", element("a", text, href=f"/answers/{one.number}/{name}", download=""))
+        for name, text in DOWNLOADS.items()
+    ]
+    return joined(
+        element("ul", *links, class_="links"),
+        element("p", "The same in Python and on the command line, beside the file:"),
+        _code(one.python, "python"),
+        _code(one.command, "command"),
+    )
+
+
+def _code(text: str, name: str) -> Markup:
+    return element(
+        "div",
+        element("pre", text, id=f"{name}-code", tabindex="0", aria_label=f"The {name} code"),
+        element(
+            "button",
+            "Copy",
+            type="button",
+            data_copy=f"{name}-code",
+            aria_label=f"Copy the {name} code",
+        ),
+        class_="code",
+    )
+
+
+def _list(session: Session) -> Markup:
+    """List the answers of the session."""
+    items = [
+        element(
+            "li",
+            element("strong", one.question, " "),
+            element("span", one.sentence),
+            _act("/show", one.number, "Show"),
+            _act("/remove", one.number, "Remove"),
+            aria_current="true" if one.number == session.shown else None,
+        )
+        for one in session.answers
+    ]
+    return joined(
+        element("h3", "Answers so far"),
+        element("ol", *items, class_="answers"),
+        element("p", element("a", "All answers as one report", href="/report.html", download="")),
+    )
+
+
+def _act(action: str, number: int, text: str) -> Markup:
+    return element(
+        "form",
+        element("input", type="hidden", name="number", value=number),
+        element("button", text, type="submit", aria_label=f"{text} answer {number}"),
+        method="post",
+        action=action,
+    )

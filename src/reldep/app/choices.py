@@ -1,0 +1,280 @@
+"""What a person chose on the page, and the request that it makes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any
+
+from reldep.data import parse_named, quote_column
+from reldep.data.checks import check_names_known
+from reldep.exceptions import InputError
+from reldep.questions.asking import Request, catalogue
+from reldep.questions.declaring import READING, Choice, Question, Slot
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+# A run of columns this long is written as a range.
+SHORTEST_RANGE = 3
+PATTERN_SIGNS = ":*?[@!"
+CATEGORY, TEXT, IGNORED = "category", "text", "ignore"
+
+
+@dataclass
+class Choices:
+    """What a person chose: no data, so that it can be saved.
+
+    Attributes
+    ----------
+    question : str
+    slots : dict of str to list of str
+        What was put into every slot, each as ``COLS`` or ``NAME=COLS``.
+    options : dict of str to object
+        Options that differ from their defaults.
+    reading : dict of str to object
+        How the files are read, where that differs from the defaults.
+    kinds : dict of str to str
+        The columns whose kind was changed: to a category, to text, or to be ignored.
+    join, where : str or None
+    alpha : float
+    """
+
+    question: str = "compare"
+    slots: dict[str, list[str]] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+    reading: dict[str, Any] = field(default_factory=dict)
+    kinds: dict[str, str] = field(default_factory=dict)
+    join: str | None = None
+    where: str | None = None
+    alpha: float = 0.05
+
+    @property
+    def asked(self) -> Question:
+        """The declaration of the question."""
+        return next(one for one in catalogue() if one.name == self.question)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the question can be asked: every slot that needs columns has some."""
+        optional = [slot.name for slot in self.asked.slots if not slot.required]
+        # A ranking and a table of all pairs take their columns in one slot or the other.
+        instead = any(self.slots.get(name) for name in optional)
+        in_sentence = [s for s in self.asked.slots if f"{{{s.name}}}" in self.asked.sentence]
+        needed = [slot for slot in self.asked.slots if slot.required or slot in in_sentence]
+        return all(self.slots.get(slot.name) or (not slot.required and instead) for slot in needed)
+
+    def ask(self, question: str) -> None:
+        """Change the question; what fits the new one stays in its slot."""
+        before = self.asked
+        self.question = question
+        names = {slot.name for slot in self.asked.slots}
+        free = [slot.name for slot in self.asked.slots if slot.name not in self.slots]
+        for slot in before.slots:
+            if slot.name not in names and slot.name in self.slots and free:
+                moved = self.slots.pop(slot.name)
+                if slot.takes == "block":
+                    self.slots[free.pop(0)] = moved
+        kept = {slot.name: self.slots.get(slot.name, []) for slot in self.asked.slots}
+        self.slots = {name: _fitting(self.slot(name), values) for name, values in kept.items()}
+        known = {choice.name for choice in self.asked.options}
+        self.options = {name: value for name, value in self.options.items() if name in known}
+
+    def slot(self, name: str) -> Slot:
+        """Find a slot of the question."""
+        found = next((slot for slot in self.asked.slots if slot.name == name), None)
+        if found is None:
+            raise InputError(f"{self.question} has no slot {name!r}.")
+        return found
+
+    def place(self, name: str, expression: str) -> None:
+        """Put columns into a slot; one that takes a single variable gives up what it had."""
+        slot = self.slot(name)
+        if slot.takes in ("block", "column"):
+            self.slots[name] = [expression]
+        else:
+            self.slots[name] = [*self.slots.get(name, []), expression]
+
+    def free_name(self, slot: str, columns: Sequence[str]) -> str:
+        """Propose a name for a block: how its columns begin, if that says something."""
+        taken = {
+            split_name(one)[0]
+            for name, given in self.slots.items()
+            if name != slot
+            for one in given
+        }
+        started = common_name(columns)
+        proposed = [started] if len(started) > 1 else []
+        proposed += [slot, *(f"{slot} {i}" for i in range(2, 99))]
+        own = [split_name(one)[0] for one in self.slots.get(slot, [])]
+        if self.slot(slot).many:
+            taken.update(own)
+        return next((name for name in proposed if name not in taken), slot)
+
+    def take_out(self, name: str, position: int) -> None:
+        """Take one variable out of a slot."""
+        values = self.slots.get(self.slot(name).name, [])
+        self.slots[name] = [one for i, one in enumerate(values) if i != position]
+
+    def rename(self, name: str, position: int, called: str) -> None:
+        """Give a block another name."""
+        values = list(self.slots.get(self.slot(name).name, []))
+        if position >= len(values) or not called.strip():
+            return
+        values[position] = f"{quoted_name(called.strip())}={split_name(values[position])[1]}"
+        self.slots[name] = values
+
+    def request(self, files: Sequence[str]) -> Request:
+        """Make the request that the command line would make of the same choices."""
+        slots = {
+            slot.name: self._value(slot, self.slots[slot.name])
+            for slot in self.asked.slots
+            if self.slots.get(slot.name)
+        }
+        return Request(
+            question=self.question,
+            files=tuple(files),
+            slots=slots,
+            options=self._options(),
+            join=self.join if len(files) > 1 else None,
+            where=self.where or None,
+            reading=self.how_to_read(),
+            alpha=self.alpha,
+        )
+
+    def how_to_read(self) -> dict[str, Any]:
+        """Give the options of reading, with the columns that were made categories."""
+        chosen = [quote_column(name) for name, kind in self.kinds.items() if kind == CATEGORY]
+        own = self.reading.get("categories")
+        labels = ",".join([*([own] if own else []), *chosen])
+        return {**self.reading, **({"categories": labels} if labels else {})}
+
+    def _value(self, slot: Slot, given: Sequence[str]) -> str | list[str]:
+        values = given if slot.takes == "words" else [self._without_ignored(one) for one in given]
+        if slot.many:
+            return list(values)
+        if slot.takes == "each":
+            return ",".join(split_name(value)[1] for value in values)
+        return split_name(values[0])[1] if slot.takes == "column" else values[0]
+
+    def _without_ignored(self, definition: str) -> str:
+        """Take ignored columns out of ranges and patterns, which name them silently."""
+        ignored = [quote_column(name) for name, kind in self.kinds.items() if kind == IGNORED]
+        if not any(sign in definition for sign in PATTERN_SIGNS):
+            return definition
+        return ",".join([definition, *(f"!{name}" for name in ignored)])
+
+    def _options(self) -> dict[str, Any]:
+        """Give the options, with the text kernel for columns that were made texts."""
+        texts = [
+            name
+            for name, kind in self.kinds.items()
+            if kind == TEXT and any(quote_column(name) in self.slots.get(s, []) for s in self.slots)
+        ]
+        if not texts or self.options.get("kernel"):
+            return dict(self.options)
+        return {**self.options, "kernel": [f"{name}=text" for name in texts]}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the choices as plain values, to be saved."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Choices:
+        """Take saved choices up again."""
+        check_names_known("choices", values, [one.name for one in fields(cls)], "field")
+        made = cls(**values)
+        if made.question not in [one.name for one in catalogue()]:
+            raise InputError(f"the session asks {made.question!r}, which is no question.")
+        for name in made.slots:
+            made.slot(name)
+        return made
+
+
+def _fitting(slot: Slot, values: list[str]) -> list[str]:
+    return values[:1] if slot.takes in ("block", "column") else values
+
+
+def written(columns: Sequence[str], all_columns: Sequence[str], name: str) -> str:
+    """Write columns as the command line takes them: one by its name, several as a block.
+
+    Examples
+    --------
+    >>> written(["C14", "C16", "C18"], ["id", "C14", "C16", "C18"], "lipids")
+    'lipids="C14":"C18"'
+    """
+    place = {column: position for position, column in enumerate(all_columns)}
+    ordered = sorted(dict.fromkeys(columns), key=place.__getitem__)
+    runs: list[list[str]] = []
+    for column in ordered:
+        if runs and place[column] == place[runs[-1][-1]] + 1:
+            runs[-1].append(column)
+        else:
+            runs.append([column])
+    parts = []
+    for run in runs:
+        if len(run) >= SHORTEST_RANGE:
+            parts.append(f"{quote_column(run[0])}:{quote_column(run[-1])}")
+        else:
+            parts += [quote_column(column) for column in run]
+    expression = ",".join(parts)
+    if len(ordered) == 1:
+        return expression
+    return f"{quoted_name(name)}={expression}"
+
+
+def common_name(columns: Sequence[str]) -> str:
+    """Propose a name for a block: how its columns begin."""
+    alike = takewhile(lambda signs: len(set(signs)) == 1, zip(*columns, strict=False))
+    start = "".join(signs[0] for signs in alike)
+    return start.rstrip("_.-: 0123456789").strip()
+
+
+def quoted_name(name: str) -> str:
+    """Write the name of a block so that it stands for nothing else."""
+    return name if name.replace("_", "").isalnum() else quote_column(name)
+
+
+def split_name(definition: str) -> tuple[str, str]:
+    """Give the name of a variable and its columns, from ``COLS`` or ``NAME=COLS``."""
+    try:
+        return parse_named(definition)
+    except ValueError:
+        if definition.startswith('"') and definition.endswith('"') and '","' not in definition:
+            return definition[1:-1].replace('""', '"'), definition
+        return definition, definition
+
+
+def chosen_options(choices: Sequence[Choice], given: Mapping[str, list[str]]) -> dict[str, Any]:
+    """Read the options of a form; those left as they are by default are left out."""
+    read = {choice.name: _read(choice, given.get(choice.name, [])) for choice in choices}
+    defaults = {choice.name: choice.default for choice in choices}
+    return {
+        name: value
+        for name, value in read.items()
+        if value not in (None, "", [], ()) and value != defaults[name]
+    }
+
+
+def _read(choice: Choice, given: list[str]) -> Any:
+    """Turn the words of a form into the value of an option."""
+    if choice.kind == "flag":
+        return bool(given)
+    text = given[0].strip() if given else ""
+    if not text:
+        return None
+    if choice.kind == "texts":
+        return [part.strip() for part in text.split("\n") if part.strip()]
+    kinds: dict[str, Any] = {"whole": int, "number": float}
+    try:
+        return kinds.get(choice.kind, str)(text)
+    except ValueError:
+        raise InputError(f"{label(choice)}: {text!r} is not a number.") from None
+
+
+def label(choice: Choice) -> str:
+    """Give an option the name that stands beside its field."""
+    return (choice.option or choice.name).replace("_", " ").capitalize()
+
+
+READING_FIELDS = tuple(choice for choice in READING if choice.name != "sheet")

@@ -1,0 +1,301 @@
+"""The part of the page about the data: files, columns with their kinds, the first rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reldep.app.choices import CATEGORY, IGNORED, READING_FIELDS, TEXT
+from reldep.app.fields import fields, labelled, option
+from reldep.app.reading import MOST_COLUMNS
+from reldep.app.sessions import ACCEPTED
+from reldep.report.markup import Markup, element, joined, section
+
+if TYPE_CHECKING:
+    from reldep.app.sessions import Session
+
+HISTOGRAM_WIDTH, HISTOGRAM_HEIGHT = 96, 22
+NUMBER = "number"
+KIND_WORDS = {CATEGORY: "category", TEXT: "text", IGNORED: "ignore"}
+
+
+def data_part(session: Session) -> Markup:
+    """Write the first part of the page."""
+    if not session.files:
+        return section("1. Data", _expected(session), _drop_zone(session), name="data")
+    table = session.table
+    if table is None:
+        return section("1. Data", _reading_state(session), _drop_zone(session), name="data")
+    return section(
+        "1. Data",
+        _opening(table),
+        *(element("p", text, class_="caution") for text in table["cautions"]),
+        _sheets(session, table),
+        _columns(session, table),
+        _preview(table),
+        _reading(session),
+        element("details", element("summary", "Another file"), _drop_zone(session), id="other"),
+        name="data",
+    )
+
+
+def _expected(session: Session) -> Markup:
+    if not session.expected:
+        return Markup()
+    names = ", ".join(session.expected)
+    return element("p", f"The session is open. Now choose its data again: {names}.", class_="note")
+
+
+def _reading_state(session: Session) -> Markup:
+    return element("p", f"Reading {', '.join(session.names)} …", class_="note")
+
+
+def _drop_zone(session: Session) -> Markup:
+    add = (
+        element(
+            "p",
+            element("label", "Join another file to this one: ", for_="add-file"),
+            element("input", type="file", id="add-file", data_upload="add", accept=ACCEPTED),
+        )
+        if session.files
+        else ""
+    )
+    return joined(
+        element(
+            "div",
+            element("label", "Drop a file here, or choose one:", for_="file"),
+            element("input", type="file", id="file", data_upload="new", accept=ACCEPTED),
+            element("p", "CSV, Excel, Parquet, SPSS, Stata, R and others. ", class_="hint"),
+            element("p", "It stays on this machine.", class_="hint"),
+            class_="drop",
+            id="drop",
+        ),
+        add,
+        element(
+            "div",
+            _button("/mice", "Try it with the mice"),
+            element(
+                "p",
+                element("label", "Open a saved session: ", for_="session-file"),
+                element("input", type="file", id="session-file", accept=".json"),
+            ),
+            class_="row",
+        ),
+    )
+
+
+def _button(action: str, text: str) -> Markup:
+    return element("form", element("button", text, type="submit"), method="post", action=action)
+
+
+def _opening(table: dict[str, Any]) -> Markup:
+    size = f"{table['n_rows']:,} rows, {len(table['columns']):,} columns"
+    return joined(
+        element("p", element("strong", table["name"]), f": {size}", id="size"),
+        element("p", table["joined"], class_="note") if table["joined"] else "",
+    )
+
+
+def _sheets(session: Session, table: dict[str, Any]) -> Markup:
+    if len(table["sheets"]) < 2:
+        return Markup()
+    now = str(session.choices.reading.get("sheet", table["sheets"][0]))
+    entries = [option(name, name, now) for name in table["sheets"]]
+    control = element("select", *entries, name="sheet", id="sheet", form="reading", data_auto="")
+    return labelled("sheet", "Sheet", control)
+
+
+def _columns(session: Session, table: dict[str, Any]) -> Markup:
+    """Write the columns, to be chosen, dragged, and given another kind."""
+    shown = table["columns"][:MOST_COLUMNS]
+    rows = [_column(session, position, column) for position, column in enumerate(shown)]
+    heads = ("Column", "Kind", "Missing", "Values")
+    more = len(table["columns"]) - len(shown)
+    return element(
+        "div",
+        element(
+            "div",
+            element("label", "Find columns", for_="find"),
+            element("input", type="search", id="find", autocomplete="off", placeholder="gene_*"),
+            element("button", "Select all shown", type="button", id="select-shown"),
+            element("button", "Clear", type="button", id="clear"),
+            element("span", "", id="selected", role="status"),
+            class_="tools",
+        ),
+        element("form", id="place", method="post", action="/place"),
+        element(
+            "form",
+            element("button", "Apply kinds", type="submit", class_="without-script"),
+            id="kinds",
+            method="post",
+            action="/kinds",
+        ),
+        element(
+            "div",
+            element(
+                "table",
+                element(
+                    "caption",
+                    element(
+                        "span",
+                        "Tick columns, then put them into a place of the question; "
+                        "or drag them there.",
+                    ),
+                ),
+                element("thead", element("tr", *(element("th", h, scope="col") for h in heads))),
+                element("tbody", *rows, id="columns"),
+            ),
+            class_="scroll columns",
+            tabindex="0",
+            role="group",
+            aria_label="Columns",
+        ),
+        element("p", f"And {more:,} more columns: write their names or a pattern.") if more else "",
+    )
+
+
+def _column(session: Session, position: int, column: dict[str, Any]) -> Markup:
+    name, box = column["name"], f"column-{position}"
+    fault = column.get("fault")
+    kind = session.choices.kinds.get(name, "")
+    notes = [element("p", text, class_="hint") for text in column.get("said") or ()]
+    return element(
+        "tr",
+        element(
+            "th",
+            element(
+                "span",
+                element(
+                    "input", type="checkbox", name="column", value=position, id=box, form="place"
+                ),
+                element("label", name, for_=box),
+                class_="pick",
+            ),
+            element("p", fault["text"], class_="fault") if fault else "",
+            *notes,
+            scope="row",
+        ),
+        element("td", _kind(position, column, kind)),
+        element("td", f"{column['n_missing']:,}", class_="number"),
+        element("td", _picture(column)),
+        draggable="true",
+        data_column=position,
+        class_="ignored" if kind == IGNORED else None,
+    )
+
+
+def _kind(position: int, column: dict[str, Any], kind: str) -> Markup:
+    """Write the list of kinds that a column can be given."""
+    found = column["type"]
+    entries = [option("", found, kind)]
+    if column.get("fault"):
+        entries.append(option(NUMBER, "number; other cells are missing", kind))
+    if found != CATEGORY or kind == CATEGORY:
+        entries.append(option(CATEGORY, "category", kind))
+    if found in (TEXT, CATEGORY):
+        entries.append(option(TEXT, "text, compared by its words", kind))
+    entries.append(option(IGNORED, "ignore", kind))
+    return element(
+        "select",
+        *entries,
+        name=f"kind-{position}",
+        id=f"kind-{position}",
+        form="kinds",
+        data_auto="",
+        aria_label=f"Kind of {column['name']}",
+    )
+
+
+def _picture(column: dict[str, Any]) -> Markup:
+    """Draw a small histogram; those who do not see it hear the range or the labels."""
+    drawn = column.get("picture")
+    if not drawn:
+        return element("span", column["example"], class_="hint")
+    counts, most = drawn["counts"], max(drawn["counts"])
+    width = HISTOGRAM_WIDTH / max(len(counts), 2)
+    bars = [
+        element(
+            "rect",
+            x=f"{i * width:.1f}",
+            y=f"{HISTOGRAM_HEIGHT - HISTOGRAM_HEIGHT * count / most:.1f}",
+            width=f"{width - 1:.1f}",
+            height=f"{HISTOGRAM_HEIGHT * count / most:.1f}",
+        )
+        for i, count in enumerate(counts)
+    ]
+    words = _in_words(column, drawn)
+    return joined(
+        element(
+            "svg",
+            element("title", words),
+            *bars,
+            viewBox=f"0 0 {HISTOGRAM_WIDTH} {HISTOGRAM_HEIGHT}",
+            width=HISTOGRAM_WIDTH,
+            height=HISTOGRAM_HEIGHT,
+            role="img",
+            aria_label=words,
+            class_="bars",
+        ),
+        element("span", words, class_="hint small"),
+    )
+
+
+def _in_words(column: dict[str, Any], drawn: dict[str, Any]) -> str:
+    if column["minimum"] is not None:
+        return f"{column['minimum']:.4g} to {column['maximum']:.4g}"
+    if column["n_unique"] == 2:
+        return ", ".join(drawn["labels"])
+    return f"{column['n_unique']:,} different" if column["n_unique"] is not None else ""
+
+
+def _preview(table: dict[str, Any]) -> Markup:
+    """Write the first rows, folded away."""
+    names = [column["name"] for column in table["columns"][:MOST_COLUMNS]]
+    head = element("tr", *(element("th", name, scope="col") for name in names))
+    rows = [element("tr", *(element("td", cell) for cell in row)) for row in table["preview"]]
+    return element(
+        "details",
+        element("summary", f"The first {len(rows)} rows"),
+        element(
+            "div",
+            element("table", element("thead", head), element("tbody", *rows)),
+            class_="scroll",
+            tabindex="0",
+            role="group",
+            aria_label="The first rows",
+        ),
+        id="preview",
+    )
+
+
+def _reading(session: Session) -> Markup:
+    """Write how the file is read, folded away."""
+    chosen = session.choices.reading
+    join = ""
+    if len(session.files) > 1:
+        join = labelled(
+            "reading-join",
+            "Join on",
+            element(
+                "input",
+                type="text",
+                name="join",
+                id="reading-join",
+                value=session.choices.join or "",
+            ),
+            "The column that identifies a row in all files.",
+        )
+    return element(
+        "details",
+        element("summary", "How the file is read"),
+        element(
+            "form",
+            join,
+            *fields(READING_FIELDS, chosen, (), "reading"),
+            element("button", "Read again", type="submit"),
+            method="post",
+            action="/reading",
+            id="reading",
+            class_="fields",
+        ),
+        id="how-read",
+    )

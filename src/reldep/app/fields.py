@@ -1,0 +1,80 @@
+"""Forms made from what the questions declare: a new option is a field at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reldep.app.choices import label
+from reldep.report.markup import Markup, element
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from reldep.questions.declaring import Choice
+
+
+def option(value: str, text: str, chosen: str) -> Markup:
+    """Write one entry of a list to choose from."""
+    return element("option", text, value=value, selected="" if value == chosen else None)
+
+
+def fields(
+    choices: Sequence[Choice], chosen: Mapping[str, Any], columns: Sequence[str], prefix: str
+) -> list[Markup]:
+    """Write a labelled field for every option."""
+    return [_field(choice, chosen.get(choice.name), columns, prefix) for choice in choices]
+
+
+def labelled(name: str, text: str, control: Markup, help_text: str = "") -> Markup:
+    """Write a label, its control and what it means."""
+    return element(
+        "div",
+        element("label", text, for_=name),
+        control,
+        element("p", help_text, class_="hint", id=f"{name}-hint") if help_text else "",
+        class_="field",
+    )
+
+
+def _field(choice: Choice, value: Any, columns: Sequence[str], prefix: str) -> Markup:
+    name = f"{prefix}-{choice.name}"
+    shared = {"id": name, "name": choice.name, "aria_describedby": f"{name}-hint"}
+    return labelled(name, label(choice), _control(choice, value, columns, shared), choice.help)
+
+
+def _control(
+    choice: Choice, value: Any, columns: Sequence[str], shared: Mapping[str, str]
+) -> Markup:
+    if choice.kind == "flag":
+        on = choice.default if value is None else value
+        return element("input", type="checkbox", value="yes", checked="" if on else None, **shared)
+    if choice.kind == "choice":
+        now = str(choice.default if value is None else value)
+        entries = [option(word, word, now) for word in choice.choices]
+        if choice.default is None:
+            entries.insert(0, option("", "as found", "" if value is None else now))
+        return element("select", *entries, **shared)
+    if choice.kind == "column":
+        entries = [option("", "none", str(value or "")), *_columns(columns, value)]
+        return element("select", *entries, **shared)
+    if choice.kind == "texts":
+        lines = "\n".join(str(one) for one in value or ())
+        return element("textarea", lines, rows="2", **shared)
+    written = choice.default if value is None else value
+    mode = "decimal" if choice.kind in ("whole", "number") else None
+    return element(
+        "input",
+        type="text",
+        value="" if written is None else written,
+        inputmode=mode,
+        autocomplete="off",
+        **shared,
+    )
+
+
+def _columns(columns: Sequence[str], value: Any) -> list[Markup]:
+    # By position: a name may hold signs that no page can hold.
+    return [
+        element("option", name, value=position, selected="" if name == value else None)
+        for position, name in enumerate(columns)
+    ]

@@ -1,0 +1,203 @@
+"""Work in a child process that can be watched, stopped and replaced."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from reldep.engine.threads import OnProgress
+
+RUNNING, FOLLOWED, DONE, FAILED, CANCELLED = "running", "followed", "done", "failed", "cancelled"
+READING_SECONDS, COMPUTING_SECONDS = 300.0, 3600.0
+
+
+class WorkerError(Exception):
+    """The child process could not do a job; the message is for the person at the page."""
+
+
+class Worker:
+    """A child process that takes one job at a time.
+
+    It is started before the first job, since loading the libraries takes seconds, and again
+    after it was stopped.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the files of the session lie; the names of files in jobs are relative to it.
+    memory : int
+        How many bytes of address space it may use.
+    """
+
+    def __init__(self, folder: Path, memory: int) -> None:
+        self._folder = folder
+        self._memory = memory
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._is_closed = False
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """Give the running process; a new one where there is none."""
+        with self._lock:
+            if self._is_closed:
+                raise WorkerError("The server is ending.")
+            if self._process is None or self._process.poll() is not None:
+                # Without -P a file named like a module would be imported in its place.
+                command = [sys.executable, "-P", "-m", "reldep.app.worker"]
+                self._process = subprocess.Popen(  # noqa: S603 (our own module)
+                    [*command, str(self._folder), str(self._memory)],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    start_new_session=True,  # Ctrl-C in the terminal ends the server, in order
+                )
+            return self._process
+
+    def run(self, work: Mapping[str, Any], seconds: float, on_progress: OnProgress) -> Any:
+        """Do a job and give its result; raise `WorkerError` if it fails or is stopped."""
+        process = self.start()
+        late = threading.Event()
+
+        def end() -> None:
+            late.set()
+            process.kill()
+
+        timer = threading.Timer(seconds, end)
+        timer.daemon = True
+        timer.start()
+        try:
+            return self._talk(process, work, on_progress)
+        except EOFError:
+            if late.is_set():
+                raise WorkerError(
+                    f"The work was stopped after {seconds:,.0f} seconds, the most that it may take."
+                ) from None
+            raise WorkerError(
+                "The work ended at once: it took more memory than it may, or crashed. Choose "
+                "fewer columns or rows, or a smaller file."
+            ) from None
+        finally:
+            timer.cancel()
+
+    def _talk(
+        self, process: subprocess.Popen[bytes], work: Mapping[str, Any], on_progress: OnProgress
+    ) -> Any:
+        """Send a job and listen until it is done."""
+        into, out = process.stdin, process.stdout
+        if into is None or out is None:
+            raise EOFError
+        try:
+            into.write(json.dumps(work).encode() + b"\n")
+            into.flush()
+        except OSError:
+            raise EOFError from None
+        for line in out:
+            said = json.loads(line)
+            if "progress" in said:
+                on_progress(*said["progress"])
+            elif "error" in said:
+                raise WorkerError(said["error"])
+            else:
+                return said["result"]
+        raise EOFError
+
+    def stop(self) -> None:
+        """End the process and whatever it is doing."""
+        with self._lock:
+            process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                # Bytes that the dead process did not take cannot be sent any more.
+                with suppress(OSError, ValueError):
+                    pipe.close()
+
+    def close(self) -> None:
+        """End the process for good."""
+        self._is_closed = True
+        self.stop()
+
+
+class Job:
+    """One piece of work of a session, on a thread that waits for the child process.
+
+    Parameters
+    ----------
+    worker : Worker
+    kind : str
+        What is done: "read", "plan" or "answer".
+    work : mapping
+        The job as the child process takes it.
+    finish : callable
+        Takes the result, on the thread of the job, before the job counts as done. May return
+        what is to be done next.
+    seconds : float
+        The most it may take.
+    """
+
+    def __init__(
+        self,
+        worker: Worker,
+        kind: str,
+        work: Mapping[str, Any],
+        finish: Callable[[Any], Callable[[], None] | None],
+        seconds: float,
+    ) -> None:
+        self.kind = kind
+        self.state = RUNNING
+        self.error = ""
+        self.done = self.total = 0
+        self.began = time.monotonic()
+        self._worker, self._work, self._finish, self._seconds = worker, work, finish, seconds
+        self._thread = threading.Thread(target=self._run, daemon=True, name=f"reldep {kind}")
+        self._thread.start()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it is still at work."""
+        return self.state in (RUNNING, FOLLOWED)
+
+    @property
+    def seconds(self) -> float:
+        """How long it has been at work."""
+        return time.monotonic() - self.began
+
+    def _run(self) -> None:
+        try:
+            result = self._worker.run(self._work, self._seconds, self._advance)
+            if self.state == RUNNING:
+                following = self._finish(result)
+                if following is not None:
+                    self.state = FOLLOWED
+                    following()
+                self.state = DONE
+        except WorkerError as error:
+            if self.state == RUNNING:
+                self.error, self.state = str(error), FAILED
+        except OSError as error:
+            self.error, self.state = f"The work could not be started: {error}", FAILED
+
+    def _advance(self, done: int, total: int) -> None:
+        self.done, self.total = done, total
+
+    def cancel(self) -> None:
+        """Stop the work by ending the process that does it."""
+        if self.state == RUNNING:
+            self.state = CANCELLED
+            self._worker.stop()
+
+    def wait(self, seconds: float) -> None:
+        """Wait until it is done, but not longer than so many seconds."""
+        self._thread.join(seconds)

@@ -1,0 +1,139 @@
+"""What a file holds, as plain values: columns, their kinds, small histograms, the first rows."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reldep.app.wording import message, spell
+from reldep.data import ReadingOptions, describe, open_table
+from reldep.exceptions import InputError
+from reldep.results.base import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
+
+    from reldep.data import Table
+
+PREVIEW_ROWS = 8
+# More columns than this are not shown one by one: a page could not hold them.
+MOST_COLUMNS = 400
+# Histograms are drawn from the first rows of a long file.
+HISTOGRAM_ROWS = 20_000
+BINS = 16
+MOST_BARS = 8
+LONGEST_CELL = 60
+WORKBOOKS = (".xlsx", ".xls", ".ods")
+
+
+def described(files: Sequence[str], join: str | None, reading: Mapping[str, Any]) -> dict[str, Any]:
+    """Open files and tell what is in them."""
+    options = ReadingOptions(**reading)
+    key = join if len(files) < 2 else join or _common_column(files, options)
+    table = open_table(list(files), join=key, options=options)
+    descriptions = [asdict(column) for column in describe(table)]
+    names = list(table.columns)
+    shown = names[:MOST_COLUMNS]
+    sample = table.frame.select([_col(name) for name in shown]).head(HISTOGRAM_ROWS).collect()
+    for name, column in zip(shown, descriptions, strict=False):
+        column["picture"] = _picture(sample[name])
+        column["fault"] = _fault(table, name)
+        column["said"] = [f"{text}." for text in table.column_said.get(name, ())]
+    preview = sample.head(PREVIEW_ROWS)
+    result: dict[str, Any] = plain(
+        {
+            "name": table.name,
+            "join": key,
+            "joined": str(table.join) if table.join is not None else "",
+            "n_rows": table.count_rows(),
+            "columns": descriptions,
+            "preview": [[_cell(value) for value in row] for row in preview.rows()],
+            "cautions": [caution.worded(spell) for caution in table.cautions([])],
+            "sheets": _sheets(files),
+        }
+    )
+    return result
+
+
+def _col(name: str) -> pl.Expr:
+    from reldep.data.queries import column
+
+    return column(name)
+
+
+def _common_column(files: Sequence[str], options: ReadingOptions) -> str:
+    """Find the column that several files can be joined on: the first that all of them have."""
+    columns = [list(open_table(file, options=options).columns) for file in files]
+    common = [name for name in columns[0] if all(name in others for others in columns[1:])]
+    if not common:
+        raise InputError("the files have no column in common", "they cannot be joined.")
+    return common[0]
+
+
+def _sheets(files: Sequence[str]) -> list[str]:
+    """Name the sheets of a workbook; other files have none."""
+    if len(files) != 1 or Path(files[0]).suffix.lower() not in WORKBOOKS:
+        return []
+    from fastexcel import read_excel
+
+    return list(read_excel(files[0]).sheet_names)
+
+
+def _fault(table: Table, name: str) -> dict[str, Any] | None:
+    """Show the cells that keep a column from being numbers."""
+    refusal = table.refusals.get(name)
+    if refusal is None:
+        return None
+    try:
+        table.read([name])
+    except InputError as error:
+        words = message(error)
+    else:
+        return None
+    return {"text": words, "cells": [text for text, _ in refusal.cells]}
+
+
+def _picture(values: pl.Series) -> dict[str, Any] | None:
+    """Count values for a small histogram, or for bars of the most frequent ones."""
+    import polars as pl
+
+    present = values.drop_nulls()
+    if len(present) == 0:
+        return None
+    if present.dtype.is_numeric():
+        finite = present.cast(pl.Float64)
+        finite = finite.filter(finite.is_finite())
+        if len(finite) == 0:
+            return None
+        return {"form": "histogram", "counts": _counts(finite.to_numpy()), "labels": []}
+    if present.dtype.is_nested() or present.dtype.is_temporal():
+        return None
+    found = present.cast(pl.String).value_counts(sort=True).head(MOST_BARS)
+    labels, counts = found.get_columns()
+    return {
+        "form": "bars",
+        "counts": counts.to_list(),
+        "labels": [_cell(label) for label in labels.to_list()],
+    }
+
+
+def _counts(values: Any) -> list[int]:
+    """Count numbers in equal bins; their range may be wider than a number can say."""
+    import numpy as np
+
+    low, high = float(values.min()), float(values.max())
+    span = high / 2 - low / 2
+    if span <= 0:
+        return [len(values)]
+    places = ((values / 2 - low / 2) / span * BINS).astype(int).clip(0, BINS - 1)
+    return [int(count) for count in np.bincount(places, minlength=BINS)]
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= LONGEST_CELL else f"{text[: LONGEST_CELL - 1]}…"

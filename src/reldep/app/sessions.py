@@ -1,0 +1,359 @@
+"""Sessions: what each browser has uploaded, chosen and been answered, apart from all others."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import secrets
+import shutil
+import tempfile
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reldep.app.choices import Choices, split_name
+from reldep.app.jobs import COMPUTING_SECONDS, READING_SECONDS, Job, Worker
+from reldep.data import ColumnType, select_columns
+from reldep.data.checks import check_names_known
+from reldep.exceptions import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+SCHEMA = "reldep.session/1"
+# Up to this many rows an answer comes by itself.
+AT_ONCE = 2_000
+# Every session has a process of its own.
+MOST_SESSIONS = 16
+LONGEST_NAME = 80
+# What the readers of files know; also what the page lets people choose.
+ACCEPTED = (
+    ".csv,.tsv,.txt,.tab,.gz,.zip,.parquet,.pq,.arrow,.feather,.ipc,.xlsx,.xls,.ods,.npz,.sav,"
+    ".zsav,.por,.dta,.sas7bdat,.xpt,.rds,.rda,.rdata"
+)
+
+# What the mice are asked first.
+MICE = {"source": ["diet"], "first": ["lipids=C*"], "second": ["genes=gene_*"]}
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """A file that was uploaded."""
+
+    name: str
+    sha256: str
+    size: int
+
+
+@dataclass
+class Asked:
+    """A question that was answered, with the numbers that the page lists.
+
+    Attributes
+    ----------
+    number : int
+        The name of the folder with the answer's files.
+    choices : dict
+        What was chosen, to ask it again.
+    question, sentence, command, python : str
+    """
+
+    number: int
+    choices: dict[str, Any]
+    question: str
+    sentence: str
+    command: str
+    python: str
+
+
+@dataclass
+class Session:
+    """What one browser has uploaded, chosen and been answered.
+
+    Attributes
+    ----------
+    key : str
+        The value of the cookie.
+    folder : Path
+        Private; removed at the end.
+    worker : Worker
+        The process that reads and computes.
+    files : list of StoredFile
+    table : dict or None
+        What is in the files, as `reldep.app.reading.described` tells it.
+    choices : Choices
+    job : Job or None
+        The latest piece of work.
+    answers : list of Asked
+    shown : int or None
+        The number of the answer that the page shows.
+    plan : str
+        What an answer will take, for many rows.
+    message : str
+        What went wrong with the latest action.
+    expected : dict of str to str
+        The files of a session that was opened, with their hashes.
+    """
+
+    key: str
+    folder: Path
+    worker: Worker
+    files: list[StoredFile] = field(default_factory=list)
+    table: dict[str, Any] | None = None
+    choices: Choices = field(default_factory=Choices)
+    job: Job | None = None
+    answers: list[Asked] = field(default_factory=list)
+    shown: int | None = None
+    plan: str = ""
+    message: str = ""
+    expected: dict[str, str] = field(default_factory=dict)
+    used: float = field(default_factory=time.monotonic)
+    n_asked: int = 0
+
+    @property
+    def data(self) -> Path:
+        """Where the uploaded files lie."""
+        return self.folder / "data"
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the uploaded files."""
+        return [file.name for file in self.files]
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return [column["name"] for column in self.table["columns"]] if self.table else []
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether work is under way."""
+        return self.job is not None and self.job.is_running
+
+    def column(self, position: str) -> str:
+        """Find a column by its position, which is how the page speaks of it."""
+        columns = self.columns
+        if not position.isascii() or not position.isdigit() or int(position) >= len(columns):
+            raise InputError("there is no such column.")
+        return columns[int(position)]
+
+    def columns_of(self, definition: str) -> list[str]:
+        """Find the columns that ``COLS`` or ``NAME=COLS`` names."""
+        known = self.table["columns"] if self.table else []
+        schema = {column["name"]: ColumnType(column["type"]) for column in known}
+        if definition in schema:
+            return [definition]
+        return select_columns(split_name(definition)[1], schema, source="the file")
+
+    async def store(self, name: str, body: AsyncIterator[bytes], most: int, *, add: bool) -> None:
+        """Write an uploaded file, piece by piece, and refuse one that is too large."""
+        safe = safe_name(name)
+        self.cancel()
+        if not add:
+            self.forget_files()
+        path, size, digest = self.data / safe, 0, hashlib.sha256()
+        with path.open("wb") as file:
+            async for piece in body:
+                size += len(piece)
+                if size > most:
+                    break
+                digest.update(piece)
+                file.write(piece)
+        if size > most or size == 0:
+            path.unlink()
+            raise InputError(
+                "The file is empty."
+                if size == 0
+                else f"The file is larger than {most:,} bytes, the most that may be uploaded; "
+                "start the server with a larger --max-upload."
+            )
+        kept = [file for file in self.files if file.name != safe]
+        self.files = [*kept, StoredFile(safe, digest.hexdigest(), size)]
+
+    def store_mice(self) -> None:
+        """Take the mice of the documentation, with a question about them."""
+        from reldep.experiments.mice import write_examples
+
+        self.cancel()
+        self.forget_files()
+        written = write_examples(self.data)
+        for path in written[1:]:
+            path.unlink()
+        content = written[0].read_bytes()
+        digest = hashlib.sha256(content).hexdigest()
+        self.files = [StoredFile(written[0].name, digest, len(content))]
+        self.choices = Choices(slots={name: list(value) for name, value in MICE.items()})
+
+    def forget_files(self) -> None:
+        """Remove the uploaded files and what is known of them; the choices stay if they fit."""
+        for file in self.files:
+            (self.data / file.name).unlink(missing_ok=True)
+        self.files, self.table, self.shown, self.plan = [], None, None, ""
+        if not self.expected:
+            self.choices = Choices()
+
+    def read(self) -> None:
+        """Find out what is in the files."""
+        self.cancel()
+        self.plan = ""
+        work = {
+            "kind": "read",
+            "files": self.names,
+            "join": self.choices.join,
+            "reading": self.choices.how_to_read(),
+        }
+        self.job = Job(self.worker, "read", work, self._have_read, READING_SECONDS)
+
+    def _have_read(self, table: dict[str, Any]) -> Callable[[], None]:
+        self.table = table
+        self.choices.join = table["join"]
+        if self.expected:
+            found = {file.name: file.sha256 for file in self.files}
+            if found != self.expected:
+                self.message = "These are not the files of the session that was opened."
+            self.expected = {}
+        return self.consider
+
+    def consider(self) -> None:
+        """Answer at once if there are few rows; otherwise say what it would take."""
+        self.cancel()
+        self.shown, self.plan = None, ""
+        if self.table is None or not self.choices.is_full:
+            return
+        if self.table["n_rows"] <= AT_ONCE:
+            self.answer(bandwidths=True)
+        elif self.choices.asked.has_plan:
+            work = {"kind": "plan", "request": self._request()}
+            self.job = Job(self.worker, "plan", work, self._have_planned, READING_SECONDS)
+
+    def _have_planned(self, result: dict[str, Any]) -> None:
+        self.plan = result["plan"]
+
+    def answer(self, *, bandwidths: bool) -> None:
+        """Ask the question."""
+        self.cancel()
+        self.shown = None
+        self.n_asked += 1
+        number, chosen = self.n_asked, json.loads(json.dumps(self.choices.to_dict()))
+        work = {
+            "kind": "answer",
+            "request": self._request(),
+            "folder": str(self.folder / "answers" / str(number)),
+            "number": number,
+            "bandwidths": bandwidths,
+        }
+
+        def have_answered(found: dict[str, Any]) -> None:
+            words = {name: found[name] for name in ("question", "sentence", "command", "python")}
+            self.answers = [
+                *(one for one in self.answers if one.command != words["command"]),
+                Asked(number, chosen, **words),
+            ]
+            self.shown = number
+
+        self.job = Job(self.worker, "answer", work, have_answered, COMPUTING_SECONDS)
+
+    def _request(self) -> dict[str, Any]:
+        return self.choices.request(self.names).to_dict()
+
+    def cancel(self) -> None:
+        """Stop the work that is under way."""
+        if self.job is not None:
+            self.job.cancel()
+
+    def saved(self) -> dict[str, Any]:
+        """Give the session as plain values: choices and the hashes of the files, no data."""
+        return {
+            "schema": SCHEMA,
+            "files": [{"name": file.name, "sha256": file.sha256} for file in self.files],
+            "choices": self.choices.to_dict(),
+            "answers": [one.choices for one in self.answers],
+        }
+
+    def open_saved(self, values: Any) -> None:
+        """Take up a saved session; the files must be there or be given next."""
+        if not isinstance(values, dict) or values.get("schema") != SCHEMA:
+            raise InputError("This file is not a session that was saved here.")
+        check_names_known("session", values, ["schema", "files", "choices", "answers"], "field")
+        self.choices = Choices.from_dict(values["choices"])
+        self.expected = {str(one["name"]): str(one["sha256"]) for one in values["files"]}
+        self.shown, self.plan = None, ""
+        if self.expected == {file.name: file.sha256 for file in self.files}:
+            self.read()
+        else:
+            self.forget_files()
+
+    def close(self) -> None:
+        """End the work and remove all files."""
+        self.worker.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Sessions:
+    """The sessions of all browsers that have the token.
+
+    Parameters
+    ----------
+    memory : int
+        How many bytes of address space the process of a session may use.
+    """
+
+    def __init__(self, memory: int) -> None:
+        self._memory = memory
+        # Only the user who started the server may look into it.
+        self.folder = Path(tempfile.mkdtemp(prefix="reldep-app-"))
+        self._known: dict[str, Session] = {}
+        self._lock = threading.Lock()
+
+    def find(self, key: str) -> Session | None:
+        """Find the session of a cookie."""
+        session = self._known.get(key)
+        if session is not None:
+            session.used = time.monotonic()
+        return session
+
+    def begin(self) -> Session:
+        """Begin a session; if there are too many, the one that was unused longest ends."""
+        key = secrets.token_urlsafe(32)
+        folder = self.folder / secrets.token_hex(8)
+        (folder / "data").mkdir(parents=True)
+        session = Session(key, folder, Worker(folder / "data", self._memory))
+        with self._lock:
+            self._known[key] = session
+            oldest = sorted(self._known.values(), key=lambda one: one.used)
+            ended = oldest[: max(0, len(oldest) - MOST_SESSIONS)]
+            for one in ended:
+                del self._known[one.key]
+        for one in ended:
+            one.close()
+        return session
+
+    def close(self) -> None:
+        """End all sessions and remove all files."""
+        with self._lock:
+            known, self._known = self._known, {}
+        for session in known.values():
+            session.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def safe_name(name: str) -> str:
+    """Make a name that is safe in a folder and on a command line of what a browser sent.
+
+    Examples
+    --------
+    >>> safe_name("../../my data (2).csv"), safe_name("-rf *.csv")
+    ('my data (2).csv', 'rf _.csv')
+    """
+    last = re.split(r"[/\\]", name)[-1]
+    plain = re.sub(r"[^\w.,()+ -]", "_", last).strip(" ").lstrip(".-")
+    stem, dot, ending = plain.rpartition(".")
+    if not dot or f".{ending.lower()}" not in ACCEPTED.split(","):
+        raise InputError(f"{plain or 'the file'} is not of a kind that can be read", KINDS_IN_WORDS)
+    return f"{stem[-LONGEST_NAME:] or 'data'}.{ending}"
+
+
+KINDS_IN_WORDS = "give a CSV, Excel, Parquet, Arrow, NPZ, SPSS, Stata, SAS or R file."

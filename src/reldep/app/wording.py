@@ -1,0 +1,38 @@
+"""Messages in the words of the page: arguments by the names of the fields of its forms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reldep.exceptions import Worded
+
+if TYPE_CHECKING:
+    from reldep.exceptions import Option
+
+
+def spell(option: Option) -> str:
+    """Write an argument of the library as the field of a form.
+
+    Examples
+    --------
+    >>> from reldep.exceptions import Option
+    >>> spell(Option("missing", "drop")), spell(Option("max_lag"))
+    ('“Missing: drop”', '“Max lag”')
+    """
+    names = {"rng": "seed", "ids": "id"}
+    label = names.get(option.name, option.name).replace("_", " ").capitalize()
+    if option.value is None or option.value is True:
+        return f"“{label}”"
+    return f"“{label}: {option.value}”"
+
+
+def message(error: BaseException) -> str:
+    """Give the words of an error; one that nobody expected asks to be reported."""
+    if isinstance(error, Worded):
+        return error.worded(spell)
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    words = " ".join(str(error).split()) or type(error).__name__
+    if isinstance(error, (ValueError, TypeError, ImportError, OSError)):
+        return words
+    return f"Something unexpected happened ({type(error).__name__}: {words}). Please report this."

@@ -1,0 +1,94 @@
+"""A server in a process of its own, and a client that sends exactly what it is told to."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from urllib.parse import urlencode, urlsplit
+
+
+class Server:
+    """``reldep app`` as a user starts it."""
+
+    def __init__(self, folder, *options):
+        self.folder = folder
+        environment = {**os.environ, "TMPDIR": str(folder), "PYTHONUNBUFFERED": "1"}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "reldep", "app", "--no-browser", *options],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+            start_new_session=True,
+        )
+        self.address = self.process.stdout.readline().rpartition(" ")[2].strip()
+        self.process.stdout.readline()
+        if not self.address.startswith("http"):
+            raise RuntimeError(self.end())
+
+    @property
+    def port(self):
+        return urlsplit(self.address).port
+
+    @property
+    def origin(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    def end(self, sign=signal.SIGINT):
+        """End the server as Ctrl-C does and give its exit status and its complaints."""
+        if self.process.poll() is None:
+            self.process.send_signal(sign)
+        _, complaints = self.process.communicate(timeout=30)
+        return self.process.returncode, complaints
+
+    def leftovers(self):
+        return [path.name for path in self.folder.iterdir() if path.name.startswith("reldep-app")]
+
+
+class Visitor:
+    """A browser without eyes: it keeps its cookie and says where its requests come from."""
+
+    def __init__(self, server, *, enter=True):
+        self.server = server
+        self.cookie = ""
+        if enter:
+            opening = urlsplit(server.address)
+            response = self.send("GET", f"{opening.path}?{opening.query}")
+            self.set_cookie = response.headers["set-cookie"]
+            self.cookie = self.set_cookie.partition(";")[0]
+
+    def send(self, method, path, body=None, **headers):
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=60)
+        given = {"Host": f"127.0.0.1:{self.server.port}"}
+        if self.cookie:
+            given["Cookie"] = self.cookie
+        if method == "POST":
+            given["Origin"] = self.server.origin
+        given |= {name.replace("_", "-"): value for name, value in headers.items()}
+        given = {name: value for name, value in given.items() if value is not None}
+        connection.request(method, path, body, given)
+        response = connection.getresponse()
+        response.text = response.read().decode("utf-8", "replace")
+        connection.close()
+        return response
+
+    def act(self, path, **fields):
+        body = urlencode(fields, doseq=True)
+        return self.send("POST", path, body, Content_Type="application/x-www-form-urlencoded")
+
+    def upload(self, name, content):
+        return self.send("POST", f"/upload?{urlencode({'name': name})}", content)
+
+    def settled(self, seconds=90):
+        """Wait until no work is under way and give the page."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if not json.loads(self.send("GET", "/job").text)["busy"]:
+                return self.send("GET", "/").text
+            time.sleep(0.1)
+        raise TimeoutError(self.send("GET", "/").text[:500])

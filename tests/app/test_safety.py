@@ -1,0 +1,210 @@
+"""Who may talk to the server, and what it does with what it is given."""
+
+from __future__ import annotations
+
+import http.client
+import io
+import json
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+
+import pytest
+
+from .served import Server, Visitor
+
+HOSTILE = "<script>window.hacked = 1</script>\"'><img src=x onerror=hacked()>"
+
+
+def test_page_needs_the_token(server):
+    stranger = Visitor(server, enter=False)
+    assert stranger.send("GET", "/").status == 403
+    assert stranger.send("GET", "/open?token=wrong").status == 403
+    assert stranger.send("GET", "/open").status == 403
+    assert stranger.send("GET", "/", Cookie=f"reldep-{server.port}=guessed").status == 403
+
+
+def test_token_becomes_a_strict_cookie_of_its_own(server):
+    first, second = Visitor(server), Visitor(server)
+    assert "HttpOnly" in first.set_cookie
+    assert "samesite=strict" in first.set_cookie.lower()
+    assert first.cookie != second.cookie
+    token = server.address.partition("token=")[2]
+    assert token not in first.cookie
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1", "", None])
+def test_foreign_hosts_are_refused_even_with_the_cookie(server, visitor, host):
+    given = None if host is None else host.format(port=server.port)
+    if host is None:
+        connection = http.client.HTTPConnection("127.0.0.1", server.port)
+        connection.putrequest("GET", "/", skip_host=True)
+        connection.putheader("Cookie", visitor.cookie)
+        connection.endheaders()
+        assert connection.getresponse().status in (400, 421)
+        connection.close()
+        return
+    assert visitor.send("GET", "/", Host=given).status in (400, 421)
+    assert visitor.send("GET", "/", Host=f"localhost:{server.port}").status == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Origin": None},
+        {"Origin": "http://127.0.0.1:1"},
+        {"Sec_Fetch_Site": "cross-site"},
+        {"Sec_Fetch_Site": "same-site"},
+        {"Origin": None, "Sec_Fetch_Site": "none"},
+    ],
+)
+@pytest.mark.parametrize("path", ["/mice", "/upload?name=a.csv", "/cancel", "/session"])
+def test_changes_need_our_own_page(visitor, headers, path):
+    assert visitor.send("POST", path, b"", **headers).status == 403
+
+
+def test_every_answer_forbids_what_is_not_our_own(visitor):
+    for path in ("/", "/job", "/static/app.js", "/nowhere"):
+        headers = visitor.send("GET", path).headers
+        policy = headers["content-security-policy"]
+        assert "default-src 'self'" in policy
+        assert "unsafe" not in policy
+        assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_only_this_machine_can_connect(server):
+    import psutil
+
+    listening = [
+        one.laddr
+        for one in psutil.Process(server.process.pid).net_connections()
+        if one.status == "LISTEN"
+    ]
+    assert listening == [("127.0.0.1", server.port)]
+
+
+def test_too_large_file_is_refused_with_and_without_its_length(server, visitor):
+    large = b"a,b\n" + b"1,2\n" * 6_000_000
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    headers = {"Cookie": visitor.cookie, "Origin": server.origin, "Content-Length": str(10**12)}
+    connection.request("POST", "/upload?name=a.csv", b"", headers)
+    assert connection.getresponse().status == 413
+    connection.close()
+
+    def pieces():
+        for start in range(0, len(large), 1 << 20):
+            yield large[start : start + (1 << 20)]
+
+    response = visitor.send("POST", "/upload?name=a.csv", pieces())
+    assert response.status == 400
+    assert "larger than 20,000,000 bytes" in response.text
+    assert not list(server.folder.glob("reldep-app-*/*/data/*"))
+
+
+@pytest.mark.parametrize("name", ["numpy.py", "..", "", "a.pkl", "x.csv.exe", "/etc/passwd"])
+def test_files_of_other_kinds_are_not_stored(visitor, name):
+    assert visitor.upload(name, b"import os").status == 400
+
+
+def test_file_names_stay_in_their_folder(server, visitor, plants):
+    visitor.upload("../../../-x;rm *.csv", plants.encode())
+    assert "60 rows" in visitor.settled()
+    assert [path.name for path in server.folder.glob("reldep-app-*/*/data/*")] == ["x_rm _.csv"]
+
+
+FILES = {
+    "script.csv": f'"{HOSTILE.replace(chr(34), chr(34) * 2)}",b,c\n' + "1,2,3\n2,3,1\n" * 20,
+    "control.csv": "a\x1b[31m,b\x07,c\u202e\n" + "1,2,3\n2,3,1\n" * 20,
+    "empty.csv": "\n",
+    "header.csv": "a,b,c\n",
+    "ragged.csv": "a,b\n1,2,3\n4\n",
+    "binary.csv": b"\x00\xff\xfe\x00" * 500,
+    "not.xlsx": b"PK\x03\x04 nothing",
+    "not.parquet": b"PAR1 nothing PAR1",
+    "pickle.npz": b"\x80\x04cos\nsystem\n",
+    "wide.csv": ",".join(f"c{i}" for i in range(5000)) + "\n" + ",".join("1" * 5000) + "\n",
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_hostile_file_takes_nothing_down(server, visitor, name):
+    content = FILES[name]
+    visitor.upload(name, content if isinstance(content, bytes) else content.encode())
+    page = visitor.settled()
+    assert "<script>window" not in page
+    assert "<img src=x" not in page
+    assert "Traceback" not in page
+    assert server.process.poll() is None
+    visitor.upload("good.csv", "a,b\n" + "1,2\n2,1\n" * 20)
+    assert "40 rows, 2 columns" in visitor.settled()
+
+
+def test_reading_a_file_that_unpacks_to_much_can_be_stopped(visitor):
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as book:
+        book.writestr("data.csv", b"0,1\n" * 40_000_000)
+    visitor.upload("bomb.zip", content.getvalue())
+    assert json.loads(visitor.send("GET", "/job").text)["busy"]
+    visitor.act("/cancel")
+    assert "Stopped." in visitor.settled(seconds=1)
+    visitor.upload("good.csv", "a,b\n" + "1,2\n2,1\n" * 20)
+    assert "40 rows, 2 columns" in visitor.settled()
+
+
+def test_sessions_do_not_mix(server, plants):
+    first, second = Visitor(server), Visitor(server)
+    first.upload("plants.csv", plants)
+    second.upload("other.csv", "u,v,w\n" + "1,2,3\n3,1,2\n2,2,1\n" * 10)
+    assert "plants.csv" in first.settled()
+    page = second.settled()
+    assert "plants.csv" not in page
+    assert "growth" not in page
+    first.act("/place", slot="source", text="dose")
+    first.act("/place", slot="first", text="growth")
+    first.act("/place", slot="second", text="height")
+    assert "dose depends" in first.settled()
+    assert second.send("GET", "/answers/1/table.csv").status == 404
+    assert first.send("GET", "/answers/1/table.csv").status == 200
+
+
+def test_ctrl_c_ends_the_server_its_work_and_its_files(tmp_path, plants):
+    import psutil
+
+    server = Server(tmp_path)
+    visitor = Visitor(server)
+    visitor.upload("plants.csv", plants)
+    visitor.settled()
+    children = psutil.Process(server.process.pid).children(recursive=True)
+    assert children
+    assert server.leftovers()
+    status, complaints = server.end(signal.SIGINT)
+    assert status == 130
+    assert complaints.strip() == "Stopped."
+    assert server.leftovers() == []
+    _, alive = psutil.wait_procs(children, timeout=10)
+    assert alive == []
+
+
+def test_work_ends_with_a_server_that_is_killed(tmp_path):
+    import psutil
+
+    server = Server(tmp_path)
+    Visitor(server).send("GET", "/")
+    time.sleep(0.5)
+    children = psutil.Process(server.process.pid).children(recursive=True)
+    server.end(signal.SIGKILL)
+    _, alive = psutil.wait_procs(children, timeout=20)
+    assert children
+    assert alive == []
+
+
+def test_port_in_use_is_an_error_in_words(server):
+    command = [sys.executable, "-m", "reldep", "app", "--no-browser", "--port", str(server.port)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "in use" in done.stderr
