@@ -20,6 +20,7 @@ from reldep.questions.study import (
     display_names,
     raise_cautions,
     read_study,
+    source_apart,
 )
 from reldep.results.contrast import Comparison
 from reldep.stats.dependences import join_halves
@@ -49,6 +50,7 @@ def compare(
     clusters: Any = None,
     max_lag: int | str | None = None,
     missing: str = "raise",
+    na: Any = (),
     engine: Any = "auto",
     rng: Any = None,
     names: Sequence[str] | None = None,
@@ -92,6 +94,8 @@ def compare(
         variance.
     missing : {"raise", "drop"}, default "raise"
         What to do with incomplete observations.
+    na : sequence of str or float, optional
+        Values that stand for missing ones, such as ``(-999, "unknown")``.
     engine : str or engine, default "auto"
         How the kernels are summed.
     rng : None, int or numpy.random.Generator, optional
@@ -137,6 +141,7 @@ def compare(
         clusters=clusters,
         max_lag=max_lag,
         missing=missing,
+        na=na,
         engine=engine,
         rng=rng,
         ids=ids,
@@ -162,6 +167,7 @@ def paper_test(
     alternative: str = "greater",
     method: str = "joint",
     missing: str = "raise",
+    na: Any = (),
     engine: Any = "auto",
     names: Sequence[str] | None = None,
     ids: Any = None,
@@ -177,7 +183,7 @@ def paper_test(
 
     Parameters
     ----------
-    source, first, second, missing, engine, names, ids, data, where
+    source, first, second, missing, na, engine, names, ids, data, where
         As for :func:`compare`.
     kernel : str, Kernel, callable, tuple of three or mapping, default "published"
         "published" takes the Gaussian kernel with the median of the pairwise distances as its
@@ -208,6 +214,7 @@ def paper_test(
         kernel=kernel,
         variance="fixed-kernel",
         missing=missing,
+        na=na,
         engine=engine,
         ids=ids,
     )
@@ -227,7 +234,7 @@ def read_three(
     """Read source, first and second, and choose their names for the result."""
     labels = display_names(ROLES, blocks, names)
     study = read_study(dict(zip(labels, blocks, strict=True)), settings, roles=ROLES)
-    return study, labels
+    return source_apart(study, labels[0], labels[1:]), labels
 
 
 def pairs_of(labels: Sequence[str]) -> tuple[Pair, Pair]:

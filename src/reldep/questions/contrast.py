@@ -39,6 +39,7 @@ def contrast(
     clusters: Any = None,
     max_lag: int | str | None = None,
     missing: str = "raise",
+    na: Any = (),
     engine: Any = "auto",
     rng: Any = None,
     ids: Any = None,
@@ -56,7 +57,7 @@ def contrast(
         them, so that many questions cost no more than one.
     weights : mapping of (str, str) to float
         The weight of every pair. ``{("x", "y"): 1, ("x", "z"): -1}`` is :func:`compare`.
-    measure, kernel, alternative, variance, clusters, max_lag, missing, engine, rng, ids
+    measure, kernel, alternative, variance, clusters, max_lag, missing, na, engine, rng, ids
         As for :func:`compare`; a tuple of kernels follows the order of `variables`.
     data, where
         As for :func:`compare`.
@@ -97,6 +98,7 @@ def contrast(
         clusters=clusters,
         max_lag=max_lag,
         missing=missing,
+        na=na,
         engine=engine,
         rng=rng,
         ids=ids,

@@ -41,6 +41,7 @@ def dependence(
     clusters: Any = None,
     max_lag: int | str | None = None,
     missing: str = "raise",
+    na: Any = (),
     engine: Any = "auto",
     rng: Any = None,
     names: Sequence[str] | None = None,
@@ -55,7 +56,7 @@ def dependence(
     Parameters
     ----------
     x, y : array_like, series, frame, sparse matrix or Precomputed
-    measure, kernel, variance, clusters, max_lag, missing, engine, rng, names, ids, data, where
+    measure, kernel, variance, clusters, max_lag, missing, na, engine, rng, names, ids, data, where
         As for :func:`compare`.
     test : {"chi-square", "permutation"}, default "chi-square"
         How independence is tested: by the chi-square approximation to the law of the unbiased
@@ -87,6 +88,7 @@ def dependence(
         clusters=clusters,
         max_lag=max_lag,
         missing=missing,
+        na=na,
         engine=engine,
         rng=rng,
         ids=ids,
@@ -147,7 +149,7 @@ def influence(
     variables : mapping of str to data
     pairs : iterable of (str, str)
         Self-pairs ``("x", "x")`` are allowed; normalised measures need them.
-    kernel, missing, engine, rng, ids
+    kernel, missing, na, engine, rng, ids
         As for :func:`compare`.
     variance : {"jackknife", "fixed-kernel", "bandwidth-aware", "second-order", "full"}
         The most that will be asked of the result: "jackknife" and "full" compute what all of

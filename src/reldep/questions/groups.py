@@ -49,6 +49,7 @@ def groups(
     test: str = "score",
     n_permutations: int = 999,
     missing: str = "raise",
+    na: Any = (),
     engine: Any = "auto",
     rng: Any = None,
     names: Sequence[str] | None = None,
@@ -68,7 +69,7 @@ def groups(
     x, y : array_like, series, frame, sparse matrix or Precomputed
     by : array_like of labels
         The group of every row.
-    measure, kernel, missing, engine, rng, ids, data, where
+    measure, kernel, missing, na, engine, rng, ids, data, where
         As for :func:`compare`.
     alternative : {"two-sided", "greater", "less"}, default "two-sided"
         For two groups, in the order of their labels: "greater" asks whether the dependence is
@@ -105,7 +106,7 @@ def groups(
     check_count("n_permutations", n_permutations, at_least=1)
     check_count("n_simulations", n_simulations, at_least=400)
     settings = Settings(
-        measure=measure, kernel=kernel, missing=missing, engine=engine, rng=rng, ids=ids
+        measure=measure, kernel=kernel, missing=missing, na=na, engine=engine, rng=rng, ids=ids
     )
     labels = display_names(ROLES, (x, y), names)
     study = read_study(dict(zip(labels, (x, y), strict=True)), settings, roles=ROLES)

@@ -40,6 +40,7 @@ def matrix(
     clusters: Any = None,
     max_lag: int | str | None = None,
     missing: str = "raise",
+    na: Any = (),
     engine: Any = "auto",
     rng: Any = None,
     ids: Any = None,
@@ -58,7 +59,7 @@ def matrix(
         variable may have several columns, such as the activations of a network's layer.
     columns : as `variables`, optional
         A second set: the result is the rectangle of all dependences between the two sets.
-    measure, kernel, clusters, max_lag, missing, engine, rng, ids, data, where
+    measure, kernel, clusters, max_lag, missing, na, engine, rng, ids, data, where
         As for :func:`compare`; a mapping of kernels is by name.
     variance : {"jackknife", "fixed-kernel", "bandwidth-aware"}, default "jackknife"
     confidence_level : float, default 0.95
@@ -97,6 +98,7 @@ def matrix(
         clusters=clusters,
         max_lag=max_lag,
         missing=missing,
+        na=na,
         engine=engine,
         rng=rng,
         ids=ids,

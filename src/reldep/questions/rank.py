@@ -13,9 +13,14 @@ from reldep.questions.calling import asked
 from reldep.questions.cautions import cautions_about_targets
 from reldep.questions.declaring import Choice, Question, Selector, Slot, merged
 from reldep.questions.settings import Settings
-from reldep.questions.study import Computed, raise_cautions, read_study, reuse_influence
+from reldep.questions.study import (
+    Computed,
+    raise_cautions,
+    read_study,
+    reuse_influence,
+    source_apart,
+)
 from reldep.questions.targets import (
-    check_source_apart,
     name_all,
     names_in_influence,
     read_targets,
@@ -39,6 +44,7 @@ def rank(
     clusters: Any = None,
     max_lag: int | str | None = None,
     missing: str = "raise",
+    na: Any = (),
     engine: Any = "auto",
     rng: Any = None,
     confidence_level: float = 0.95,
@@ -65,7 +71,7 @@ def rank(
         At least two. Every column of a frame or array is a target of its own; in a mapping a
         target may have several columns. Of an :class:`Influence` all pairs with `source` are
         ranked.
-    measure, variance, clusters, max_lag, missing, engine, ids, data, where
+    measure, variance, clusters, max_lag, missing, na, engine, ids, data, where
         As for :func:`compare`.
     kernel : str, Kernel, callable, tuple of two or mapping, default "auto"
         One for all, a tuple (source, every target), or a mapping by name, in which "source"
@@ -113,6 +119,7 @@ def rank(
         clusters=clusters,
         max_lag=max_lag,
         missing=missing,
+        na=na,
         engine=engine,
         rng=rng,
         ids=ids,
@@ -155,7 +162,7 @@ def _compute(
         settings,
         roles=["source", *["targets"] * len(target_names)],
     )
-    check_source_apart(study.dataset, source_name, target_names)
+    study = source_apart(study, source_name, target_names)
     pairs = [(source_name, name) for name in target_names]
     return source_name, target_names, study.compute(pairs)
 

@@ -42,6 +42,7 @@ def sensitivity(
     clusters: Any = None,
     max_lag: int | str | None = None,
     missing: str = "raise",
+    na: Any = (),
     engine: Any = "auto",
     rng: Any = None,
     names: Sequence[str] | None = None,
@@ -63,7 +64,7 @@ def sensitivity(
         By what the bandwidths of all variables are multiplied together. By default from 1/8 to
         8. Each bandwidth is chosen once; variables without one (categories, linear kernels)
         stay as they are.
-    measure, kernel, alternative, variance, clusters, max_lag, missing, engine, rng, names
+    measure, kernel, alternative, variance, clusters, max_lag, missing, na, engine, rng, names
         As for :func:`compare`.
     ids, data, where
         As for :func:`compare`.
@@ -93,6 +94,7 @@ def sensitivity(
         clusters=clusters,
         max_lag=max_lag,
         missing=missing,
+        na=na,
         engine=engine,
         rng=rng,
         ids=ids,

@@ -21,7 +21,7 @@ class Settings:
 
     Attributes
     ----------
-    measure, kernel, variance, clusters, max_lag, missing, engine, rng, ids
+    measure, kernel, variance, clusters, max_lag, missing, na, engine, rng, ids
         As for :func:`reldep.compare`.
     """
 
@@ -31,6 +31,7 @@ class Settings:
     clusters: Any = None
     max_lag: int | str | None = None
     missing: str = "raise"
+    na: Any = ()
     engine: Any = "auto"
     rng: Any = None
     ids: Any = None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.data.dataset import Dataset, read_clusterings, read_dataset
+from reldep.data.inspection import check_values_outside, near_copies
 from reldep.data.objects import native_name
 from reldep.engine import Influence, Pair, Plan, compute_influence, plan
 from reldep.engine.job import make_job
@@ -238,6 +239,17 @@ def read_study(
     if dataset.n_dropped:
         kernels = {name: kernel.take(dataset.rows.positions) for name, kernel in kernels.items()}
     return Study(dataset, kernels, settings)
+
+
+def source_apart(study: Study, source: str, targets: Sequence[str]) -> Study:
+    """Refuse targets that hold the source, and caution about those that determine it."""
+    variables = study.dataset.variables
+    check_values_outside(variables, source, targets)
+    notes = near_copies(variables, source, targets)
+    if not notes:
+        return study
+    cautions = (*study.dataset.cautions, *notes)
+    return replace(study, dataset=replace(study.dataset, cautions=cautions))
 
 
 def reuse_influence(influence: Influence, pairs: Sequence[Pair], settings: Settings) -> Computed:

@@ -9,14 +9,11 @@ import numpy as np
 
 from reldep.data.checks import check_names_known
 from reldep.data.objects import frame_library, native_name
-from reldep.data.variables import Labels, Numeric
 from reldep.exceptions import InputError, InputTypeError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reldep.data.dataset import Dataset
-    from reldep.data.variables import Variable
     from reldep.engine import Influence
 
 
@@ -122,21 +119,3 @@ def names_in_influence(
             "ranking needs at least 2. Add them to the pairs of reldep.influence()."
         )
     return source, targets
-
-
-def check_source_apart(dataset: Dataset, source: str, targets: Sequence[str]) -> None:
-    """Refuse a target that is the source itself: it would always be the best."""
-    for name in targets:
-        if _same(dataset.variables[source], dataset.variables[name]):
-            raise InputError(
-                f"the target {name!r} is the source itself, on which it depends most by "
-                "construction; leave it out of targets."
-            )
-
-
-def _same(first: Variable, second: Variable) -> bool:
-    if isinstance(first, Numeric) and isinstance(second, Numeric):
-        return np.array_equal(first.values, second.values)
-    if isinstance(first, Labels) and isinstance(second, Labels):
-        return first.categories == second.categories and np.array_equal(first.codes, second.codes)
-    return False
