@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from reldep.questions.matrix import matrix
     from reldep.questions.planning import explain_plan
     from reldep.questions.rank import rank
+    from reldep.questions.scan import scan
     from reldep.questions.sensitivity import sensitivity
     from reldep.stats.contrasts import rotation
     from reldep.stats.paper import finite_sample_bound
@@ -52,6 +53,7 @@ _HOMES = {
     "paper_test": "reldep.questions.compare",
     "rank": "reldep.questions.rank",
     "rotation": "reldep.stats.contrasts",
+    "scan": "reldep.questions.scan",
     "sensitivity": "reldep.questions.sensitivity",
 }
 _ROOMS = ("datasets", "engine", "exceptions", "kernels", "plotting")
@@ -82,6 +84,7 @@ __all__ = [
     "plotting",
     "rank",
     "rotation",
+    "scan",
     "sensitivity",
 ]
 

@@ -73,8 +73,11 @@ def _subtract_effects(row: FloatArray, own: float, effects: FloatArray) -> None:
 @compiled
 def _fill_and_centre(
     x: FloatArray, form: int, c: float, matrix: FloatArray, effects: FloatArray
-) -> None:
-    """Fill a matrix without its diagonal and find the effects that make its rows sum to 0."""
+) -> float:
+    """Fill a matrix without its diagonal and find the effects that make its rows sum to 0.
+
+    The size of its values is returned, which all have the same sign.
+    """
     m = len(x)
     for i in range(m):
         _fill_row(x, i, form, c, matrix[i])
@@ -83,6 +86,7 @@ def _fill_and_centre(
     half = _total(effects) / (2.0 * (m - 1))
     for i in range(m):
         effects[i] = (effects[i] - half) / (m - 2)
+    return abs(2.0 * half / m)
 
 
 @compiled
@@ -95,6 +99,7 @@ def multiply_columns(
     further: FloatArray,
     products: FloatArray,
     totals: FloatArray,
+    sizes: FloatArray,
     packed: FloatArray,
 ) -> None:
     """Multiply the centred kernel matrix of every column by fixed centred matrices and by itself.
@@ -115,6 +120,8 @@ def multiply_columns(
         Takes the row sums of products, those with itself last.
     totals : ndarray, shape (n, e + f + 1)
         Takes the sums with `further`, then those of the derivative with `fixed` and with itself.
+    sizes : ndarray, shape (n,)
+        Takes the size of the kernel values.
     packed : ndarray, shape (n or 0, m (m - 1) / 2)
         Takes the centred matrices above the diagonal, if it has room.
     """
@@ -123,7 +130,7 @@ def multiply_columns(
     matrix, effects, slope = np.empty((m, m)), np.empty(m), np.empty(m)
     for s in range(n):
         x = columns[s]
-        _fill_and_centre(x, form, coefficients[s], matrix, effects)
+        sizes[s] = _fill_and_centre(x, form, coefficients[s], matrix, effects)
         for t in range(e + f + 1):
             totals[s, t] = 0.0
         place = 0

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from reldep.data.variables import FloatArray, Variable
+    from reldep.data.variables import BoolArray, FloatArray, Variable
     from reldep.kernels.base import FittedKernel, Kernel
 
 # Up to so many observations the fixed matrices, and one more for every core, are held whole.
@@ -42,13 +42,21 @@ class Batch:
         Conditional means: with the fixed variables, then with itself.
     moves : ndarray, shape (n, f + 1, m)
         What bandwidths that the data chose add to the influence values.
+    sizes : ndarray, shape (n,)
+        The size of the values of every kernel: what is far smaller than it is rounding.
     packed : ndarray, shape (n, m (m - 1) / 2), or None
         The centred matrices above the diagonal, if asked for.
     """
 
     means: FloatArray
     moves: FloatArray
+    sizes: FloatArray
     packed: FloatArray | None = None
+
+    def take(self, chosen: BoolArray) -> Batch:
+        """Keep some of the variables."""
+        packed = None if self.packed is None else self.packed[chosen]
+        return Batch(self.means[chosen], self.moves[chosen], self.sizes[chosen], packed)
 
 
 class Move(NamedTuple):
@@ -60,9 +68,10 @@ class Move(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Matrix:
-    """The centred matrix of one kernel, and those of its slopes in its bandwidths."""
+    """The centred matrix of one kernel, its size before, and its slopes in its bandwidths."""
 
     values: FloatArray
+    size: float
     moves: tuple[Move, ...]
 
     @classmethod
@@ -72,7 +81,9 @@ class Matrix:
             Move(probe.influence(_row_means(_whole(probe.side))), centred(_whole(probe.slope)))
             for probe in kernel.bandwidth_probes()
         ]
-        return cls(centred(_whole(kernel)), tuple(moves))
+        whole = _whole(kernel)
+        size = float(np.sqrt(np.mean(whole**2)))
+        return cls(centred(whole), size, tuple(moves))
 
 
 class Batches:
@@ -118,6 +129,7 @@ class Batches:
         made = Batch(
             np.empty((n, f + 1, m)),
             np.empty((n, f + 1, m)),
+            np.empty(n),
             np.empty((n, m * (m - 1) // 2)) if packs else None,
         )
         alone = list(range(n))
@@ -130,6 +142,7 @@ class Batches:
         for i in alone:
             matrix = Matrix.of(kernels[i].fit(variables[i], rng=rng))
             made.means[i], made.moves[i] = self._finished(matrix)
+            made.sizes[i] = matrix.size
             if made.packed is not None:
                 made.packed[i] = matrix.values[upper]
         return made
@@ -148,7 +161,7 @@ class Batches:
     def _compile(self, columns: FittedColumns, members: Any, made: Batch) -> None:
         """Send plain columns through compiled code, on all cores."""
         n, m, f, e = len(members), self.n, len(self._fixed), len(self._further)
-        products, totals = np.empty((n, f + 1, m)), np.empty((n, e + f + 1))
+        products, totals, sizes = np.empty((n, f + 1, m)), np.empty((n, e + f + 1)), np.empty(n)
         packed = np.empty((0, 0)) if made.packed is None else np.empty((n, m * (m - 1) // 2))
 
         def work(run: slice) -> None:
@@ -163,6 +176,7 @@ class Batches:
                 self._further,
                 products[run],
                 totals[run],
+                sizes[run],
                 packed[run],
             )
 
@@ -172,7 +186,7 @@ class Batches:
         with ThreadPoolExecutor(n_threads, thread_name_prefix="reldep") as pool:
             for _ in pool.map(work, runs):
                 pass
-        made.means[members] = conditional_means(products)
+        made.means[members], made.sizes[members] = conditional_means(products), sizes
         moves = self._fixed_moves(totals[:, :e])
         if columns.influence is not None:
             moves += self._own_moves(totals[:, e:], columns.influence)
@@ -249,7 +263,7 @@ class EngineBatches:
     ) -> Batch:
         """Compute A for some variables, one after another."""
         names = [str(j) for j in range(len(self.fixed))]
-        means, moves = [], []
+        means, moves, sizes = [], [], []
         for kernel, variable in zip(kernels, variables, strict=True):
             fitted = dict(zip(names, self.fixed, strict=True)) | {
                 "own": kernel.fit(variable, rng=rng)
@@ -258,7 +272,8 @@ class EngineBatches:
             found = compute_influence(fitted, pairs, self.engine, bandwidths=True)
             means.append(found.values)
             moves.append(found.bandwidth_psi)
-        return Batch(np.array(means), np.array(moves))
+            sizes.append(0.0 if found.sizes is None else float(np.sqrt(found.sizes[-1])))
+        return Batch(np.array(means), np.array(moves), np.array(sizes))
 
 
 def make_batches(fixed: Sequence[FittedKernel], engine: Any = "auto") -> Batches | EngineBatches:

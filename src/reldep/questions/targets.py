@@ -127,14 +127,15 @@ def names_in_influence(
 def check_source_apart(dataset: Dataset, source: str, targets: Sequence[str]) -> None:
     """Refuse a target that is the source itself: it would always be the best."""
     for name in targets:
-        if _same(dataset.variables[source], dataset.variables[name]):
+        if same_values(dataset.variables[source], dataset.variables[name]):
             raise InputError(
                 f"the target {name!r} is the source itself, on which it depends most by "
                 "construction; leave it out of targets."
             )
 
 
-def _same(first: Variable, second: Variable) -> bool:
+def same_values(first: Variable, second: Variable) -> bool:
+    """Tell whether two variables are the same numbers, or the same labels."""
     if isinstance(first, Numeric) and isinstance(second, Numeric):
         return np.array_equal(first.values, second.values)
     if isinstance(first, Labels) and isinstance(second, Labels):
