@@ -27,7 +27,7 @@ def data(m=60, n=30, seed=0):
     sources = rng.normal(size=(m, n))
     sources[:, :4] += first[:, None]
     sources[:, 4:8] -= second[:, None] ** 2
-    sources[:, 9] = np.round(sources[:, 9])
+    sources[:, -1] = np.round(sources[:, -1])
     return sources, first, second
 
 
@@ -38,9 +38,7 @@ def test_every_row_is_that_of_compare(measure, alternative):
     frame = reldep.scan(sources, first, second, measure=measure, alternative=alternative).to_frame()
     assert list(frame.columns) == COLUMNS
     for i in range(0, 30, 3):
-        one = reldep.compare(
-            sources[:, i], first, second, measure=measure, alternative=alternative
-        )
+        one = reldep.compare(sources[:, i], first, second, measure=measure, alternative=alternative)
         for name in ("estimate", "standard_error", "statistic", "pvalue"):
             np.testing.assert_allclose(frame[name][i], getattr(one, name), rtol=1e-10)
 
@@ -116,7 +114,7 @@ def test_all_sources_constant_is_an_error():
 def test_missing_values_are_refused_by_name():
     sources, first, second = data()
     sources[7, 2] = np.nan
-    with pytest.raises(ValueError, match="1 of 30 sources have missing values.*source 2.*row 7"):
+    with pytest.raises(ValueError, match=r"1 of 30 sources have missing values.*source 2.*row 7"):
         reldep.scan(sources, first, second)
 
 
@@ -185,7 +183,7 @@ def test_batches_do_not_change_the_answer(monkeypatch):
 
 
 def test_an_engine_of_the_users_gives_the_same():
-    sources, first, second = data(n=4)
+    sources, first, second = data(n=9)
     whole = reldep.scan(sources, first, second)
     tiled = reldep.scan(sources, first, second, engine="tiled")
     np.testing.assert_allclose(tiled.pvalues, whole.pvalues, rtol=1e-9)
@@ -212,7 +210,9 @@ def test_familywise_error_under_the_complete_null():
         sources = blocks + 0.5 * rng.normal(size=(m, 50))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            result = reldep.scan(sources, first, second, n_simulations=2000)
+            result = reldep.scan(
+                sources, first, second, kernel=Laplace(bandwidth="mean"), n_simulations=2000
+            )
         false += bool(result.is_shown(0.05).any())
     # Three standard errors of a share of .05 above it.
     assert false / n_draws <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / n_draws)
@@ -242,12 +242,13 @@ def test_intervals_are_those_of_a_matrix_of_one_row(measure):
     rectangle = reldep.matrix(
         {"source": source}, dict(zip(names, targets.T, strict=True)), measure=measure
     )
-    low, high = found.confidence_interval()
+    low, high = found.tests.intervals(rectangle.maxima, 0.95)
     expected_low, expected_high = rectangle.confidence_interval()
-    size = np.abs(found.estimates).max()
-    # Both critical values are drawn, from single precision roots.
-    np.testing.assert_allclose(low, expected_low, atol=0.02 * size)
-    np.testing.assert_allclose(high, expected_high, atol=0.02 * size)
+    np.testing.assert_allclose(low, expected_low, atol=1e-12)
+    np.testing.assert_allclose(high, expected_high, rtol=1e-9)
+    # The draws differ, not the law: 10,000 give the critical value to about one per cent.
+    quantiles = [np.quantile(maxima, 0.95) for maxima in (found.maxima, rectangle.maxima)]
+    np.testing.assert_allclose(*quantiles, rtol=0.03)
 
 
 def test_the_best_are_the_strongest_with_ranks_that_allow_for_the_choice():

@@ -90,6 +90,48 @@ def _fill_and_centre(
 
 
 @compiled
+def _multiply_rows(
+    x: FloatArray,
+    form: int,
+    factor: float,
+    matrix: FloatArray,
+    effects: FloatArray,
+    fixed: FloatArray,
+    further: FloatArray,
+    products: FloatArray,
+    totals: FloatArray,
+) -> None:
+    """Centre the matrix of one column row by row, while it is in the cache, and multiply."""
+    m, f, e = len(x), len(fixed), len(further)
+    slope = np.empty(m)
+    for i in range(m):
+        row = matrix[i]
+        if factor != 0:
+            _slope_row(x, i, form, factor, row, slope)
+        _subtract_effects(row, effects[i], effects)
+        row[i] = 0.0
+        for t in range(f):
+            products[t, i] = _product(row, fixed[t, i])
+        products[f, i] = _product(row, row)
+        for t in range(e):
+            totals[t] += _product(row, further[t, i])
+        if factor != 0:
+            for t in range(f):
+                totals[e + t] += _product(slope, fixed[t, i])
+            totals[e + f] += _product(slope, row)
+
+
+@compiled
+def _pack(matrix: FloatArray, out: FloatArray) -> None:
+    """Copy what is above the diagonal, row by row."""
+    place = 0
+    for i in range(len(matrix)):
+        for j in range(i + 1, len(matrix)):
+            out[place] = matrix[i, j]
+            place += 1
+
+
+@compiled
 def multiply_columns(
     columns: FloatArray,
     form: int,
@@ -126,30 +168,20 @@ def multiply_columns(
         Takes the centred matrices above the diagonal, if it has room.
     """
     n, m = columns.shape
-    f, e = len(fixed), len(further)
-    matrix, effects, slope = np.empty((m, m)), np.empty(m), np.empty(m)
+    matrix, effects = np.empty((m, m)), np.empty(m)
     for s in range(n):
-        x = columns[s]
-        sizes[s] = _fill_and_centre(x, form, coefficients[s], matrix, effects)
-        for t in range(e + f + 1):
-            totals[s, t] = 0.0
-        place = 0
-        for i in range(m):
-            row = matrix[i]
-            if slopes[s] != 0:
-                _slope_row(x, i, form, slopes[s], row, slope)
-            _subtract_effects(row, effects[i], effects)
-            row[i] = 0.0
-            for t in range(f):
-                products[s, t, i] = _product(row, fixed[t, i])
-            products[s, f, i] = _product(row, row)
-            for t in range(e):
-                totals[s, t] += _product(row, further[t, i])
-            if slopes[s] != 0:
-                for t in range(f):
-                    totals[s, e + t] += _product(slope, fixed[t, i])
-                totals[s, e + f] += _product(slope, row)
-            if len(packed):
-                for j in range(i + 1, m):
-                    packed[s, place] = row[j]
-                    place += 1
+        sizes[s] = _fill_and_centre(columns[s], form, coefficients[s], matrix, effects)
+        totals[s] = 0.0
+        _multiply_rows(
+            columns[s],
+            form,
+            slopes[s],
+            matrix,
+            effects,
+            fixed,
+            further,
+            products[s],
+            totals[s],
+        )
+        if len(packed):
+            _pack(matrix, packed[s])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from reldep.engine.columns import FittedColumns, fit_columns, group_columns
+from reldep.engine.columns import FittedColumns, fit_columns, group_columns, row_means, whole
 from reldep.engine.influence import compute_influence
 from reldep.kernels.machine import available_cores, numba_is_there
 
@@ -78,12 +78,12 @@ class Matrix:
     def of(cls, kernel: FittedKernel) -> Matrix:
         """Evaluate a kernel on all observations."""
         moves = [
-            Move(probe.influence(_row_means(_whole(probe.side))), centred(_whole(probe.slope)))
+            Move(probe.influence(row_means(whole(probe.side))), centred(whole(probe.slope)))
             for probe in kernel.bandwidth_probes()
         ]
-        whole = _whole(kernel)
-        size = float(np.sqrt(np.mean(whole**2)))
-        return cls(centred(whole), size, tuple(moves))
+        values = whole(kernel)
+        size = float(np.sqrt(np.mean(values**2)))
+        return cls(centred(values), size, tuple(moves))
 
 
 class Batches:
@@ -212,7 +212,7 @@ class Batches:
         return np.asarray(slopes[:, :, None] * influence[:, None, :])
 
     def _hsic(self, totals: FloatArray) -> FloatArray:
-        return totals / (self.n * (self.n - 3.0))
+        return np.asarray(totals / (self.n * (self.n - 3.0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -305,13 +305,3 @@ def centred(matrix: FloatArray) -> FloatArray:
     matrix -= effects[None, :]
     np.fill_diagonal(matrix, 0.0)
     return matrix
-
-
-def _whole(kernel: FittedKernel) -> FloatArray:
-    everything = slice(0, len(kernel))
-    return np.array(kernel(everything, everything), dtype=np.float64)
-
-
-def _row_means(matrix: FloatArray) -> FloatArray:
-    """Give the mean of each row over the other observations."""
-    return np.asarray((matrix.sum(axis=1) - np.diagonal(matrix)) / (len(matrix) - 1))

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reldep.data.variables import Numeric
-from reldep.kernels.radial import Distance, FittedRadial, Gaussian, Laplace, RadialKernel
+from reldep.kernels.radial import Distance, Gaussian, Laplace, RadialKernel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reldep.data.variables import FloatArray, Variable
-    from reldep.kernels.base import Kernel
+    from reldep.kernels.base import FittedKernel, Kernel
 
 # Columns whose values lie beyond these are measured in a unit of their own, one at a time.
 ORDINARY = (1e-60, 1e60)
@@ -118,11 +118,19 @@ def _one_by_one(
     """Fit by a rule that has no formula for many columns, such as the median."""
     widths, moves = np.empty(len(variables)), np.zeros((len(variables), len(variables[0])))
     for i, variable in enumerate(variables):
-        fitted: FittedRadial = kernel.fit(variable)
+        fitted = kernel.fit(variable)
         widths[i] = float(fitted.describe()["bandwidth"])
         for probe in fitted.bandwidth_probes():
-            side = probe.side
-            means = side.means_on_line() if isinstance(side, FittedRadial) else None
-            if means is not None:
-                moves[i] = probe.influence(means)
+            moves[i] = probe.influence(row_means(whole(probe.side)))
     return widths, moves
+
+
+def whole(kernel: FittedKernel) -> FloatArray:
+    """Evaluate a kernel on all observations."""
+    everything = slice(0, len(kernel))
+    return np.array(kernel(everything, everything), dtype=np.float64)
+
+
+def row_means(matrix: FloatArray) -> FloatArray:
+    """Give the mean of each row over the other observations."""
+    return np.asarray((matrix.sum(axis=1) - np.diagonal(matrix)) / (len(matrix) - 1))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.data.frames import aligned, frame_library, index_rows
+from reldep.data.frames import aligned, column_names, frame_library, index_rows
 from reldep.data.objects import read_variable
 from reldep.data.variables import Numeric
 from reldep.exceptions import InputError, Option
@@ -104,8 +104,7 @@ class WideStudy:
             own = own.part(rows, {name: name for name in self.fixed_names})
         rng = own.settings.generator()
         fitted = (
-            own.kernels[name].fit(own.dataset.variables[name], rng=rng)
-            for name in self.fixed_names
+            own.kernels[name].fit(own.dataset.variables[name], rng=rng) for name in self.fixed_names
         )
         return Part(rows, tuple(fitted), members)
 
@@ -182,10 +181,13 @@ def _is_table(many: Any) -> bool:
         return many.ndim == 2 and many.shape[1] > 0 and many.dtype.kind in "fiu"
     if isinstance(many, Mapping) or frame_library(many) is None or not hasattr(many, "columns"):
         return False
+    names = column_names(many)
+    if len(set(names)) < len(names):
+        return False
     import narwhals as nw
 
     native = nw.from_native(many, eager_only=True, pass_through=True)
-    if not isinstance(native, nw.DataFrame) or len(set(native.columns)) < len(native.columns):
+    if not isinstance(native, nw.DataFrame):
         return False
     return len(native.columns) > 0 and all(kind.is_numeric() for kind in native.schema.values())
 

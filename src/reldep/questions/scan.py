@@ -29,7 +29,6 @@ from reldep.words import listed
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from reldep.data.variables import FloatArray
     from reldep.exceptions import ReldepWarning
     from reldep.questions.columns import Part
 
@@ -221,7 +220,7 @@ class _Work:
             )
         order = np.argsort(self.done)
         self.done = [self.done[i] for i in order]
-        self.tests = kind.joined(found, order)  # type: ignore[arg-type]
+        self.tests = kind.joined(found, order)
         return self
 
     def _tested(self, kind: type[Any]) -> Iterator[tuple[list[int], Any]]:
@@ -296,9 +295,10 @@ class _Work:
             )
         for reason in dict.fromkeys(reason for _, reason in self.skipped):
             names = [name for name, why in self.skipped if why == reason]
+            verb = "was" if len(names) == 1 else "were"
             found.append(
                 DataWarning(
-                    f"{len(names):,} of {len(wide.names):,} {self.role} {'was' if len(names) == 1 else 'were'} skipped "
+                    f"{len(names):,} of {len(wide.names):,} {self.role} {verb} skipped "
                     f"({reason}): {listed(names, 5)}."
                 )
             )

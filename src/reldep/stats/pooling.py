@@ -23,9 +23,7 @@ FEWEST_FOR_TREND = 45
 LEAST_NOISE = 1e-9
 
 
-def pooled_degrees(
-    kurtosis: FloatArray, n: int | IntArray, most: float = np.inf
-) -> FloatArray:
+def pooled_degrees(kurtosis: FloatArray, n: int | IntArray, most: float = np.inf) -> FloatArray:
     """Give degrees of freedom ``2(n-4)/(G-1)`` with the kurtosis corrected and pooled.
 
     ``G = 3 + (n-1)((n+1)(κ-3) + 6)/((n-2)(n-3))`` is the usual small-sample correction; each G is

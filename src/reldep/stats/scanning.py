@@ -7,8 +7,8 @@ that are adjusted for the number of sources, where the smallest of many counts.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import log_ndtr
@@ -18,7 +18,7 @@ from reldep.stats.comparisons import holm
 from reldep.stats.covariance import ROUNDING
 from reldep.stats.differences import compare_pairs
 from reldep.stats.jackknife import ORDER, jackknife_of_rows, left_out_hsics
-from reldep.stats.joint_draws import JointDraws, critical_value, tail_probability
+from reldep.stats.joint_draws import JointDraws, SingleArray, critical_value, tail_probability
 from reldep.stats.measures import NORMALISED
 from reldep.stats.pooling import pooled_degrees
 from reldep.stats.score_intervals import ScoreVariance, own_kurtosis
@@ -97,7 +97,7 @@ class SourceTests:
     df: FloatArray
     kurtosis: FloatArray
     n: IntArray
-    deviations: FloatArray
+    deviations: SingleArray
 
     @classmethod
     def of(cls, jackknife: Jackknife, rows: IntArray, n_rows: int) -> SourceTests:
@@ -129,11 +129,11 @@ class SourceTests:
     @classmethod
     def joined(cls, parts: Sequence[SourceTests], order: IntArray) -> SourceTests:
         """Put parts together, in a new order."""
-        columns = (
-            np.concatenate([getattr(part, name) for part in parts])[order]
+        columns = {
+            name: np.concatenate([getattr(part, name) for part in parts])[order]
             for name in cls.__dataclass_fields__
-        )
-        return cls(*columns)
+        }
+        return cls(**columns)
 
     @property
     def statistic(self) -> FloatArray:
@@ -173,14 +173,16 @@ def log_pvalues(statistic: FloatArray, df: FloatArray, alternative: str) -> Floa
     """Give natural logarithms of the p-values of many t statistics."""
     if alternative == "two-sided":
         both = math.log(2.0) + student.log_tail(np.abs(statistic), df)
-        return np.minimum(both, 0.0)
-    return student.log_tail(statistic if alternative == "greater" else -statistic, df)
+        return np.asarray(np.minimum(both, 0.0))
+    return np.asarray(student.log_tail(statistic if alternative == "greater" else -statistic, df))
 
 
 def _unit(deviations: FloatArray) -> FloatArray:
     """Give every row the length 1: only directions count, and single precision holds them."""
     lengths = np.linalg.norm(deviations, axis=1, keepdims=True)
-    return np.divide(deviations, lengths, out=np.zeros_like(deviations), where=lengths > 0)
+    unit = np.zeros_like(deviations)
+    np.divide(deviations, lengths, out=unit, where=lengths > 0)
+    return unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,7 +208,7 @@ class TargetTests:
     second: FloatArray
     kurtosis: FloatArray
     n: IntArray
-    deviations: FloatArray
+    deviations: SingleArray
     bounded: bool
 
     @classmethod
@@ -229,10 +231,10 @@ class TargetTests:
     def joined(cls, parts: Sequence[TargetTests], order: IntArray) -> TargetTests:
         """Put parts together, in a new order."""
         names = [name for name in cls.__dataclass_fields__ if name != "bounded"]
-        columns = (
-            np.concatenate([getattr(part, name) for part in parts])[order] for name in names
-        )
-        return cls(*columns, parts[0].bounded)
+        columns: dict[str, Any] = {
+            name: np.concatenate([getattr(part, name) for part in parts])[order] for name in names
+        }
+        return replace(parts[0], **columns)
 
     @property
     def excess(self) -> FloatArray:
@@ -253,7 +255,7 @@ class TargetTests:
         """
         statistic = self.n * self.values / self.scale + 1.0
         root = np.sqrt(np.maximum(statistic, 0.0))
-        return np.minimum(math.log(2.0) + log_ndtr(-root), 0.0)
+        return np.asarray(np.minimum(math.log(2.0) + log_ndtr(-root), 0.0))
 
     def maxima(self, n_draws: int, rng: np.random.Generator) -> FloatArray:
         """Draw the largest studentised error of all targets, sorted."""
@@ -269,7 +271,7 @@ class TargetTests:
             self.values / self.scale,
             self.variance / self.scale**2,
             self.second / self.scale**2,
-            self.n,
+            self.n.astype(np.float64),
             self.excess,
             self.bounded,
         )
