@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +14,10 @@ from reldep.data.objects import native_name
 from reldep.engine.batches import make_batches
 from reldep.engine.threads import progress_bar
 from reldep.exceptions import DataWarning, InputError, Option
+from reldep.questions.calling import asked
 from reldep.questions.cautions import small_sample_cautions
 from reldep.questions.columns import WideStudy, read_wide
-from reldep.questions.declaring import Choice, Question, Slot
-from reldep.questions.repetition import repeatable
+from reldep.questions.declaring import Choice, Question, Selector, Slot
 from reldep.questions.settings import Settings
 from reldep.questions.study import display_names, raise_cautions
 from reldep.results.provenance import Provenance
@@ -27,7 +28,7 @@ from reldep.stats.scanning import SourceTests, TargetTests, batch_jackknife, has
 from reldep.words import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from reldep.exceptions import ReldepWarning
     from reldep.questions.columns import Part
@@ -43,7 +44,7 @@ BATCH_BYTES = 60_000_000
 LARGEST_BATCH = 1_000
 
 
-@repeatable
+@asked
 def scan(
     sources: Any,
     first: Any,
@@ -57,6 +58,8 @@ def scan(
     rng: Any = None,
     names: Sequence[str] | None = None,
     ids: Any = None,
+    data: Any = None,  # noqa: ARG001 (@asked takes its columns)
+    where: str | None = None,  # noqa: ARG001
     adjust: str = "single-step",
     confidence_level: float = 0.95,
     n_simulations: int = 10_000,
@@ -74,7 +77,7 @@ def scan(
         listed. In the second form: one source, as for :func:`compare`.
     first, second : array_like, series, frame, sparse matrix or Precomputed
         The two targets. In the second form `first` is the many targets, and there is no `second`.
-    measure, missing, engine, rng, ids
+    measure, missing, engine, rng, ids, data, where
         As for :func:`compare`. With ``missing="drop"`` every source has its own complete rows.
     kernel : str, Kernel, callable, tuple or mapping, default "auto"
         One for all, a tuple (sources, first, second) or (source, targets), or a mapping by these
@@ -158,6 +161,14 @@ def _scan_targets(
 ) -> TargetScan:
     """Estimate the dependence of one source on every target."""
     label = names[0] if names else native_name(source) or "source"
+    if isinstance(source, Mapping):
+        # A name with its data, as for the sources of the first form.
+        if len(source) != 1:
+            raise InputError(
+                f"{len(source)} sources, and only one other argument",
+                ["pass one source and its targets, or ", Option("second"), " too."],
+            )
+        label, source = next(iter(source.items()))
     wide = read_wide("targets", targets, {label: source}, settings, ["source"])
     found = _Work(wide, "targets").run(TargetTests)
     log_pvalues = found.tests.log_pvalues()
@@ -327,22 +338,31 @@ class _ScanQuestion(Question):
         if targets and data.get("source") and not sources and not pair:
             ((name, source),) = data["source"].items()
             return [source, targets], {"names": [name]}
-        raise InputError(
-            "a scan is of many sources and two targets, or of one source and many targets",
-            [
-                "give ",
-                Option("sources"),
-                ", ",
-                Option("first"),
-                " and ",
-                Option("second"),
-                "; or ",
-                Option("source"),
-                " and ",
-                Option("targets"),
-                ".",
-            ],
-        )
+        raise _neither()
+
+    def written(self, filled: Mapping[str, Any], columns: Selector) -> dict[str, Any]:
+        if filled.get("source"):
+            return {"sources": filled["source"], "first": filled.get("targets")}
+        return super().written(filled, columns)
+
+
+def _neither() -> InputError:
+    return InputError(
+        "a scan is of many sources and two targets, or of one source and many targets",
+        [
+            "give ",
+            Option("sources"),
+            ", ",
+            Option("first"),
+            " and ",
+            Option("second"),
+            "; or ",
+            Option("source"),
+            " and ",
+            Option("targets"),
+            ".",
+        ],
+    )
 
 
 QUESTIONS = (
