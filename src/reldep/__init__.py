@@ -9,7 +9,7 @@ from reldep.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from reldep import datasets, engine, exceptions, kernels, plotting
-    from reldep.engine import DaskEngine, Dense, Features, Influence, Tiled
+    from reldep.engine import DaskEngine, Dense, Features, Influence, LowRank, Tiled
     from reldep.exceptions import ReldepWarning
     from reldep.questions.compare import compare, paper_test
     from reldep.questions.contrast import contrast
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from reldep.questions.matrix import matrix
     from reldep.questions.planning import explain_plan
     from reldep.questions.rank import rank
+    from reldep.questions.scan import scan
     from reldep.questions.sensitivity import sensitivity
     from reldep.stats.contrasts import rotation
     from reldep.stats.paper import finite_sample_bound
@@ -36,6 +37,7 @@ _HOMES = {
     "Dense": "reldep.engine",
     "Features": "reldep.engine",
     "Influence": "reldep.engine",
+    "LowRank": "reldep.engine",
     "ReldepWarning": "reldep.exceptions",
     "Tiled": "reldep.engine",
     "cka": "reldep.questions.dependence",
@@ -52,6 +54,7 @@ _HOMES = {
     "paper_test": "reldep.questions.compare",
     "rank": "reldep.questions.rank",
     "rotation": "reldep.stats.contrasts",
+    "scan": "reldep.questions.scan",
     "sensitivity": "reldep.questions.sensitivity",
 }
 _ROOMS = ("datasets", "engine", "exceptions", "kernels", "plotting")
@@ -61,6 +64,7 @@ __all__ = [
     "Dense",
     "Features",
     "Influence",
+    "LowRank",
     "ReldepWarning",
     "Tiled",
     "cka",
@@ -82,6 +86,7 @@ __all__ = [
     "plotting",
     "rank",
     "rotation",
+    "scan",
     "sensitivity",
 ]
 

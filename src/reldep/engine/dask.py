@@ -167,9 +167,9 @@ def versions() -> dict[str, str]:
     """Tell what decides the numbers of this process, and their machine code."""
     import numba
 
-    import reldep
+    from reldep.version import __version__
 
-    return {"reldep": reldep.__version__, "numba": numba.__version__}
+    return {"reldep": __version__, "numba": numba.__version__}
 
 
 def check_workers(client: Any) -> None:

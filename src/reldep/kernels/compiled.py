@@ -34,6 +34,7 @@ MADE_OF = (
     "kernels/compiled.py",
     "kernels/base.py",
     "engine/fills.py",
+    "engine/batch_loops.py",
     "engine/line_loops.py",
     "engine/recipe.py",
 )

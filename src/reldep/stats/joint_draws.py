@@ -48,7 +48,9 @@ class JointDraws:
     seed: int
 
     @classmethod
-    def of(cls, deviations: FloatArray, n_draws: int, rng: np.random.Generator) -> JointDraws:
+    def of(
+        cls, deviations: FloatArray | SingleArray, n_draws: int, rng: np.random.Generator
+    ) -> JointDraws:
         """Prepare draws for leave-one-out deviations, shape (p, n)."""
         p, n = deviations.shape
         largest = float(np.abs(deviations).max(initial=0.0))

@@ -14,7 +14,7 @@ import numpy as np
 from reldep.stats.jackknife import FEWEST_ROWS
 
 if TYPE_CHECKING:
-    from reldep.data.variables import FloatArray
+    from reldep.data.variables import FloatArray, IntArray
 
 # With fewer comparisons than these there is no trend to speak of, or only a constant one.
 FEWEST_TO_LIFT = 10
@@ -23,13 +23,14 @@ FEWEST_FOR_TREND = 45
 LEAST_NOISE = 1e-9
 
 
-def pooled_degrees(kurtosis: FloatArray, n: int, most: float = np.inf) -> FloatArray:
+def pooled_degrees(kurtosis: FloatArray, n: int | IntArray, most: float = np.inf) -> FloatArray:
     """Give degrees of freedom ``2(n-4)/(G-1)`` with the kurtosis corrected and pooled.
 
     ``G = 3 + (n-1)((n+1)(κ-3) + 6)/((n-2)(n-3))`` is the usual small-sample correction; each G is
-    at least the mean of all, since a kurtosis by itself is noisy and low where it matters.
+    at least the mean of all, since a kurtosis by itself is noisy and low where it matters. The
+    number of rows n may differ from one to another.
     """
-    if n < FEWEST_ROWS:
+    if np.min(n) < FEWEST_ROWS:
         return np.full(np.shape(kurtosis), most)
     corrected = 3.0 + (n - 1) / ((n - 2) * (n - 3)) * ((n + 1) * (kurtosis - 3.0) + 6.0)
     corrected = np.maximum(corrected, corrected.mean())

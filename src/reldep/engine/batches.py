@@ -1,0 +1,307 @@
+"""Many variables, one after another, beside a few fixed ones: what a scan needs of an engine.
+
+A centred kernel matrix has zeros on its diagonal and rows that sum to 0. Of two such matrices the
+row sums of products are all that A needs, so that a variable is filled, centred, multiplied with
+the fixed ones and with itself, and forgotten. Plain columns under a Gaussian, Laplace or distance
+kernel go through compiled code; everything else one variable at a time.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from reldep.engine.columns import FittedColumns, fit_columns, group_columns, row_means, whole
+from reldep.engine.influence import compute_influence
+from reldep.kernels.machine import available_cores, numba_is_there
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from reldep.data.variables import BoolArray, FloatArray, Variable
+    from reldep.kernels.base import FittedKernel, Kernel
+
+# Up to so many observations the fixed matrices, and one more for every core, are held whole.
+DENSE_UP_TO = 3_000
+
+# Fewer variables than these are done before compiled code is loaded.
+COMPILED_FROM = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """A for some variables, each with every fixed one and with itself.
+
+    Attributes
+    ----------
+    means : ndarray, shape (n, f + 1, m)
+        Conditional means: with the fixed variables, then with itself.
+    moves : ndarray, shape (n, f + 1, m)
+        What bandwidths that the data chose add to the influence values.
+    sizes : ndarray, shape (n,)
+        The size of the values of every kernel: what is far smaller than it is rounding.
+    packed : ndarray, shape (n, m (m - 1) / 2), or None
+        The centred matrices above the diagonal, if asked for.
+    """
+
+    means: FloatArray
+    moves: FloatArray
+    sizes: FloatArray
+    packed: FloatArray | None = None
+
+    def take(self, chosen: BoolArray) -> Batch:
+        """Keep some of the variables."""
+        packed = None if self.packed is None else self.packed[chosen]
+        return Batch(self.means[chosen], self.moves[chosen], self.sizes[chosen], packed)
+
+
+class Move(NamedTuple):
+    """How a bandwidth of a kernel moves, and the slope of the kernel in it."""
+
+    influence: FloatArray
+    slope: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """The centred matrix of one kernel, its size before, and its slopes in its bandwidths."""
+
+    values: FloatArray
+    size: float
+    moves: tuple[Move, ...]
+
+    @classmethod
+    def of(cls, kernel: FittedKernel) -> Matrix:
+        """Evaluate a kernel on all observations."""
+        moves = [
+            Move(probe.influence(row_means(whole(probe.side))), centred(whole(probe.slope)))
+            for probe in kernel.bandwidth_probes()
+        ]
+        values = whole(kernel)
+        size = float(np.sqrt(np.mean(values**2)))
+        return cls(centred(values), size, tuple(moves))
+
+
+class Batches:
+    """Fixed variables, with which any number of others is compared.
+
+    Parameters
+    ----------
+    fixed : sequence of FittedKernel
+    """
+
+    def __init__(self, fixed: Sequence[FittedKernel]) -> None:
+        self._matrices = [Matrix.of(kernel) for kernel in fixed]
+        self._fixed = np.array([matrix.values for matrix in self._matrices])
+        slopes = [move.slope for matrix in self._matrices for move in matrix.moves]
+        self.n = self._fixed.shape[1]
+        self._further = np.array(slopes).reshape(-1, self.n, self.n)
+        self.hsics = np.einsum("aij,bij->ab", self._fixed, self._fixed) / (self.n * (self.n - 3))
+        own = [self._finished(matrix) for matrix in self._matrices]
+        self.own_means = np.array([means[-1] for means, _ in own])
+        self.own_moves = np.array([moves[-1] for _, moves in own])
+
+    def batch(
+        self,
+        kernels: Sequence[Kernel],
+        variables: Sequence[Variable],
+        *,
+        rng: np.random.Generator | None = None,
+        packs: bool = False,
+    ) -> Batch:
+        """Compute A for some variables.
+
+        Parameters
+        ----------
+        kernels : sequence of Kernel
+            One for each variable, to be fitted.
+        variables : sequence of Variable
+        rng : numpy.random.Generator, optional
+            For fits with random steps.
+        packs : bool, default False
+            Whether the centred matrices are wanted too.
+        """
+        n, m, f = len(variables), self.n, len(self._fixed)
+        made = Batch(
+            np.empty((n, f + 1, m)),
+            np.empty((n, f + 1, m)),
+            np.empty(n),
+            np.empty((n, m * (m - 1) // 2)) if packs else None,
+        )
+        alone = list(range(n))
+        if n >= COMPILED_FROM and numba_is_there():
+            groups, alone = group_columns(kernels, variables)
+            for kernel, members in groups.items():
+                columns = fit_columns(kernel, [variables[i] for i in members])
+                self._compile(columns, np.array(members), made)
+        upper = np.triu_indices(m, k=1)
+        for i in alone:
+            matrix = Matrix.of(kernels[i].fit(variables[i], rng=rng))
+            made.means[i], made.moves[i] = self._finished(matrix)
+            made.sizes[i] = matrix.size
+            if made.packed is not None:
+                made.packed[i] = matrix.values[upper]
+        return made
+
+    def _finished(self, matrix: Matrix) -> tuple[FloatArray, FloatArray]:
+        """Multiply one matrix by the fixed ones and by itself."""
+        partners = [*self._fixed, matrix.values]
+        products = np.array([np.einsum("ij,ij->i", matrix.values, other) for other in partners])
+        slopes = [[np.vdot(move.slope, other) for other in partners] for move in matrix.moves]
+        totals = np.array([np.vdot(slope, matrix.values) for slope in self._further])
+        moves = self._fixed_moves(totals[None])[0]
+        for move, slope in zip(matrix.moves, slopes, strict=True):
+            moves += self._own_moves(np.array([slope]), move.influence[None])[0]
+        return conditional_means(products), moves
+
+    def _compile(self, columns: FittedColumns, members: Any, made: Batch) -> None:
+        """Send plain columns through compiled code, on all cores."""
+        n, m, f, e = len(members), self.n, len(self._fixed), len(self._further)
+        products, totals, sizes = np.empty((n, f + 1, m)), np.empty((n, e + f + 1)), np.empty(n)
+        packed = np.empty((0, 0)) if made.packed is None else np.empty((n, m * (m - 1) // 2))
+
+        def work(run: slice) -> None:
+            from reldep.engine.batch_loops import multiply_columns
+
+            multiply_columns(
+                columns.values[run],
+                columns.form,
+                columns.coefficients[run],
+                columns.slopes[run],
+                self._fixed,
+                self._further,
+                products[run],
+                totals[run],
+                sizes[run],
+                packed[run],
+            )
+
+        n_threads = available_cores()
+        step = max(1, min(64, n // n_threads))
+        runs = [slice(start, start + step) for start in range(0, n, step)]
+        with ThreadPoolExecutor(n_threads, thread_name_prefix="reldep") as pool:
+            for _ in pool.map(work, runs):
+                pass
+        made.means[members], made.sizes[members] = conditional_means(products), sizes
+        moves = self._fixed_moves(totals[:, :e])
+        if columns.influence is not None:
+            moves += self._own_moves(totals[:, e:], columns.influence)
+        made.moves[members] = moves
+        if made.packed is not None:
+            made.packed[members] = packed
+
+    def _fixed_moves(self, totals: FloatArray) -> FloatArray:
+        """Turn sums with the slopes of the fixed kernels into what their bandwidths add."""
+        moves = np.zeros((len(totals), len(self._fixed) + 1, self.n))
+        number = 0
+        for j, matrix in enumerate(self._matrices):
+            for move in matrix.moves:
+                moves[:, j] += np.multiply.outer(self._hsic(totals[:, number]), move.influence)
+                number += 1
+        return moves
+
+    def _own_moves(self, totals: FloatArray, influence: FloatArray) -> FloatArray:
+        """Turn sums with the slopes of the variables into what their own bandwidths add."""
+        slopes = self._hsic(totals)
+        # With itself a variable has the bandwidth in both of its kernels.
+        slopes[:, -1] *= 2.0
+        return np.asarray(slopes[:, :, None] * influence[:, None, :])
+
+    def _hsic(self, totals: FloatArray) -> FloatArray:
+        return np.asarray(totals / (self.n * (self.n - 3.0)))
+
+
+@dataclass(frozen=True, eq=False)
+class EngineBatches:
+    """The same for more observations than whole matrices can be held of, or by another engine.
+
+    Attributes
+    ----------
+    fixed : sequence of FittedKernel
+    engine : str or Engine
+    """
+
+    fixed: Sequence[FittedKernel]
+    engine: Any = "auto"
+    own_means: FloatArray = field(init=False)
+    own_moves: FloatArray = field(init=False)
+    hsics: FloatArray = field(init=False)
+
+    def __post_init__(self) -> None:
+        names = [str(j) for j in range(len(self.fixed))]
+        pairs = [(name, name) for name in names]
+        beside = [(a, b) for a in names for b in names if a < b]
+        found = compute_influence(
+            dict(zip(names, self.fixed, strict=True)),
+            pairs,
+            self.engine,
+            bandwidths=True,
+            means=beside,
+        )
+        hsics = np.diag(found.estimates)
+        for a, b in beside:
+            hsics[int(a), int(b)] = hsics[int(b), int(a)] = found.hsic((a, b))
+        object.__setattr__(self, "own_means", found.values)
+        object.__setattr__(self, "own_moves", found.bandwidth_psi)
+        object.__setattr__(self, "hsics", hsics)
+
+    @property
+    def n(self) -> int:
+        """The number of observations."""
+        return len(self.fixed[0])
+
+    def batch(
+        self,
+        kernels: Sequence[Kernel],
+        variables: Sequence[Variable],
+        *,
+        rng: np.random.Generator | None = None,
+    ) -> Batch:
+        """Compute A for some variables, one after another."""
+        names = [str(j) for j in range(len(self.fixed))]
+        means, moves, sizes = [], [], []
+        for kernel, variable in zip(kernels, variables, strict=True):
+            fitted = dict(zip(names, self.fixed, strict=True)) | {
+                "own": kernel.fit(variable, rng=rng)
+            }
+            pairs = [*(("own", name) for name in names), ("own", "own")]
+            found = compute_influence(fitted, pairs, self.engine, bandwidths=True)
+            means.append(found.values)
+            moves.append(found.bandwidth_psi)
+            sizes.append(0.0 if found.sizes is None else float(np.sqrt(found.sizes[-1])))
+        return Batch(np.array(means), np.array(moves), np.array(sizes))
+
+
+def make_batches(fixed: Sequence[FittedKernel], engine: Any = "auto") -> Batches | EngineBatches:
+    """Hold whole matrices of the fixed variables where that is possible and allowed."""
+    by_name = isinstance(engine, str) and engine in ("auto", "dense")
+    if by_name and (engine == "dense" or len(fixed[0]) <= DENSE_UP_TO):
+        return Batches(fixed)
+    return EngineBatches(fixed, engine)
+
+
+def conditional_means(products: FloatArray) -> FloatArray:
+    """Finish A from row sums q of products of centred matrices, along the last axis.
+
+    With rows that sum to 0 the formula of :func:`reldep.engine.terms.conditional_means` is
+    ``a = ((m-2) q + Σq) / (2 (m-1)(m-3))``.
+    """
+    m = products.shape[-1]
+    total = products.sum(axis=-1, keepdims=True)
+    return np.asarray(((m - 2) * products + total) / (2.0 * (m - 1) * (m - 3)))
+
+
+def centred(matrix: FloatArray) -> FloatArray:
+    """Set the diagonal to 0 and take effects off, so that every row sums to 0."""
+    m = len(matrix)
+    np.fill_diagonal(matrix, 0.0)
+    sums = matrix.sum(axis=1)
+    effects = (sums - sums.sum() / (2.0 * (m - 1))) / (m - 2)
+    matrix -= effects[:, None]
+    matrix -= effects[None, :]
+    np.fill_diagonal(matrix, 0.0)
+    return matrix

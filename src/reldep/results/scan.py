@@ -1,0 +1,397 @@
+"""The answers of scans: many sources against two targets, or one source against many targets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reldep.data.checks import check_count, check_level
+from reldep.data.frames import make_frame
+from reldep.results.base import Answer
+from reldep.results.description import Picture, rendered
+from reldep.stats.testing import Intervals
+from reldep.words import MEASURE_NAMES, interval_text, listed, number, percent
+
+if TYPE_CHECKING:
+    from reldep.data.variables import BoolArray, FloatArray, IntArray
+    from reldep.stats.scanning import SourceTests, TargetTests
+
+# How many rows a summary shows, and how many dots of a picture have names.
+SHOWN = 20
+LABELLED = 10
+
+CLAIMS = {
+    "greater": "depend more on {first} than on {second}",
+    "less": "depend less on {first} than on {second}",
+    "two-sided": "do not depend equally on {first} and {second}",
+}
+ADJUSTMENTS_IN_WORDS = {
+    "single-step": "the largest statistic of all under their joint law",
+    "holm": "Holm's procedure",
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Screen(Answer):
+    """What the answers about thousands of variables share.
+
+    Attributes
+    ----------
+    log10_pvalues : ndarray, shape (S,)
+        Decimal logarithms, which cannot underflow.
+    fdr : ndarray, shape (S,)
+        The false-discovery rate at which each would be claimed (Benjamini and Hochberg).
+    adjusted_pvalues : ndarray, shape (S,)
+        Adjusted for the number of variables, so that the chance of any false claim is kept.
+    adjust : str
+    skipped : tuple of (str, str)
+        Variables that were left out, and why.
+    """
+
+    log10_pvalues: FloatArray
+    fdr: FloatArray
+    adjusted_pvalues: FloatArray
+    adjust: str
+    skipped: tuple[tuple[str, str], ...]
+
+    @property
+    def pvalues(self) -> FloatArray:
+        """The p-value of every variable by itself."""
+        return np.asarray(10.0**self.log10_pvalues)
+
+    def is_discovery(self, fdr: float = 0.05) -> BoolArray:
+        """Tell which variables are claimed if a share `fdr` of false claims is accepted."""
+        return np.asarray(self.fdr <= check_level("fdr", fdr))
+
+    def is_shown(self, alpha: float = 0.05) -> BoolArray:
+        """Tell which variables are claimed if any false claim is to have a chance of `alpha`."""
+        return np.asarray(self.adjusted_pvalues <= alpha)
+
+    def skipped_frame(self) -> Any:
+        """Give a data frame of the variables that were left out, and why."""
+        columns = {
+            "name": [name for name, _ in self.skipped],
+            "reason": [reason for _, reason in self.skipped],
+        }
+        return make_frame(columns, self.provenance.library)
+
+    def _strongest(self) -> IntArray:
+        """Give the variables by their evidence, the strongest first."""
+        return np.argsort(self.log10_pvalues, kind="stable")
+
+    def summary(self, alpha: float = 0.05) -> str:
+        """Say the answer in words and show the variables with the strongest evidence."""
+        columns = self.table(alpha)
+        order = self._strongest()[:SHOWN]
+        top = {name: [column[i] for i in order] for name, column in columns.items()}
+        more = len(self.fdr) - len(order)
+        lines = [self.sentence(alpha), "", self._text_table(top)]
+        lines += [f"and {more:,} with less evidence; to_frame() has all."] * bool(more)
+        lines += ["", *self.footnotes()]
+        lines += [f"Caution: {caution}" for caution in self.warnings]
+        return "\n".join(lines)
+
+    def settings(self) -> dict[str, str]:
+        """Give the choices behind the answer, with the adjustment."""
+        return super().settings() | {"Adjustment of p-values": self.adjust}
+
+    def headings(self) -> dict[str, str]:
+        """Give a heading for every column of the table."""
+        return super().headings() | {"fdr": "false-discovery rate", "statistic": "t"}
+
+    def references(self) -> tuple[str, ...]:
+        """Name the sources that a report lists."""
+        return super().references()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Scan(Screen):
+    """The answer of :func:`reldep.scan` for many sources and two targets.
+
+    Attributes
+    ----------
+    sources : tuple of str
+        In the order given, without those that were skipped.
+    first, second : str
+    alternative : {"greater", "less", "two-sided"}
+    tests : SourceTests
+        The test of every source by itself.
+    """
+
+    sources: tuple[str, ...]
+    first: str
+    second: str
+    alternative: str
+    tests: SourceTests
+
+    @property
+    def estimates(self) -> FloatArray:
+        """The difference of the two dependences, for every source."""
+        return self.tests.estimate
+
+    def table(self, alpha: float = 0.05) -> dict[str, list[Any]]:  # noqa: ARG002
+        """Give one row per source, in the order given."""
+        return {
+            "source": list(self.sources),
+            "estimate": self.tests.estimate.tolist(),
+            "standard_error": self.tests.standard_error.tolist(),
+            "statistic": self.tests.statistic.tolist(),
+            "pvalue": self.pvalues.tolist(),
+            "fdr": self.fdr.tolist(),
+            "adjusted_pvalue": self.adjusted_pvalues.tolist(),
+        }
+
+    def dependences(self) -> Any:
+        """Give a data frame of both dependences of every source."""
+        columns = {
+            "source": list(self.sources),
+            self.first: self.tests.values[:, 0].tolist(),
+            self.second: self.tests.values[:, 1].tolist(),
+            "n_observations": self.tests.n.tolist(),
+        }
+        return make_frame(columns, self.provenance.library)
+
+    def question(self) -> str:
+        """Ask which sources depend more on one target than on the other."""
+        return (
+            f"Which of {len(self.sources):,} sources depend more on {self.first} than on "
+            f"{self.second}?"
+        )
+
+    def sentence(self, alpha: float = 0.05) -> str:
+        """Say how many sources the claim holds for, and for which most clearly."""
+        claimed = self.is_discovery(alpha)
+        claim = CLAIMS[self.alternative].format(first=self.first, second=self.second)
+        top = [self.sources[i] for i in self._strongest() if claimed[i]]
+        named = f" The clearest: {listed(top, 5)}." if top else ""
+        sides = ""
+        if self.alternative == "two-sided" and top:
+            more = int((claimed & (self.estimates > 0)).sum())
+            sides = f": {more:,} more on {self.first}, {len(top) - more:,} more on {self.second}"
+        return (
+            f"{len(top):,} of {len(self.sources):,} sources {claim} at a false-discovery rate of "
+            f"{percent(alpha)}{sides}; {int(self.is_shown(alpha).sum()):,} if no false claim at "
+            f"all is accepted ({percent(alpha)} level).{named}"
+        )
+
+    def footnotes(self) -> list[str]:
+        """Say below the table how the numbers were computed."""
+        return [
+            "Every p-value is that of reldep.compare for the source alone. Adjusted p-values use "
+            f"degrees of freedom pooled over all sources and {ADJUSTMENTS_IN_WORDS[self.adjust]}.",
+            *super().footnotes(),
+        ]
+
+    def key_numbers(self, alpha: float = 0.05) -> dict[str, str]:
+        """Give the number of sources and of claims."""
+        return {
+            "Sources": f"{len(self.sources):,}",
+            f"At a false-discovery rate of {percent(alpha)}": (
+                f"{int(self.is_discovery(alpha).sum()):,}"
+            ),
+            "Without any false claim": f"{int(self.is_shown(alpha).sum()):,}",
+            "Skipped": f"{len(self.skipped):,}",
+        }
+
+    def table_caption(self, alpha: float = 0.05) -> str:  # noqa: ARG002
+        """Say what the table shows."""
+        return (
+            f"{MEASURE_NAMES[self.measure]} with {self.first} minus that with {self.second}, for "
+            "every source; p-values by themselves, as false-discovery rates, and adjusted for "
+            "all sources."
+        )
+
+    def values(self, alpha: float = 0.05) -> dict[str, Any]:
+        """Give the names of the targets and what was left out."""
+        return {
+            "first": self.first,
+            "second": self.second,
+            "alternative": self.alternative,
+            "adjust": self.adjust,
+            "n_discoveries": int(self.is_discovery(alpha).sum()),
+            "skipped": [{"name": name, "reason": reason} for name, reason in self.skipped],
+        }
+
+    def pictures(self) -> tuple[Picture, ...]:
+        """Draw differences against the strength of their evidence."""
+        return (
+            Picture(
+                self._draw,
+                f"Volcano plot of {len(self.sources):,} sources: differences against evidence.",
+                f"To the right sources that depend more on {self.first}, to the left those that "
+                f"depend more on {self.second}; the higher, the stronger the evidence. Marked: "
+                "false-discovery rate of at most 5%.",
+            ),
+        )
+
+    def _draw(self, ax: Any) -> Any:
+        return rendered("plotting", "volcano")(
+            self.estimates,
+            self.log10_pvalues,
+            self.sources,
+            ax,
+            significant=self.is_discovery(),
+            top=LABELLED,
+            xlabel=f"{MEASURE_NAMES[self.measure]} with {self.first} − with {self.second}",
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"Scan({len(self.sources)} sources, {self.first!r} against {self.second!r}, "
+            f"n_observations={self.n_observations})"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TargetScan(Screen):
+    """The answer of :func:`reldep.scan` for one source and many targets.
+
+    Attributes
+    ----------
+    source : str
+    targets : tuple of str
+        In the order given, without those that were skipped.
+    tests : TargetTests
+    maxima : ndarray
+        Simulated largest errors of all targets, sorted.
+    confidence_level : float
+        Of the intervals, which hold for all targets at once.
+    """
+
+    source: str
+    targets: tuple[str, ...]
+    tests: TargetTests
+    maxima: FloatArray
+    confidence_level: float
+
+    @property
+    def estimates(self) -> FloatArray:
+        """The dependence of the source on every target."""
+        return self.tests.values
+
+    def confidence_interval(self, confidence_level: float | None = None) -> Intervals:
+        """Give intervals that cover the dependences on all targets at once."""
+        level = self.confidence_level
+        if confidence_level is not None:
+            level = check_level("confidence_level", confidence_level)
+        return Intervals(*self.tests.intervals(self.maxima, level))
+
+    def table(self, alpha: float | None = None) -> dict[str, list[Any]]:
+        """Give one row per target, in the order given; intervals hold for all at once."""
+        low, high = self.confidence_interval(None if alpha is None else 1 - alpha)
+        return {
+            "target": list(self.targets),
+            "estimate": self.estimates.tolist(),
+            "standard_error": self.tests.standard_error.tolist(),
+            "low": low.tolist(),
+            "high": high.tolist(),
+            "pvalue": self.pvalues.tolist(),
+            "fdr": self.fdr.tolist(),
+            "adjusted_pvalue": self.adjusted_pvalues.tolist(),
+        }
+
+    def best(self, k: int = 10) -> Any:
+        """Give a data frame of the k targets with the strongest estimates.
+
+        They were chosen on the same data, so that an interval for each by itself would be too
+        optimistic. Intervals and ranges of ranks here hold for all targets at once, and so for
+        any that are picked: as many are stronger as have their interval wholly above.
+        """
+        check_count("k", k, at_least=1)
+        low, high = self.confidence_interval()
+        chosen = np.argsort(-self.estimates, kind="stable")[:k]
+        return make_frame(
+            {
+                "target": [self.targets[i] for i in chosen],
+                "estimate": self.estimates[chosen].tolist(),
+                "low": low[chosen].tolist(),
+                "high": high[chosen].tolist(),
+                "rank_low": [1 + int((low > high[i]).sum()) for i in chosen],
+                "rank_high": [len(low) - int((high < low[i]).sum()) for i in chosen],
+                "fdr": self.fdr[chosen].tolist(),
+            },
+            self.provenance.library,
+        )
+
+    def question(self) -> str:
+        """Ask on which targets the source depends."""
+        return f"On which of {len(self.targets):,} targets does {self.source} depend?"
+
+    def sentence(self, alpha: float = 0.05) -> str:
+        """Say on how many targets the source depends, and on which most."""
+        top = int(np.argmax(self.estimates))
+        low, high = self.confidence_interval(1 - alpha)
+        return (
+            f"{self.source} depends on {int(self.is_discovery(alpha).sum()):,} of "
+            f"{len(self.targets):,} targets at a false-discovery rate of {percent(alpha)}. The "
+            f"strongest estimate is that of {self.targets[top]}: {MEASURE_NAMES[self.measure]} "
+            f"{number(float(self.estimates[top]))}, {percent(1 - alpha)} interval "
+            f"{interval_text(float(low[top]), float(high[top]))}, which allows for the choice "
+            f"among all {len(self.targets):,}."
+        )
+
+    def footnotes(self) -> list[str]:
+        """Say below the table how the numbers were computed."""
+        return [
+            "P-values are of independence. Intervals hold for all targets at once, and so for "
+            f"those picked after looking; {len(self.maxima):,} draws.",
+            *super().footnotes(),
+        ]
+
+    def key_numbers(self, alpha: float = 0.05) -> dict[str, str]:
+        """Give the number of targets and of claims."""
+        return {
+            "Targets": f"{len(self.targets):,}",
+            f"At a false-discovery rate of {percent(alpha)}": (
+                f"{int(self.is_discovery(alpha).sum()):,}"
+            ),
+            "Skipped": f"{len(self.skipped):,}",
+        }
+
+    def table_caption(self, alpha: float = 0.05) -> str:
+        """Say what the table shows."""
+        return (
+            f"{MEASURE_NAMES[self.measure]} of {self.source} with every target, "
+            f"{percent(1 - alpha)} intervals that hold for all at once, and p-values of "
+            "independence."
+        )
+
+    def values(self, alpha: float = 0.05) -> dict[str, Any]:
+        """Give the name of the source and what was left out."""
+        return {
+            "source": self.source,
+            "confidence_level": 1 - alpha,
+            "adjust": self.adjust,
+            "n_discoveries": int(self.is_discovery(alpha).sum()),
+            "skipped": [{"name": name, "reason": reason} for name, reason in self.skipped],
+        }
+
+    def pictures(self) -> tuple[Picture, ...]:
+        """Draw dependences against the strength of their evidence."""
+        return (
+            Picture(
+                self._draw,
+                f"{len(self.targets):,} targets: dependence against evidence.",
+                "The further to the right, the stronger the dependence; the higher, the stronger "
+                "the evidence that there is any. Marked: false-discovery rate of at most 5%.",
+            ),
+        )
+
+    def _draw(self, ax: Any) -> Any:
+        return rendered("plotting", "volcano")(
+            self.estimates,
+            self.log10_pvalues,
+            self.targets,
+            ax,
+            significant=self.is_discovery(),
+            top=LABELLED,
+            xlabel=f"{MEASURE_NAMES[self.measure]} with {self.source}",
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"TargetScan({self.source!r}, {len(self.targets)} targets, "
+            f"n_observations={self.n_observations})"
+        )

@@ -1,0 +1,104 @@
+"""Many variables beside a few fixed ones: the same A as from the engines, one pair at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from reldep.data.variables import Labels, Numeric
+from reldep.engine import batches as module
+from reldep.engine.batches import Batches, EngineBatches, conditional_means, make_batches
+from reldep.kernels import Delta, Distance, Gaussian, Laplace, Linear
+
+M = 40
+
+
+def table(n=30, seed=0):
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(M, n))
+    values[:, 1] = np.round(values[:, 1])
+    values[:, 2] *= 1e-4
+    return [Numeric(f"v{i}", values[:, [i]]) for i in range(n)]
+
+
+def fixed_kernels(kernel):
+    rng = np.random.default_rng(1)
+    blocks = [Numeric("y", rng.normal(size=(M, 3))), Numeric("z", rng.normal(size=(M, 1)))]
+    return [kernel.fit(block) for block in blocks]
+
+
+KERNELS = [
+    Laplace(bandwidth="mean"),
+    Gaussian(),
+    Gaussian(bandwidth="mean", factor=0.5),
+    Gaussian(bandwidth="mid-median"),
+    Laplace(bandwidth=0.7),
+    Distance(),
+    Distance(exponent=1.5),
+    Linear(),
+]
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+@pytest.mark.parametrize("compiled", [True, False])
+def test_batches_agree_with_the_engines(kernel, compiled, monkeypatch):
+    if not compiled:
+        monkeypatch.setattr(module, "numba_is_there", lambda: False)
+    fixed, variables = fixed_kernels(kernel), table()
+    one = Batches(fixed).batch([kernel] * 30, variables)
+    other = EngineBatches(fixed).batch([kernel] * 30, variables)
+    for name in ("means", "moves"):
+        size = np.abs(getattr(other, name)).max(axis=(1, 2), keepdims=True)
+        gap = np.abs(getattr(one, name) - getattr(other, name))
+        assert (gap <= 1e-11 * size).all(), name
+
+
+def test_the_fixed_variables_agree_with_the_engines():
+    fixed = fixed_kernels(Laplace(bandwidth="mean"))
+    one, other = Batches(fixed), EngineBatches(fixed)
+    for name in ("own_means", "own_moves", "hsics"):
+        np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-11, atol=1e-15)
+
+
+def test_variables_of_several_kinds_go_side_by_side():
+    variables = table(25)
+    codes = np.random.default_rng(2).integers(3, size=M)
+    variables[4] = Labels("label", codes, ("a", "b", "c"))
+    kernels = [Laplace(bandwidth="mean")] * 25
+    kernels[4], kernels[7] = Delta(), Linear()
+    fixed = fixed_kernels(Gaussian())
+    one = Batches(fixed).batch(kernels, variables)
+    other = EngineBatches(fixed).batch(kernels, variables)
+    size = np.abs(other.means).max(axis=(1, 2), keepdims=True)
+    assert (np.abs(one.means - other.means) <= 1e-11 * size).all()
+
+
+def test_packed_matrices_multiply_to_hsics():
+    kernel, variables = Laplace(bandwidth="mean"), table()
+    made = Batches(fixed_kernels(kernel)).batch([kernel] * 30, variables, packs=True)
+    hsics = 2.0 * made.packed @ made.packed.T / (M * (M - 3))
+    np.testing.assert_allclose(np.diag(hsics), made.means[:, -1].mean(axis=1), rtol=1e-12)
+    pair = EngineBatches([kernel.fit(variables[0])]).batch([kernel], [variables[5]])
+    np.testing.assert_allclose(hsics[0, 5], pair.means[0, 0].mean(), rtol=1e-9)
+
+
+def test_a_column_with_a_single_other_value_has_no_energy():
+    values = np.zeros((M, 1))
+    values[3] = 1.0
+    variables = [Numeric("one", values)] * 25
+    kernel = Laplace(bandwidth="mean")
+    made = Batches(fixed_kernels(kernel)).batch([kernel] * 25, variables)
+    assert (made.means[:, -1].mean(axis=1) < 1e-26 * made.sizes**2).all()
+
+
+def test_conditional_means_average_to_the_hsic():
+    rng = np.random.default_rng(3)
+    products = rng.normal(size=(2, 9))
+    expected = products.sum(axis=1) / (9 * 6)
+    np.testing.assert_allclose(conditional_means(products).mean(axis=1), expected, rtol=1e-13)
+
+
+def test_another_engine_goes_one_variable_at_a_time():
+    fixed = fixed_kernels(Linear())
+    assert isinstance(make_batches(fixed, "auto"), Batches)
+    assert isinstance(make_batches(fixed, "tiled"), EngineBatches)

@@ -1,0 +1,271 @@
+"""Scans: every row is that of a single question, and what holds for all of them at once."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy.stats import false_discovery_control
+
+import reldep
+from reldep.exceptions import DataWarning
+from reldep.kernels import Gaussian, Laplace
+from reldep.questions import scan as module
+from reldep.stats.scanning import SourceTests
+
+pytestmark = pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
+
+COLUMNS = ["source", "estimate", "standard_error", "statistic", "pvalue", "fdr", "adjusted_pvalue"]
+
+
+def data(m=60, n=30, seed=0):
+    rng = np.random.default_rng(seed)
+    first, second = rng.normal(size=(2, m))
+    sources = rng.normal(size=(m, n))
+    sources[:, :4] += first[:, None]
+    sources[:, 4:8] -= second[:, None] ** 2
+    sources[:, -1] = np.round(sources[:, -1])
+    return sources, first, second
+
+
+@pytest.mark.parametrize("measure", ["cka", "hsic", "dcor"])
+@pytest.mark.parametrize("alternative", ["greater", "less", "two-sided"])
+def test_every_row_is_that_of_compare(measure, alternative):
+    sources, first, second = data()
+    frame = reldep.scan(sources, first, second, measure=measure, alternative=alternative).to_frame()
+    assert list(frame.columns) == COLUMNS
+    for i in range(0, 30, 3):
+        one = reldep.compare(sources[:, i], first, second, measure=measure, alternative=alternative)
+        for name in ("estimate", "standard_error", "statistic", "pvalue"):
+            np.testing.assert_allclose(frame[name][i], getattr(one, name), rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "kernel", ["linear", Laplace(bandwidth="mean"), Gaussian(), ("auto", "linear", "distance")]
+)
+def test_every_kernel_gives_the_rows_of_compare(kernel):
+    sources, first, second = data(40)
+    frame = reldep.scan(sources, first, second, kernel=kernel).to_frame()
+    for i in (0, 5, 9, 29):
+        one = reldep.compare(sources[:, i], first, second, kernel=kernel)
+        np.testing.assert_allclose(frame["pvalue"][i], one.pvalue, rtol=1e-10)
+
+
+def test_defaults_are_those_of_compare():
+    sources, first, second = data(40)
+    frame = reldep.scan(sources, first, second).to_frame()
+    one = reldep.compare(sources[:, 2], first, second)
+    np.testing.assert_allclose(frame["pvalue"][2], one.pvalue, rtol=1e-10)
+
+
+def test_targets_may_be_labels_and_blocks_and_sources_too():
+    sources, first, second = data(50, 24)
+    label = np.where(first > 0, "high", "low")
+    frame = pd.DataFrame(sources).add_prefix("g")
+    frame["kind"] = np.where(second > 0.2, "a", "b")
+    block = np.column_stack([second, second**2])
+    result = reldep.scan(frame, label, block)
+    table = result.to_frame()
+    assert isinstance(table, pd.DataFrame)
+    assert table["source"].tolist() == list(frame.columns)
+    for name in ("g3", "kind"):
+        one = reldep.compare(frame[name].to_numpy(), label, block)
+        row = table.loc[table["source"] == name].iloc[0]
+        np.testing.assert_allclose(row["pvalue"], one.pvalue, rtol=1e-10)
+
+
+def test_fdr_is_that_of_benjamini_and_hochberg():
+    frame = reldep.scan(*data()).to_frame()
+    np.testing.assert_allclose(frame["fdr"], false_discovery_control(frame["pvalue"].to_numpy()))
+
+
+def test_adjusted_pvalues_are_no_smaller_and_no_larger_than_bonferroni_of_pooled_ones():
+    result = reldep.scan(*data(), alternative="two-sided")
+    by_holm = reldep.scan(*data(), alternative="two-sided", adjust="holm")
+    assert (result.adjusted_pvalues <= 1).all()
+    assert np.corrcoef(result.adjusted_pvalues, by_holm.adjusted_pvalues)[0, 1] > 0.95
+    # Under a joint law fewer sources than there are count, so that single-step is not far above.
+    assert (result.adjusted_pvalues <= by_holm.adjusted_pvalues * 30 + 1e-12).all()
+
+
+def test_constant_and_almost_constant_sources_are_skipped_and_listed():
+    sources, first, second = data()
+    sources[:, 3] = 7.0
+    sources[:, 12] = 0.0
+    sources[5, 12] = 1.0
+    with pytest.warns(DataWarning, match="1 of 30 sources was skipped \\(constant\\): source 3"):
+        result = reldep.scan(sources, first, second)
+    assert [name for name, _ in result.skipped] == ["source 3", "source 12"]
+    assert len(result.to_frame()) == 28
+    assert result.skipped_frame()["reason"][0] == "constant"
+    one = reldep.compare(sources[:, 29], first, second)
+    np.testing.assert_allclose(result.to_frame()["pvalue"][27], one.pvalue, rtol=1e-10)
+
+
+def test_all_sources_constant_is_an_error():
+    _, first, second = data()
+    with pytest.raises(ValueError, match="none of 2 sources can be used"):
+        reldep.scan(np.ones((60, 2)), first, second)
+
+
+def test_missing_values_are_refused_by_name():
+    sources, first, second = data()
+    sources[7, 2] = np.nan
+    with pytest.raises(ValueError, match=r"1 of 30 sources have missing values.*source 2.*row 7"):
+        reldep.scan(sources, first, second)
+
+
+def test_missing_values_are_dropped_for_each_source_by_itself():
+    sources, first, second = data()
+    sources[7, 2] = sources[9, 5] = sources[[1, 9], 6] = np.nan
+    second = second.copy()
+    second[11] = np.nan
+    result = reldep.scan(sources, first, second, missing="drop")
+    frame = result.to_frame()
+    for i in (0, 2, 5, 6, 20):
+        one = reldep.compare(sources[:, i], first, second, missing="drop")
+        np.testing.assert_allclose(frame["pvalue"][i], one.pvalue, rtol=1e-10)
+    assert result.dependences()["n_observations"][6] == 57
+    assert result.n_observations == 59
+
+
+def test_a_source_that_is_a_target_is_refused_by_name():
+    sources, first, second = data()
+    sources[:, 4] = second
+    with pytest.raises(ValueError, match="source 4 among the sources is second itself"):
+        reldep.scan(sources, first, second)
+    frame = pd.DataFrame({"diet": first, "gene": sources[:, 0]})
+    with pytest.raises(ValueError, match="'diet' is among the sources"):
+        reldep.scan(frame, frame["diet"], pd.Series(second, name="age"))
+
+
+def test_equal_targets_and_unequal_lengths_are_refused():
+    sources, first, second = data()
+    with pytest.raises(ValueError, match="first and second are the same"):
+        reldep.scan(sources, first, first)
+    with pytest.raises(ValueError, match="different numbers of observations"):
+        reldep.scan(sources[:-1], first, second)
+
+
+def test_sources_named_twice_are_refused():
+    sources, first, second = data()
+    frame = pd.DataFrame(sources[:, :2], columns=["a", "a"])
+    with pytest.raises(ValueError, match="2 columns of the name 'a'"):
+        reldep.scan(frame, first, second)
+
+
+def test_a_scan_that_is_interrupted_keeps_what_is_done(monkeypatch):
+    sources, first, second = data()
+    monkeypatch.setattr(module, "LARGEST_BATCH", 10)
+    whole, calls = SourceTests.of, []
+
+    def stopping(*arguments):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return whole(*arguments)
+
+    monkeypatch.setattr(module.SourceTests, "of", stopping)
+    with pytest.warns(DataWarning, match="interrupted after 20 of 30 sources"):
+        result = reldep.scan(sources, first, second)
+    assert len(result.sources) == 20
+
+
+def test_batches_do_not_change_the_answer(monkeypatch):
+    whole = reldep.scan(*data()).to_frame()
+    monkeypatch.setattr(module, "LARGEST_BATCH", 7)
+    pieces = reldep.scan(*data()).to_frame()
+    for name in COLUMNS[1:]:
+        np.testing.assert_allclose(pieces[name], whole[name], rtol=1e-9)
+
+
+def test_an_engine_of_the_users_gives_the_same():
+    sources, first, second = data(n=9)
+    whole = reldep.scan(sources, first, second)
+    tiled = reldep.scan(sources, first, second, engine="tiled")
+    np.testing.assert_allclose(tiled.pvalues, whole.pvalues, rtol=1e-9)
+
+
+def test_the_answer_speaks_and_draws():
+    result = reldep.scan(*data(), alternative="two-sided")
+    assert "of 30 sources do not depend equally on first and second" in result.sentence()
+    assert "more on first" in result.sentence()
+    assert "and 10 with less evidence" in result.summary()
+    assert result.to_dict()["table"][0]["source"] == "source 0"
+    axes = result.plot()
+    assert "CKA with first" in axes.get_xlabel()
+    assert "false-discovery rate" in result.to_html()
+
+
+def test_familywise_error_under_the_complete_null():
+    rng = np.random.default_rng(0)
+    false, n_draws, m = 0, 60, 50
+    for _ in range(n_draws):
+        common = rng.normal(size=m)
+        first, second = common + rng.normal(size=(2, m))
+        blocks = np.repeat(common[:, None] + rng.normal(size=(m, 10)), 5, axis=1)
+        sources = blocks + 0.5 * rng.normal(size=(m, 50))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            result = reldep.scan(
+                sources, first, second, kernel=Laplace(bandwidth="mean"), n_simulations=2000
+            )
+        false += bool(result.is_shown(0.05).any())
+    # Three standard errors of a share of .05 above it.
+    assert false / n_draws <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / n_draws)
+
+
+# One source, many targets.
+
+
+def test_every_target_is_that_of_dependence():
+    targets, source, _ = data()
+    frame = reldep.scan(source, targets).to_frame()
+    assert list(frame.columns) == [
+        "target", "estimate", "standard_error", "low", "high", "pvalue", "fdr", "adjusted_pvalue",
+    ]  # fmt: skip
+    for i in (0, 7, 20):
+        one = reldep.dependence(source, targets[:, i])
+        np.testing.assert_allclose(frame["estimate"][i], one.estimate, rtol=1e-10)
+        np.testing.assert_allclose(frame["pvalue"][i], one.pvalue, rtol=1e-9)
+        np.testing.assert_allclose(frame["standard_error"][i], one.standard_error, rtol=1e-9)
+
+
+@pytest.mark.parametrize("measure", ["cka", "hsic", "dcor"])
+def test_intervals_are_those_of_a_matrix_of_one_row(measure):
+    targets, source, _ = data(n=12)
+    names = [f"target {i}" for i in range(12)]
+    found = reldep.scan(source, targets, measure=measure)
+    rectangle = reldep.matrix(
+        {"source": source}, dict(zip(names, targets.T, strict=True)), measure=measure
+    )
+    low, high = found.tests.intervals(rectangle.maxima, 0.95)
+    expected_low, expected_high = rectangle.confidence_interval()
+    np.testing.assert_allclose(low, expected_low, atol=1e-12)
+    np.testing.assert_allclose(high, expected_high, rtol=1e-9)
+    # The draws differ, not the law: 10,000 give the critical value to about one per cent.
+    quantiles = [np.quantile(maxima, 0.95) for maxima in (found.maxima, rectangle.maxima)]
+    np.testing.assert_allclose(*quantiles, rtol=0.03)
+
+
+def test_the_best_are_the_strongest_with_ranks_that_allow_for_the_choice():
+    targets, source, _ = data(200)
+    result = reldep.scan(pl.Series("x", source), pl.DataFrame(targets))
+    best = result.best(4)
+    assert isinstance(best, pl.DataFrame)
+    assert set(best["target"]) == {"column_0", "column_1", "column_2", "column_3"}
+    assert (best["rank_low"] <= 4).all()
+    assert (best["rank_high"] < 30).all()
+    assert result.source == "x"
+    assert "which allows for the choice among all 30" in result.sentence()
+    assert result.plot().get_xlabel() == "CKA with x"
+
+
+def test_a_target_that_is_the_source_is_refused():
+    targets, source, _ = data()
+    targets[:, 8] = source
+    with pytest.raises(ValueError, match="target 8 among the targets is source itself"):
+        reldep.scan(source, targets)
