@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import itertools
 import os
 import re
@@ -36,14 +38,37 @@ def named(page):
     return str(page.relative_to(ROOT))
 
 
+def python_blocks(page):
+    """Give every Python block with the output shown directly below it, or None."""
+    pattern = r"^```python\n(.*?)^```(?:\n\n```text\n(.*?)^```)?"
+    return re.findall(pattern, page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+
+
+def words_and_numbers(text):
+    """Take a printed text apart; widths of columns and lengths of rules do not count."""
+    words = re.sub(r"[\s─═┄-]+", " ", NUMBER.sub("#", text)).split()
+    return words, [float(found) for found in NUMBER.findall(text)]
+
+
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=named)
-def test_examples_of_a_page_run_in_order(page, tmp_path, monkeypatch):
+def test_examples_of_a_page_run_in_order_and_print_what_it_shows(page, tmp_path, monkeypatch):
+    """Digits may differ a little between machines and versions, words may not."""
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "__main__"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for block in blocks(page, "python"):
-            exec(compile(block, named(page), "exec"), names)  # noqa: S102
+        for code, shown in python_blocks(page):
+            said = io.StringIO()
+            with contextlib.redirect_stdout(said):
+                exec(compile(code, named(page), "exec"), names)  # noqa: S102
+            if shown and page.is_relative_to(ROOT / "docs"):
+                words, numbers = words_and_numbers(said.getvalue())
+                expected, values = words_and_numbers(shown)
+                assert words == expected
+                assert numbers == pytest.approx(values, rel=0.03, abs=2e-3)
 
 
 @pytest.mark.parametrize("script", sorted((ROOT / "examples").glob("plot_*.py")), ids=named)
