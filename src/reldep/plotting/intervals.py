@@ -53,7 +53,7 @@ def forest(result: Answer, ax: Any = None) -> Any:
     >>> import numpy as np
     >>> import reldep
     >>> x = np.random.default_rng(0).normal(size=60)
-    >>> ax = reldep.plotting.forest(reldep.compare(x, x**2, x**3))
+    >>> ax = reldep.plotting.forest(reldep.compare(x, x**2, np.sin(3 * x)))
     >>> [tick.get_text() for tick in ax.get_yticklabels()]
     ['source ~ first', 'source ~ second', 'difference']
     """

@@ -57,7 +57,7 @@ def influence(result: Result, ax: Any = None, *, top: int = 5) -> Any:
     >>> import numpy as np
     >>> import reldep
     >>> x = np.random.default_rng(0).normal(size=60)
-    >>> ax = reldep.plotting.influence(reldep.compare(x, x**2, x**3), top=3)
+    >>> ax = reldep.plotting.influence(reldep.compare(x, x**2, np.sin(3 * x)), top=3)
     >>> len(ax.texts)
     3
     """
