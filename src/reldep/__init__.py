@@ -20,14 +20,14 @@ if TYPE_CHECKING:
         hsic,
         influence,
     )
+    from reldep.questions.explaining import explain_plan
     from reldep.questions.groups import groups
     from reldep.questions.matrix import matrix
-    from reldep.questions.planning import explain_plan
     from reldep.questions.rank import rank
     from reldep.questions.scan import scan
     from reldep.questions.sensitivity import sensitivity
     from reldep.stats.contrasts import rotation
-    from reldep.stats.paper import finite_sample_bound
+    from reldep.stats.published import finite_sample_bound
 
 
 # Where each public name lives. Nothing is imported before it is used, so that
@@ -45,8 +45,8 @@ _HOMES = {
     "contrast": "reldep.questions.contrast",
     "dependence": "reldep.questions.dependence",
     "distance_correlation": "reldep.questions.dependence",
-    "explain_plan": "reldep.questions.planning",
-    "finite_sample_bound": "reldep.stats.paper",
+    "explain_plan": "reldep.questions.explaining",
+    "finite_sample_bound": "reldep.stats.published",
     "groups": "reldep.questions.groups",
     "hsic": "reldep.questions.dependence",
     "influence": "reldep.questions.dependence",

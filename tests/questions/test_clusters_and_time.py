@@ -271,7 +271,7 @@ def test_beyond_what_fits_in_memory_clusters_are_left_out_to_first_order(
 ):
     sample = in_clusters(np.random.default_rng(16), 16)
     held = reldep.compare(*sample, measure=measure, **rows)
-    monkeypatch.setattr("reldep.questions.dependent_rows.MOST_HELD", 10)
+    monkeypatch.setattr("reldep.questions.clustered.MOST_HELD", 10)
     first_order = reldep.compare(*sample, measure=measure, **rows)
     assert first_order.estimate == pytest.approx(held.estimate, rel=0.5)
     assert first_order.standard_error == pytest.approx(held.standard_error, rel=0.5)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from reldep.report import page
-from reldep.results.base import Answer
+from reldep.results.answer import Answer
 from reldep.results.description import Picture, Section
 from report.parsed import Document
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reldep.questions.asking import Request
-    from reldep.results.base import Answer
+    from reldep.results.answer import Answer
     from reldep.results.description import Section
 
 # The files of an answer, with their kinds.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from reldep.app.wording import message, spell
 from reldep.data import ReadingOptions, describe, open_table
 from reldep.exceptions import InputError
-from reldep.results.base import plain
+from reldep.results.answer import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -18,7 +18,7 @@ from reldep.files import check_writable, write_atomically
 
 if TYPE_CHECKING:
     from reldep.questions.asking import Request
-    from reldep.results.base import Answer
+    from reldep.results.answer import Answer
 
 PICTURES = (".png", ".svg", ".pdf")
 REPORTS = (".html", ".htm")

@@ -18,7 +18,7 @@ from reldep.data.frames import aligned, frame_library, index_rows
 from reldep.data.inspection import value_cautions, without_codes
 from reldep.data.objects import read_variable
 from reldep.data.rows import Rows
-from reldep.data.spelling import labels_of
+from reldep.data.written_numbers import labels_of
 from reldep.exceptions import (
     DroppedRowsWarning,
     InputError,

@@ -20,16 +20,6 @@ from reldep.data.frames import (
     unwrapped,
     with_plain_names,
 )
-from reldep.data.spelling import (
-    are_moments,
-    float_of,
-    is_missing,
-    is_number,
-    labels_of,
-    read_datetimes,
-    read_moments,
-    read_words,
-)
 from reldep.data.variables import (
     FloatArray,
     Items,
@@ -38,6 +28,16 @@ from reldep.data.variables import (
     Numeric,
     Sparse,
     Variable,
+)
+from reldep.data.written_numbers import (
+    are_moments,
+    float_of,
+    is_missing,
+    is_number,
+    labels_of,
+    read_datetimes,
+    read_moments,
+    read_words,
 )
 from reldep.exceptions import InputError, InputTypeError
 

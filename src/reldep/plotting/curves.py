@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from reldep.data.variables import IntArray
-    from reldep.results.sensitivity import Sensitivity
+    from reldep.results.bandwidth_curve import Sensitivity
     from reldep.results.tested import Result
 
 TARGET_POWER = 0.8

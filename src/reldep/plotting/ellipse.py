@@ -23,7 +23,7 @@ from reldep.words import MEASURE_NAMES
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
-    from reldep.results.contrast import Comparison
+    from reldep.results.comparison import Comparison
 
 SIGMAS = 2.0
 

@@ -22,7 +22,7 @@ from reldep.words import MEASURE_NAMES, percent
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reldep.results.base import Answer
+    from reldep.results.answer import Answer
     from reldep.results.ranking import Ranking
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from reldep.data.table import Table
     from reldep.engine import Plan
-    from reldep.results.base import Answer
+    from reldep.results.answer import Answer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +106,7 @@ class Request:
 
     def plan(self) -> Plan:
         """Say which engine would answer, and what memory and time it would take."""
-        from reldep.questions.planning import explain_plan
+        from reldep.questions.explaining import explain_plan
 
         if not self.asked.has_plan:
             raise InputError([f"{self.question} takes no ", Option("plan"), "."])

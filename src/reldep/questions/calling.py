@@ -14,7 +14,7 @@ from reldep.data.selection import select_data
 from reldep.data.selectors import parse_named
 from reldep.exceptions import InputError, InputTypeError, Option
 from reldep.kernels.base import Kernel
-from reldep.results.base import Answer
+from reldep.results.answer import Answer
 
 if TYPE_CHECKING:
     from reldep.exceptions import ReldepWarning

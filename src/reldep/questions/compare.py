@@ -22,7 +22,7 @@ from reldep.questions.study import (
     read_study,
     source_apart,
 )
-from reldep.results.contrast import Comparison
+from reldep.results.comparison import Comparison
 from reldep.stats.dependences import join_halves
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from reldep.questions.cautions import cautions_about_contrast
 from reldep.questions.declaring import Choice, Question, Selector, Slot
 from reldep.questions.settings import Settings
 from reldep.questions.study import raise_cautions, read_study, reuse_influence
-from reldep.results.contrast import Contrast
+from reldep.results.comparison import Contrast
 from reldep.stats.contrasts import check_weights
 
 if TYPE_CHECKING:

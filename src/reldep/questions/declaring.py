@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from reldep.data.table import Table
-    from reldep.results.base import Answer
+    from reldep.results.answer import Answer
 
 Takes: TypeAlias = Literal["block", "blocks", "each", "column", "words"]
 Kind: TypeAlias = Literal["choice", "text", "texts", "whole", "number", "flag", "column", "columns"]

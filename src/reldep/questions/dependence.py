@@ -11,11 +11,11 @@ from reldep.data.checks import check_choice, check_count, check_names_known
 from reldep.exceptions import InputError, InputTypeError
 from reldep.questions.calling import asked
 from reldep.questions.cautions import cautions_about_dependence, cautions_of_data
+from reldep.questions.clustered import dependent_independence
 from reldep.questions.declaring import Choice, Question, Slot
-from reldep.questions.dependent_rows import dependent_independence
 from reldep.questions.settings import Settings
 from reldep.questions.study import display_names, raise_cautions, read_study
-from reldep.results.dependence import Dependence
+from reldep.results.one_dependence import Dependence
 from reldep.stats.dependences import estimate_dependences
 from reldep.stats.independence import IndependenceTest, independence_test, permutation_test
 from reldep.stats.measures import pairs_needed

@@ -16,7 +16,7 @@ from reldep.questions.calling import asked
 from reldep.questions.declaring import Choice, Question, Slot
 from reldep.questions.settings import Settings
 from reldep.questions.study import Study, display_names, raise_cautions, read_study
-from reldep.results.groups import GroupComparison
+from reldep.results.group_comparison import GroupComparison
 from reldep.stats.between_groups import Groups
 from reldep.stats.dependences import Jackknifed, estimate_dependences
 from reldep.words import listed

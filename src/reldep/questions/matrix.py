@@ -14,7 +14,7 @@ from reldep.questions.declaring import Choice, Question, Selector, Slot, merged
 from reldep.questions.settings import Settings
 from reldep.questions.study import raise_cautions, read_study
 from reldep.questions.targets import read_variables
-from reldep.results.matrix import Matrix
+from reldep.results.dependence_matrix import Matrix
 from reldep.stats.comparisons import holm
 from reldep.stats.independence import independence_test
 from reldep.stats.joint_draws import JointDraws

@@ -16,12 +16,12 @@ from reldep.engine.threads import progress_bar
 from reldep.exceptions import DataWarning, InputError, Option
 from reldep.questions.calling import asked
 from reldep.questions.cautions import small_sample_cautions
-from reldep.questions.columns import WideStudy, read_wide
 from reldep.questions.declaring import Choice, Question, Selector, Slot
 from reldep.questions.settings import Settings
+from reldep.questions.source_columns import WideStudy, read_wide
 from reldep.questions.study import display_names, raise_cautions
 from reldep.results.provenance import Provenance
-from reldep.results.scan import Scan, TargetScan
+from reldep.results.scan_table import Scan, TargetScan
 from reldep.stats.comparisons import holm
 from reldep.stats.covariance import INDEPENDENT_ROWS
 from reldep.stats.scanning import SourceTests, TargetTests, batch_jackknife, has_energy
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from reldep.exceptions import ReldepWarning
-    from reldep.questions.columns import Part
+    from reldep.questions.source_columns import Part
 
 ADJUSTMENTS_OF_SCANS = ("single-step", "holm")
 NO_ENERGY = "almost no variation: its dependence on anything has no scale"

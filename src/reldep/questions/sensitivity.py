@@ -14,7 +14,7 @@ from reldep.questions.compare import compared, pairs_of, read_three
 from reldep.questions.declaring import Choice, Question, Slot
 from reldep.questions.settings import Settings
 from reldep.questions.study import Study, descriptions, raise_cautions
-from reldep.results.sensitivity import Sensitivity
+from reldep.results.bandwidth_curve import Sensitivity
 from reldep.stats.measures import pairs_needed
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from reldep.exceptions import InputError
 from reldep.kernels.given import Precomputed
 from reldep.kernels.resolve import as_kernel, assign
 from reldep.questions.cautions import cautions_of_data, small_sample_cautions
-from reldep.questions.dependent_rows import dependent_jackknife
+from reldep.questions.clustered import dependent_jackknife
 from reldep.results.provenance import Provenance
 from reldep.stats.covariance import RowDependence
 from reldep.stats.dependences import Dependences, estimate_dependences

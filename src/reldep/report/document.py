@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from reldep.exceptions import Option, ReldepWarning
-    from reldep.results.base import Answer
+    from reldep.results.answer import Answer
     from reldep.results.description import Columns, Picture, Section
 
 # Nothing is loaded and nothing runs, whatever a name in the data may contain.

@@ -10,7 +10,7 @@ from reldep.report.tabular import html_table
 from reldep.words import number
 
 if TYPE_CHECKING:
-    from reldep.results.base import Answer
+    from reldep.results.answer import Answer
 
 MEASURES_IN_WORDS = {
     "hsic": (

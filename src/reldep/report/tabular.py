@@ -10,7 +10,7 @@ from reldep.words import number, pvalue_text
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reldep.results.base import Answer
+    from reldep.results.answer import Answer
 
 _LATEX = str.maketrans(
     {

@@ -8,7 +8,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from reldep.results.base import Answer
+    from reldep.results.answer import Answer
 
 Columns = Mapping[str, list[Any]]
 

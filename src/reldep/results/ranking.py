@@ -9,7 +9,7 @@ import numpy as np
 
 from reldep.data.checks import check_level
 from reldep.data.frames import make_frame
-from reldep.results.base import Answer
+from reldep.results.answer import Answer
 from reldep.results.description import Picture
 from reldep.stats.joint_draws import critical_value
 from reldep.words import MEASURE_NAMES, interval_text, listed, number, percent

@@ -11,7 +11,7 @@ import numpy as np
 from reldep.data.checks import MINIMUM_OBSERVATIONS, check_count, check_level
 from reldep.data.frames import make_frame
 from reldep.exceptions import InputError
-from reldep.results.base import Answer
+from reldep.results.answer import Answer
 from reldep.results.description import Picture, Section
 from reldep.stats import testing
 from reldep.stats.diagnostics import WithoutTop, leave_out, most_influential, variance_shares

@@ -9,7 +9,7 @@ import numpy as np
 
 from reldep.data.checks import check_count, check_level
 from reldep.data.frames import make_frame
-from reldep.results.base import Answer
+from reldep.results.answer import Answer
 from reldep.results.description import Picture, rendered
 from reldep.stats.testing import Intervals
 from reldep.words import MEASURE_NAMES, interval_text, listed, number, percent

@@ -9,7 +9,7 @@ import numpy as np
 
 from reldep.data.checks import check_level
 from reldep.data.frames import make_frame
-from reldep.results.base import Answer
+from reldep.results.answer import Answer
 from reldep.results.description import Picture, Section
 from reldep.stats import student
 from reldep.stats.testing import Interval

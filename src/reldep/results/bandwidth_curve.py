@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.results.base import Answer
+from reldep.results.answer import Answer
 from reldep.results.description import Picture, Section
 from reldep.stats import testing
 from reldep.stats.testing import Intervals
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reldep.data.variables import FloatArray
-    from reldep.results.contrast import Comparison
+    from reldep.results.comparison import Comparison
 
 # A sign counts as shown where it is significant one-sided at 5 %.
 SHOWN = testing.critical_value(0.05, "greater")

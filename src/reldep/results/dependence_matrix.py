@@ -11,8 +11,8 @@ from reldep.data.checks import ALTERNATIVES, check_choice, check_count, check_le
 from reldep.data.frames import make_frame
 from reldep.engine.terms import canonical
 from reldep.exceptions import InputError, Option
-from reldep.results.base import Answer
-from reldep.results.contrast import Contrast
+from reldep.results.answer import Answer
+from reldep.results.comparison import Contrast
 from reldep.results.description import Picture, rendered
 from reldep.stats import trees
 from reldep.stats.dependences import estimate_dependences
