@@ -29,6 +29,49 @@ if TYPE_CHECKING:
 # Conditional means that are smaller than this share of the kernels' sizes are rounding.
 ROUNDING = 1e-13
 
+# So many names stand in a sentence.
+MOST_NAMED = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Conditioning:
+    """Covariates that were held fixed.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Their names, if they have names.
+    n_columns : int
+        Their number, where a label counts as one for every category but one.
+    explained : mapping of str to float
+        The share of each variable's variance that they predict of rows left out, from 0 to 1: of
+        the numbers themselves, or of the embedding of other kinds of data.
+    """
+
+    columns: tuple[str, ...]
+    n_columns: int
+    explained: Mapping[str, float]
+
+    def in_words(self) -> str:
+        """Name the covariates."""
+        if not self.columns:
+            return "the covariate" if self.n_columns == 1 else "the covariates"
+        if len(self.columns) == 1:
+            return self.columns[0]
+        if len(self.columns) > MOST_NAMED:
+            return (
+                f"{', '.join(self.columns[:MOST_NAMED])} and {len(self.columns) - MOST_NAMED} more"
+            )
+        return f"{', '.join(self.columns[:-1])} and {self.columns[-1]}"
+
+    def shares_in_words(self) -> str:
+        """Say what share of every variable they explain."""
+        shares = [f"{share:.0%} of {name}" for name, share in self.explained.items()]
+        shown = ", ".join(shares[:MOST_NAMED])
+        more = f" and so on ({len(shares)} variables)" if len(shares) > MOST_NAMED else ""
+        verb = "explains" if len(self.columns) == 1 or self.n_columns == 1 else "explain"
+        return f"{self.in_words()} {verb} {shown}{more}"
+
 
 # Degrees of freedom take the fourth power of conditional means.
 LARGEST = 1e70
@@ -65,6 +108,10 @@ class Influence:
         The position in the input and the name of every observation; None if all were used.
     library : str or None
         The data frame library in which `to_frame` answers.
+    order : int
+        The order of the U-statistic: 4 for HSIC, 2 for that of residuals given covariates.
+    conditioning : Conditioning or None
+        The covariates that were held fixed.
     """
 
     values: FloatArray
@@ -80,6 +127,8 @@ class Influence:
     kernels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     rows: Rows | None = None
     library: str | None = None
+    order: int = 4
+    conditioning: Conditioning | None = None
 
     @property
     def estimates(self) -> FloatArray:
@@ -88,8 +137,11 @@ class Influence:
 
     @property
     def psi(self) -> FloatArray:
-        """Influence values ``4 (a_i - HSIC)``: what each observation adds to each HSIC."""
-        return 4.0 * (self.values - self.estimates[:, None])
+        """Influence values ``4 (a_i - HSIC)``: what each observation adds to each HSIC.
+
+        For residuals given covariates the factor is 2, the order of their U-statistic.
+        """
+        return self.order * (self.values - self.estimates[:, None])
 
     @property
     def is_zero(self) -> FloatArray:

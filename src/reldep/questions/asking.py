@@ -92,6 +92,7 @@ class Request:
 
         given, named = self._arguments()
         special = named.pop("method", "joint") != "joint" or named.pop("paper", False)
+        special = special or "given" in named
         if not self.asked.has_bandwidths or special:
             return self.answer(), None
         try:
@@ -110,6 +111,11 @@ class Request:
 
         if not self.asked.has_plan:
             raise InputError([f"{self.question} takes no ", Option("plan"), "."])
+        if self.options.get("given") is not None:
+            raise InputError(
+                [Option("plan"), " is about engines, and ", Option("given"), " has only one"],
+                "leave one of them out.",
+            )
         takes = inspect.signature(explain_plan).parameters
         given, named = self._arguments()
         # Several targets come under their names.
@@ -127,9 +133,15 @@ class Request:
             for choice in asked.options
             if choice.kind == "column" and self.options.get(choice.name) is not None
         }
+        block_options = {
+            choice.name: selector.table.select(str(self.options[choice.name]))
+            for choice in asked.options
+            if choice.kind == "columns" and self.options.get(choice.name) is not None
+        }
         columns = [column for block in merged(blocks).values() for column in block]
         id_column = column_options.pop("ids", None)
         used = [*columns, *column_options.values()]
+        used += [column for block in block_options.values() for column in block]
         frame, rows = self.table.read_rows(used, self.where, id_column=id_column)
         data = {
             slot: {name: _data_of(frame, block) for name, block in named.items()}
@@ -137,12 +149,15 @@ class Request:
         }
         given, named = asked.arguments(self.slots, data)
         named |= {name: frame[column] for name, column in column_options.items()}
+        named |= {name: _data_of(frame, block) for name, block in block_options.items()}
         if "confidence_level" in inspect.signature(asked.function).parameters:
             named["confidence_level"] = 1.0 - self.alpha
         return given, named | self._plain_options() | {"ids": rows}
 
     def _plain_options(self) -> dict[str, Any]:
-        columns = {choice.name for choice in self.asked.options if choice.kind == "column"}
+        columns = {
+            choice.name for choice in self.asked.options if choice.kind in ("column", "columns")
+        }
         chosen = {
             name: value
             for name, value in self.options.items()

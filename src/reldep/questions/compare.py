@@ -55,6 +55,7 @@ def compare(
     rng: Any = None,
     names: Sequence[str] | None = None,
     ids: Any = None,
+    given: Any = None,
     data: Any = None,  # noqa: ARG001 (@asked takes its columns)
     where: str | None = None,  # noqa: ARG001
 ) -> Comparison:
@@ -105,6 +106,10 @@ def compare(
     ids : array_like, optional
         A name for every row, by which cautions and tables call it; by default the index of a
         pandas frame, or the position, counted from 0.
+    given : array_like, series or frame, optional
+        Covariates W, such as age, sex and batch, numbers or labels: the question is then asked
+        about what is left of every variable once W is held fixed. Up to 3,000 observations;
+        independent rows only.
     data : path, data frame or mapping of str to arrays, optional
         Where the columns are. The variables, `clusters` and `ids` are then names of columns:
         ``"diet"``, ``"C14:C22"``, ``"gene_*"``, ``"lipids=C*"`` for a block with a name.
@@ -131,6 +136,15 @@ def compare(
 
     >>> reldep.compare("x", "y", "z", data={"x": x, "y": y, "z": z}).pvalue == result.pvalue
     True
+
+    All three follow age here; beyond age, `x` depends on `z` only:
+
+    >>> age = rng.normal(size=200)
+    >>> x = age + rng.normal(size=200)
+    >>> y, z = age + 0.5 * rng.normal(size=200), x + rng.normal(size=200)
+    >>> beyond = reldep.compare(x, y, z, given=age, alternative="less")
+    >>> beyond.pvalue < 0.001
+    True
     """
     check_choice("method", method, METHODS)
     check_choice("alternative", alternative, ALTERNATIVES)
@@ -145,7 +159,15 @@ def compare(
         engine=engine,
         rng=rng,
         ids=ids,
+        given=given,
     )
+    if given is not None and method != "joint":
+        raise InputError(
+            ["cannot be combined with ", Option("given")],
+            ["use ", Option("method", "joint"), "."],
+            argument="method",
+            value=method,
+        )
     study, labels = read_three((source, first, second), names, settings)
     if method == "joint":
         computed = study.compute(pairs_of(labels))

@@ -43,6 +43,7 @@ def contrast(
     engine: Any = "auto",
     rng: Any = None,
     ids: Any = None,
+    given: Any = None,
     data: Any = None,  # noqa: ARG001 (@asked takes its columns)
     where: str | None = None,  # noqa: ARG001
 ) -> Contrast:
@@ -57,7 +58,7 @@ def contrast(
         them, so that many questions cost no more than one.
     weights : mapping of (str, str) to float
         The weight of every pair. ``{("x", "y"): 1, ("x", "z"): -1}`` is :func:`compare`.
-    measure, kernel, alternative, variance, clusters, max_lag, missing, na, engine, rng, ids
+    measure, kernel, alternative, variance, clusters, max_lag, missing, na, engine, rng, ids, given
         As for :func:`compare`; a tuple of kernels follows the order of `variables`.
     data, where
         As for :func:`compare`.
@@ -102,6 +103,7 @@ def contrast(
         engine=engine,
         rng=rng,
         ids=ids,
+        given=given,
     )
     if isinstance(variables, Influence):
         pairs, vector = read_weights(weights, variables.names)

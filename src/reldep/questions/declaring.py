@@ -100,6 +100,7 @@ class Choice:
 SHARED = (
     Choice("missing", "Incomplete rows: an error, or dropped.", "raise", MISSING, panel="Data"),
     Choice("ids", "The column that names the rows.", kind="column", panel="Data", option="id"),
+    Choice("given", "Covariates to hold fixed: age,sex (numbers or labels).", kind="columns"),
     Choice("measure", "The measure of dependence.", "cka", MEASURES),
     Choice(
         "kernel",

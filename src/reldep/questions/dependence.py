@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reldep.data.checks import check_choice, check_count, check_names_known
-from reldep.exceptions import InputError, InputTypeError
+from reldep.exceptions import InputError, InputTypeError, Option
 from reldep.questions.calling import asked
 from reldep.questions.cautions import cautions_about_dependence, cautions_of_data
 from reldep.questions.clustered import dependent_independence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from reldep.engine import Influence, Pair
+    from reldep.engine.residuals import Residuals
     from reldep.questions.study import Computed, Study
 
 ROLES = ("x", "y")
@@ -50,19 +52,23 @@ def dependence(
     where: str | None = None,  # noqa: ARG001
     test: str = "chi-square",
     n_permutations: int = 999,
+    given: Any = None,
 ) -> Dependence:
     """Estimate one dependence, with an interval and a test of independence.
 
     Parameters
     ----------
     x, y : array_like, series, frame, sparse matrix or Precomputed
-    measure, kernel, variance, clusters, max_lag, missing, na, engine, rng, names, ids, data, where
+    measure, kernel, variance, clusters, max_lag, missing, na, engine, rng, names, ids, given
+        As for :func:`compare`.
+    data, where
         As for :func:`compare`.
     test : {"chi-square", "permutation"}, default "chi-square"
         How independence is tested: by the chi-square approximation to the law of the unbiased
         correlation, quick and a little conservative; or by shuffling the rows of `y`, exact.
         With `clusters` whole clusters are permuted (or their block products compared with an F
-        law), with `max_lag` the series are shifted circularly; the result says which.
+        law), with `max_lag` the series are shifted circularly; the result says which. With
+        `given` conditional independence is tested, by "chi-square" only.
     n_permutations : int, default 999
         How often they are shuffled; the p-value is ``(1 + count) / (1 + n_permutations)``.
 
@@ -92,8 +98,19 @@ def dependence(
         engine=engine,
         rng=rng,
         ids=ids,
+        given=given,
     )
     check_count("n_permutations", n_permutations, at_least=1)
+    if given is not None and test == "permutation":
+        raise InputError(
+            [
+                "breaks the tie of the rows to the covariates and cannot be combined with ",
+                Option("given"),
+            ],
+            ["use ", Option("test", "chi-square"), "."],
+            argument="test",
+            value=test,
+        )
     labels = display_names(ROLES, (x, y), names)
     study = read_study(dict(zip(labels, (x, y), strict=True)), settings, roles=ROLES)
     pair = (labels[0], labels[1])
@@ -121,6 +138,8 @@ def _independence(
     study: Study, computed: Computed, pair: Pair, n_permutations: int | None
 ) -> IndependenceTest:
     """Test independence by the unbiased correlation, or by shuffling the rows."""
+    if study.residuals is not None:
+        return conditional_independence(study.residuals, pair, computed.influence.hsic(pair))
     if study.rows.any:
         return dependent_independence(study, pair, computed.dependences, n_permutations)
     correlation = estimate_dependences(computed.influence, [pair], "cka").values[0]
@@ -129,6 +148,16 @@ def _independence(
         return by_law
     permuted = study.shuffled_hsics(pair, n_permutations)
     return permutation_test(by_law.statistic, computed.influence.hsic(pair), permuted)
+
+
+def conditional_independence(residuals: Residuals, pair: Pair, estimate: float) -> IndependenceTest:
+    """Test conditional independence by the chi-square approximation.
+
+    As without covariates, but the scale is that of the products of residuals, which holds where
+    the covariates rule how much both variables vary.
+    """
+    found = independence_test(estimate / residuals.null_scale(pair), residuals.n)
+    return replace(found, test="chi-square, of residuals")
 
 
 def influence(

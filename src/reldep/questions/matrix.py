@@ -11,6 +11,7 @@ from reldep.data.checks import check_choice, check_count, check_level
 from reldep.exceptions import InputError, Option
 from reldep.questions.calling import asked
 from reldep.questions.declaring import Choice, Question, Selector, Slot, merged
+from reldep.questions.dependence import conditional_independence
 from reldep.questions.settings import Settings
 from reldep.questions.study import raise_cautions, read_study
 from reldep.questions.targets import read_variables
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from reldep.data.variables import FloatArray
     from reldep.engine import Influence, Pair
+    from reldep.questions.study import Study
 
 ADJUSTMENTS_OF_CELLS = ("holm", "bh")
 
@@ -49,6 +51,7 @@ def matrix(
     confidence_level: float = 0.95,
     adjust: str = "holm",
     n_simulations: int = 10_000,
+    given: Any = None,
 ) -> Matrix:
     """Estimate the dependence of every pair of variables.
 
@@ -59,7 +62,7 @@ def matrix(
         variable may have several columns, such as the activations of a network's layer.
     columns : as `variables`, optional
         A second set: the result is the rectangle of all dependences between the two sets.
-    measure, kernel, clusters, max_lag, missing, na, engine, rng, ids, data, where
+    measure, kernel, clusters, max_lag, missing, na, engine, rng, ids, given, data, where
         As for :func:`compare`; a mapping of kernels is by name.
     variance : {"jackknife", "fixed-kernel", "bandwidth-aware"}, default "jackknife"
     confidence_level : float, default 0.95
@@ -102,6 +105,7 @@ def matrix(
         engine=engine,
         rng=rng,
         ids=ids,
+        given=given,
     )
     if variance in SECOND_ORDER:
         raise InputError(
@@ -119,7 +123,7 @@ def matrix(
     found = computed.dependences
     generator = settings.generator()
     draws = JointDraws.of(found.deviations(), n_simulations, generator)
-    pvalues = _independence(computed.influence, pairs)
+    pvalues = _independence(study, computed.influence, pairs)
     return Matrix(
         provenance=computed.provenance,
         warnings=computed.cautions,
@@ -151,8 +155,12 @@ def _sides(variables: Any, columns: Any) -> tuple[dict[str, Any], list[str], lis
     return {**rows, **others}, list(rows), list(others)
 
 
-def _independence(influence: Influence, pairs: Sequence[Pair]) -> FloatArray:
+def _independence(study: Study, influence: Influence, pairs: Sequence[Pair]) -> FloatArray:
     """Test every pair for independence by its unbiased correlation."""
+    held = study.residuals
+    if held is not None:
+        tests = [conditional_independence(held, pair, influence.hsic(pair)) for pair in pairs]
+        return np.array([test.pvalue for test in tests])
     n = influence.n_observations
     own = {name: influence.hsic((name, name)) for pair in pairs for name in pair}
     hsics = np.array([influence.hsic(pair) for pair in pairs])

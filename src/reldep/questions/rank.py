@@ -52,6 +52,7 @@ def rank(
     n_simulations: int = 10_000,
     names: Sequence[str] | None = None,
     ids: Any = None,
+    given: Any = None,
     data: Any = None,  # noqa: ARG001 (@asked takes its columns)
     where: str | None = None,  # noqa: ARG001
 ) -> Ranking:
@@ -71,7 +72,7 @@ def rank(
         At least two. Every column of a frame or array is a target of its own; in a mapping a
         target may have several columns. Of an :class:`Influence` all pairs with `source` are
         ranked.
-    measure, variance, clusters, max_lag, missing, na, engine, ids, data, where
+    measure, variance, clusters, max_lag, missing, na, engine, ids, given, data, where
         As for :func:`compare`.
     kernel : str, Kernel, callable, tuple of two or mapping, default "auto"
         One for all, a tuple (source, every target), or a mapping by name, in which "source"
@@ -123,6 +124,7 @@ def rank(
         engine=engine,
         rng=rng,
         ids=ids,
+        given=given,
     )
     source_name, target_names, computed = _compute(source, targets, names, settings)
     cautions = (*computed.cautions, *cautions_about_targets(computed))

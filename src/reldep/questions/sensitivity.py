@@ -11,7 +11,7 @@ from reldep.data.checks import ALTERNATIVES, check_choice
 from reldep.exceptions import InputError, SignFlipWarning
 from reldep.questions.calling import asked
 from reldep.questions.compare import compared, pairs_of, read_three
-from reldep.questions.declaring import Choice, Question, Slot
+from reldep.questions.declaring import SHARED, Choice, Question, Slot
 from reldep.questions.settings import Settings
 from reldep.questions.study import Study, descriptions, raise_cautions
 from reldep.results.bandwidth_curve import Sensitivity
@@ -239,6 +239,7 @@ QUESTIONS = (
                 ALTERNATIVES,
             ),
         ),
+        shared=tuple(choice.name for choice in SHARED if choice.name != "given"),
         example="reldep sensitivity mice.csv --source diet --first 'lipids=C*' "
         "--second 'genes=gene_*'",
     ),

@@ -14,6 +14,10 @@ from reldep.stats.measures import SECOND_ORDER
 if TYPE_CHECKING:
     from reldep.data.variables import IntArray
 
+# What there is for residuals given covariates.
+VARIANCES_GIVEN = ("jackknife", "fixed-kernel")
+ENGINES_GIVEN = ("auto", "dense")
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Settings:
@@ -21,7 +25,7 @@ class Settings:
 
     Attributes
     ----------
-    measure, kernel, variance, clusters, max_lag, missing, na, engine, rng, ids
+    measure, kernel, variance, clusters, max_lag, missing, na, engine, rng, ids, given
         As for :func:`reldep.compare`.
     """
 
@@ -35,6 +39,7 @@ class Settings:
     engine: Any = "auto"
     rng: Any = None
     ids: Any = None
+    given: Any = None
 
     def __post_init__(self) -> None:
         check_choice("measure", self.measure, MEASURES)
@@ -58,6 +63,42 @@ class Settings:
                 ],
                 argument="variance",
                 value=self.variance,
+            )
+
+        if self.given is not None:
+            self._check_given()
+
+    def _check_given(self) -> None:
+        """Refuse what cannot be had given covariates."""
+        for name in ("clusters", "max_lag"):
+            if getattr(self, name) is not None:
+                raise InputError(
+                    [
+                        Option("given"),
+                        " takes the rows to be independent and cannot be combined with ",
+                        Option(name),
+                    ],
+                    ["leave one of them out, or keep one row of each cluster."],
+                )
+        if self.variance not in VARIANCES_GIVEN:
+            raise InputError(
+                ["cannot be combined with ", Option("given")],
+                [
+                    "use ",
+                    Option("variance", "jackknife"),
+                    " or ",
+                    Option("variance", "fixed-kernel"),
+                    ".",
+                ],
+                argument="variance",
+                value=self.variance,
+            )
+        if not (isinstance(self.engine, str) and self.engine in ENGINES_GIVEN):
+            raise InputError(
+                ["cannot be combined with ", Option("given"), ", which holds whole matrices"],
+                ["use ", Option("engine", "auto"), "."],
+                argument="engine",
+                value=self.engine,
             )
 
     def generator(self) -> np.random.Generator:

@@ -16,11 +16,18 @@ from reldep.data.objects import native_name
 from reldep.engine import Influence, Pair, Plan, compute_influence, plan
 from reldep.engine.job import make_job
 from reldep.engine.permuted import shuffled_hsics
-from reldep.exceptions import InputError
+from reldep.engine.residuals import Residuals
+from reldep.exceptions import InputError, Option
 from reldep.kernels.given import Precomputed
 from reldep.kernels.resolve import as_kernel, assign
 from reldep.questions.cautions import cautions_of_data, small_sample_cautions
 from reldep.questions.clustered import dependent_jackknife
+from reldep.questions.covariates import (
+    check_covariates,
+    covariate_cautions,
+    name_of_covariates,
+    split_covariates,
+)
 from reldep.results.provenance import Provenance
 from reldep.stats.covariance import RowDependence
 from reldep.stats.dependences import Dependences, estimate_dependences
@@ -32,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from reldep.data.variables import FloatArray, IntArray
+    from reldep.engine.covariates import Covariates
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel, Kernel
     from reldep.questions.settings import Settings
@@ -68,6 +76,7 @@ class Study:
     kernels: Mapping[str, Kernel]
     settings: Settings
     fits: Mapping[str, FittedKernel] | None = None
+    covariates: Covariates | None = None
 
     @cached_property
     def fitted(self) -> Mapping[str, FittedKernel]:
@@ -79,6 +88,13 @@ class Study:
             name: kernel.fit(self.dataset.variables[name], rng=rng)
             for name, kernel in self.kernels.items()
         }
+
+    @cached_property
+    def residuals(self) -> Residuals | None:
+        """What the covariates leave of every variable; None without covariates."""
+        if self.covariates is None:
+            return None
+        return Residuals.of(self.fitted, self.covariates, self.dataset.variables)
 
     @property
     def rows(self) -> RowDependence:
@@ -96,13 +112,14 @@ class Study:
             Further pairs of which the HSIC alone is needed; by default those for the variance
             and the screens.
         """
-        computed = compute_influence(
-            self.fitted,
-            pairs,
-            self.settings.engine,
-            bandwidths=self.settings.variance in FOLLOWS_BANDWIDTHS,
-            means=self.means_beside(pairs) if means is None else means,
-        )
+        beside = self.means_beside(pairs) if means is None else means
+        bandwidths = self.settings.variance in FOLLOWS_BANDWIDTHS
+        if self.residuals is not None:
+            computed = self.residuals.influence(pairs, means=beside, bandwidths=bandwidths)
+        else:
+            computed = compute_influence(
+                self.fitted, pairs, self.settings.engine, bandwidths=bandwidths, means=beside
+            )
         return replace(
             computed,
             kernels=descriptions(self.fitted),
@@ -148,8 +165,12 @@ class Study:
             n_dropped=self.dataset.n_dropped,
             library=self.dataset.library,
             unit_kernels=all(kernel.in_unit_interval for kernel in self.fitted.values()),
+            conditioning=influence.conditioning,
         )
-        cautions = cautions_of_data(self.dataset, self.fitted, influence)
+        cautions = (
+            *cautions_of_data(self.dataset, self.fitted, influence),
+            *covariate_cautions(influence.conditioning, len(self.dataset)),
+        )
         return Computed(influence, dependences, provenance, cautions)
 
     def plan(self, pairs: Sequence[Pair]) -> Plan:
@@ -225,20 +246,26 @@ def read_study(
     given = {name: data for name, data in blocks.items() if isinstance(data, Precomputed)}
     specs |= given
     rows_of = {name: np.arange(len(matrix)) for name, matrix in given.items()}
+    beside, covariates = {}, None
+    if settings.given is not None:
+        check_covariates(settings.given)
+        beside = {name_of_covariates(blocks): settings.given}
     dataset = read_dataset(
-        {**blocks, **rows_of},
+        {**blocks, **rows_of, **beside},
         missing=settings.missing,
         clusters=settings.clusters,
         ids=settings.ids,
     )
     settings.check_lag(len(dataset))
     settings.check_crossed(dataset.second_clusters)
+    for name in beside:
+        dataset, covariates = split_covariates(dataset, name, settings.given)
     kernels = {
         name: as_kernel(specs[name], variable) for name, variable in dataset.variables.items()
     }
     if dataset.n_dropped:
         kernels = {name: kernel.take(dataset.rows.positions) for name, kernel in kernels.items()}
-    return Study(dataset, kernels, settings)
+    return Study(dataset, kernels, settings, covariates=covariates)
 
 
 def source_apart(study: Study, source: str, targets: Sequence[str]) -> Study:
@@ -263,6 +290,7 @@ def reuse_influence(influence: Influence, pairs: Sequence[Pair], settings: Setti
                 argument=name,
                 value=value,
             )
+    _check_given_decided(influence, settings)
     _check_pairs_known(influence, pairs_needed(pairs, settings.measure))
     n = influence.n_observations
     settings.check_lag(n)
@@ -283,9 +311,29 @@ def reuse_influence(influence: Influence, pairs: Sequence[Pair], settings: Setti
         rows=influence.observations(),
         dependence=dependences.rows,
         library=influence.library,
+        conditioning=influence.conditioning,
     )
     cautions = (*small_sample_cautions(n), *influence.notes)
     return Computed(influence, dependences, provenance, cautions)
+
+
+def _check_given_decided(influence: Influence, settings: Settings) -> None:
+    """Refuse covariates for an A that is there, and dependent rows for one given covariates."""
+    if settings.given is not None:
+        raise InputError(
+            [Option("given"), " cannot be applied to an Influence that is computed already"],
+            "pass data in place of the Influence.",
+        )
+    for name in ("clusters", "max_lag"):
+        if influence.conditioning is not None and getattr(settings, name) is not None:
+            raise InputError(
+                [
+                    "the Influence was computed with ",
+                    Option("given"),
+                    ", which takes the rows to be independent",
+                ],
+                ["leave ", Option(name), " out."],
+            )
 
 
 def _check_pairs_known(influence: Influence, pairs: Sequence[Pair]) -> None:

@@ -100,7 +100,9 @@ class Answer(ABC):
         """Give the choices behind the answer, by their names."""
         how = self.provenance
         dropped = f" ({how.n_dropped:,} incomplete dropped)" if how.n_dropped else ""
+        held = how.conditioning
         return {
+            "Given": "" if held is None else held.shares_in_words(),
             "Measure": MEASURE_NAMES[how.measure],
             "Variance": how.variance,
             "Observations": f"{self.n_observations:,}{dropped}{self._dependent_rows()}",
@@ -140,6 +142,7 @@ class Answer(ABC):
                 "variance": how.variance,
                 "n_observations": self.n_observations,
                 "n_dropped": how.n_dropped,
+                **_conditioning(how),
                 **self.values(alpha),
                 "table": [
                     dict(zip(columns, row, strict=True))
@@ -223,11 +226,18 @@ class Answer(ABC):
         how = self.provenance
         kernels = "; ".join(f"{name}: {k['kernel']}" for name, k in how.kernels.items())
         dropped = f" ({how.n_dropped} incomplete ones dropped)" if how.n_dropped else ""
+        held = [] if how.conditioning is None else [_sentence(how.conditioning.shares_in_words())]
         return [
+            *held,
             f"{self.n_observations} observations{dropped}; variance: {self.variance}"
             f"{self._dependent_rows()}.",
             f"Kernels: {kernels}.",
         ]
+
+    def _given(self) -> str:
+        """Say which covariates were held fixed, as the end of a clause."""
+        held = self.provenance.conditioning
+        return "" if held is None else f" given {held.in_words()}"
 
     def _text_table(self, columns: Columns) -> str:
         cells = [[_cell(value) for value in column] for column in columns.values()]
@@ -240,6 +250,17 @@ class Answer(ABC):
 
     def __str__(self) -> str:
         return self.summary()
+
+
+def _conditioning(how: Provenance) -> dict[str, Any]:
+    held = how.conditioning
+    if held is None:
+        return {}
+    return {"given": {"columns": held.columns, "explained": dict(held.explained)}}
+
+
+def _sentence(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}." if words.startswith("the ") else f"{words}."
 
 
 def plain(value: Any) -> Any:

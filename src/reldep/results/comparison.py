@@ -28,7 +28,7 @@ class Contrast(Result):
 
     def question(self) -> str:
         """Ask whether the contrast is positive (negative, not zero)."""
-        return f"Is the contrast {self._formula()} {CLAIMS[self.alternative]}?"
+        return f"Is the contrast {self._formula()} {CLAIMS[self.alternative]}{self._given()}?"
 
     def _formula(self) -> str:
         written = " ".join(
@@ -39,7 +39,7 @@ class Contrast(Result):
 
     def sentence(self, alpha: float = 0.05) -> str:
         """Say whether the contrast is positive (negative, not zero)."""
-        claim = f"The contrast {self._formula()}"
+        claim = f"The contrast {self._formula()}{self._given()}"
         evidence = f"(estimate {self.evidence(alpha)})."
         if self.pvalue < alpha:
             return f"{claim} is {CLAIMS[self.alternative]} {evidence}{self._reconciled(alpha)}"
@@ -124,7 +124,8 @@ class Comparison(Contrast):
     def question(self) -> str:
         """Ask on which target the source depends more."""
         direction = DIRECTIONS[self.alternative]
-        return f"Does {self.source} depend {direction} {self.first} than on {self.second}?"
+        targets = f"{self.first} than on {self.second}{self._given()}"
+        return f"Does {self.source} depend {direction} {targets}?"
 
     def sentence(self, alpha: float = 0.05) -> str:
         """Say on which target the source depends more."""
@@ -143,18 +144,18 @@ class Comparison(Contrast):
             )
         return (
             f"Undecided at the {percent(alpha)} level whether {self.source} depends "
-            f"{DIRECTIONS[self.alternative]} {self.first} than on {self.second}: {self._sizes()} "
-            f"({evidence}). The interval holds what the data allow."
+            f"{DIRECTIONS[self.alternative]} {self.first} than on {self.second}{self._given()}: "
+            f"{self._sizes()} ({evidence}). The interval holds what the data allow."
         )
 
     def _finding(self) -> str:
         """Say which dependence is the stronger."""
         if self.alternative == "less" and self.estimate < 0:
-            return f"less on {self.first} than on {self.second}"
+            return f"less on {self.first} than on {self.second}{self._given()}"
         stronger, weaker = self.first, self.second
         if self.estimate < 0:
             stronger, weaker = weaker, stronger
-        return f"more on {stronger} than on {weaker}"
+        return f"more on {stronger} than on {weaker}{self._given()}"
 
     def _sizes(self) -> str:
         """Set the two dependences beside each other, with their ratio where it has a meaning."""

@@ -210,9 +210,9 @@ class Matrix(Answer):
         x, y = self.pairs[top]
         interval = interval_text(float(low[top]), float(high[top]))
         return (
-            f"{shown} of {len(self.pairs)} pairs depend on each other (p-values adjusted by "
-            f"{self.adjust}, {percent(alpha)} level). The strongest estimate is that of {x} and "
-            f"{y}: {MEASURE_NAMES[self.measure]} {number(float(self.estimates[top]))}, "
+            f"{shown} of {len(self.pairs)} pairs depend on each other{self._given()} (p-values "
+            f"adjusted by {self.adjust}, {percent(alpha)} level). The strongest estimate is that "
+            f"of {x} and {y}: {MEASURE_NAMES[self.measure]} {number(float(self.estimates[top]))}, "
             f"simultaneous {percent(1 - alpha)} interval {interval}."
         )
 

@@ -112,7 +112,7 @@ class Dependence(Result):
 
     def question(self) -> str:
         """Ask whether the two variables depend on each other."""
-        return f"Do {self.x} and {self.y} depend on each other?"
+        return f"Do {self.x} and {self.y} depend on each other{self._given()}?"
 
     def sentence(self, alpha: float = 0.05) -> str:
         """Say whether the two variables depend on each other."""
@@ -122,10 +122,10 @@ class Dependence(Result):
             f"{interval_text(low, high)}; test of independence: {self.pvalue_text()}"
         )
         if self.pvalue < alpha:
-            return f"{self.x} and {self.y} depend on each other ({evidence})."
+            return f"{self.x} and {self.y} depend on each other{self._given()} ({evidence})."
         return (
             f"Undecided: at the {percent(alpha)} level it is not shown that {self.x} and {self.y} "
-            f"depend on each other ({evidence})."
+            f"depend on each other{self._given()} ({evidence})."
         )
 
     def table(self, alpha: float = 0.05) -> dict[str, list[Any]]:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reldep.data.rows import Rows
+    from reldep.engine.influence import Conditioning
     from reldep.stats.covariance import RowDependence
 
 
@@ -39,6 +40,8 @@ class Provenance:
         The random seed, where there are random steps.
     call : str
         The Python call that repeats the result.
+    conditioning : Conditioning or None
+        The covariates that were held fixed, and what share of every variable they explain.
     """
 
     measure: str
@@ -52,3 +55,4 @@ class Provenance:
     unit_kernels: bool = False
     seed: str = ""
     call: str = ""
+    conditioning: Conditioning | None = None

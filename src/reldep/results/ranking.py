@@ -162,7 +162,8 @@ class Ranking(Answer):
 
     def question(self) -> str:
         """Ask on which target the source depends most."""
-        return f"On which of {len(self.targets)} targets does {self.source} depend most?"
+        asked = f"On which of {len(self.targets)} targets does {self.source} depend most"
+        return f"{asked}{self._given()}?"
 
     def sentence(self, alpha: float | None = None) -> str:
         """Say which targets may be the strongest; `alpha` is by default the ranking's own."""
@@ -180,13 +181,13 @@ class Ranking(Answer):
         )
         if len(best) == 1:
             return (
-                f"{self.source} depends most on {best[0]} of {len(self.targets)} targets "
-                f"({evidence})."
+                f"{self.source} depends most on {best[0]} of {len(self.targets)} targets"
+                f"{self._given()} ({evidence})."
             )
         return (
             f"{self.source} may depend most on any of {len(best)} of {len(self.targets)} targets "
-            f"at the {percent(level)} level: {listed(best)}. The strongest estimate is "
-            f"{self.targets[top]} ({evidence})."
+            f"at the {percent(level)} level{self._given()}: {listed(best)}. The strongest estimate "
+            f"is {self.targets[top]} ({evidence})."
         )
 
     def summary(self, alpha: float | None = None) -> str:

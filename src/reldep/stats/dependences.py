@@ -442,6 +442,7 @@ def _jackknifed(influence: Influence, pairs: Sequence[Pair], measure: str) -> Ja
         measure,
         bandwidth_psi=computed(influence.bandwidth_psi, "jackknife"),
         further=influence.means,
+        order=influence.order,
     )
     m = left_out.n
     # On the scale of influence values, so that psi psi'/m² is the jackknife covariance.

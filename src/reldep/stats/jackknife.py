@@ -113,6 +113,7 @@ def jackknife(
     *,
     bandwidth_psi: FloatArray | None = None,
     further: Mapping[Pair, float] | None = None,
+    order: int = ORDER,
 ) -> Jackknife:
     """Leave out every row in turn.
 
@@ -130,6 +131,8 @@ def jackknife(
     further : mapping of Pair to float, optional
         HSICs of pairs that are not in A. Tests need the HSICs of all pairs of the variables
         involved, self-pairs included.
+    order : int, default 4
+        The order of the U-statistic; 2 for statistics of residuals.
     """
     numbered = number_rows(means, pairs, wanted, further)
     return jackknife_of_rows(
@@ -140,6 +143,7 @@ def jackknife(
         numbered.hsics,
         bandwidth_psi=bandwidth_psi,
         names=numbered.names,
+        order=order,
     )
 
 

@@ -1,0 +1,141 @@
+"""Level and power of ``compare(..., given=W)`` under confounding, beside the marginal test.
+
+    python benchmarks/calibration_given.py --rows 100 --draws 500
+    python benchmarks/calibration_given.py --rows 400 --draws 300
+    python benchmarks/calibration_given.py --publish
+
+A run adds its counts to ``benchmarks/results/calibration_given.json``; ``--publish`` writes them
+as a table into ``docs/guide/given.md``. Set ``OMP_NUM_THREADS=1`` on a busy machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import warnings
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+import reldep
+from reldep.kernels import Linear
+from reldep.stats.dependences import estimate_dependences
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Array = npt.NDArray[np.float64]
+HERE = Path(__file__).resolve().parent
+RESULTS = HERE / "results" / "calibration_given.json"
+PAGE = HERE.parent / "docs" / "guide" / "given.md"
+START, END = "<!-- table of calibration_given.py -->", "<!-- end of the table -->"
+LEVEL = 0.05
+WEIGHTS = np.array([1.0, -1.0])
+
+
+@dataclass(frozen=True)
+class Law:
+    """How x, y and z arise from w, from what x shares with the targets, and from noise.
+
+    With a linear kernel for the targets the dependence given w does not depend on how w enters
+    them, so that "equal" holds exactly; where nothing is shared it holds for any kernel.
+    """
+
+    draw: Callable[[Array, Array, Array], tuple[Array, Array, Array]]
+    targets: Any
+    is_null: bool = True
+
+
+LAWS = {
+    "straight, no dependence given w": Law(
+        lambda w, u, e: (w + 0.5 * u, w + 0.5 * e[0], e[1]), "auto"
+    ),
+    "curved, no dependence given w": Law(
+        lambda w, u, e: (w**2 + 0.5 * u, np.cos(2 * w) + 0.5 * e[0], e[1]), "auto"
+    ),
+    "curved, little noise, no dependence given w": Law(
+        lambda w, u, e: (w**2 + 0.2 * u, np.cos(2 * w) + 0.2 * e[0], e[1]), "auto"
+    ),
+    "straight, equal dependence given w": Law(
+        lambda w, u, e: (1.5 * w + u, 1.5 * w + u + e[0], u + e[1]), Linear()
+    ),
+    "curved, equal dependence given w": Law(
+        lambda w, u, e: (
+            1.5 * np.sin(2 * w) + u,
+            2 * np.sin(2 * w) + u + e[0],
+            u + e[1],
+        ),
+        Linear(),
+    ),
+    "alternative: y = w + u², z = w + ε": Law(
+        lambda w, u, e: (w + u, w + u**2 + 0.5 * e[0], w + e[1]), "auto", is_null=False
+    ),
+}
+
+
+def count(law: Law, seed: int, m: int, draws: int) -> Counter[str]:
+    """Count the rejections of the two-sided tests at 5%, given w and without."""
+    found: Counter[str] = Counter(draws=draws)
+    kernel = ("auto", law.targets, law.targets)
+    for number in range(draws):
+        rng = np.random.default_rng([seed, m, number])
+        w, u = rng.normal(size=(2, m))
+        x, y, z = law.draw(w, u, rng.normal(size=(2, m)))
+        marginal = reldep.compare(x, y, z, kernel=kernel, alternative="two-sided")
+        given = reldep.compare(x, y, z, kernel=kernel, alternative="two-sided", given=w)
+        raw = estimate_dependences(given.influence, given.pairs, "hsic", "jackknife")
+        found["marginal"] += marginal.pvalue < LEVEL
+        found["cka"] += given.pvalue < LEVEL
+        found["hsic"] += raw.test(WEIGHTS).pvalue("two-sided") < LEVEL
+    return found
+
+
+def table(counts: dict[str, dict[str, int]]) -> str:
+    """Write the rates with two binomial standard errors of the level."""
+    lines = [
+        "| how w acts | m | samples | marginal, CKA | given w, CKA | given w, HSIC |",
+        "| --- | --: | --: | --: | --: | --: |",
+    ]
+    for name in LAWS:
+        for key, one in sorted(counts.items(), key=lambda item: int(item[0].rpartition("@")[2])):
+            if key.rpartition("@")[0] != name:
+                continue
+            rates = [f"{one[column] / one['draws']:.3f}" for column in ("marginal", "cka", "hsic")]
+            m = key.rpartition("@")[2]
+            lines.append(f"| {name} | {m} | {one['draws']} | {' | '.join(rates)} |")
+    return "\n".join(lines)
+
+
+def publish(counts: dict[str, dict[str, int]]) -> None:
+    """Put the table into the page of the guide."""
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(START)
+    _, _, after = rest.partition(END)
+    text = f"{before}{START}\n\n{table(counts)}\n\n{END}{after}"
+    PAGE.write_text(text, encoding="utf-8")
+
+
+def main() -> None:
+    """Simulate, or publish what was simulated."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=100)
+    parser.add_argument("--draws", type=int, default=200)
+    parser.add_argument("--publish", action="store_true")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore", reldep.ReldepWarning)
+    if options.publish:
+        publish(json.loads(RESULTS.read_text(encoding="utf-8")))
+        return
+    for seed, (name, law) in enumerate(LAWS.items()):
+        found = dict(count(law, seed, options.rows, options.draws))
+        known = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+        known[f"{name}@{options.rows}"] = found
+        RESULTS.write_text(json.dumps(known, indent=1, ensure_ascii=False), encoding="utf-8")
+        print(name, options.rows, found, flush=True)
+
+
+if __name__ == "__main__":
+    main()

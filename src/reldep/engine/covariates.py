@@ -1,0 +1,210 @@
+"""What covariates leave unexplained of a kernel's feature map: leave-one-out residuals.
+
+Every variable's embedding φ(x) is regressed on the covariates W by kernel ridge with a constant
+that is not penalised. With S the matrix that takes values to fitted values, the residual of row i
+predicted from all other rows is row i of ``R = diag(I-S)⁻¹ (I-S)``, so that the Gram matrix of
+the residuals is ``R K R'``; no regression is ever repeated. R takes constants to 0. Whatever is
+added to whole rows and columns of K drops out, which makes the formulas hold for minus a distance
+as well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reldep.data.variables import Labels, Mixed, Numeric
+from reldep.engine.influence import Conditioning
+from reldep.exceptions import InputTypeError, Option
+from reldep.kernels.base import KINDS_IN_WORDS
+from reldep.kernels.radial import Gaussian
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from reldep.data.variables import FloatArray, Variable
+
+# Penalties that are tried, as multiples of the number of rows.
+RIDGES = 10.0 ** np.arange(-6.0, 2.1, 0.5)
+
+# The widths of Gaussian kernels that are tried, as multiples of the median distance. The second
+# sum follows curves that are sharper than the median; smooth effects are better without it.
+WIDTHS = ((1.0,), (1.0, 0.25))
+
+# Directions of the covariates' kernel whose size is this share of the smallest penalty are left
+# out: no regression would use them.
+NEGLIGIBLE = 1e-9
+
+# A row that decides its own fitted value up to this has no residual beyond rounding.
+LEAST_FREE = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """A kernel of the covariates, centred and decomposed: all that regressions on them need.
+
+    Attributes
+    ----------
+    vectors : ndarray, shape (m, k)
+        Eigenvectors, orthogonal to the constant.
+    values : ndarray, shape (k,)
+        Their eigenvalues.
+    """
+
+    vectors: FloatArray
+    values: FloatArray
+
+    @classmethod
+    def of(cls, gram: FloatArray) -> Basis:
+        """Decompose a kernel matrix."""
+        values, vectors = np.linalg.eigh(centred(gram))
+        kept = values > NEGLIGIBLE * RIDGES[0] * len(gram)
+        return cls(np.ascontiguousarray(vectors[:, kept]), values[kept])
+
+    def regress(self, inner: FloatArray) -> Iterator[Regression]:
+        """Regress an embedding with this centred Gram matrix, with every penalty.
+
+        The loss is the sum of squared residuals of rows predicted from all others.
+        """
+        m = len(inner)
+        half = inner @ self.vectors
+        square = self.vectors.T @ half
+        start = np.diagonal(inner)
+        total = float(start.sum()) / (1.0 - 1.0 / m) ** 2
+        for ridge in RIDGES * m:
+            shares = self.values / (self.values + ridge)
+            scaled = self.vectors * shares
+            free = 1.0 - 1.0 / m - np.einsum("ik,ik->i", scaled, self.vectors)
+            if free.min() < LEAST_FREE:
+                continue
+            squares = start - 2.0 * np.einsum("ik,ik->i", scaled, half)
+            squares = squares + np.einsum("ik,ik->i", scaled @ square, scaled)
+            explained = 1.0 - float((squares / free**2).sum()) / total
+            yield Regression(self.vectors, shares, free, explained)
+
+
+@dataclass(frozen=True, eq=False)
+class Covariates:
+    """Covariates, ready for regressions on them.
+
+    Attributes
+    ----------
+    bases : tuple of Basis
+        Kernels of the covariates to choose from.
+    n : int
+        The number of observations.
+    n_columns : int
+        The number of columns, where a label counts as one for every category but one.
+    columns : tuple of str
+        Their names, if they have names.
+    """
+
+    bases: tuple[Basis, ...]
+    n: int
+    n_columns: int
+    columns: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, variable: Variable, columns: Sequence[str] = ()) -> Covariates:
+        """Decompose linear plus Gaussian kernels on standardised columns.
+
+        The linear part is needed: with Gaussian ones alone, straight effects far out are shrunk
+        towards the mean, and that bias looks like dependence.
+
+        Parameters
+        ----------
+        variable : Variable
+            Numbers, labels or both.
+        columns : sequence of str
+            The names of its columns.
+        """
+        points, n_columns = design(variable)
+        gaussian = Gaussian().fit(Numeric(variable.name, points))
+        everything = slice(0, len(points))
+        linear = points @ points.T
+        bases = tuple(
+            Basis.of(sum((gaussian.scaled(f)(everything, everything) for f in widths), linear))
+            for widths in WIDTHS
+        )
+        return cls(bases, len(points), n_columns, tuple(columns))
+
+    def conditioning(self, explained: Mapping[str, float]) -> Conditioning:
+        """Note what was held fixed, and the share of each variable that it explains."""
+        return Conditioning(self.columns, self.n_columns, explained)
+
+    def regress(self, gram: FloatArray) -> Regression:
+        """Regress an embedding with this Gram matrix, by the kernel and penalty that fit best."""
+        inner = centred(gram)
+        tried = (one for basis in self.bases for one in basis.regress(inner))
+        best = max(tried, key=lambda one: one.explained, default=None)
+        if best is not None and best.explained > 0:
+            return best
+        # The covariates say nothing about this variable: only its mean is taken off.
+        mean_only = np.full(self.n, 1.0 - 1.0 / self.n)
+        return Regression(np.zeros((self.n, 0)), np.zeros(0), mean_only, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Regression:
+    """A regression of an embedding on covariates.
+
+    Attributes
+    ----------
+    vectors : ndarray, shape (m, k)
+        The directions of the covariates.
+    shares : ndarray, shape (k,)
+        How much of each direction is fitted, from 0 to 1.
+    free : ndarray, shape (m,)
+        The diagonal of ``I - S``.
+    explained : float
+        The share of the embedding's variance that is predicted from the other rows.
+    """
+
+    vectors: FloatArray
+    shares: FloatArray
+    free: FloatArray
+    explained: float
+
+    def residuals(self, gram: FloatArray) -> FloatArray:
+        """Give the Gram matrix of the leave-one-out residuals, ``R K R'``."""
+        inner = centred(gram)
+        scaled = self.vectors * self.shares
+        half = inner @ scaled
+        once = half @ self.vectors.T
+        twice = (self.vectors @ (scaled.T @ half)) @ self.vectors.T
+        return np.asarray((inner - once - once.T + twice) / np.outer(self.free, self.free))
+
+
+def centred(matrix: FloatArray) -> FloatArray:
+    """Take the mean off every row and column of a symmetric matrix."""
+    means = matrix.mean(axis=1)
+    return np.asarray(matrix - means[:, None] - means[None, :] + means.mean())
+
+
+def design(variable: Variable) -> tuple[FloatArray, int]:
+    """Give the standardised columns of covariates; labels become one column a category.
+
+    Two rows with different labels are as far apart as two standardised numbers typically are.
+    """
+    parts = variable.parts if isinstance(variable, Mixed) else (variable,)
+    columns: list[FloatArray] = []
+    n_columns = 0
+    for part in parts:
+        if isinstance(part, Numeric):
+            spread = part.values.std(axis=0)
+            varying = spread > 0
+            values = part.values[:, varying]
+            columns.append((values - values.mean(axis=0)) / spread[varying])
+            n_columns += int(varying.sum())
+        elif isinstance(part, Labels):
+            present, codes = np.unique(part.codes, return_inverse=True)
+            columns.append(np.eye(len(present))[codes.reshape(-1)])
+            n_columns += len(present) - 1
+        else:
+            raise InputTypeError(
+                [Option("given"), f" holds {KINDS_IN_WORDS[type(part)]}."],
+                "Pass columns of numbers or of labels.",
+            )
+    return np.concatenate(columns, axis=1), n_columns

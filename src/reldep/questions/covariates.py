@@ -1,0 +1,131 @@
+"""Covariates of a question: reading them, and what to beware of given them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reldep.data.frames import column_names, frame_library
+from reldep.data.objects import native_name
+from reldep.data.variables import Labels, Mixed, Numeric
+from reldep.engine.covariates import Covariates
+from reldep.engine.residuals import check_rows
+from reldep.exceptions import DataWarning, InputError, InputTypeError, Option, SmallSampleWarning
+from reldep.kernels.given import Precomputed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from reldep.data.dataset import Dataset
+    from reldep.data.variables import Variable
+    from reldep.engine.influence import Conditioning
+    from reldep.exceptions import ReldepWarning
+
+# Beyond this share hardly anything is left to compare, and what is left is mostly what the
+# regression missed.
+NEARLY_ALL = 0.95
+
+# Regressions on few rows are rough, and so are those on half as many columns as rows.
+FEW_ROWS = 50
+COLUMNS_PER_ROW = 0.5
+
+
+def name_of_covariates(blocks: Mapping[str, Any]) -> str:
+    """Choose what messages call the covariates: "given", unless a variable has that name."""
+    return "given" if "given" not in blocks else "given="
+
+
+def check_covariates(given: Any) -> None:
+    """Refuse covariates that have no columns."""
+    if isinstance(given, (Precomputed, str)):
+        raise InputTypeError(
+            [Option("given"), f" is of type {type(given).__name__}"],
+            "pass the columns themselves: an array, a series or a data frame.",
+        )
+
+
+def split_covariates(dataset: Dataset, name: str, given: Any) -> tuple[Dataset, Covariates]:
+    """Take the covariates out of a data set again, and decompose them."""
+    variables = dict(dataset.variables)
+    covariates = variables.pop(name)
+    check_rows(len(dataset))
+    for variable in variables.values():
+        _check_apart(variable, covariates)
+    rest = replace(dataset, variables=variables)
+    return rest, Covariates.of(covariates, names_of_columns(given))
+
+
+def names_of_columns(given: Any) -> tuple[str, ...]:
+    """Give the names that the columns of the covariates carry."""
+    if frame_library(given) is not None and hasattr(given, "columns"):
+        return tuple(column_names(given))
+    own = native_name(given)
+    return () if own is None else (own,)
+
+
+def _check_apart(variable: Variable, covariates: Variable) -> None:
+    """Refuse a variable whose columns are all among the covariates, up to rising functions."""
+    known = {
+        code.tobytes()
+        for column in _columns(covariates)
+        for code in (column, column.max() - column)
+    }
+    own = [column.tobytes() for column in _columns(variable)]
+    if own and all(column in known for column in own):
+        raise InputError(
+            [
+                f"{variable.name} is among the columns of ",
+                Option("given"),
+                ", or a rising or falling function of them: nothing of it is left once they are "
+                "held fixed.",
+            ],
+            [f"Leave {variable.name} out, or take it out of ", Option("given"), "."],
+        )
+
+
+def _columns(variable: Variable) -> Iterator[np.ndarray[Any, Any]]:
+    """Give every column as codes that can be compared; none of other objects."""
+    if isinstance(variable, Numeric):
+        for column in variable.values.T:
+            _, codes = np.unique(column, return_inverse=True)
+            yield codes.reshape(-1).astype(np.int64)
+    elif isinstance(variable, Labels):
+        # By the order of their first appearance, so that the names of categories do not matter.
+        _, first, codes = np.unique(variable.codes, return_index=True, return_inverse=True)
+        yield np.argsort(np.argsort(first))[codes.reshape(-1)].astype(np.int64)
+    elif isinstance(variable, Mixed):
+        for part in variable.parts:
+            yield from _columns(part)
+
+
+def covariate_cautions(held: Conditioning | None, n: int) -> tuple[ReldepWarning, ...]:
+    """Caution about covariates that explain nearly everything, and about few rows for them."""
+    if held is None:
+        return ()
+    found: list[ReldepWarning] = []
+    for name, share in held.explained.items():
+        if share > NEARLY_ALL:
+            found.append(
+                DataWarning(
+                    f"{held.in_words()} explain{'s' if held.n_columns == 1 else ''} {share:.1%} of "
+                    f"{name}: what is left is little, and partly what the regression missed.",
+                )
+            )
+    if held.n_columns >= COLUMNS_PER_ROW * n:
+        found.append(
+            SmallSampleWarning(
+                f"{held.n_columns} columns of covariates and {n} observations: so many cannot be "
+                "held fixed well, and part of what they explain stays in the answer.",
+                ["Pass fewer columns as ", Option("given"), "."],
+            )
+        )
+    if n < FEW_ROWS:
+        found.append(
+            SmallSampleWarning(
+                f"{n} observations: regressions on covariates are rough below {FEW_ROWS}, and "
+                "part of what the covariates explain may stay in the answer."
+            )
+        )
+    return tuple(found)

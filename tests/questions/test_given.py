@@ -1,0 +1,327 @@
+"""Dependence given covariates: residuals, their U-statistic of order 2, and the questions."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reldep
+from reldep.data.objects import read_variable
+from reldep.engine.covariates import RIDGES, WIDTHS, Covariates, design
+from reldep.engine.residuals import Residuals
+from reldep.kernels import Distance, Gaussian, Linear
+from reldep.stats.dependences import estimate_dependences
+
+SELVES = [("x", "x"), ("y", "y")]
+
+
+@pytest.fixture
+def confounded(rng):
+    """Three variables that follow age; beyond age x and z share something, x and y do not."""
+    age = rng.normal(size=150)
+    x = age + rng.normal(size=150)
+    return x, age + 0.5 * rng.normal(size=150), x + rng.normal(size=150), age
+
+
+def whole(kernel, values):
+    fitted = kernel.fit(read_variable(values, "v"))
+    everything = slice(0, len(fitted))
+    return fitted, fitted(everything, everything)
+
+
+def residuals_of(blocks, covariates, kernel=None):
+    kernel = kernel or Gaussian()
+    fits = {name: kernel.fit(read_variable(data, name)) for name, data in blocks.items()}
+    return Residuals.of(fits, Covariates.of(read_variable(covariates, "w")))
+
+
+def refitted_residuals(points, targets, ridge, widths):
+    """Predict every row by a ridge regression on all other rows, with a free constant."""
+    fitted, _ = whole(Gaussian(), points)
+    m = len(points)
+    gram = points @ points.T
+    for factor in widths:
+        gram = gram + fitted.scaled(factor)(slice(0, m), slice(0, m))
+    rows = []
+    for i in range(m):
+        rest = np.delete(np.arange(m), i)
+        # [K + λ, 1; 1', 0] [a; b] = [y; 0]
+        system = np.ones((m, m))
+        system[:-1, :-1] = gram[np.ix_(rest, rest)] + ridge * np.eye(m - 1)
+        system[-1, -1] = 0.0
+        solved = np.linalg.solve(system, np.vstack([targets[rest], np.zeros(targets.shape[1])]))
+        rows.append(targets[i] - np.r_[gram[i, rest], 1.0] @ solved)
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_residuals_are_those_of_regressions_without_each_row(rng, several):
+    w = rng.normal(size=(25, 3 if several else 1))
+    targets = np.c_[np.sin(2 * w[:, 0]), w.sum(axis=1)] + 0.3 * rng.normal(size=(25, 2))
+    covariates = Covariates.of(read_variable(w, "w"))
+    points, n_columns = design(read_variable(w, "w"))
+    assert n_columns == w.shape[1]
+    tried = [
+        refitted_residuals(points, targets, 25 * ridge, widths)
+        for ridge in RIDGES
+        for widths in WIDTHS
+    ]
+    best = min(tried, key=lambda rows: float((rows**2).sum()))
+    regression = covariates.regress(targets @ targets.T)
+    np.testing.assert_allclose(
+        regression.residuals(targets @ targets.T), best @ best.T, rtol=1e-6, atol=1e-8
+    )
+    away = (targets - targets.mean(axis=0)) * (25 / 24)
+    assert regression.explained == pytest.approx(1 - (best**2).sum() / (away**2).sum(), rel=1e-6)
+
+
+def test_what_is_added_to_whole_rows_drops_out(rng):
+    """So minus a distance, which is a kernel only up to such terms, may be used."""
+    w, x = rng.normal(size=(2, 30))
+    covariates = Covariates.of(read_variable(w, "w"))
+    _, gram = whole(Distance(), x)
+    effects = rng.normal(size=30)
+    other = gram + effects[:, None] + effects[None, :]
+    first, second = covariates.regress(gram), covariates.regress(other)
+    np.testing.assert_allclose(first.residuals(gram), second.residuals(other), atol=1e-9)
+    assert np.linalg.eigvalsh(first.residuals(gram)).min() > -1e-9
+
+
+def test_labels_are_held_fixed_as_means_within_categories(rng):
+    """With a linear kernel and hardly any penalty, what is left is the deviation from the mean."""
+    group = np.repeat(["a", "b", "c"], 20)
+    values = np.repeat([0.0, 50.0, -20.0], 20) + rng.normal(size=60)
+    covariates = Covariates.of(read_variable(group, "group"))
+    assert covariates.n_columns == 2
+    regression = covariates.regress(np.outer(values, values))
+    means = np.array(
+        [(values[group == g].sum() - v) / 19 for g, v in zip(group, values, strict=True)]
+    )
+    expected = values - means
+    np.testing.assert_allclose(
+        regression.residuals(np.outer(values, values)), np.outer(expected, expected), atol=0.02
+    )
+
+
+def test_the_jackknife_of_order_2_leaves_out_every_row_exactly(rng):
+    w, noise = rng.normal(size=(2, 20))
+    blocks = {"x": w + noise, "y": w**2 + noise}
+    residuals = residuals_of(blocks, w, Linear())
+    influence = residuals.influence([("x", "y"), *SELVES], bandwidths=True)
+    found = estimate_dependences(influence, [("x", "y")], "cka", "jackknife")
+    K, L = residuals.matrices["x"], residuals.matrices["y"]
+    for i in range(20):
+        rest = np.delete(np.arange(20), i)
+        one, two = K[np.ix_(rest, rest)], L[np.ix_(rest, rest)]
+        expected = (one * two).sum() / np.sqrt((one**2).sum() * (two**2).sum())
+        assert found.jackknife.without(i)[0] == pytest.approx(expected, rel=1e-10)
+    assert influence.psi[0] == pytest.approx(
+        2 * ((K * L).sum(axis=1) / 19 - (K * L).sum() / 380), rel=1e-12
+    )
+
+
+def test_bandwidths_are_followed_as_by_finite_differences(rng):
+    w, noise = rng.normal(size=(2, 40))
+    blocks = {"x": w + noise, "y": w**2 + noise}
+    residuals = residuals_of(blocks, w)
+    added = residuals.influence([("x", "y")], bandwidths=True).bandwidth_psi[0]
+
+    def theta(factors):
+        everything = slice(0, 40)
+        scaled = {
+            name: residuals.regressions[name].residuals(
+                residuals.kernels[name].scaled(factors[name])(everything, everything)
+            )
+            for name in blocks
+        }
+        product = scaled["x"] * scaled["y"]
+        return (product.sum() - np.trace(product)) / (40 * 39)
+
+    expected = np.zeros(40)
+    for name in blocks:
+        probe = residuals.kernels[name].bandwidth_probes()[0]
+        up, down = (theta({"x": 1.0, "y": 1.0, name: f}) for f in (1 + 1e-5, 1 - 1e-5))
+        slope = (up - down) / (2e-5 * residuals.kernels[name].profile.bandwidth)
+        sides = probe.side(slice(0, 40), slice(0, 40))
+        np.fill_diagonal(sides, 0.0)
+        expected += slope * probe.influence(sides.sum(axis=1) / 39)
+    np.testing.assert_allclose(added, expected, rtol=1e-5, atol=1e-10)
+
+
+@pytest.mark.parametrize("measure", ["cka", "hsic", "dcor"])
+def test_covariates_of_no_effect_leave_the_marginal_answer(rng, measure):
+    x = rng.normal(size=300)
+    y, z = x + 0.5 * rng.normal(size=300), x + 2 * rng.normal(size=300)
+    plain = reldep.compare(x, y, z, measure=measure)
+    given = reldep.compare(x, y, z, measure=measure, given=rng.normal(size=300))
+    assert max(given.provenance.conditioning.explained.values()) < 0.02
+    assert given.estimate == pytest.approx(plain.estimate, rel=0.05)
+    assert given.standard_error == pytest.approx(plain.standard_error, rel=0.05)
+
+
+@pytest.mark.parametrize("measure", ["cka", "hsic", "dcor"])
+def test_covariates_turn_the_answer_around(confounded, measure):
+    x, y, z, age = confounded
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", reldep.ReldepWarning)
+        beyond = reldep.compare(x, y, z, measure=measure, given=age, alternative="less")
+    assert beyond.pvalue < 1e-4
+    assert reldep.dependence(x, y, measure=measure).pvalue < 1e-4
+    assert reldep.dependence(x, y, measure=measure, given=age).pvalue > 0.05
+    assert reldep.dependence(x, z, measure=measure, given=age).pvalue < 1e-4
+
+
+def test_all_questions_agree(confounded):
+    x, y, z, age = confounded
+    data = {"x": x, "y": y, "z": z}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", reldep.ReldepWarning)
+        compared = reldep.compare(x, y, z, given=age)
+        weighted = reldep.contrast(data, {("x", "y"): 1, ("x", "z"): -1}, given=age)
+        ranked = reldep.rank(x, {"y": y, "z": z}, given=age)
+        cells = reldep.matrix(data, given=age)
+    single = reldep.dependence(x, z, given=age)
+    assert weighted.pvalue == pytest.approx(compared.pvalue, rel=1e-10)
+    assert ranked.best == ("z",)
+    assert ranked.estimates == pytest.approx(compared.estimates, rel=1e-12)
+    assert single.estimate == pytest.approx(compared.estimates[1], rel=1e-12)
+    assert cells.estimates[:2] == pytest.approx(compared.estimates, rel=1e-12)
+
+
+def test_the_answer_names_the_covariates_and_what_they_explain(confounded):
+    x, _, z, age = confounded
+    sex = np.where(np.arange(150) % 2, "f", "m")
+    covariates = pd.DataFrame({"age": age, "sex": sex})
+    found = reldep.dependence(x, z, names=("x", "z"), given=covariates)
+    assert "given age and sex" in found.sentence()
+    assert found.question() == "Do x and z depend on each other given age and sex?"
+    assert "age and sex explain" in found.summary()
+    assert found.settings()["Given"].startswith("age and sex explain")
+    assert found.to_dict()["given"]["explained"]["x"] == pytest.approx(0.5, abs=0.12)
+    assert "given=given" in found.provenance.call
+    alone = reldep.dependence(x, z, names=("x", "z"), given=covariates["age"])
+    assert "age explains" in alone.summary()
+    unnamed = reldep.dependence(x, z, names=("x", "z"), given=age)
+    assert "The covariate explains" in unnamed.summary()
+
+
+def test_rows_without_covariates_are_dropped_or_refused(confounded):
+    x, _, z, age = confounded
+    gappy = age.copy()
+    gappy[[3, 7]] = np.nan
+    with pytest.raises(ValueError, match="given has missing values"):
+        reldep.dependence(x, z, given=gappy)
+    with pytest.warns(reldep.exceptions.DroppedRowsWarning):
+        found = reldep.dependence(x, z, given=gappy, missing="drop")
+    kept = np.delete(np.arange(150), [3, 7])
+    whole_rows = reldep.dependence(x[kept], z[kept], given=age[kept])
+    assert found.estimate == pytest.approx(whole_rows.estimate, rel=1e-12)
+
+
+def test_covariates_are_matched_by_index(confounded):
+    x, _, z, age = confounded
+    names = [f"p{i}" for i in range(150)]
+    frame = pd.DataFrame({"x": x, "z": z, "age": age}, index=names)
+    plain = reldep.dependence(frame["x"], frame["z"], given=frame["age"])
+    with pytest.warns(reldep.exceptions.DataWarning, match="matched"):
+        shuffled = reldep.dependence(
+            frame["x"], frame["z"], given=frame["age"].sample(frac=1, random_state=0)
+        )
+    assert shuffled.estimate == pytest.approx(plain.estimate, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"clusters": np.arange(150) // 5}, "cannot be combined with clusters="),
+        ({"max_lag": 2}, "cannot be combined with max_lag="),
+        ({"method": "split"}, "use method='joint'"),
+        ({"variance": "full"}, "use variance='jackknife' or variance='fixed-kernel'"),
+        ({"engine": "lowrank"}, "use engine='auto'"),
+    ],
+)
+def test_what_cannot_be_had_given_covariates_has_a_way_out(confounded, options, words):
+    x, y, z, age = confounded
+    with pytest.raises(ValueError, match=words):
+        reldep.compare(x, y, z, given=age, **options)
+
+
+def test_covariates_that_determine_a_variable_are_refused_by_its_name(confounded):
+    x, y, z, age = confounded
+    for given in (x, -(x**3), np.c_[age, x]):
+        with pytest.raises(ValueError, match=r"^age at birth is among the columns of given="):
+            reldep.compare(x, y, z, given=given, names=("age at birth", "y", "z"))
+    with pytest.raises(ValueError, match=r"^wave is determined by the covariate"):
+        reldep.compare(np.cos(age), y, z, given=age, names=("wave", "y", "z"))
+    region = np.array(list("abcdef"))[np.arange(150) % 6]
+    part = np.where(np.isin(region, ["a", "b"]), "north", "south")
+    with pytest.raises(ValueError, match=r"^part is determined"):
+        reldep.compare(part, y, z, given=region, names=("part", "y", "z"))
+
+
+def test_bad_covariates_have_their_sentences(confounded):
+    x, y, z, age = confounded
+    with pytest.raises(ValueError, match="given has 9"):
+        reldep.compare(x, y, z, given=age[:9])
+    with pytest.raises(ValueError, match="given is constant"):
+        reldep.compare(x, y, z, given=np.ones(150))
+    with pytest.raises(TypeError, match="pass the columns themselves"):
+        reldep.compare(x, y, z, given="age")
+    with pytest.raises(TypeError, match="columns of numbers or of labels"):
+        reldep.compare(x, y, z, given=[{i} for i in range(150)])
+    with pytest.raises(ValueError, match="use test='chi-square'"):
+        reldep.dependence(x, y, given=age, test="permutation")
+    many = np.random.default_rng(0).normal(size=(4, 3001))
+    with pytest.raises(ValueError, match="up to 3,000 observations"):
+        reldep.compare(*many[:3], given=many[3])
+
+
+def test_an_influence_given_covariates_keeps_its_order(confounded):
+    x, _, z, age = confounded
+    found = reldep.dependence(x, z, names=("x", "z"), given=age)
+    again = reldep.contrast(found.influence, {("x", "z"): 1})
+    assert again.standard_error == pytest.approx(found.standard_error, rel=1e-12)
+    assert again.provenance.conditioning is found.influence.conditioning
+    with pytest.raises(ValueError, match="leave clusters= out"):
+        reldep.contrast(found.influence, {("x", "z"): 1}, clusters=np.arange(150) // 5)
+    with pytest.raises(ValueError, match="pass data in place of the Influence"):
+        reldep.contrast(found.influence, {("x", "z"): 1}, given=age)
+
+
+def test_cautions_about_covariates(rng):
+    age = rng.normal(size=40)
+    x, z = age + 0.05 * rng.normal(size=40), rng.normal(size=40)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", reldep.ReldepWarning)
+        said = " ".join(map(str, reldep.dependence(x, z, given=age).warnings))
+        assert "of x: what is left is little" in said
+        assert "rough below 50" in said
+        wide = reldep.dependence(z, age**2, given=rng.normal(size=(40, 30)))
+    assert any("30 columns of covariates and 40 observations" in str(w) for w in wide.warnings)
+
+
+def test_the_command_line_holds_columns_fixed(tmp_path, confounded):
+    from reldep.questions.asking import Request
+
+    x, y, z, age = confounded
+    sex = np.where(np.arange(150) % 2, "f", "m")
+    frame = pd.DataFrame({"x": x, "y": y, "z": z, "age": age, "sex": sex})
+    path = tmp_path / "t.csv"
+    frame.to_csv(path, index=False)
+    request = Request(
+        question="compare",
+        files=(str(path),),
+        slots={"source": "x", "first": "y", "second": "z"},
+        options={"given": "age,sex"},
+    )
+    assert "--given age,sex" in request.command()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", reldep.ReldepWarning)
+        answer, curve = request.answer_with_bandwidths()
+        direct = reldep.compare(x, y, z, given=frame[["age", "sex"]])
+    assert curve is None
+    assert answer.pvalue == pytest.approx(direct.pvalue, rel=1e-8)
+    assert "given age and sex" in answer.sentence()
