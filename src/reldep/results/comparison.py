@@ -12,7 +12,7 @@ from reldep.data.checks import METHODS, MINIMUM_OBSERVATIONS, check_choice, chec
 from reldep.exceptions import InputError, Option
 from reldep.results.description import Picture
 from reldep.results.tested import Result
-from reldep.stats import paper
+from reldep.stats import published
 from reldep.words import MEASURE_NAMES, number, percent
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class Contrast(Result):
                 "the finite-sample bound needs kernels with values in [0, 1]",
                 "use Gaussian, Laplace or Delta for every variable.",
             )
-        return paper.finite_sample_bound(self.n_observations, delta)
+        return published.finite_sample_bound(self.n_observations, delta)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -182,7 +182,7 @@ class Comparison(Contrast):
                 "the efficiency of joint over split needs their covariance",
                 ["use ", Option("method", "joint"), "."],
             )
-        return paper.relative_efficiency(self.dependences.covariance)
+        return published.relative_efficiency(self.dependences.covariance)
 
     def power(self, n: int, *, alpha: float = 0.05, method: str | None = None) -> float:
         """Give the probability that a test with `n` new observations rejects at level `alpha`.
