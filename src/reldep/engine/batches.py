@@ -162,7 +162,10 @@ class Batches:
         """Send plain columns through compiled code, on all cores."""
         n, m, f, e = len(members), self.n, len(self._fixed), len(self._further)
         products, totals, sizes = np.empty((n, f + 1, m)), np.empty((n, e + f + 1)), np.empty(n)
-        packed = np.empty((0, 0)) if made.packed is None else np.empty((n, m * (m - 1) // 2))
+        # Without a copy where all variables go this way, for these matrices are large.
+        packed = np.empty((0, 0))
+        if made.packed is not None:
+            packed = made.packed if n == len(made.packed) else np.empty((n, m * (m - 1) // 2))
 
         def work(run: slice) -> None:
             from reldep.engine.batch_loops import multiply_columns
@@ -191,7 +194,7 @@ class Batches:
         if columns.influence is not None:
             moves += self._own_moves(totals[:, e:], columns.influence)
         made.moves[members] = moves
-        if made.packed is not None:
+        if made.packed is not None and packed is not made.packed:
             made.packed[members] = packed
 
     def _fixed_moves(self, totals: FloatArray) -> FloatArray:

@@ -12,6 +12,7 @@ from reldep.exceptions import InputError, Option
 from reldep.questions.calling import asked
 from reldep.questions.cautions import cautions_about_targets
 from reldep.questions.declaring import Choice, Question, Selector, Slot, merged
+from reldep.questions.many_targets import compute_many, takes_many
 from reldep.questions.settings import Settings
 from reldep.questions.study import (
     Computed,
@@ -165,6 +166,8 @@ def _compute(
         roles=["source", *["targets"] * len(target_names)],
     )
     study = source_apart(study, source_name, target_names)
+    if takes_many(study, len(target_names)):
+        return source_name, target_names, compute_many(study, source_name, target_names)
     pairs = [(source_name, name) for name in target_names]
     return source_name, target_names, study.compute(pairs)
 

@@ -238,6 +238,16 @@ class Jackknifed(Dependences):
 
     jackknife: Jackknife
 
+    @classmethod
+    def of(cls, pairs: tuple[Pair, ...], left_out: Jackknife) -> Jackknifed:
+        """Take the dependences of independent rows from their jackknife."""
+        m = left_out.n
+        # On the scale of influence values, so that psi psi'/m² is the jackknife covariance.
+        psi = -math.sqrt(m * (m - 1)) * left_out.deviations
+        return cls(
+            pairs, left_out.measure, "jackknife", left_out.values, psi, INDEPENDENT_ROWS, left_out
+        )
+
     @property
     def standard_errors(self) -> FloatArray:
         """The standard error of every value."""
@@ -444,12 +454,7 @@ def _jackknifed(influence: Influence, pairs: Sequence[Pair], measure: str) -> Ja
         further=influence.means,
         order=influence.order,
     )
-    m = left_out.n
-    # On the scale of influence values, so that psi psi'/m² is the jackknife covariance.
-    psi = -math.sqrt(m * (m - 1)) * left_out.deviations
-    return Jackknifed(
-        tuple(pairs), measure, "jackknife", left_out.values, psi, INDEPENDENT_ROWS, left_out
-    )
+    return Jackknifed.of(tuple(pairs), left_out)
 
 
 def join_halves(

@@ -66,6 +66,12 @@ def independence_test(correlation: float, n: int) -> IndependenceTest:
     )
 
 
+def independence_pvalues_of(correlations: FloatArray, n: int) -> FloatArray:
+    """Give the p-values of :func:`independence_test` for many correlations."""
+    root = np.sqrt(np.maximum(n * correlations + 1.0, 0.0))
+    return np.asarray(np.minimum(2.0 * ndtr(-root), 1.0))
+
+
 def independence_power(correlation: float, deviation: float, n: float, alpha: float) -> float:
     """Give the probability that the chi-square test rejects with n observations.
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from reldep.engine.leads import largest_leads
 from reldep.exceptions import InputError, Option
 from reldep.stats.covariance import ROUNDING
 
@@ -86,18 +87,8 @@ class JointDraws:
         own = np.diag(gram)
         total = own[:, None] + own[None, :]
         inverse = _inverse_root(total - 2.0 * gram, ROUNDING * total)
-        p = len(self.root)
         for Z in self.blocks():
-            largest = np.zeros_like(Z)
-            work = np.empty_like(Z)
-            for a in range(p - 1):
-                ahead = work[a + 1 :]
-                np.subtract(Z[a + 1 :], Z[a], out=ahead)
-                ahead *= inverse[a + 1 :, a, None]
-                np.abs(ahead, out=ahead)
-                np.maximum(largest[a], ahead.max(axis=0), out=largest[a])
-                np.maximum(largest[a + 1 :], ahead, out=largest[a + 1 :])
-            yield largest
+            yield largest_leads(Z, inverse)
 
     def comparison_maxima(self, first: IntArray, second: IntArray) -> FloatArray:
         """Draw the largest ``|Z_a - Z_b| / s_ab`` over chosen comparisons, sorted."""

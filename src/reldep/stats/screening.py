@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtr
 
-from reldep.stats.independence import independence_test
+from reldep.stats.independence import independence_pvalues_of
 from reldep.stats.measures import NORMALISED
 from reldep.stats.second_order import second_component
 
@@ -48,17 +48,21 @@ def independence_pvalues(influence: Influence, pairs: Sequence[Pair], n: int) ->
     law; under independence that standard error is too large, so few pairs pass by mistake.
     Self-pairs are left out.
     """
-    found = {}
+    found: dict[Pair, float] = {}
+    known: list[Pair] = []
+    correlations = []
     for x, y in pairs:
-        energy = _energy(influence, (x, y))
         if x == y:
             continue
+        energy = _energy(influence, (x, y))
         if energy is None:
             found[x, y] = _normal_screen(influence, (x, y))
             continue
-        correlation = influence.hsic((x, y)) / np.sqrt(energy) if energy > 0 else 0.0
-        found[x, y] = independence_test(float(correlation), n).pvalue
-    return found
+        known.append((x, y))
+        correlations.append(influence.hsic((x, y)) / np.sqrt(energy) if energy > 0 else 0.0)
+    screened = independence_pvalues_of(np.array(correlations, dtype=np.float64), n)
+    found |= dict(zip(known, screened.tolist(), strict=True))
+    return {pair: found[pair] for pair in pairs if pair in found}
 
 
 def second_order_share(
