@@ -130,7 +130,7 @@ def groups(
         warnings=computed.cautions,
         x=labels[0],
         y=labels[1],
-        by=native_name(by) or "by",
+        by=native_name(by) or "the labels",
         groups=tuple(levels),
         dependences=dependences,
         differences_found=joined.differences(n_simulations, settings.generator()),

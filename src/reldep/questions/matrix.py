@@ -11,22 +11,22 @@ from reldep.data.checks import check_choice, check_count, check_level
 from reldep.exceptions import InputError, Option
 from reldep.questions.calling import asked
 from reldep.questions.declaring import Choice, Question, Selector, Slot, merged
-from reldep.questions.dependence import conditional_independence
 from reldep.questions.settings import Settings
 from reldep.questions.study import raise_cautions, read_study
 from reldep.questions.targets import read_variables
 from reldep.results.dependence_matrix import Matrix
+from reldep.stats import student
 from reldep.stats.comparisons import holm
 from reldep.stats.independence import independence_test
 from reldep.stats.joint_draws import JointDraws
 from reldep.stats.measures import SECOND_ORDER
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from reldep.data.variables import FloatArray
-    from reldep.engine import Influence, Pair
-    from reldep.questions.study import Study
+    from reldep.engine import Influence
+    from reldep.stats.dependences import Dependences
 
 ADJUSTMENTS_OF_CELLS = ("holm", "bh")
 
@@ -155,13 +155,16 @@ def _sides(variables: Any, columns: Any) -> tuple[dict[str, Any], list[str], lis
     return {**rows, **others}, list(rows), list(others)
 
 
-def _independence(study: Study, influence: Influence, pairs: Sequence[Pair]) -> FloatArray:
-    """Test every pair for independence by its unbiased correlation."""
-    held = study.residuals
-    if held is not None:
-        tests = [conditional_independence(held, pair, influence.hsic(pair)) for pair in pairs]
-        return np.array([test.pvalue for test in tests])
-    n = influence.n_observations
+def _independence(influence: Influence, found: Dependences) -> FloatArray:
+    """Test every pair for independence by its unbiased correlation.
+
+    Where rows depend on each other the estimate is compared with its own standard error.
+    """
+    n, pairs = influence.n_observations, found.pairs
+    if found.rows.any:
+        ratios = found.values / found.standard_errors
+        df = found.n_units() - 1.0
+        return np.array([student.pvalue(float(ratio), df, "greater") for ratio in ratios])
     own = {name: influence.hsic((name, name)) for pair in pairs for name in pair}
     hsics = np.array([influence.hsic(pair) for pair in pairs])
     scale = np.sqrt(np.array([own[x] * own[y] for x, y in pairs]))

@@ -56,10 +56,8 @@ class Settings:
                 ["takes the rows to be independent and cannot be combined with ", Option(given)],
                 [
                     "use ",
-                    Option("variance", "fixed-kernel"),
-                    " or ",
-                    Option("variance", "bandwidth-aware"),
-                    ".",
+                    Option("variance", "jackknife"),
+                    ", which follows such rows.",
                 ],
                 argument="variance",
                 value=self.variance,

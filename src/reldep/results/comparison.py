@@ -49,7 +49,7 @@ class Contrast(Result):
                 f"{claim} is not {CLAIMS[self.alternative]}: it points the other way and is "
                 f"{found} {evidence}"
             )
-        return f"Undecided: {claim} is not shown to be {CLAIMS[self.alternative]} {evidence}"
+        return f"Undecided: {claim[0].lower()}{claim[1:]} is not shown to be {CLAIMS[self.alternative]} {evidence}"
 
     def _points_the_other_way(self, alpha: float) -> bool:
         """Tell whether a one-sided question has the opposite answer."""
@@ -163,7 +163,8 @@ class Comparison(Contrast):
         measure = MEASURE_NAMES[self.measure]
         sizes = f"{measure} {number(first, 3)} against {number(second, 3)}"
         larger, smaller = max(first, second), min(first, second)
-        if smaller > 0 and larger / smaller < 100:
+        # A ratio near 1 says nothing, one beyond 100 divides by noise.
+        if smaller > 0 and 1.1 <= larger / smaller < 100:
             sizes += f", {larger / smaller:.2g} times as strong"
         return sizes
 

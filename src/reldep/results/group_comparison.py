@@ -98,8 +98,15 @@ class GroupComparison(Answer):
         For more groups see :meth:`differences`, whose intervals hold for all of them at once.
         """
         level = check_level("confidence_level", confidence_level)
-        low, high = self.differences_found.intervals(level, simultaneous=len(self.groups) > 2)
+        low, high = self._limits(level)
         return Interval(float(low[0]), float(high[0]))
+
+    def _limits(self, level: float) -> tuple[FloatArray, FloatArray]:
+        low, high = self.differences_found.intervals(level, simultaneous=len(self.groups) > 2)
+        if self.measure == "hsic":
+            return low, high
+        # Two numbers from 0 to 1 differ by 1 at the most.
+        return np.clip(low, -1.0, 1.0), np.clip(high, -1.0, 1.0)
 
     def differences(self, confidence_level: float = 0.95) -> Any:
         """Give a data frame with one row for every two groups.
@@ -111,7 +118,7 @@ class GroupComparison(Answer):
 
     def _differences(self, level: float) -> dict[str, list[Any]]:
         found = self.differences_found
-        low, high = found.intervals(level, simultaneous=len(self.groups) > 2)
+        low, high = self._limits(level)
         return {
             "first": [self.groups[i] for i in found.first],
             "second": [self.groups[i] for i in found.second],
