@@ -275,14 +275,17 @@ def test_the_sentence_follows_the_alternative(alternative, flip, words):
 
 
 def test_what_the_data_leave_open_is_called_undecided():
-    source, first, second = spirals(150, 0.3, 5)
+    source, first, second = spirals(40, 0.6, 5)
     result = reldep.compare(source, first, second, names=("x", "y", "z"))
     assert 0.05 < result.pvalue < 0.95
     assert result.sentence().startswith(
         "Undecided at the 5% level whether x depends more on y than on z: CKA 0."
     )
-    ratio = max(result.estimates) / min(result.estimates)
-    assert f", {ratio:.2g} times as strong (" in result.sentence()
+    # A ratio near 1 says nothing and is left out; a large one is said.
+    assert "times as strong" not in result.sentence()
+    strong = reldep.compare(*spirals(60, 2.5, 5))
+    ratio = max(strong.estimates) / min(strong.estimates)
+    assert f", {ratio:.2g} times as strong (" in strong.sentence()
 
 
 def test_a_one_sided_claim_beside_an_interval_with_zero_is_explained():

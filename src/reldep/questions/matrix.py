@@ -11,6 +11,7 @@ from reldep.data.checks import check_choice, check_count, check_level
 from reldep.exceptions import InputError, Option
 from reldep.questions.calling import asked
 from reldep.questions.declaring import Choice, Question, Selector, Slot, merged
+from reldep.questions.dependence import conditional_independence
 from reldep.questions.settings import Settings
 from reldep.questions.study import raise_cautions, read_study
 from reldep.questions.targets import read_variables
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from reldep.data.variables import FloatArray
     from reldep.engine import Influence
+    from reldep.questions.study import Study
     from reldep.stats.dependences import Dependences
 
 ADJUSTMENTS_OF_CELLS = ("holm", "bh")
@@ -123,7 +125,7 @@ def matrix(
     found = computed.dependences
     generator = settings.generator()
     draws = JointDraws.of(found.deviations(), n_simulations, generator)
-    pvalues = _independence(study, computed.influence, pairs)
+    pvalues = _independence(study, computed.influence, found)
     return Matrix(
         provenance=computed.provenance,
         warnings=computed.cautions,
@@ -155,12 +157,15 @@ def _sides(variables: Any, columns: Any) -> tuple[dict[str, Any], list[str], lis
     return {**rows, **others}, list(rows), list(others)
 
 
-def _independence(influence: Influence, found: Dependences) -> FloatArray:
+def _independence(study: Study, influence: Influence, found: Dependences) -> FloatArray:
     """Test every pair for independence by its unbiased correlation.
 
     Where rows depend on each other the estimate is compared with its own standard error.
     """
-    n, pairs = influence.n_observations, found.pairs
+    n, pairs, held = influence.n_observations, found.pairs, study.residuals
+    if held is not None:
+        tests = [conditional_independence(held, pair, influence.hsic(pair)) for pair in pairs]
+        return np.array([test.pvalue for test in tests])
     if found.rows.any:
         ratios = found.values / found.standard_errors
         df = found.n_units() - 1.0

@@ -49,7 +49,8 @@ class Contrast(Result):
                 f"{claim} is not {CLAIMS[self.alternative]}: it points the other way and is "
                 f"{found} {evidence}"
             )
-        return f"Undecided: {claim[0].lower()}{claim[1:]} is not shown to be {CLAIMS[self.alternative]} {evidence}"
+        asked = f"the contrast {self._formula()} is not shown to be {CLAIMS[self.alternative]}"
+        return f"Undecided: {asked} {evidence}"
 
     def _points_the_other_way(self, alpha: float) -> bool:
         """Tell whether a one-sided question has the opposite answer."""
