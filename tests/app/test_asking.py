@@ -201,9 +201,10 @@ def test_saved_session_can_be_opened_by_another_visitor(server, asking, plants):
     page = other.settled()
     assert "dose depends significantly more on growth" in page
     assert "not the files" not in page
-    other.send("POST", "/session", saved)
-    other.upload("plants.csv", plants.replace("p17", "q17"))
-    assert "These are not the files of the session" in other.settled()
+    third = Visitor(server)
+    third.send("POST", "/session", saved)
+    third.upload("plants.csv", plants.replace("p17", "q17"))
+    assert "These are not the files of the session" in third.settled()
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"schema": "reldep.session/1"}', "null"])
