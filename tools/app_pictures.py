@@ -43,10 +43,10 @@ def take(browser: Browser, address: str, path: Path, width: int, scheme: str) ->
     )
     page = context.new_page()
     page.goto(address)
-    if width == 390:
-        page.screenshot(path=path.with_name(f"{path.stem}-start.png"))
     page.get_by_role("button", name="Try it with the mice").click()
     page.locator("p.answer").wait_for(timeout=60_000)
+    if width < 600:
+        page.locator("#answer").evaluate("heading => heading.scrollIntoView()")
     page.screenshot(path=path, full_page="--all" in sys.argv)
     context.close()
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, fields
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
+from reldep.app.wording import field_name
 from reldep.data import parse_named, quote_column
 from reldep.data.checks import check_names_known
 from reldep.exceptions import InputError
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 # A run of columns this long is written as a range.
 SHORTEST_RANGE = 3
+# Names that mean themselves where columns are chosen.
+_PLAIN_NAME = re.compile(r"\w[\w.\-]*")
 PATTERN_SIGNS = ":*?[@!"
 CATEGORY, TEXT, IGNORED = "category", "text", "ignore"
 
@@ -121,7 +125,7 @@ class Choices:
         values = list(self.slots.get(self.slot(name).name, []))
         if position >= len(values) or not called.strip():
             return
-        values[position] = f"{quoted_name(called.strip())}={split_name(values[position])[1]}"
+        values[position] = f"{as_written(called.strip())}={split_name(values[position])[1]}"
         self.slots[name] = values
 
     def request(self, files: Sequence[str]) -> Request:
@@ -169,7 +173,7 @@ class Choices:
         texts = [
             name
             for name, kind in self.kinds.items()
-            if kind == TEXT and any(quote_column(name) in self.slots.get(s, []) for s in self.slots)
+            if kind == TEXT and any(as_written(name) in given for given in self.slots.values())
         ]
         if not texts or self.options.get("kernel"):
             return dict(self.options)
@@ -201,7 +205,7 @@ def written(columns: Sequence[str], all_columns: Sequence[str], name: str) -> st
     Examples
     --------
     >>> written(["C14", "C16", "C18"], ["id", "C14", "C16", "C18"], "lipids")
-    'lipids="C14":"C18"'
+    'lipids=C14:C18'
     """
     place = {column: position for position, column in enumerate(all_columns)}
     ordered = sorted(dict.fromkeys(columns), key=place.__getitem__)
@@ -214,13 +218,13 @@ def written(columns: Sequence[str], all_columns: Sequence[str], name: str) -> st
     parts = []
     for run in runs:
         if len(run) >= SHORTEST_RANGE:
-            parts.append(f"{quote_column(run[0])}:{quote_column(run[-1])}")
+            parts.append(f"{as_written(run[0])}:{as_written(run[-1])}")
         else:
-            parts += [quote_column(column) for column in run]
+            parts += [as_written(column) for column in run]
     expression = ",".join(parts)
     if len(ordered) == 1:
         return expression
-    return f"{quoted_name(name)}={expression}"
+    return f"{as_written(name)}={expression}"
 
 
 def common_name(columns: Sequence[str]) -> str:
@@ -230,9 +234,9 @@ def common_name(columns: Sequence[str]) -> str:
     return start.rstrip("_.-: 0123456789").strip()
 
 
-def quoted_name(name: str) -> str:
-    """Write the name of a block so that it stands for nothing else."""
-    return name if name.replace("_", "").isalnum() else quote_column(name)
+def as_written(name: str) -> str:
+    """Write a name so that it stands for nothing else; in quotes only where that is needed."""
+    return name if _PLAIN_NAME.fullmatch(name) else quote_column(name)
 
 
 def split_name(definition: str) -> tuple[str, str]:
@@ -269,12 +273,7 @@ def _read(choice: Choice, given: list[str]) -> Any:
     try:
         return kinds.get(choice.kind, str)(text)
     except ValueError:
-        raise InputError(f"{label(choice)}: {text!r} is not a number.") from None
-
-
-def label(choice: Choice) -> str:
-    """Give an option the name that stands beside its field."""
-    return (choice.option or choice.name).replace("_", " ").capitalize()
+        raise InputError(f"{field_name(choice.name)}: {text!r} is not a number.") from None
 
 
 READING_FIELDS = tuple(choice for choice in READING if choice.name != "sheet")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reldep.app.choices import label
+from reldep.app.wording import field_name
 from reldep.report.markup import Markup, element
 
 if TYPE_CHECKING:
@@ -39,7 +39,9 @@ def labelled(name: str, text: str, control: Markup, help_text: str = "") -> Mark
 def _field(choice: Choice, value: Any, columns: Sequence[str], prefix: str) -> Markup:
     name = f"{prefix}-{choice.name}"
     shared = {"id": name, "name": choice.name, "aria_describedby": f"{name}-hint"}
-    return labelled(name, label(choice), _control(choice, value, columns, shared), choice.help)
+    return labelled(
+        name, field_name(choice.name), _control(choice, value, columns, shared), choice.help
+    )
 
 
 def _control(

@@ -93,7 +93,15 @@ def _fault(table: Table, name: str) -> dict[str, Any] | None:
         words = message(error)
     else:
         return None
-    return {"text": words, "cells": [text for text, _ in refusal.cells]}
+    return {"text": words, "cells": [text for text, _ in refusal.cells if not _is_number(text)]}
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _picture(values: pl.Series) -> dict[str, Any] | None:

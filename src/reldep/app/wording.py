@@ -9,6 +9,22 @@ from reldep.exceptions import Worded
 if TYPE_CHECKING:
     from reldep.exceptions import Option
 
+# Names of fields, where that of the argument would not say enough.
+NAMES = {
+    "na": "Missing codes",
+    "rng": "Seed",
+    "ids": "Id column",
+    "clusters": "Clusters",
+    "max_lag": "Time order: longest lag",
+    "skip_rows": "Lines before the header",
+    "alpha": "Level",
+}
+
+
+def field_name(argument: str) -> str:
+    """Give an argument of the library the name that stands beside its field."""
+    return NAMES.get(argument, argument.replace("_", " ").capitalize())
+
 
 def spell(option: Option) -> str:
     """Write an argument of the library as the field of a form.
@@ -17,10 +33,9 @@ def spell(option: Option) -> str:
     --------
     >>> from reldep.exceptions import Option
     >>> spell(Option("missing", "drop")), spell(Option("max_lag"))
-    ('“Missing: drop”', '“Max lag”')
+    ('“Missing: drop”', '“Time order: longest lag”')
     """
-    names = {"rng": "seed", "ids": "id"}
-    label = names.get(option.name, option.name).replace("_", " ").capitalize()
+    label = field_name(option.name)
     if option.value is None or option.value is True:
         return f"“{label}”"
     return f"“{label}: {option.value}”"

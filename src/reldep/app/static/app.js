@@ -42,9 +42,14 @@
     const box = document.querySelector(".columns");
     const scrolled = box ? box.scrollTop : 0;
     const sought = document.getElementById("find") ? document.getElementById("find").value : "";
+    const typed = halfTyped();
     const size = document.getElementById("size") ? document.getElementById("size").textContent : "";
     for (const details of made.querySelectorAll("details[id]")) details.open = open.has(details.id);
     page().replaceWith(made);
+    for (const [id, value] of typed) {
+      const field = document.getElementById(id);
+      if (field) field.value = value;
+    }
     const now = document.getElementById("size");
     if (now && now.textContent !== size) ticked.clear();
     if (document.getElementById("find")) document.getElementById("find").value = sought;
@@ -53,9 +58,19 @@
     const newBox = document.querySelector(".columns");
     if (newBox) newBox.scrollTop = scrolled;
     const again = focused && document.getElementById(focused);
-    if (again) again.focus({ preventScroll: true });
+    if (again) {
+      again.focus({ preventScroll: true });
+      // The cursor stays at the end of what was typed.
+      if (again.type === "text") again.setSelectionRange(again.value.length, again.value.length);
+    }
     else if (focused) page().focus({ preventScroll: true });
     watch();
+  }
+
+  // Work may end while somebody types: what is not sent yet stays in its field.
+  function halfTyped() {
+    const fields = document.querySelectorAll("#page input[type=text][id], #page textarea[id]");
+    return [...fields].filter((f) => f.value !== f.defaultValue).map((f) => [f.id, f.value]);
   }
 
   function watch() {
@@ -96,6 +111,9 @@
       data.delete("column");
       for (const column of ticked) data.append("column", column);
       ticked.clear();
+    }
+    for (const field of form.elements) {
+      if (field.defaultValue !== undefined) field.defaultValue = field.value;
     }
     send(form.getAttribute("action"), { method: "POST", body: data });
   }

@@ -1,0 +1,261 @@
+"""From a file to an answer to take along, as the page's forms ask for it."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+import re
+import shlex
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+from reldep.questions.asking import catalogue
+from spreadsheets import write_xlsx
+
+from .served import Visitor
+
+
+@pytest.fixture
+def asking(visitor, plants):
+    visitor.upload("plants.csv", plants)
+    visitor.settled()
+    return visitor
+
+
+def code(page, name):
+    return html.unescape(re.search(rf'id="{name}-code"[^>]*>(.*?)</pre>', page, re.S)[1])
+
+
+def compared(visitor):
+    for slot, column in {"source": 1, "first": 2, "second": 3}.items():
+        visitor.act("/place", slot=slot, column=column)
+    return visitor.settled()
+
+
+def latest(visitor, name):
+    page = visitor.send("GET", "/").text
+    return visitor.send("GET", re.search(rf"/answers/\d+/{re.escape(name)}", page)[0])
+
+
+def test_answer_comes_by_itself_once_the_places_are_full(asking):
+    asking.act("/place", slot="source", column=1)
+    assert 'class="answer"' not in asking.act("/place", slot="first", column=2).text
+    asking.act("/place", slot="second", column=3)
+    page = asking.settled()
+    assert "dose depends significantly more on growth than on height" in page
+
+
+def test_everything_can_be_taken_along(asking):
+    compared(asking)
+    report = latest(asking, "report.html")
+    assert "dose depends significantly more on growth" in report.text
+    assert report.headers["content-disposition"].startswith("attachment")
+    assert latest(asking, "picture.svg").text.startswith("<?xml")
+    assert latest(asking, "picture.png").status == 200
+    assert r"\toprule" in latest(asking, "table.tex").text
+    rows = list(csv.DictReader(io.StringIO(latest(asking, "table.csv").text)))
+    assert [row["dependence"] for row in rows] == ["dose ~ growth", "dose ~ height", "difference"]
+
+
+def test_command_line_and_python_code_give_the_same_numbers(asking, plants, tmp_path, monkeypatch):
+    page = compared(asking)
+    shown = json.loads(latest(asking, "answer.json").text)
+    (tmp_path / "plants.csv").write_text(plants)
+    words = shlex.split(code(page, "command"))
+    assert words[0] == "reldep"
+    done = subprocess.run(
+        [sys.executable, "-m", "reldep", *words[1:], "--json"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=True,
+    )
+    printed = json.loads(done.stdout)
+    monkeypatch.chdir(tmp_path)
+    known = {}
+    exec(code(page, "python"), known)  # noqa: S102
+    answer = known["result"]
+    for name in ("estimate", "pvalue", "statistic"):
+        assert printed[name] == pytest.approx(shown[name], rel=1e-9)
+        assert getattr(answer, name) == pytest.approx(shown[name], rel=1e-9)
+
+
+def test_several_columns_make_a_block_with_a_name(asking):
+    page = asking.act("/place", slot="first", column=[2, 3, 1]).text
+    assert "3 columns" in page
+    asking.act("/rename", slot="first", position=0, name="my block")
+    asking.act("/place", slot="source", column=4)
+    asking.act("/place", slot="second", column=1)
+    page = asking.settled()
+    assert "colour depends" in page
+    assert '"my block"=dose:height' in code(page, "command")
+
+
+def test_wrong_names_are_said_at_once(asking):
+    response = asking.act("/place", slot="source", text="dosis")
+    assert response.status == 400
+    assert "dose" in re.search(r'role="alert"[^>]*>(.*?)</p>', response.text)[1]
+    assert asking.act("/place", slot="nowhere", column=1).status == 400
+    assert asking.act("/place", slot="source", column=999).status == 400
+    assert asking.act("/place", slot="source", column="²").status == 400
+    assert asking.act("/place", slot="source").status == 400
+
+
+def test_errors_speak_of_the_fields_of_the_page(visitor, plants):
+    visitor.upload(
+        "holes.csv", plants.replace("\np3,", "\np3,NA,", 1).replace("p3,NA,", "p3,NA,1,2,x\nq,")
+    )
+    visitor.settled()
+    page = compared(visitor)
+    assert "“Missing: drop”" in page
+    visitor.act("/options", missing="drop", alpha="0.05")
+    assert "dose depends" in visitor.settled()
+
+
+FILLED = {
+    "rank": {"source": "dose", "targets": "growth,height"},
+    "groups": {"x": "dose", "y": "growth", "by": "colour"},
+    "dependence": {"x": "dose", "y": "height"},
+    "matrix": {"variables": "dose,growth,height"},
+    "contrast": {"weight": "dose~growth=1"},
+    "sensitivity": {"source": "dose", "first": "growth", "second": "height"},
+}
+
+
+@pytest.mark.parametrize("question", [one.name for one in catalogue() if one.name in FILLED])
+def test_every_question_can_be_asked(asking, question):
+    asking.act("/ask", question=question)
+    for slot, text in FILLED[question].items():
+        asking.act("/place", slot=slot, text=text)
+    page = asking.settled()
+    assert 'class="answer"' in page, re.findall(r'role="alert"[^>]*>(.*?)</p>', page)
+    assert code(page, "command").startswith(f"reldep {question} plants.csv")
+
+
+def test_options_and_row_filter_reach_the_answer(asking):
+    compared(asking)
+    asking.act("/options", measure="hsic", where="dose > 2", alpha="0.1", clusters="0")
+    page = asking.settled()
+    command = code(page, "command")
+    assert "--measure hsic" in command
+    assert "--where 'dose > 2'" in command
+    assert "--clusters plant" in command
+    assert "90% interval" in page
+    assert asking.act("/options", alpha="much").status == 400
+    assert asking.act("/options", alpha="2").status == 400
+
+
+def test_kinds_can_be_changed_and_stray_words_are_shown(visitor, plants):
+    visitor.upload("stray.csv", plants.replace("\np9,", "\np9,?x?,1,2,green\nq9,"))
+    page = visitor.settled()
+    assert "?x?" in re.search(r'class="fault">(.*?)</p>', page)[1]
+    visitor.act("/kinds", **{"kind-1": "number"})
+    page = visitor.settled()
+    assert 'class="fault"' not in page
+    visitor.act("/options", missing="drop", alpha="0.05")
+    assert "--na '?x?'" in code(compared(visitor), "command")
+
+
+def test_category_and_ignored_columns_reach_the_command(visitor):
+    rows = [f"{i % 3},{i % 7},{i % 5},{(i * i) % 11}" for i in range(60)]
+    visitor.upload("codes.csv", "\n".join(["code,a,b,c", *rows]))
+    visitor.settled()
+    visitor.act("/kinds", **{"kind-0": "category", "kind-2": "ignore"})
+    visitor.settled()
+    visitor.act("/ask", question="rank")
+    visitor.act("/place", slot="source", text="code")
+    visitor.act("/place", slot="targets", text="a:c")
+    command = code(visitor.settled(), "command")
+    assert "--categories '\"code\"'" in command
+    assert "'a:c,!\"b\"'" in command
+
+
+def test_answers_form_a_list_and_one_report(asking):
+    compared(asking)
+    asking.act("/ask", question="dependence")
+    asking.act("/place", slot="x", text="dose")
+    asking.act("/place", slot="y", text="height")
+    page = asking.settled()
+    assert page.count('action="/show"') >= 2
+    document = asking.send("GET", "/report.html").text
+    assert "dose depends significantly more on growth" in document
+    assert "script" not in document
+    number = re.search(r'name="number" value="(\d+)"', page)[1]
+    assert asking.act("/remove", number=number).text.count('action="/show"') < page.count(
+        'action="/show"'
+    )
+
+
+def test_saved_session_can_be_opened_by_another_visitor(server, asking, plants):
+    compared(asking)
+    saved = asking.send("GET", "/session.json").text
+    assert "p17" not in saved  # choices, no data
+    other = Visitor(server)
+    assert "choose its data again: plants.csv" in other.send("POST", "/session", saved).text
+    other.upload("plants.csv", plants)
+    page = other.settled()
+    assert "dose depends significantly more on growth" in page
+    assert "not the files" not in page
+    third = Visitor(server)
+    third.send("POST", "/session", saved)
+    third.upload("plants.csv", plants.replace("p17", "q17"))
+    assert "These are not the files of the session" in third.settled()
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"schema": "reldep.session/1"}', "null"])
+def test_files_that_are_no_session_are_refused(visitor, text):
+    assert visitor.send("POST", "/session", text).status == 400
+
+
+def write_book(path):
+    """Write a workbook of two sheets: the smallest one, and another sheet added to it."""
+    write_xlsx(path, [["a", "b"], *([i, i % 3] for i in range(20))])
+    write_xlsx(path.with_name("other.xlsx"), [["u", "v"], *([i, i % 5] for i in range(30))])
+    with zipfile.ZipFile(path.with_name("other.xlsx")) as other:
+        second = other.read("xl/worksheets/sheet1.xml")
+    with zipfile.ZipFile(path) as book:
+        parts = {name: book.read(name).decode() for name in book.namelist()}
+    sheet = '<sheet name="data" sheetId="1" r:id="rId1"/>'
+    parts["xl/workbook.xml"] = parts["xl/workbook.xml"].replace(
+        sheet, sheet + '<sheet name="two" sheetId="2" r:id="rId2"/>'
+    )
+    relations = parts["xl/_rels/workbook.xml.rels"]
+    first = re.search(r"<Relationship [^>]*/>", relations)[0]
+    added = first.replace("rId1", "rId2").replace("sheet1", "sheet2")
+    parts["xl/_rels/workbook.xml.rels"] = relations.replace(first, first + added)
+    types = parts["[Content_Types].xml"]
+    override = re.search(r'<Override PartName="/xl/worksheets/sheet1.xml"[^>]*/>', types)[0]
+    parts["[Content_Types].xml"] = types.replace(
+        override, override + override.replace("sheet1", "sheet2")
+    )
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in {**parts, "xl/worksheets/sheet2.xml": second}.items():
+            archive.writestr(name, content)
+
+
+def test_sheets_of_a_workbook_can_be_chosen(visitor, tmp_path):
+    pytest.importorskip("fastexcel")
+    write_book(tmp_path / "book.xlsx")
+    visitor.upload("book.xlsx", (tmp_path / "book.xlsx").read_bytes())
+    assert "20 rows, 2 columns" in visitor.settled()
+    visitor.act("/reading", sheet="two", header="yes")
+    assert "30 rows, 2 columns" in visitor.settled()
+
+
+def test_files_can_be_joined(visitor, plants):
+    rows = [line.split(",") for line in plants.splitlines()]
+    left = "\n".join(",".join(row[:2]) for row in rows)
+    right = "\n".join(",".join([row[0], *row[2:]]) for row in rows[:41])
+    visitor.upload("left.csv", left)
+    visitor.settled()
+    visitor.send("POST", "/upload?name=right.csv&add=1", right)
+    page = visitor.settled()
+    assert "40 rows, 5 columns" in page
+    page = compared(visitor)
+    assert "left.csv right.csv" in code(page, "command")
+    assert "--join plant" in code(page, "command")

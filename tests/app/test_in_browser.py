@@ -1,0 +1,238 @@
+"""The page in a real browser: by mouse, by keyboard, by drag, and what a screen shows."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking")
+PATIENCE = 40_000
+
+pytestmark = [
+    pytest.mark.xdist_group("browser"),
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium"),
+]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+def new_page(browser, server, width=1280, scheme="light"):
+    context = browser.new_context(
+        viewport={"width": width, "height": 900}, color_scheme=scheme, accept_downloads=True
+    )
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
+    page.complaints, page.requests = [], []
+    page.on("console", lambda message: page.complaints.append(message.text))
+    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    page.on("request", lambda request: page.requests.append(request.url))
+    page.goto(server.address)
+    return page
+
+
+@pytest.fixture(scope="module")
+def page(browser, server):
+    """One page for all tests of this file, since every session starts a process of its own."""
+    page = new_page(browser, server)
+    yield page
+    page.context.close()
+
+
+def choose(page, name, content):
+    page.locator("#other").evaluate_all("all => all.forEach(d => { d.open = true; })")
+    file = {"name": name, "mimeType": "text/csv", "buffer": content.encode()}
+    page.set_input_files("#file", file)
+    page.locator("#size", has_text=name).wait_for()
+
+
+def answered(page):
+    page.locator("p.answer").wait_for()
+    return page.locator("p.answer").inner_text()
+
+
+OVERFLOWING = """() => [...document.querySelectorAll("body *")]
+    .filter(e => !e.closest(".scroll, .skip, #said, svg, .left")
+        && e.getBoundingClientRect().right > innerWidth + 1)
+    .map(e => e.outerHTML.slice(0, 80))"""
+
+
+def test_from_a_dropped_file_to_a_downloaded_report_by_mouse(page, plants, tmp_path):
+    drop = """([name, text]) => {
+        const data = new DataTransfer();
+        data.items.add(new File([text], name, { type: "text/csv" }));
+        for (const kind of ["dragover", "drop"]) {
+            document.getElementById("drop").dispatchEvent(
+                new DragEvent(kind, { dataTransfer: data, bubbles: true, cancelable: true }));
+        }
+    }"""
+    page.evaluate(drop, ["plants.csv", plants])
+    page.locator("#size", has_text="60 rows, 5 columns").wait_for()
+    page.get_by_label("dose", exact=True).click()
+    page.click("#put-source")
+    page.locator("#sentence mark", has_text="dose").wait_for()
+    page.get_by_label("growth", exact=True).click()
+    page.locator("[data-slot=first] h3").click()
+    page.locator("#sentence mark", has_text="growth").wait_for()
+    row = page.locator("#columns tr", has_text="height")
+    row.drag_to(page.locator("[data-slot=second]"))
+    assert "dose depends significantly more on growth than on height" in answered(page)
+    with page.expect_download() as waiting:
+        page.click("text=Report (HTML)")
+    waiting.value.save_as(tmp_path / "report.html")
+    assert "dose depends significantly more" in (tmp_path / "report.html").read_text("utf-8")
+    assert page.complaints == []
+    outside = [url for url in page.requests if "127.0.0.1" not in url and "data:" not in url]
+    assert outside == []
+
+
+def press_until(page, reached, key="Tab", most=80):
+    for _ in range(most):
+        if page.evaluate(reached):
+            return
+        page.keyboard.press(key)
+    raise AssertionError(reached)
+
+
+def test_the_whole_way_by_keyboard_alone(page, plants):
+    choose(page, "keys.csv", plants)
+    page.locator("#page").focus()
+    for column, slot in (("growth", "source"), ("dose", "first"), ("height", "second")):
+        label = f"document.activeElement.labels && document.activeElement.labels[0] && \
+            document.activeElement.labels[0].textContent === '{column}'"
+        page.locator("#find").focus()
+        press_until(page, label)
+        page.keyboard.press("Space")
+        assert page.locator("#selected").inner_text() == "1 ticked"
+        press_until(page, f"document.activeElement.id === 'put-{slot}'")
+        page.keyboard.press("Enter")
+        page.locator("#sentence mark", has_text=column).wait_for()
+        # The focus stays where it was, although the page is new.
+        assert page.evaluate("document.activeElement.id") == f"put-{slot}"
+    assert "growth depends" in answered(page)
+    page.locator("#type-second").focus()
+    page.keyboard.type("both=height,colour")
+    page.keyboard.press("Enter")
+    page.locator("#sentence mark", has_text="both").wait_for()
+    assert "both" in answered(page)
+
+
+def test_what_is_half_typed_survives_the_answer(page):
+    page.fill("#type-second", "height")
+    page.press("#type-second", "Enter")
+    page.locator("#type-first").press_sequentially("gro", delay=300)
+    answered(page)
+    page.locator("#type-first").press_sequentially("wth", delay=50)
+    assert page.locator("#type-first").input_value() == "growth"
+    page.fill("#type-first", "")
+
+
+def test_columns_are_found_and_ticked_together(page):
+    page.fill("#find", "*h*")
+    page.click("#select-shown")
+    assert page.locator("#selected").inner_text() == "2 ticked"
+    page.click("#clear")
+    page.fill("#find", "")
+    assert page.locator("#columns tr:visible").count() == 5
+
+
+def test_hostile_names_run_nothing(page):
+    hostile = "<script>window.hacked=1</script><img src=x onerror=window.hacked=1>"
+    rows = "\n".join(f"{i % 7},{i % 5},{(i * i) % 11}" for i in range(60))
+    choose(page, "hostile.csv", f"{hostile},b,c\n{rows}\n")
+    page.get_by_label(hostile, exact=True).click()
+    page.click("#put-source")
+    page.locator("#sentence mark", has_text="hacked").wait_for()
+    for slot, column in (("first", "b"), ("second", "c")):
+        page.fill(f"#type-{slot}", column)
+        page.press(f"#type-{slot}", "Enter")
+        page.locator("#sentence mark", has_text=column).first.wait_for()
+    assert "<script>window.hacked=1</script>" in answered(page)
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("img[src=x]").count() == 0
+    assert page.evaluate(OVERFLOWING) == []
+
+
+def moved_on(page):
+    """Wait until the bar says how much is done."""
+    for _ in range(100):
+        if page.locator("#progress").evaluate("bar => bar.hasAttribute('value') && bar.value > 0"):
+            return
+        page.wait_for_timeout(200)
+    raise AssertionError("no progress")
+
+
+def test_many_rows_come_with_a_plan_progress_and_a_cancel_that_stops(page, server):
+    import psutil
+
+    lines = [
+        f"{(i * 7919) % 10007},{(i * 104729) % 10009},{(i * i) % 10037}" for i in range(100_000)
+    ]
+    choose(page, "many.csv", "\n".join(["u,v,w", *lines]))
+    page.locator("#ask").select_option("compare")
+    for slot, column in (("source", "u,v"), ("first", "v,w"), ("second", "u,w")):
+        page.fill(f"#type-{slot}", f"my {slot}={column}")
+        page.press(f"#type-{slot}", "Enter")
+        page.locator("#sentence mark", has_text=f"my {slot}").wait_for()
+    page.get_by_role("button", name="Compute the answer").wait_for()
+    assert (
+        "engine" in page.locator("#answer ~ form pre, section form pre").first.inner_text().lower()
+    )
+    page.get_by_role("button", name="Compute the answer").click()
+    page.locator("#progress").wait_for()
+    moved_on(page)
+    workers = psutil.Process(server.process.pid).children()
+    page.click("#cancel")
+    page.locator("text=Stopped.").wait_for()
+    _, alive = psutil.wait_procs(workers, timeout=10)
+    assert len(alive) < len(workers)
+    assert not [one for one in alive if one.cpu_percent(0.3) > 50]
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_page_fits_the_screen(browser, server, width):
+    page = new_page(browser, server, width, "dark")
+    page.get_by_role("button", name="Try it with the mice").click()
+    assert "diet depends significantly more on lipids" in answered(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(OVERFLOWING) == []
+    background = page.locator("body").evaluate("e => getComputedStyle(e).backgroundColor")
+    assert background == "rgb(22, 24, 28)"
+    assert page.evaluate(NAMELESS) == []
+    page.context.close()
+
+
+# Every control has a name that a screen reader can say, and no two parts share an id.
+NAMELESS = """() => {
+    const named = e => e.labels?.length || e.getAttribute("aria-label")
+        || e.getAttribute("aria-labelledby") || e.textContent.trim() || e.alt;
+    const controls = [...document.querySelectorAll(
+        "button, input:not([type=hidden]), select, textarea, a, img, progress, [role=group]")];
+    const ids = [...document.querySelectorAll("[id]")].map(e => e.id);
+    return [...controls.filter(e => !named(e)).map(e => e.outerHTML),
+            ...ids.filter((id, i) => ids.indexOf(id) !== i)];
+}"""
+
+
+def test_axe_finds_nothing_serious(page):
+    found = sorted(Path("node_modules").glob("axe-core/axe.min.js"))
+    if not found:
+        pytest.skip("axe-core is not there: npm install axe-core")
+    page.locator("#other").evaluate("details => { details.open = true; }")
+    page.get_by_role("button", name="Try it with the mice").click()
+    answered(page)
+    page.locator("details").evaluate_all("all => all.forEach(d => { d.open = true; })")
+    page.evaluate(found[0].read_text("utf-8"))
+    violations = page.evaluate("axe.run().then(r => r.violations)")
+    assert [v["id"] for v in violations if v["impact"] in ("serious", "critical")] == []
