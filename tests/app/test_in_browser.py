@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 CHROMIUM = next(
@@ -176,12 +177,11 @@ def moved_on(page):
 def test_many_rows_come_with_a_plan_progress_and_a_cancel_that_stops(page, server):
     import psutil
 
-    lines = [
-        f"{(i * 7919) % 10007},{(i * 104729) % 10009},{(i * i) % 10037}" for i in range(100_000)
-    ]
-    choose(page, "many.csv", "\n".join(["u,v,w", *lines]))
+    numbers = np.random.default_rng(0).normal(size=(100_000, 6)).round(4)
+    rows = "\n".join(",".join(map(str, row)) for row in numbers.tolist())
+    choose(page, "many.csv", f"a,b,c,d,e,f\n{rows}\n")
     page.locator("#ask").select_option("compare")
-    for slot, column in (("source", "u,v"), ("first", "v,w"), ("second", "u,w")):
+    for slot, column in (("source", "a,b"), ("first", "c,d"), ("second", "e,f")):
         page.fill(f"#type-{slot}", f"my {slot}={column}")
         page.press(f"#type-{slot}", "Enter")
         page.locator("#sentence mark", has_text=f"my {slot}").wait_for()
