@@ -1,7 +1,7 @@
 """Level and power of ``compare(..., given=W)`` under confounding, beside the marginal test.
 
     python benchmarks/calibration_given.py --rows 100 --draws 500
-    python benchmarks/calibration_given.py --rows 400 --draws 300
+    python benchmarks/calibration_given.py --rows 400 --draws 200
     python benchmarks/calibration_given.py --publish
 
 A run adds its counts to ``benchmarks/results/calibration_given.json``; ``--publish`` writes them

@@ -291,6 +291,19 @@ def test_an_influence_given_covariates_keeps_its_order(confounded):
         reldep.contrast(found.influence, {("x", "z"): 1}, given=age)
 
 
+def test_a_kernel_matrix_may_be_what_depends(confounded):
+    x, _, z, age = confounded
+    matrix = reldep.kernels.Precomputed(np.outer(x, x))
+    found = reldep.dependence(matrix, z, given=age, kernel={"y": "linear"}, names=("x", "y"))
+    direct = reldep.dependence(x, z, given=age, kernel="linear", names=("x", "y"))
+    assert found.estimate == pytest.approx(direct.estimate, rel=1e-10)
+    # One column's linear kernel has the share of the column itself.
+    shares = [one.provenance.conditioning.explained["x"] for one in (found, direct)]
+    assert shares[0] == pytest.approx(shares[1], rel=1e-8)
+    # The numbers of the rows are not the values of the matrix.
+    assert reldep.dependence(matrix, z, given=np.arange(150.0)).pvalue < 1
+
+
 def test_cautions_about_covariates(rng):
     age = rng.normal(size=40)
     x, z = age + 0.05 * rng.normal(size=40), rng.normal(size=40)

@@ -16,7 +16,7 @@ from reldep.exceptions import DataWarning, InputError, InputTypeError, Option, S
 from reldep.kernels.given import Precomputed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from reldep.data.dataset import Dataset
     from reldep.data.variables import Variable
@@ -46,13 +46,19 @@ def check_covariates(given: Any) -> None:
         )
 
 
-def split_covariates(dataset: Dataset, name: str, given: Any) -> tuple[Dataset, Covariates]:
-    """Take the covariates out of a data set again, and decompose them."""
+def split_covariates(
+    dataset: Dataset, name: str, given: Any, *, skipped: Collection[str] = ()
+) -> tuple[Dataset, Covariates]:
+    """Take the covariates out of a data set again, and decompose them.
+
+    Variables that are kernel matrices are `skipped` where values are compared.
+    """
     variables = dict(dataset.variables)
     covariates = variables.pop(name)
     check_rows(len(dataset))
-    for variable in variables.values():
-        _check_apart(variable, covariates)
+    for own, variable in variables.items():
+        if own not in skipped:
+            _check_apart(variable, covariates)
     rest = replace(dataset, variables=variables)
     return rest, Covariates.of(covariates, names_of_columns(given))
 

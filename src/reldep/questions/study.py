@@ -94,7 +94,13 @@ class Study:
         """What the covariates leave of every variable; None without covariates."""
         if self.covariates is None:
             return None
-        return Residuals.of(self.fitted, self.covariates, self.dataset.variables)
+        # Of a kernel matrix that was passed in there are no values, only the numbers of its rows.
+        variables = {
+            name: variable
+            for name, variable in self.dataset.variables.items()
+            if not isinstance(self.kernels[name], Precomputed)
+        }
+        return Residuals.of(self.fitted, self.covariates, variables)
 
     @property
     def rows(self) -> RowDependence:
@@ -259,7 +265,7 @@ def read_study(
     settings.check_lag(len(dataset))
     settings.check_crossed(dataset.second_clusters)
     for name in beside:
-        dataset, covariates = split_covariates(dataset, name, settings.given)
+        dataset, covariates = split_covariates(dataset, name, settings.given, skipped=given)
     kernels = {
         name: as_kernel(specs[name], variable) for name, variable in dataset.variables.items()
     }
