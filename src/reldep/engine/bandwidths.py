@@ -182,11 +182,21 @@ def _added(
 ) -> FloatArray:
     """Add up slope times influence; a self-pair has the bandwidth in both of its kernels."""
     added = np.zeros((len(pairs), n))
+    rows_of = places_by_name(pairs)
     for named in probes:
         moves = named.probe.influence(side_means(named))
-        for row, pair in zip(added, pairs, strict=True):
-            row += moves * sum(slope_of(slope) for slope in named.slope_pairs([pair]))
+        for i in rows_of[named.variable]:
+            added[i] += moves * sum(slope_of(slope) for slope in named.slope_pairs([pairs[i]]))
     return added
+
+
+def places_by_name(pairs: Sequence[Pair]) -> dict[str, list[int]]:
+    """List, for every variable, the pairs it is in."""
+    found: dict[str, list[int]] = {}
+    for i, pair in enumerate(pairs):
+        for name in dict.fromkeys(pair):
+            found.setdefault(name, []).append(i)
+    return found
 
 
 def sampled_row_means(side: FittedKernel, references: IntArray) -> FloatArray:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from reldep.engine.blocks import fill_blocks, nanoseconds_of, off_row_means, subtract_effects
+from reldep.engine.gram import gram_cost, gram_terms, has_many_pairs
 from reldep.engine.terms import Cost, Pair, Terms, Wanted
 from reldep.kernels.radial import FittedRadial
 
@@ -36,6 +37,8 @@ class Dense:
 
     def terms(self, kernels: Mapping[str, FittedKernel], wanted: Wanted) -> Terms:
         """Produce what is wanted from the fitted kernels."""
+        if has_many_pairs(wanted):
+            return gram_terms(kernels, wanted)
         names = wanted.names()
         n = len(kernels[names[0]])
         found = _Sums(wanted)
@@ -51,6 +54,8 @@ class Dense:
         names = wanted.names()
         n = len(kernels[names[0]])
         value = sum(nanoseconds_of(kernels[name]) for name in names)
+        if has_many_pairs(wanted):
+            return gram_cost(wanted, n, value)
         value += SUM_VALUE * wanted.n_sums()
         held = most_held(groups_of(kernels, wanted), wanted.product_pairs())
         memory = 8 * (held + TEMPORARY_MATRICES) * n**2 + 8 * wanted.n_sums() * n

@@ -14,6 +14,7 @@ from reldep.engine.bandwidths import (
     NamedProbe,
     can_be_sampled,
     named_probes,
+    places_by_name,
 )
 from reldep.engine.terms import Pair, Wanted
 
@@ -69,7 +70,13 @@ def make_job(
     n = len(next(iter(used.values())))
     samples = n > FOLLOWED_EXACTLY_UP_TO and can_be_sampled(used, probes)
     in_sweeps = () if samples else probes
-    all_means = [*means, *(pair for probe in in_sweeps for pair in probe.slope_pairs(pairs))]
+    places = places_by_name(pairs)
+    slopes = (
+        pair
+        for probe in in_sweeps
+        for pair in probe.slope_pairs(pairs[i] for i in places[probe.variable])
+    )
+    all_means = [*means, *slopes]
     companions = {name: kernel for probe in in_sweeps for name, kernel in probe.kernels().items()}
     wanted = Wanted(tuple(pairs), tuple(all_means), tuple(probe.side for probe in in_sweeps))
     return Job({**kernels, **companions}, wanted, probes, samples)
