@@ -18,7 +18,7 @@ from reldep.questions.targets import read_variables
 from reldep.results.dependence_matrix import Matrix
 from reldep.stats import student
 from reldep.stats.comparisons import holm
-from reldep.stats.independence import independence_test
+from reldep.stats.independence import independence_pvalues_of
 from reldep.stats.joint_draws import JointDraws
 from reldep.stats.measures import SECOND_ORDER
 
@@ -173,7 +173,7 @@ def _independence(study: Study, influence: Influence, found: Dependences) -> Flo
     own = {name: influence.hsic((name, name)) for pair in pairs for name in pair}
     hsics = np.array([influence.hsic(pair) for pair in pairs])
     scale = np.sqrt(np.array([own[x] * own[y] for x, y in pairs]))
-    return np.array([independence_test(float(c), n).pvalue for c in hsics / scale])
+    return independence_pvalues_of(hsics / scale, n)
 
 
 def _adjusted(pvalues: FloatArray, method: str) -> FloatArray:
