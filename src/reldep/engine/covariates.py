@@ -81,7 +81,8 @@ class Basis:
                 continue
             squares = start - 2.0 * np.einsum("ik,ik->i", scaled, half)
             squares = squares + np.einsum("ik,ik->i", scaled @ square, scaled)
-            explained = 1.0 - float((squares / free**2).sum()) / total
+            left = float((squares / free**2).sum())
+            explained = 1.0 - left / total if total > 0 else 0.0
             yield Regression(self.vectors, shares, free, explained)
 
 

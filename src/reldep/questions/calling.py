@@ -32,6 +32,11 @@ LONGEST = 160
 MOST_PARTS = 20
 
 
+def quiet_numbers() -> np.errstate:
+    """Keep NumPy's warnings in: what overflows is refused in words where A is checked."""
+    return np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore")
+
+
 def asked(question: Callable[P, A]) -> Callable[P, A]:
     """Let a question take columns of `data` by name, and note in its answer how it was called."""
     signature = inspect.signature(question)
@@ -48,7 +53,8 @@ def asked(question: Callable[P, A]) -> Callable[P, A]:
             raise InputError(
                 ["chooses rows of ", Option("data")], argument="where", value=given["where"]
             )
-        answer = question(*bound.args, **bound.kwargs)
+        with quiet_numbers():
+            answer = question(*bound.args, **bound.kwargs)
         noted = replace(
             answer.provenance,
             call=call_text(question.__name__, given, signature),

@@ -10,7 +10,7 @@ import numpy as np
 
 from reldep.data.checks import check_choice, check_count, check_names_known
 from reldep.exceptions import InputError, InputTypeError, Option
-from reldep.questions.calling import asked
+from reldep.questions.calling import asked, quiet_numbers
 from reldep.questions.cautions import cautions_about_dependence, cautions_of_data
 from reldep.questions.clustered import dependent_independence
 from reldep.questions.declaring import Choice, Question, Slot
@@ -211,8 +211,9 @@ def influence(
         raise InputError("pairs is empty", "pass at least one pair of names, ('x', 'y').")
     for pair in wanted:
         check_names_known("pairs", pair, variables)
-    study = read_study(variables, settings)
-    result = study.influence(wanted)
+    with quiet_numbers():
+        study = read_study(variables, settings)
+        result = study.influence(wanted)
     raise_cautions(cautions_of_data(study.dataset, study.fitted, result, tested=False))
     return result
 
@@ -293,10 +294,16 @@ def _plain(x: Any, y: Any, measure: str, kernel: Any, missing: str, engine: Any)
         missing=missing,
         engine=engine,
     )
-    study = read_study({"x": x, "y": y}, settings)
     pair = ("x", "y")
-    computed = study.influence(pairs_needed([pair], measure), means=())
-    value = estimate_dependences(computed, [pair], measure).values[0]
+    with quiet_numbers():
+        study = read_study({"x": x, "y": y}, settings)
+        computed = study.influence(pairs_needed([pair], measure), means=())
+        value = estimate_dependences(computed, [pair], measure).values[0]
+    if not np.isfinite(value):
+        raise InputError(
+            f"{measure} is too large or too small to be a number",
+            "rescale the data, for instance by their standard deviation.",
+        )
     raise_cautions(cautions_of_data(study.dataset, study.fitted, computed, tested=False))
     return float(value)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reldep.exceptions import InputError
+from reldep.questions.calling import quiet_numbers
 from reldep.questions.settings import Settings
 from reldep.questions.study import display_names, read_study
 
@@ -62,5 +63,6 @@ def explain_plan(
     blocks = (source, *targets)
     roles = ["source", *(f"target {i}" for i in range(1, len(blocks)))]
     names = display_names(roles, blocks, None)
-    study = read_study(dict(zip(names, blocks, strict=True)), settings, roles=roles)
-    return study.plan([(names[0], target) for target in names[1:]])
+    with quiet_numbers():
+        study = read_study(dict(zip(names, blocks, strict=True)), settings, roles=roles)
+        return study.plan([(names[0], target) for target in names[1:]])

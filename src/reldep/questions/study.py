@@ -161,6 +161,11 @@ class Study:
 
     def describe(self, influence: Influence, dependences: Dependences) -> Computed:
         """Note where the dependences come from and what to beware of."""
+        if not np.isfinite(dependences.values).all():
+            raise InputError(
+                "the dependences are too large or too small to be numbers",
+                "rescale the data, for instance by their standard deviation.",
+            )
         provenance = Provenance(
             measure=self.settings.measure,
             variance=self.settings.variance,
