@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -77,6 +77,7 @@ class Worker:
         try:
             return self._talk(process, work, on_progress)
         except EOFError:
+            self._discard(process)
             if late.is_set():
                 raise WorkerError(
                     f"The work was stopped after {seconds:,.0f} seconds, the most that it may take."
@@ -98,24 +99,21 @@ class Worker:
         try:
             into.write(json.dumps(work).encode() + b"\n")
             into.flush()
-        except OSError:
+            return _heard(out, on_progress)
+        except (OSError, ValueError):
+            # A process that was ended leaves half a line, or a pipe that is closed.
             raise EOFError from None
-        for line in out:
-            said = json.loads(line)
-            if "progress" in said:
-                on_progress(*said["progress"])
-            elif "error" in said:
-                raise WorkerError(said["error"])
-            else:
-                return said["result"]
-        raise EOFError
 
     def stop(self) -> None:
         """End the process and whatever it is doing."""
+        if self._process is not None:
+            self._discard(self._process)
+
+    def _discard(self, process: subprocess.Popen[bytes]) -> None:
+        """End one process; another one may have taken its place already, and stays."""
         with self._lock:
-            process, self._process = self._process, None
-        if process is None:
-            return
+            if self._process is process:
+                self._process = None
         process.kill()
         process.wait()
         for pipe in (process.stdin, process.stdout):
@@ -128,6 +126,19 @@ class Worker:
         """End the process for good."""
         self._is_closed = True
         self.stop()
+
+
+def _heard(out: IO[bytes], on_progress: OnProgress) -> Any:
+    """Listen to the lines of the process until there is a result."""
+    for line in out:
+        said = json.loads(line)
+        if "progress" in said:
+            on_progress(*said["progress"])
+        elif "error" in said:
+            raise WorkerError(said["error"])
+        else:
+            return said["result"]
+    raise EOFError
 
 
 class Job:
