@@ -349,3 +349,16 @@ def test_several_label_columns_agree_where_all_of_them_do(data):
         assert reldep.hsic(frame, data[0], kernel=(kernel, "auto")) == pytest.approx(
             reldep.hsic(joined, data[0]), rel=1e-12
         )
+
+
+def test_standardizing_stands_for_the_kernel_of_that_name():
+    rng = np.random.default_rng(8)
+    x = rng.normal(size=60)
+    block = np.c_[x + 0.3 * rng.normal(size=60), 1000 * rng.normal(size=60)]
+    other = x + rng.normal(size=60)
+    with pytest.warns(reldep.exceptions.DataWarning, match="the spread of 'column 1' is"):
+        plain = reldep.compare(x, block, other)
+    told = reldep.compare(x, block, other, standardize=True)
+    assert told.statistic == reldep.compare(x, block, other, kernel="standardized").statistic
+    # The column in large units drowned the one that matters.
+    assert told.estimate > plain.estimate + 0.1

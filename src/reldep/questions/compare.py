@@ -44,6 +44,7 @@ def compare(
     *,
     measure: str = "cka",
     kernel: Any = "auto",
+    standardize: bool = False,
     alternative: str = "greater",
     method: str = "joint",
     variance: str = "jackknife",
@@ -78,6 +79,9 @@ def compare(
     kernel : str, Kernel, callable, tuple of three or mapping, default "auto"
         One for all, a tuple (source, first, second) or a mapping by name. "auto" chooses by the
         kind of data: see :mod:`reldep.kernels`.
+    standardize : bool, default False
+        Whether columns of one block are put on the same scale first, for blocks in mixed units;
+        it stands for ``kernel="standardized"`` where the kernel is "auto".
     alternative : {"greater", "less", "two-sided"}, default "greater"
         "greater": `source` depends more on `first`.
     method : {"joint", "split"}, default "joint"
@@ -151,6 +155,7 @@ def compare(
     settings = Settings(
         measure=measure,
         kernel=kernel,
+        standardize=standardize,
         variance=variance,
         clusters=clusters,
         max_lag=max_lag,

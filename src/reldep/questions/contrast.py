@@ -34,6 +34,7 @@ def contrast(
     *,
     measure: str = "cka",
     kernel: Any = "auto",
+    standardize: bool = False,
     alternative: str = "greater",
     variance: str = "jackknife",
     clusters: Any = None,
@@ -60,7 +61,7 @@ def contrast(
         The weight of every pair. ``{("x", "y"): 1, ("x", "z"): -1}`` is :func:`compare`.
     measure, kernel, alternative, variance, clusters, max_lag, missing, na, engine, rng, ids, given
         As for :func:`compare`; a tuple of kernels follows the order of `variables`.
-    data, where
+    standardize, data, where
         As for :func:`compare`.
 
     Returns
@@ -95,6 +96,7 @@ def contrast(
     settings = Settings(
         measure=measure,
         kernel=kernel,
+        standardize=standardize,
         variance=variance,
         clusters=clusters,
         max_lag=max_lag,

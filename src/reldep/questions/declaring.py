@@ -109,6 +109,9 @@ SHARED = (
         "distance and others.",
         kind="texts",
     ),
+    Choice(
+        "standardize", "Put the columns of a block on the same scale first.", False, kind="flag"
+    ),
     Choice("variance", "How errors are assessed.", "jackknife", VARIANCES),
     Choice("clusters", "The column of cluster labels.", kind="column"),
     Choice(

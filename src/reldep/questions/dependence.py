@@ -39,6 +39,7 @@ def dependence(
     *,
     measure: str = "cka",
     kernel: Any = "auto",
+    standardize: bool = False,
     variance: str = "jackknife",
     clusters: Any = None,
     max_lag: int | str | None = None,
@@ -61,7 +62,7 @@ def dependence(
     x, y : array_like, series, frame, sparse matrix or Precomputed
     measure, kernel, variance, clusters, max_lag, missing, na, engine, rng, names, ids, given
         As for :func:`compare`.
-    data, where
+    standardize, data, where
         As for :func:`compare`.
     test : {"chi-square", "permutation"}, default "chi-square"
         How independence is tested: by the chi-square approximation to the law of the unbiased
@@ -90,6 +91,7 @@ def dependence(
     settings = Settings(
         measure=measure,
         kernel=kernel,
+        standardize=standardize,
         variance=variance,
         clusters=clusters,
         max_lag=max_lag,

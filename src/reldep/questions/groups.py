@@ -45,6 +45,7 @@ def groups(
     *,
     measure: str = "cka",
     kernel: Any = "auto",
+    standardize: bool = False,
     alternative: str = "two-sided",
     test: str = "score",
     n_permutations: int = 999,
@@ -70,6 +71,8 @@ def groups(
     by : array_like of labels
         The group of every row.
     measure, kernel, missing, na, engine, rng, ids, data, where
+        As for :func:`compare`.
+    standardize
         As for :func:`compare`.
     alternative : {"two-sided", "greater", "less"}, default "two-sided"
         For two groups, in the order of their labels: "greater" asks whether the dependence is
@@ -106,7 +109,14 @@ def groups(
     check_count("n_permutations", n_permutations, at_least=1)
     check_count("n_simulations", n_simulations, at_least=400)
     settings = Settings(
-        measure=measure, kernel=kernel, missing=missing, na=na, engine=engine, rng=rng, ids=ids
+        measure=measure,
+        kernel=kernel,
+        standardize=standardize,
+        missing=missing,
+        na=na,
+        engine=engine,
+        rng=rng,
+        ids=ids,
     )
     labels = display_names(ROLES, (x, y), names)
     study = read_study(dict(zip(labels, (x, y), strict=True)), settings, roles=ROLES)

@@ -40,6 +40,7 @@ def matrix(
     *,
     measure: str = "cka",
     kernel: Any = "auto",
+    standardize: bool = False,
     variance: str = "jackknife",
     clusters: Any = None,
     max_lag: int | str | None = None,
@@ -66,6 +67,8 @@ def matrix(
         A second set: the result is the rectangle of all dependences between the two sets.
     measure, kernel, clusters, max_lag, missing, na, engine, rng, ids, given, data, where
         As for :func:`compare`; a mapping of kernels is by name.
+    standardize
+        As for :func:`compare`.
     variance : {"jackknife", "fixed-kernel", "bandwidth-aware"}, default "jackknife"
     confidence_level : float, default 0.95
         Of the intervals, which cover the dependences of all pairs at once.
@@ -99,6 +102,7 @@ def matrix(
     settings = Settings(
         measure=measure,
         kernel=kernel,
+        standardize=standardize,
         variance=variance,
         clusters=clusters,
         max_lag=max_lag,

@@ -41,6 +41,7 @@ def rank(
     *,
     measure: str = "cka",
     kernel: Any = "auto",
+    standardize: bool = False,
     variance: str = "jackknife",
     clusters: Any = None,
     max_lag: int | str | None = None,
@@ -74,6 +75,8 @@ def rank(
         target may have several columns. Of an :class:`Influence` all pairs with `source` are
         ranked.
     measure, variance, clusters, max_lag, missing, na, engine, ids, given, data, where
+        As for :func:`compare`.
+    standardize
         As for :func:`compare`.
     kernel : str, Kernel, callable, tuple of two or mapping, default "auto"
         One for all, a tuple (source, every target), or a mapping by name, in which "source"
@@ -117,6 +120,7 @@ def rank(
     settings = Settings(
         measure=measure,
         kernel=kernel,
+        standardize=standardize,
         variance=variance,
         clusters=clusters,
         max_lag=max_lag,

@@ -37,6 +37,7 @@ def sensitivity(
     factors: Sequence[float] = FACTORS,
     measure: str = "cka",
     kernel: Any = "auto",
+    standardize: bool = False,
     alternative: str = "greater",
     variance: str = "jackknife",
     clusters: Any = None,
@@ -66,7 +67,7 @@ def sensitivity(
         stay as they are.
     measure, kernel, alternative, variance, clusters, max_lag, missing, na, engine, rng, names
         As for :func:`compare`.
-    ids, data, where
+    standardize, ids, data, where
         As for :func:`compare`.
 
     Returns
@@ -90,6 +91,7 @@ def sensitivity(
     settings = Settings(
         measure=measure,
         kernel=kernel,
+        standardize=standardize,
         variance=variance,
         clusters=clusters,
         max_lag=max_lag,

@@ -25,12 +25,13 @@ class Settings:
 
     Attributes
     ----------
-    measure, kernel, variance, clusters, max_lag, missing, na, engine, rng, ids, given
+    measure, kernel, standardize, variance, clusters, max_lag, missing, na, engine, rng, ids, given
         As for :func:`reldep.compare`.
     """
 
     measure: str = "cka"
     kernel: Any = "auto"
+    standardize: bool = False
     variance: str = "jackknife"
     clusters: Any = None
     max_lag: int | str | None = None

@@ -254,6 +254,8 @@ def read_study(
     """
     names = list(blocks)
     specs = assign(settings.kernel, names, roles=roles, among=among, measure=settings.measure)
+    if settings.standardize:
+        specs = {name: "standardized" if spec == "auto" else spec for name, spec in specs.items()}
     given = {name: data for name, data in blocks.items() if isinstance(data, Precomputed)}
     specs |= given
     rows_of = {name: np.arange(len(matrix)) for name, matrix in given.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,7 +21,7 @@ TWO_GAMMAS = (0.7, 1.7)
 # The tests of the power curves: the paper's two, two steps beyond it with the same normal law,
 # and what this program does unless told otherwise.
 TESTS = ("joint", "split", "joint, CKA", "joint, bandwidth-aware", "default")
-_BEYOND = {
+_BEYOND: dict[str, dict[str, Any]] = {
     "joint, CKA": {"measure": "cka", "variance": "fixed-kernel"},
     "joint, bandwidth-aware": {"measure": "hsic", "variance": "bandwidth-aware"},
 }
