@@ -26,7 +26,7 @@ demo: $(VENV)/.run  ## the main job on real data: forty mice, their diet, lipids
 	$(BIN)/reldep demo
 
 test: $(VENV)/.dev  ## the whole test suite, with branch coverage
-	$(BIN)/python -m pytest -n auto --dist loadgroup --cov --cov-fail-under=95 -q
+	$(BIN)/python -m pytest -n auto --dist loadgroup --cov --cov-fail-under=92 -q
 
 lint: $(VENV)/.dev  ## ruff: style and format
 	$(BIN)/ruff check .

@@ -23,6 +23,7 @@ EXPECTED_CAUTIONS = (
     "SmallSampleWarning",
     "MeasureWarning",
     "DependentRowsWarning",
+    "CopyWarning",
 )
 
 

@@ -131,6 +131,10 @@ class DataWarning(ReldepWarning):
     """The data were understood in a way that may not be what was meant."""
 
 
+class CopyWarning(DataWarning):
+    """A target determines the source, as a copy of it in other units or words does."""
+
+
 class ApproximationWarning(ReldepWarning):
     """The kernels were approximated, as the engine asked for does.
 

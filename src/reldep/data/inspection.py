@@ -10,7 +10,7 @@ import numpy as np
 from reldep.data.checks import cell, listing, quoted
 from reldep.data.notation import MISSING_CODES
 from reldep.data.variables import MISSING_CODE, Labels, Mixed, Numeric, Variable
-from reldep.exceptions import DataWarning, InputError, Option
+from reldep.exceptions import CopyWarning, DataWarning, InputError, Option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -290,7 +290,7 @@ def _source_inside(source: str, target: str, shared: Sequence[str]) -> InputErro
 
 def near_copies(
     variables: Mapping[str, Variable], source: str, targets: Sequence[str]
-) -> tuple[DataWarning, ...]:
+) -> tuple[CopyWarning, ...]:
     """Find targets that determine the source: a column in another unit, a label renamed.
 
     A numeric column does if it orders the observations as the source does, or the other way
@@ -304,7 +304,7 @@ def near_copies(
             if any(_determines(values, of_source) for of_source in own):
                 which = f"{name!r} of {target!r}" if name != target else f"{target!r}"
                 found.append(
-                    DataWarning(
+                    CopyWarning(
                         f"{which} determines {source!r} exactly: it may be a copy of it in other "
                         "units or words.",
                         "If it is, leave it out.",

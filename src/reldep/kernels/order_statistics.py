@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.kernels.machine import available_cores, numba_is_there
+from reldep.kernels.machine import available_cores, numba_is_there, worth_compiling
 from reldep.kernels.points import FEW_COLUMNS, Points
 
 if TYPE_CHECKING:
@@ -145,7 +145,8 @@ class DistanceStream:
 
     def sums(self) -> tuple[float, float]:
         """Give the sum of the distances, and of their squares."""
-        if self._is_cheap:
+        # Small samples never wait for the compiler.
+        if worth_compiling(len(self.points)) and self._is_cheap:
             return _compiled_sums(self.points, self.n_partners)
         total, squares = 0.0, 0.0
         for squared in _runs_of_distances(self.points, self.n_partners):
