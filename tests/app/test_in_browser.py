@@ -15,7 +15,7 @@ FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-ne
 PATIENCE = 40_000
 
 pytestmark = [
-    pytest.mark.xdist_group("browser"),
+    pytest.mark.xdist_group("app in a browser"),
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium"),
 ]
 
@@ -129,9 +129,12 @@ def test_the_whole_way_by_keyboard_alone(page, plants):
     assert "both" in answered(page)
 
 
-def test_what_is_half_typed_survives_the_answer(page):
-    page.fill("#type-second", "height")
-    page.press("#type-second", "Enter")
+def test_what_is_half_typed_survives_the_answer(page, plants):
+    choose(page, "typed.csv", plants)
+    for slot, column in (("source", "growth"), ("first", "dose"), ("second", "height")):
+        page.fill(f"#type-{slot}", column)
+        page.press(f"#type-{slot}", "Enter")
+        page.locator("#sentence mark", has_text=column).wait_for()
     page.locator("#type-first").press_sequentially("gro", delay=300)
     answered(page)
     page.locator("#type-first").press_sequentially("wth", delay=50)
@@ -139,7 +142,8 @@ def test_what_is_half_typed_survives_the_answer(page):
     page.fill("#type-first", "")
 
 
-def test_columns_are_found_and_ticked_together(page):
+def test_columns_are_found_and_ticked_together(page, plants):
+    choose(page, "found.csv", plants)
     page.fill("#find", "*h*")
     page.click("#select-shown")
     assert page.locator("#selected").inner_text() == "2 ticked"
