@@ -89,9 +89,10 @@ broken beforehand), some difference or some dependence outside of its simultaneo
 last column is the share of the true differences that were found. Samples: 300 at 50 rows, 100 at
 100 and 60 at 200; for 100 targets 60, 40 and 30, which is enough to see a large error only.
 
-How ties count in the ranks was settled after a first look. Where a range must hold every rank that tied
-targets share, some range was wrong in .09 of samples with 5 tied targets and in .18 with 20, at 50 rows:
-the rule that a target outside the best set starts at rank 2 costs that much under exact ties.
+How ties count in the ranks was settled after a first look. Where a range must hold every rank that
+tied targets share, some range was wrong in .09 of samples with 5 tied targets and in .18 with 20,
+at 50 rows: the rule that a target outside the best set starts at rank 2 costs that much under
+exact ties.
 
 {table}
 """
