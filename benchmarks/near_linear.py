@@ -164,7 +164,7 @@ def plans(quick):
     """Set what the planner expects beside what happens, over twelve jobs."""
     from reldep.data.objects import read_variable
     from reldep.engine import plan
-    from reldep.engine.job import make_job
+    from reldep.engine.influence import make_job
     from reldep.engine.tiled import COMPILED_START
     from reldep.kernels import Delta, Distance, EditDistance, Gaussian, Laplace, Linear
     from reldep.kernels.machine import available_cores

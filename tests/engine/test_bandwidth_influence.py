@@ -5,7 +5,7 @@ import pytest
 
 from reldep.data.objects import read_variable
 from reldep.data.variables import Numeric
-from reldep.engine import Dense, Tiled, bandwidths, compute_influence, job
+from reldep.engine import Dense, Tiled, bandwidths, compute_influence, influence
 from reldep.engine.bandwidths import sampled_row_means
 from reldep.kernels import Delta, Gaussian, Laplace
 
@@ -97,7 +97,7 @@ def test_bandwidths_followed_on_some_rows_give_the_standard_errors_of_all(
     monkeypatch.setattr(bandwidths, "SLOPE_ROWS", 2_000)
     monkeypatch.setattr(bandwidths, "REFERENCE_ROWS", {None: 2_000})
     exact = compute_influence(kernels, pairs, Tiled(), bandwidths=True)
-    monkeypatch.setattr(job, "FOLLOWED_EXACTLY_UP_TO", 2_000)
+    monkeypatch.setattr(influence, "FOLLOWED_EXACTLY_UP_TO", 2_000)
     sampled = compute_influence(kernels, pairs, Tiled(), bandwidths=True)
     assert not np.array_equal(sampled.bandwidth_psi, exact.bandwidth_psi)
     np.testing.assert_allclose(standard_errors(sampled), standard_errors(exact), rtol=1e-2)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import reldep
-from reldep.engine import leads, pair_tables
+from reldep.engine import gram, leads
 from reldep.kernels import Gaussian, Laplace
 from reldep.questions import many_targets
 
@@ -43,14 +43,14 @@ def test_many_targets_are_ranked_as_few_are(measure, kernel, monkeypatch):
 def test_blocks_of_targets_do_not_change_the_hsics(monkeypatch):
     source, targets = data()
     whole = reldep.rank(source, targets)
-    monkeypatch.setattr(pair_tables, "block_size", lambda _: 7)
+    monkeypatch.setattr(gram, "block_size", lambda _: 7)
     pieces = reldep.rank(source, targets)
     one, other = (answer.influence.means.values_by_number for answer in (whole, pieces))
     np.testing.assert_allclose(other, one, rtol=1e-10, atol=1e-15)
 
 
 def test_a_table_of_pairs_is_a_mapping_in_either_order():
-    table = pair_tables.PairTable(["b", "a"], np.array([[1.0, 2.0], [2.0, 3.0]]))
+    table = gram.PairTable(["b", "a"], np.array([[1.0, 2.0], [2.0, 3.0]]))
     assert dict(table) == {("b", "b"): 1.0, ("a", "b"): 2.0, ("a", "a"): 3.0}
     assert table["b", "a"] == 2.0
     assert len(table) == 3

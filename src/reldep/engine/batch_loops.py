@@ -6,14 +6,17 @@ the cache of one core, so that thousands of columns need no memory to speak of.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reldep.kernels.compiled import compiled, compiled_sum, power_of_two_or_zero
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from reldep.data.variables import FloatArray
+
 
 # Functions of the distance d: 2^(c d²), 2^(c d) and c d.
 SQUARE, PLAIN, DISTANCE = range(3)
@@ -185,3 +188,29 @@ def multiply_columns(
         )
         if len(packed):
             _pack(matrix, packed[s])
+
+
+@compiled
+def raise_leads(
+    drawn: NDArray[Any], inverse: NDArray[Any], start: int, stop: int, largest: NDArray[Any]
+) -> None:
+    """Raise `largest` to ``max_b |Z_b - Z_a| inverse_ab`` for every a, in some of the columns.
+
+    Parameters
+    ----------
+    drawn, largest : ndarray, shape (p, c)
+        Z, one draw a column, and what is raised, at first 0.
+    inverse : ndarray, shape (p, p)
+    start, stop : int
+        The columns to be worked on.
+    """
+    p = len(drawn)
+    for a in range(p - 1):
+        own, best = drawn[a, start:stop], largest[a, start:stop]
+        for b in range(a + 1, p):
+            other, others = drawn[b, start:stop], largest[b, start:stop]
+            scale = inverse[b, a]
+            for c in range(stop - start):
+                lead = abs(other[c] - own[c]) * scale
+                best[c] = lead if lead > best[c] else best[c]
+                others[c] = lead if lead > others[c] else others[c]

@@ -47,7 +47,7 @@ def _by_rows(Z: SingleArray, inverse: SingleArray) -> SingleArray:
 
 def _compiled(Z: SingleArray, inverse: SingleArray) -> SingleArray:
     """Work on a share of the draws on every core."""
-    from reldep.engine.lead_loops import raise_leads
+    from reldep.engine.batch_loops import raise_leads
 
     largest = np.zeros_like(Z)
     n_threads = available_cores()

@@ -11,9 +11,9 @@ from reldep.engine.dense import Dense
 from reldep.engine.features import Features
 from reldep.engine.lines import kind_of
 from reldep.engine.lowrank import LowRank
-from reldep.engine.resources import available_memory, in_words, seconds_in_words
 from reldep.engine.tiled import COMPILED_START, Tiled
 from reldep.exceptions import InputError, InputTypeError, Option
+from reldep.kernels.machine import available_memory, in_words, seconds_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

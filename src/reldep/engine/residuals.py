@@ -18,9 +18,9 @@ from reldep.data.variables import Numeric
 from reldep.engine.bandwidths import named_probes
 from reldep.engine.covariates import design
 from reldep.engine.influence import Influence
-from reldep.engine.resources import available_memory, in_words
 from reldep.engine.terms import Pair, canonical
 from reldep.exceptions import InputError, Option
+from reldep.kernels.machine import available_memory, in_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,7 +11,6 @@ import numpy as np
 
 from reldep.data.checks import check_choice
 from reldep.engine.blocks import Tile, upper_tiles
-from reldep.engine.resources import bytes_of, in_words
 from reldep.engine.terms import Cost
 from reldep.engine.threads import (
     OnProgress,
@@ -22,7 +21,13 @@ from reldep.engine.threads import (
 )
 from reldep.engine.tiles import Kept, Outline, Sweeps
 from reldep.exceptions import InputError
-from reldep.kernels.machine import available_cores, numba_is_there, worth_compiling
+from reldep.kernels.machine import (
+    available_cores,
+    bytes_of,
+    in_words,
+    numba_is_there,
+    worth_compiling,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

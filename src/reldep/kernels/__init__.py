@@ -14,8 +14,7 @@ from reldep.kernels.dot import Linear, Polynomial
 from reldep.kernels.evaluation import KernelReport, check_kernel
 from reldep.kernels.given import FunctionKernel, Precomputed
 from reldep.kernels.graphs import WeisfeilerLehman
-from reldep.kernels.images import Images
-from reldep.kernels.mapped import Embedding
+from reldep.kernels.mapped import Embedding, Images
 from reldep.kernels.multiscale import Gaussians
 from reldep.kernels.overlap import Jaccard, MinMax
 from reldep.kernels.radial import Distance, Gaussian, Laplace

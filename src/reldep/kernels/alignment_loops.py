@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reldep.kernels.alignment import STEPS_BETWEEN_SCALES
 from reldep.kernels.compiled import compiled, power_of_two_or_zero
+from reldep.kernels.series import STEPS_BETWEEN_SCALES
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray

@@ -1,10 +1,18 @@
-"""What the machine offers: cores, a compiler, and packages that only some kernels need."""
+"""What the machine offers: cores, memory, a compiler, and packages that only some kernels need."""
 
 from __future__ import annotations
 
 import os
+import re
 from importlib import import_module
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reldep.exceptions import InputError, InputTypeError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 
 # Below this many observations compiled code is not worth the wait until it is loaded.
 COMPILED_FROM = 2_000
@@ -50,3 +58,155 @@ def import_extra(module: str, *, extra: str, purpose: str) -> Any:
         raise ImportError(
             f"{purpose} needs {package} ({error}); install it with: pip install 'reldep[{extra}]'"
         ) from error
+
+
+_UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+_UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+_AMOUNT = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([A-Za-z]+)\s*")
+
+# Where the system does not tell how much memory there is.
+MEMORY_UNKNOWN = 4_000_000_000
+
+PROC = Path("/proc")
+CGROUPS = Path("/sys/fs/cgroup")
+
+# The files of a control group, in its second and its first version: the limit, what is taken,
+# and the line of the statistics that counts cached files, which are given up when memory is short.
+CGROUP_FILES = (
+    ("memory.max", "memory.current", "inactive_file"),
+    ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+)
+
+
+def bytes_of(memory: Any) -> int:
+    """Turn an amount such as ``"512MB"``, ``"1.5 GiB"`` or a number of bytes into bytes.
+
+    Examples
+    --------
+    >>> from reldep.kernels.machine import bytes_of
+    >>> bytes_of("1.5GB")
+    1500000000
+    """
+    way_out = 'pass a positive amount such as "512MB" or "2 GiB", or a number of bytes.'
+    if isinstance(memory, bool) or not isinstance(memory, (str, int)):
+        raise InputTypeError(f"memory is of type {type(memory).__name__}", way_out)
+    amount = memory
+    if isinstance(memory, str):
+        match = _AMOUNT.fullmatch(memory)
+        unit = match and _UNITS.get(match[2].upper())
+        if not match or not unit:
+            raise InputError(f"memory={memory!r} is not understood", way_out)
+        amount = int(float(match[1]) * unit)
+    if int(amount) <= 0:
+        raise InputError(f"memory={memory!r}", way_out)
+    return int(amount)
+
+
+def in_words(n_bytes: float) -> str:
+    """Write an amount of memory with a unit that suits it.
+
+    Examples
+    --------
+    >>> from reldep.kernels.machine import in_words
+    >>> in_words(1_234_000_000)
+    '1.23 GB'
+    """
+    for unit in ("TB", "GB", "MB", "KB"):
+        if n_bytes >= _UNITS[unit]:
+            return f"{n_bytes / _UNITS[unit]:.3g} {unit}"
+    return f"{n_bytes:.0f} B"
+
+
+def seconds_in_words(seconds: float) -> str:
+    """Write an expected time as roughly as it is known.
+
+    Examples
+    --------
+    >>> from reldep.kernels.machine import seconds_in_words
+    >>> seconds_in_words(0.2), seconds_in_words(47), seconds_in_words(4_000)
+    ('less than a second', 'about 47 seconds', 'about 67 minutes')
+    """
+    if seconds < 1:
+        return "less than a second"
+    if seconds < 1.5:
+        return "about a second"
+    if seconds < 120:
+        return f"about {seconds:.0f} seconds"
+    if seconds < 7_200:
+        return f"about {seconds / 60:.0f} minutes"
+    return f"about {seconds / 3_600:.0f} hours"
+
+
+def available_memory() -> int:
+    """Find how many bytes this process may still take.
+
+    The least of what the machine has left, what each control group that the process is in
+    (a container, a batch job) has left, and what the limit on its address space leaves.
+    """
+    return max(1, min([_left_on_machine(), *_left_in_cgroups(), *_left_in_address_space()]))
+
+
+def _left_on_machine() -> int:
+    meminfo = PROC / "meminfo"
+    if meminfo.is_file():
+        for line in meminfo.read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return 1024 * int(line.split()[1])
+    if "SC_PHYS_PAGES" in getattr(os, "sysconf_names", {}):
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return MEMORY_UNKNOWN
+
+
+def _left_in_cgroups() -> Iterator[int]:
+    """Give what each control group leaves: the process's own and all that it lies in."""
+    for group in _cgroups():
+        for limit_file, usage_file, cached_line in CGROUP_FILES:
+            limit, usage = _number_in(group / limit_file), _number_in(group / usage_file)
+            if limit is not None and usage is not None:
+                yield max(0, limit - usage + _cached(group / "memory.stat", cached_line))
+
+
+def _cgroups() -> Iterator[Path]:
+    """List the directories of the control groups, from the innermost to the root."""
+    membership = PROC / "self" / "cgroup"
+    lines = membership.read_text().splitlines() if membership.is_file() else []
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if controllers and "memory" not in controllers.split(","):
+            continue
+        root = CGROUPS / "memory" if controllers else CGROUPS
+        inner = root / path.lstrip("/")
+        while inner != root:
+            yield inner
+            inner = inner.parent
+        yield root
+
+
+def _number_in(path: Path) -> int | None:
+    """Read a file that holds one number; None if there is none, as in "max"."""
+    try:
+        text = path.read_text().strip()
+    except OSError:
+        return None
+    return int(text) if text.isdigit() else None
+
+
+def _cached(path: Path, name: str) -> int:
+    """Read how much of the usage is cached files."""
+    try:
+        lines = path.read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.split()[0] == name), 0)
+
+
+def _left_in_address_space() -> Iterator[int]:
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    sizes = PROC / "self" / "statm"
+    if limit != resource.RLIM_INFINITY and sizes.is_file():
+        taken = int(sizes.read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+        yield max(0, limit - taken)

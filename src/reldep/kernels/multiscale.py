@@ -10,11 +10,11 @@ import numpy as np
 from reldep.data.checks import check_positive
 from reldep.data.variables import Numeric, Sparse, Variable
 from reldep.exceptions import InputError
+from reldep.kernels.bandwidth import BandwidthKernel
 from reldep.kernels.composite import FittedSum
 from reldep.kernels.median import ScaleRule
 from reldep.kernels.profiles import Profile, ScaledProfile
 from reldep.kernels.radial import FittedRadial, Gaussian
-from reldep.kernels.scaling import BandwidthKernel
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray

@@ -10,7 +10,7 @@ import numpy as np
 
 from reldep.data.variables import Labels, Numeric, Sparse, Variable
 from reldep.exceptions import InputError
-from reldep.kernels.bandwidth import BandwidthProbe, density_of, pair_variance
+from reldep.kernels.bandwidth import BandwidthKernel, BandwidthProbe, density_of, pair_variance
 from reldep.kernels.base import FittedKernel, Formula, Kernel
 from reldep.kernels.median import ScaleRule, distance_scale
 from reldep.kernels.points import Points
@@ -21,7 +21,6 @@ from reldep.kernels.profiles import (
     PowerProfile,
     Profile,
 )
-from reldep.kernels.scaling import BandwidthKernel
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray

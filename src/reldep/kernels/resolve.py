@@ -27,7 +27,7 @@ from reldep.kernels.given import (
     is_scikit_kernel,
 )
 from reldep.kernels.graphs import WeisfeilerLehman
-from reldep.kernels.images import Images
+from reldep.kernels.mapped import Images
 from reldep.kernels.multiscale import Gaussians
 from reldep.kernels.overlap import Jaccard, MinMax
 from reldep.kernels.radial import Distance, Gaussian, Laplace

@@ -10,12 +10,12 @@ import numpy as np
 from reldep.data.checks import check_choice, check_positive, check_varies
 from reldep.data.variables import Numeric, Variable
 from reldep.exceptions import DataWarning, InputError
+from reldep.kernels.bandwidth import Bandwidth, BandwidthKernel
 from reldep.kernels.mapped import MappedKernel
 from reldep.kernels.median import median_distance
 from reldep.kernels.points import Points
 from reldep.kernels.profiles import BandwidthProfile, Profile
 from reldep.kernels.radial import FittedRadial, Gaussian
-from reldep.kernels.scaling import Bandwidth, BandwidthKernel
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray

@@ -8,7 +8,7 @@ import numpy as np
 
 from reldep.engine import Influence
 from reldep.engine.batches import DENSE_UP_TO, Batches
-from reldep.engine.pair_tables import PairTable, all_hsics
+from reldep.engine.gram import PairTable, all_hsics
 from reldep.questions.study import Computed, descriptions
 from reldep.stats.dependences import Jackknifed
 from reldep.stats.jackknife import jackknife_of_rows

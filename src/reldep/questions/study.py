@@ -14,7 +14,7 @@ from reldep.data.dataset import Dataset, read_clusterings, read_dataset
 from reldep.data.inspection import check_values_outside, near_copies
 from reldep.data.objects import native_name
 from reldep.engine import Influence, Pair, Plan, compute_influence, plan
-from reldep.engine.job import make_job
+from reldep.engine.influence import make_job
 from reldep.engine.permuted import shuffled_hsics
 from reldep.engine.residuals import Residuals
 from reldep.exceptions import InputError, Option
