@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -37,6 +38,7 @@ _SHOWN = 3
 _ISO_TIME = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?")
 _DAY_FIRST = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2\d{4}")
 _YEAR_FIRST = re.compile(r"\d{4}([./])\d{1,2}\1\d{1,2}")
+_ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _CLOCK = re.compile(r"\d{1,2}:\d\d(:\d\d)?")
 
 
@@ -265,15 +267,28 @@ def _judge_dates(name: str, n_values: int, cells: Sequence[str], frame: pl.LazyF
     """Look for the one way in which a column of dates or times is written."""
     form = date_format(cells)
     if form is None:
-        return _Verdict("words")
+        strange = [text for text in cells if not _looks_like_date(text)]
+        if 2 * len(strange) >= len(cells):
+            return _Verdict("words")
+        form = Disagreement("holds dates and words", tuple(strange[:_SHOWN]), "dated")
     if isinstance(form, Disagreement):
         return _refused(name, form, frame)
-    read = _as_moment(column(name), form)
+    read = as_moment(column(name), form)
     if collect(frame.select(read.count()), n_expressions=1).item() != n_values:
         return _Verdict("words")
     iso = form.startswith("%Y-")
     said = () if iso else (f"read as dates of the form {form}",)
     return _Verdict("dates", date_format=form, said=said)
+
+
+def _looks_like_date(text: str) -> bool:
+    if _ISO_DATE.fullmatch(text) is None:
+        return date_format([text]) is not None
+    try:
+        datetime.date.fromisoformat(text)
+    except ValueError:
+        return False  # no month has so many days
+    return True
 
 
 def date_format(cells: Sequence[str]) -> str | Disagreement | None:
@@ -332,7 +347,8 @@ def cycle(values: pl.Expr, rule: str, dtype: pl.DataType) -> pl.Expr:
     return pl.when(values.is_not_null()).then(both).otherwise(None)
 
 
-def _as_moment(values: pl.Expr, form: str) -> pl.Expr:
+def as_moment(values: pl.Expr, form: str) -> pl.Expr:
+    """Turn words into dates or times of one form, all others into missing values."""
     if form.startswith("%H"):
         return values.str.zfill(5 if form == "%H:%M" else 8).str.to_time(form, strict=False)
     if "%H" in form:
@@ -351,8 +367,17 @@ def _typed(name: str, verdict: _Verdict) -> pl.Expr:
         plain = verdict.form == Form() and not verdict.said and verdict.codes is None
         return values.cast(pl.Float64) if plain else verdict.form.read(values)
     if verdict.kind == "dates":
-        return _as_moment(values, verdict.date_format)
+        return as_moment(values, verdict.date_format)
     return values
 
 
-__all__ = ["MISSING_WORDS", "ROW", "Cleaned", "Refusal", "clean_words", "date_format", "tidied"]
+__all__ = [
+    "MISSING_WORDS",
+    "ROW",
+    "Cleaned",
+    "Refusal",
+    "as_moment",
+    "clean_words",
+    "date_format",
+    "tidied",
+]

@@ -248,7 +248,7 @@ def _make_table(
             frame = frame.filter(~column(ROW).is_in(blank.implode()))
         frame = _without_nameless(frame, file)
         schema = {name: dtype for name, dtype in frame.collect_schema().items() if name != ROW}
-        form = _usual_form(file.dialect, options)
+        form = usual_form(file.dialect, options)
         cleaned = clean_words(frame, schema, form, na=options.na, labels=labels)
         _doubt_points(cleaned, schema, file)
         if small:
@@ -331,7 +331,7 @@ def _as_floats(dtype: pl.DataType, small: bool) -> bool:
     return dtype.is_integer() and (not small or dtype != pl.Int64)
 
 
-def _usual_form(dialect: Dialect, options: ReadingOptions) -> Form | None:
+def usual_form(dialect: Dialect, options: ReadingOptions) -> Form | None:
     """Say what settles a number such as 1,234: the options, or how the file is written."""
     if options.decimal is not None or options.thousands is not None:
         decimal = options.decimal or ("," if options.thousands == "." else ".")

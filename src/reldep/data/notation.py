@@ -138,6 +138,20 @@ WAYS_OUT: dict[str, tuple[str | Option, ...]] = {
         ".",
     ),
     "dates": ("Write dates as 2024-01-31.",),
+    "dated": (
+        "Write missing values as NA, or name the column in ",
+        Option("date_columns"),
+        " to make them missing; if they are labels, name it in ",
+        Option("categories"),
+        ".",
+    ),
+    "stated": (
+        "Take the column out of ",
+        Option("numbers"),
+        " or ",
+        Option("date_columns"),
+        ".",
+    ),
 }
 """What to do about a column that disagrees with itself, by the kind of disagreement."""
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from reldep.data.cells import ROW, Cleaned
 from reldep.data.checks import listing, printable, repeated
-from reldep.data.delimited import open_text
+from reldep.data.delimited import open_text, usual_form
 from reldep.data.dialect import refuse_duplicates
 from reldep.data.joining import join_tables
+from reldep.data.kinds import with_kinds
 from reldep.data.options import ReadingOptions
 from reldep.data.queries import not_as_named, reading_errors
 from reldep.data.sources import (
@@ -113,10 +114,19 @@ def open_table(
     if categories is not None:
         reading = replace(reading, categories=categories)
     if join is None:
-        return _open_place(places[0], reading)
+        return _of_stated_kinds(_open_place(places[0], reading), reading)
     # Which columns are labels can only be said of the joined table.
     tables = [_open_place(place, replace(reading, categories=None)) for place in places]
-    return join_tables(tables, [*map(stem, places)], join, categories=reading.categories)
+    joined = join_tables(tables, [*map(stem, places)], join, categories=reading.categories)
+    return _of_stated_kinds(joined, reading)
+
+
+def _of_stated_kinds(table: Table, reading: ReadingOptions) -> Table:
+    """Give columns the kinds that the options state."""
+    if reading.numbers is None and reading.date_columns is None:
+        return table
+    usual = usual_form(table.texts[0].dialect, reading) if table.texts else None
+    return with_kinds(table, reading, usual)
 
 
 def _check_request(places: list[str], join: str | None) -> None:

@@ -36,6 +36,9 @@ class ReadingOptions:
         The sheet of a workbook, by name or by number from 1; the first one without it.
     categories : str, optional
         Columns, as an expression, whose values are labels even if they look like numbers.
+    numbers, date_columns : str, optional
+        Columns, as expressions, whose values are numbers or dates; cells that are something else
+        become missing, which is said.
     dates : str or mapping of str to str
         What a date or time becomes: ``"elapsed"``, the days since the first one, or its place in
         a cycle, ``"hour"`` of the day, ``"weekday"`` or ``"month"``; for all columns or by name.
@@ -55,6 +58,8 @@ class ReadingOptions:
     skip_rows: int = 0
     sheet: str | int | None = None
     categories: str | None = None
+    numbers: str | None = None
+    date_columns: str | None = None
     dates: str | Mapping[str, str] = "elapsed"
 
     def __post_init__(self) -> None:

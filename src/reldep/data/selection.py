@@ -185,6 +185,11 @@ class _Request:
         """Take the blocks from a data frame, in its own library."""
         import narwhals as nw
 
+        if options.numbers is not None or options.date_columns is not None:
+            raise InputError(
+                "numbers and date_columns are about files",
+                "give the columns of a frame their types in its own library.",
+            )
         frame = nw.from_native(with_plain_names(data, "data"), eager_only=True)
         schema = {name: _kind(frame, name) for name in frame.columns}
         columns = self._blocks(schema, _SOURCE)

@@ -127,6 +127,8 @@ SHARED = (
 # How a file is read: the fields of ReadingOptions.
 READING = (
     Choice("categories", "Columns of codes that are labels, not numbers.", kind="columns"),
+    Choice("numbers", "Columns of numbers; other cells become missing.", kind="columns"),
+    Choice("date_columns", "Columns of dates; other cells become missing.", kind="columns"),
     Choice("na", "Values that stand for missing ones, besides NA.", (), kind="texts"),
     Choice("decimal", "The decimal mark of numbers.", None, (".", ",")),
     Choice("thousands", "The mark between groups of three digits.", kind="text"),

@@ -1,0 +1,75 @@
+"""Columns whose kind the user states, and those that are nearly dates."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reldep.data import ReadingOptions, open_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Write = Callable[[str, str | bytes], Path]
+
+
+def test_dates_with_a_stray_word_are_refused_with_its_line(write: Write) -> None:
+    table = open_table(write("x.csv", "day,i\n2024-01-31,1\n2024-02-01,2\nunknown,3\n"))
+    with pytest.raises(ValueError, match=r"holds dates and words: 'unknown' \(line 4\)"):
+        table.read(["day"])
+
+
+STATED = "a,b,day,c\n1.5,low,2024-01-31,true\n2.5,3,unknown,false\n?x?,4,2024-02-02,true\n"
+
+
+def test_stated_kinds_make_other_cells_missing_and_say_which(write: Write) -> None:
+    options = ReadingOptions(numbers="a,b,c", date_columns="day")
+    table = open_table(write("x.csv", STATED), options=options)
+    assert table.read(["a", "b", "c"]).to_dict(as_series=False) == {
+        "a": [1.5, 2.5, None],
+        "b": [None, 3.0, 4.0],
+        "c": [1, 0, 1],
+    }
+    assert table.read(["day"])["day"].to_list() == [date(2024, 1, 31), None, date(2024, 2, 2)]
+    said = [str(caution) for caution in table.cautions(["a", "b", "day"])]
+    assert "1 of 3 cells is not a number and was read as missing: '?x?' in line 4" in said[0]
+    assert "'low' in line 2" in said[1]
+    assert "is not a date and was read as missing: 'unknown' in line 3" in said[2]
+
+
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        ({"numbers": "day"}, "has no numbers: '2024-01-31' .line 2."),
+        ({"date_columns": "a"}, "has no dates: '1.5' .line 2."),
+        ({"numbers": "u"}, "has different units"),
+        ({"date_columns": "amb"}, "day and month cannot be told apart"),
+    ],
+)
+def test_stated_kinds_that_do_not_fit_are_refused(
+    write: Write, options: dict[str, str], fault: str
+) -> None:
+    text = "a,day,u,amb\n1.5,2024-01-31,1 mg,1/2/2024\n2.5,2024-02-01,2 kg,2/3/2024\n"
+    table = open_table(write("x.csv", text), options=ReadingOptions(**options))
+    with pytest.raises(ValueError, match=fault):
+        table.read([next(iter(options.values()))])
+
+
+def test_stated_numbers_follow_the_marks_of_most_cells(write: Write) -> None:
+    text = 'a\n1.5\n2.25\n"32,1"\n3.125\n'
+    table = open_table(write("x.csv", text), options=ReadingOptions(numbers="a"))
+    assert table.read(["a"])["a"].to_list() == [1.5, 2.25, None, 3.125]
+    assert "'32,1' in line 4" in str(table.cautions(["a"])[0])
+
+
+def test_compact_dates_and_cycles_can_be_stated(write: Write) -> None:
+    path = write("x.csv", "day\n20240131\n20240202\n")
+    stated = open_table(path, options=ReadingOptions(date_columns="day"))
+    assert stated.read(["day"])["day"].to_list() == [date(2024, 1, 31), date(2024, 2, 2)]
+    weekly = open_table(path, options=ReadingOptions(date_columns="day", dates="weekday"))
+    assert weekly.columns["day"] == "place in a cycle"
+    with pytest.raises(ValueError, match="both as numbers and as dates"):
+        open_table(path, options=ReadingOptions(date_columns="day", numbers="day"))
