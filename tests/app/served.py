@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import http.client
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -92,3 +94,22 @@ class Visitor:
                 return self.send("GET", "/").text
             time.sleep(0.1)
         raise TimeoutError(self.send("GET", "/").text[:500])
+
+
+def code(page, name):
+    """Find the code on a page: "python" or "command"."""
+    found = re.search(rf'id="{name}-code"[^>]*>(.*?)</pre>', page, re.S)
+    assert found, complaints(page)
+    return html.unescape(found[1])
+
+
+def complaints(page):
+    """Find what a page says went wrong."""
+    return [html.unescape(text) for text in re.findall(r'role="alert"[^>]*>(.*?)</p>', page, re.S)]
+
+
+def latest(visitor, page, name):
+    """Get a file of the answer that a page shows."""
+    found = re.search(rf"/answers/\d+/{re.escape(name)}", page)
+    assert found, complaints(page)
+    return visitor.send("GET", found[0])

@@ -5,19 +5,14 @@ from __future__ import annotations
 import csv
 import html
 import io
-import json
 import re
-import shlex
-import subprocess
-import sys
 import zipfile
 
 import pytest
 
-from reldep.questions.asking import catalogue
 from spreadsheets import write_xlsx
 
-from .served import Visitor
+from .served import Visitor, code, complaints, latest
 
 
 @pytest.fixture
@@ -27,19 +22,10 @@ def asking(visitor, plants):
     return visitor
 
 
-def code(page, name):
-    return html.unescape(re.search(rf'id="{name}-code"[^>]*>(.*?)</pre>', page, re.S)[1])
-
-
 def compared(visitor):
     for slot, column in {"source": 1, "first": 2, "second": 3}.items():
         visitor.act("/place", slot=slot, column=column)
     return visitor.settled()
-
-
-def latest(visitor, name):
-    page = visitor.send("GET", "/").text
-    return visitor.send("GET", re.search(rf"/answers/\d+/{re.escape(name)}", page)[0])
 
 
 def test_answer_comes_by_itself_once_the_places_are_full(asking):
@@ -51,38 +37,15 @@ def test_answer_comes_by_itself_once_the_places_are_full(asking):
 
 
 def test_everything_can_be_taken_along(asking):
-    compared(asking)
-    report = latest(asking, "report.html")
+    page = compared(asking)
+    report = latest(asking, page, "report.html")
     assert "dose depends significantly more on growth" in report.text
     assert report.headers["content-disposition"].startswith("attachment")
-    assert latest(asking, "picture.svg").text.startswith("<?xml")
-    assert latest(asking, "picture.png").status == 200
-    assert r"\toprule" in latest(asking, "table.tex").text
-    rows = list(csv.DictReader(io.StringIO(latest(asking, "table.csv").text)))
+    assert latest(asking, page, "picture.svg").text.startswith("<?xml")
+    assert latest(asking, page, "picture.png").status == 200
+    assert r"\toprule" in latest(asking, page, "table.tex").text
+    rows = list(csv.DictReader(io.StringIO(latest(asking, page, "table.csv").text)))
     assert [row["dependence"] for row in rows] == ["dose ~ growth", "dose ~ height", "difference"]
-
-
-def test_command_line_and_python_code_give_the_same_numbers(asking, plants, tmp_path, monkeypatch):
-    page = compared(asking)
-    shown = json.loads(latest(asking, "answer.json").text)
-    (tmp_path / "plants.csv").write_text(plants)
-    words = shlex.split(code(page, "command"))
-    assert words[0] == "reldep"
-    done = subprocess.run(
-        [sys.executable, "-m", "reldep", *words[1:], "--json"],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        check=True,
-    )
-    printed = json.loads(done.stdout)
-    monkeypatch.chdir(tmp_path)
-    known = {}
-    exec(code(page, "python"), known)  # noqa: S102
-    answer = known["result"]
-    for name in ("estimate", "pvalue", "statistic"):
-        assert printed[name] == pytest.approx(shown[name], rel=1e-9)
-        assert getattr(answer, name) == pytest.approx(shown[name], rel=1e-9)
 
 
 def test_several_columns_make_a_block_with_a_name(asking):
@@ -117,26 +80,6 @@ def test_errors_speak_of_the_fields_of_the_page(visitor, plants):
     assert "dose depends" in visitor.settled()
 
 
-FILLED = {
-    "rank": {"source": "dose", "targets": "growth,height"},
-    "groups": {"x": "dose", "y": "growth", "by": "colour"},
-    "dependence": {"x": "dose", "y": "height"},
-    "matrix": {"variables": "dose,growth,height"},
-    "contrast": {"weight": "dose~growth=1"},
-    "sensitivity": {"source": "dose", "first": "growth", "second": "height"},
-}
-
-
-@pytest.mark.parametrize("question", [one.name for one in catalogue() if one.name in FILLED])
-def test_every_question_can_be_asked(asking, question):
-    asking.act("/ask", question=question)
-    for slot, text in FILLED[question].items():
-        asking.act("/place", slot=slot, text=text)
-    page = asking.settled()
-    assert 'class="answer"' in page, re.findall(r'role="alert"[^>]*>(.*?)</p>', page)
-    assert code(page, "command").startswith(f"reldep {question} plants.csv")
-
-
 def test_options_and_row_filter_reach_the_answer(asking):
     compared(asking)
     asking.act("/options", measure="hsic", where="dose > 2", alpha="0.1", clusters="0")
@@ -150,15 +93,67 @@ def test_options_and_row_filter_reach_the_answer(asking):
     assert asking.act("/options", alpha="2").status == 400
 
 
-def test_kinds_can_be_changed_and_stray_words_are_shown(visitor, plants):
-    visitor.upload("stray.csv", plants.replace("\np9,", "\np9,?x?,1,2,green\nq9,"))
-    page = visitor.settled()
-    assert "?x?" in re.search(r'class="fault">(.*?)</p>', page)[1]
+def faults(page):
+    return [html.unescape(text) for text in re.findall(r'class="fault">(.*?)</p>', page)]
+
+
+def hints(page):
+    return " ".join(html.unescape(text) for text in re.findall(r'class="hint">(.*?)</p>', page))
+
+
+def test_cells_that_do_not_fit_are_shown_with_their_line(visitor, plants):
+    lines = plants.splitlines()
+    lines[9] = lines[9].replace(lines[9].split(",")[1], "?x?")
+    visitor.upload("stray.csv", "\n".join(lines))
+    assert faults(visitor.settled()) == [
+        "'?x?' in line 10 is not a number. Choose the kind number to make such cells missing, or "
+        "category to make all cells labels."
+    ]
+    assert "holds numbers and words: '?x?' (line 10)" in complaints(compared(visitor))[0]
     visitor.act("/kinds", **{"kind-1": "number"})
     page = visitor.settled()
-    assert 'class="fault"' not in page
+    assert faults(page) == []
+    said = "1 of 60 cells is not a number and was read as missing: '?x?' in line 10."
+    assert said in hints(page)
     visitor.act("/options", missing="drop", alpha="0.05")
-    assert "--na '?x?'" in code(compared(visitor), "command")
+    page = visitor.settled()
+    assert "--numbers" in code(page, "command")
+    # The answer says it too, above its numbers.
+    assert said.removesuffix(".") in html.unescape(page.partition('class="answer"')[2])
+
+
+KINDS = "x,marks,day,code,note\n" + "".join(
+    f"{i % 7},{'32,1' if i == 7 else f'{i}.5'!r},{'?' if i == 3 else f'2024-01-{i + 1:02d}'},"
+    f"{i % 4},word{i}\n"
+    for i in range(30)
+).replace("'", '"')
+
+
+def test_each_column_has_its_own_kind(visitor):
+    visitor.upload("kinds.csv", KINDS)
+    page = visitor.settled()
+    assert "'32,1' (line 9)" in faults(page)[0]
+    assert "'?' in line 5 is not a date." in faults(page)[1]
+
+    def found(page):
+        """The kinds that the page shows as chosen, column by column."""
+        lists = re.findall(r'<select name="kind-\d+".*?</select>', page)
+        return [re.search(r'value="([^"]*)" selected', one)[1] for one in lists]
+
+    assert found(page) == ["", "", "", "", ""]
+    kinds = ["ignore", "number", "date", "category", "text"]
+    visitor.act("/kinds", **{f"kind-{i}": kind for i, kind in enumerate(kinds)})
+    page = visitor.settled()
+    assert found(page) == kinds
+    assert faults(page) == []
+    assert "1 of 30 cells is not a number and was read as missing: '32,1' in line 9." in hints(page)
+    assert "1 of 30 cells is not a date and was read as missing: '?' in line 5." in hints(page)
+    visitor.act("/kinds", **{"kind-3": ""})
+    assert found(visitor.settled()) == ["ignore", "number", "date", "", "text"]
+    # A kind that a column cannot have is said beside the column, and nothing else is lost.
+    visitor.act("/kinds", **{"kind-4": "number"})
+    assert "has no numbers: 'word0' (line 2)" in faults(visitor.settled())[0]
+    assert visitor.act("/kinds", **{"kind-4": "colour"}).status == 400
 
 
 def test_category_and_ignored_columns_reach_the_command(visitor):

@@ -62,7 +62,8 @@ def answer(request: Request, folder: Path, number: int, *, bandwidths: bool) -> 
 
 def plan(request: Request) -> dict[str, Any]:
     """Say what an answer will take, where that can be known."""
-    return {"plan": str(request.plan()) if request.asked.has_plan else ""}
+    known = request.asked.has_plan and request.options.get("given") is None
+    return {"plan": str(request.plan()) if known else ""}
 
 
 def table_as_csv(columns: dict[str, list[Any]]) -> str:

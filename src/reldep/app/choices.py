@@ -12,17 +12,29 @@ from reldep.data import parse_named, quote_column
 from reldep.data.checks import check_names_known
 from reldep.exceptions import InputError
 from reldep.questions.asking import Request, catalogue
-from reldep.questions.declaring import READING, Choice, Question, Slot
+from reldep.questions.declaring import READING, SHARED, Choice, Question, Slot
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+    ColumnsOf = Callable[[str], list[str]]
 
 # A run of columns this long is written as a range.
 SHORTEST_RANGE = 3
 # Names that mean themselves where columns are chosen.
 _PLAIN_NAME = re.compile(r"\w[\w.\-]*")
 PATTERN_SIGNS = ":*?[@!"
-CATEGORY, TEXT, IGNORED = "category", "text", "ignore"
+NUMBER, CATEGORY, TEXT, DATE, IGNORED = "number", "category", "text", "date", "ignore"
+# The kinds that a column can be given, with the option of reading that does it.
+KINDS = {
+    NUMBER: "numbers",
+    CATEGORY: "categories",
+    TEXT: "categories",  # words, whatever they look like; the kernel compares them
+    DATE: "date_columns",
+    IGNORED: "",
+}
+
+GIVEN = next(Slot(choice.name, choice.help, "each") for choice in SHARED if choice.name == "given")
 
 
 @dataclass
@@ -39,7 +51,9 @@ class Choices:
     reading : dict of str to object
         How the files are read, where that differs from the defaults.
     kinds : dict of str to str
-        The columns whose kind was changed: to a category, to text, or to be ignored.
+        The columns whose kind was changed, each to one of `KINDS`.
+    covariates : bool
+        Whether the sentence has a place for covariates that are held fixed.
     join, where : str or None
     alpha : float
     """
@@ -49,6 +63,7 @@ class Choices:
     options: dict[str, Any] = field(default_factory=dict)
     reading: dict[str, Any] = field(default_factory=dict)
     kinds: dict[str, str] = field(default_factory=dict)
+    covariates: bool = False
     join: str | None = None
     where: str | None = None
     alpha: float = 0.05
@@ -59,34 +74,49 @@ class Choices:
         return next(one for one in catalogue() if one.name == self.question)
 
     @property
+    def places(self) -> tuple[Slot, ...]:
+        """The slots of the question, and that of the covariates."""
+        return (*self.asked.slots, GIVEN) if self.covariates else self.asked.slots
+
+    @property
+    def sentence(self) -> str:
+        """The question in words, with a place for every slot."""
+        return worded(self.asked, covariates=self.covariates)
+
+    @property
+    def folded(self) -> list[Choice]:
+        """The options; covariates have a sentence of their own."""
+        return [choice for choice in self.asked.options if choice.name != GIVEN.name]
+
+    @property
     def is_full(self) -> bool:
         """Whether the question can be asked: every slot that needs columns has some."""
-        optional = [slot.name for slot in self.asked.slots if not slot.required]
+        optional = [slot.name for slot in self.places if not slot.required]
         # A ranking and a table of all pairs take their columns in one slot or the other.
         instead = any(self.slots.get(name) for name in optional)
-        in_sentence = [s for s in self.asked.slots if f"{{{s.name}}}" in self.asked.sentence]
-        needed = [slot for slot in self.asked.slots if slot.required or slot in in_sentence]
+        in_sentence = [slot for slot in self.places if f"{{{slot.name}}}" in self.sentence]
+        needed = [slot for slot in self.places if slot.required or slot in in_sentence]
         return all(self.slots.get(slot.name) or (not slot.required and instead) for slot in needed)
 
-    def ask(self, question: str) -> None:
+    def ask(self, question: str, *, covariates: bool = False) -> None:
         """Change the question; what fits the new one stays in its slot."""
-        before = self.asked
-        self.question = question
-        names = {slot.name for slot in self.asked.slots}
+        before = self.places
+        self.question, self.covariates = question, covariates
+        names = {slot.name for slot in self.places}
         free = [slot.name for slot in self.asked.slots if slot.name not in self.slots]
-        for slot in before.slots:
+        for slot in before:
             if slot.name not in names and slot.name in self.slots and free:
                 moved = self.slots.pop(slot.name)
                 if slot.takes == "block":
                     self.slots[free.pop(0)] = moved
-        kept = {slot.name: self.slots.get(slot.name, []) for slot in self.asked.slots}
+        kept = {slot.name: self.slots.get(slot.name, []) for slot in self.places}
         self.slots = {name: _fitting(self.slot(name), values) for name, values in kept.items()}
         known = {choice.name for choice in self.asked.options}
         self.options = {name: value for name, value in self.options.items() if name in known}
 
     def slot(self, name: str) -> Slot:
         """Find a slot of the question."""
-        found = next((slot for slot in self.asked.slots if slot.name == name), None)
+        found = next((slot for slot in self.places if slot.name == name), None)
         if found is None:
             raise InputError(f"{self.question} has no slot {name!r}.")
         return found
@@ -128,8 +158,15 @@ class Choices:
         values[position] = f"{as_written(called.strip())}={split_name(values[position])[1]}"
         self.slots[name] = values
 
-    def request(self, files: Sequence[str]) -> Request:
-        """Make the request that the command line would make of the same choices."""
+    def request(self, files: Sequence[str], columns: ColumnsOf) -> Request:
+        """Make the request that the command line would make of the same choices.
+
+        Parameters
+        ----------
+        files : sequence of str
+        columns : callable
+            Finds the columns that ``COLS`` or ``NAME=COLS`` names.
+        """
         slots = {
             slot.name: self._value(slot, self.slots[slot.name])
             for slot in self.asked.slots
@@ -139,7 +176,7 @@ class Choices:
             question=self.question,
             files=tuple(files),
             slots=slots,
-            options=self._options(),
+            options=self._options(columns),
             join=self.join if len(files) > 1 else None,
             where=self.where or None,
             reading=self.how_to_read(),
@@ -147,11 +184,14 @@ class Choices:
         )
 
     def how_to_read(self) -> dict[str, Any]:
-        """Give the options of reading, with the columns that were made categories."""
-        chosen = [quote_column(name) for name, kind in self.kinds.items() if kind == CATEGORY]
-        own = self.reading.get("categories")
-        labels = ",".join([*([own] if own else []), *chosen])
-        return {**self.reading, **({"categories": labels} if labels else {})}
+        """Give the options of reading, with the columns whose kind was changed."""
+        reading = dict(self.reading)
+        for column, kind in self.kinds.items():
+            option = KINDS[kind]
+            if option:
+                others = [reading[option]] if reading.get(option) else []
+                reading[option] = ",".join([*others, quote_column(column)])
+        return reading
 
     def _value(self, slot: Slot, given: Sequence[str]) -> str | list[str]:
         values = given if slot.takes == "words" else [self._without_ignored(one) for one in given]
@@ -168,16 +208,37 @@ class Choices:
             return definition
         return ",".join([definition, *(f"!{name}" for name in ignored)])
 
-    def _options(self) -> dict[str, Any]:
+    def _options(self, columns: ColumnsOf) -> dict[str, Any]:
         """Give the options, with the text kernel for columns that were made texts."""
-        texts = [
-            name
-            for name, kind in self.kinds.items()
-            if kind == TEXT and any(as_written(name) in given for given in self.slots.values())
-        ]
-        if not texts or self.options.get("kernel"):
-            return dict(self.options)
-        return {**self.options, "kernel": [f"{name}=text" for name in texts]}
+        own = self.options.get("kernel")
+        kernels = [own] if isinstance(own, str) else list(own or ())
+        for definition in self._variables(columns):
+            found = columns(definition)
+            texts = [name for name in found if self.kinds.get(name) == TEXT]
+            if not texts:
+                continue
+            if len(found) > 1:
+                raise InputError(
+                    f"{texts[0]} is text, and texts are compared by themselves",
+                    "give it a place of its own, without other columns.",
+                )
+            kernels.append(f"{split_name(definition)[0]}=text")
+        options = {**self.options, "kernel": kernels} if kernels else dict(self.options)
+        if self.covariates:
+            options[GIVEN.name] = self._value(GIVEN, self.slots[GIVEN.name])
+        return options
+
+    def _variables(self, columns: ColumnsOf) -> list[str]:
+        """Give the definitions of all variables: where each column is one, those of columns."""
+        variables: list[str] = []
+        for slot in self.asked.slots:
+            given = self.slots.get(slot.name, [])
+            if slot.takes in ("block", "blocks"):
+                variables += given
+            elif slot.takes == "each":
+                each = [name for one in given for name in columns(one)]
+                variables += [quote_column(name) for name in each]
+        return list(dict.fromkeys(variables))
 
     def to_dict(self) -> dict[str, Any]:
         """Give the choices as plain values, to be saved."""
@@ -192,7 +253,15 @@ class Choices:
             raise InputError(f"the session asks {made.question!r}, which is no question.")
         for name in made.slots:
             made.slot(name)
+        check_names_known("kinds", made.kinds.values(), KINDS, "kind")
         return made
+
+
+def worded(question: Question, *, covariates: bool) -> str:
+    """Write the sentence of a question, with or without a place for covariates."""
+    if not covariates:
+        return question.sentence
+    return f"{question.sentence.removesuffix('?')}, given {{{GIVEN.name}}}?"
 
 
 def _fitting(slot: Slot, values: list[str]) -> list[str]:

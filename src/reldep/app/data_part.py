@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reldep.app.choices import CATEGORY, IGNORED, READING_FIELDS, TEXT
+from reldep.app.choices import IGNORED, KINDS, READING_FIELDS, TEXT
 from reldep.app.fields import fields, labelled, option
 from reldep.app.reading import MOST_COLUMNS
 from reldep.app.sessions import ACCEPTED
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from reldep.app.sessions import Session
 
 HISTOGRAM_WIDTH, HISTOGRAM_HEIGHT = 96, 22
-NUMBER = "number"
-KIND_WORDS = {CATEGORY: "category", TEXT: "text", IGNORED: "ignore"}
+# Kinds whose name does not say enough.
+KIND_WORDS = {TEXT: "text, compared by its words"}
 
 
 def data_part(session: Session) -> Markup:
@@ -170,7 +170,7 @@ def _column(session: Session, position: int, column: dict[str, Any]) -> Markup:
                 element("label", name, for_=box),
                 class_="pick",
             ),
-            element("p", fault["text"], class_="fault") if fault else "",
+            element("p", fault, class_="fault") if fault else "",
             *notes,
             scope="row",
         ),
@@ -186,14 +186,12 @@ def _column(session: Session, position: int, column: dict[str, Any]) -> Markup:
 def _kind(position: int, column: dict[str, Any], kind: str) -> Markup:
     """Write the list of kinds that a column can be given."""
     found = column["type"]
-    entries = [option("", found, kind)]
-    if column.get("fault"):
-        entries.append(option(NUMBER, "number; other cells are missing", kind))
-    if found != CATEGORY or kind == CATEGORY:
-        entries.append(option(CATEGORY, "category", kind))
-    if found in (TEXT, CATEGORY):
-        entries.append(option(TEXT, "text, compared by its words", kind))
-    entries.append(option(IGNORED, "ignore", kind))
+    entries = [option("", "as found" if kind else found, kind)]
+    entries += [
+        option(word, KIND_WORDS.get(word, word), kind)
+        for word in KINDS
+        if kind == word or kind or found != word
+    ]
     return element(
         "select",
         *entries,

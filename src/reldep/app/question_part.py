@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from reldep.app.choices import split_name
-from reldep.app.fields import fields, labelled
+from reldep.app.choices import GIVEN, split_name, worded
+from reldep.app.fields import fields, labelled, option
 from reldep.exceptions import InputError
 from reldep.questions.asking import catalogue
 from reldep.report.markup import Markup, element, joined, section
@@ -23,27 +23,33 @@ def question_part(session: Session) -> Markup:
     """Write the second part of the page."""
     if session.table is None:
         return Markup()
-    asked = session.choices.asked
     return section(
         "2. Question",
-        _questions(asked.name),
+        _questions(session.choices),
         _sentence(session.choices),
-        element("div", *(_slot(session, slot) for slot in asked.slots), class_="slots"),
+        element("div", *(_slot(session, slot) for slot in session.choices.places), class_="slots"),
         _options(session),
         name="question",
     )
 
 
-def _questions(now: str) -> Markup:
+def _questions(choices: Choices) -> Markup:
     """Write the questions to choose from, as sentences."""
-    entries = [
-        element("option", _plainly(one), value=one.name, selected="" if one.name == now else None)
-        for one in catalogue()
+    plain = [_entry(one, choices, covariates=False) for one in catalogue()]
+    given = [
+        _entry(one, choices, covariates=True) for one in catalogue() if GIVEN.name in one.shared
     ]
     return element(
         "form",
         element("label", "What do you want to know?", for_="ask"),
-        element("select", *entries, name="question", id="ask", data_auto=""),
+        element(
+            "select",
+            *plain,
+            element("optgroup", *given, label="With covariates held fixed"),
+            name="question",
+            id="ask",
+            data_auto="",
+        ),
         element("button", "Ask this", type="submit", class_="without-script"),
         method="post",
         action="/ask",
@@ -51,15 +57,19 @@ def _questions(now: str) -> Markup:
     )
 
 
-def _plainly(question: Question) -> str:
-    words = {slot.name: slot.name for slot in question.slots}
-    return question.sentence.format(**words)
+def _entry(question: Question, choices: Choices, *, covariates: bool) -> Markup:
+    """Write one question, with the names of its places."""
+    words = {slot.name: slot.name for slot in (*question.slots, GIVEN)}
+    words[GIVEN.name] = "covariates"
+    value = f"{question.name} {GIVEN.name}" if covariates else question.name
+    now = f"{choices.question} {GIVEN.name}" if choices.covariates else choices.question
+    return option(value, worded(question, covariates=covariates).format(**words), now)
 
 
 def _sentence(choices: Choices) -> Markup:
     """Write the question with what was put into its places."""
     parts: list[Markup | str] = []
-    for i, piece in enumerate(_PLACE.split(choices.asked.sentence)):
+    for i, piece in enumerate(_PLACE.split(choices.sentence)):
         if i % 2 == 0:
             parts.append(piece)
             continue
@@ -193,7 +203,7 @@ def _typed(slot: Slot) -> Markup:
 def _options(session: Session) -> Markup:
     """Write the options, folded away, with the condition on the rows and the level."""
     choices = session.choices
-    asked, columns = choices.asked, session.columns
+    columns = session.columns
     return element(
         "details",
         element("summary", _changed(choices)),
@@ -214,7 +224,7 @@ def _options(session: Session) -> Markup:
                 ),
                 "A condition on the columns.",
             ),
-            *fields(asked.options, choices.options, columns, "option"),
+            *fields(choices.folded, choices.options, columns, "option"),
             labelled(
                 "option-alpha",
                 "Level",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from reldep.app.wording import message, spell
 from reldep.data import ReadingOptions, describe, open_table
+from reldep.data.checks import cell
 from reldep.exceptions import InputError
 from reldep.results.answer import plain
 
@@ -82,26 +83,29 @@ def _sheets(files: Sequence[str]) -> list[str]:
     return list(read_excel(files[0]).sheet_names)
 
 
-def _fault(table: Table, name: str) -> dict[str, Any] | None:
-    """Show the cells that keep a column from being numbers."""
+def _fault(table: Table, name: str) -> str | None:
+    """Show the cells that keep a column from being what the others are."""
     refusal = table.refusals.get(name)
     if refusal is None:
         return None
+    places = table.origins.get(name, table.places)
+    noun = {"words": "a number", "dated": "a date"}.get(refusal.kind)
+    if noun is not None:
+        shown = [
+            f"{cell(text)} in {places.name(record)} is not {noun}."
+            for text, record in refusal.cells
+            if record is not None
+        ]
+        way_out = (
+            f"Choose the kind {noun[2:]} to make such cells missing, "
+            "or category to make all cells labels."
+        )
+        return " ".join([*shown, way_out])
     try:
         table.read([name])
     except InputError as error:
-        words = message(error)
-    else:
-        return None
-    return {"text": words, "cells": [text for text, _ in refusal.cells if not _is_number(text)]}
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+        return message(error)
+    return None
 
 
 def _picture(values: pl.Series) -> dict[str, Any] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.resources
 import json
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -13,13 +13,12 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from reldep.app.answering import FILES, SHOWN, several
-from reldep.app.choices import READING_FIELDS, chosen_options, written
-from reldep.app.data_part import NUMBER
+from reldep.app.choices import GIVEN, KINDS, READING_FIELDS, chosen_options, written
 from reldep.app.guard import Guard
 from reldep.app.pages import whole_page
 from reldep.app.sessions import AT_ONCE
 from reldep.app.wording import message
-from reldep.data.checks import check_level
+from reldep.data.checks import check_choice, check_level
 from reldep.exceptions import InputError
 from reldep.questions.asking import catalogue
 from reldep.questions.declaring import READING
@@ -31,13 +30,14 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp
 
-    from reldep.app.choices import Choices
     from reldep.app.sessions import Asked, Session, Sessions
 
 # Forms hold choices, never data.
 MOST_IN_A_FORM = 2_000_000
 MOST_IN_A_SESSION = 5_000_000
 STYLES = {"app.css": "text/css", "app.js": "text/javascript"}
+# The options of reading that decide how columns are called.
+NAMING = ("delimiter", "header", "skip_rows", "sheet")
 
 Form = dict[str, list[str]]
 
@@ -203,10 +203,11 @@ def _one(form: Form, name: str) -> str:
 
 
 def _ask(session: Session, form: Form) -> None:
-    name = _one(form, "question")
-    if name not in [one.name for one in catalogue()]:
+    name, _, given = _one(form, "question").partition(" ")
+    asked = next((one for one in catalogue() if one.name == name), None)
+    if asked is None or given not in ("", GIVEN.name):
         raise InputError(f"{name!r} is no question.")
-    session.choices.ask(name)
+    session.choices.ask(name, covariates=bool(given) and GIVEN.name in asked.shared)
     session.consider()
 
 
@@ -243,8 +244,8 @@ def _position(form: Form) -> int:
 
 def _options(session: Session, form: Form) -> None:
     choices = session.choices
-    chosen = chosen_options(choices.asked.options, form)
-    for choice in choices.asked.options:
+    chosen = chosen_options(choices.folded, form)
+    for choice in choices.folded:
         if choice.kind == "column" and choice.name in chosen:
             chosen[choice.name] = session.column(chosen[choice.name])
     choices.alpha = _level(_one(form, "alpha"))
@@ -264,33 +265,26 @@ def _level(text: str) -> float:
 
 def _reading(session: Session, form: Form) -> None:
     fields = [*READING_FIELDS, *(choice for choice in READING if choice.name == "sheet")]
-    session.choices.reading = chosen_options(fields, form)
+    before, session.choices.reading = session.choices.reading, chosen_options(fields, form)
+    if any(before.get(name) != session.choices.reading.get(name) for name in NAMING):
+        session.choices.kinds = {}  # the columns may have other names
     if "join" in form:
         session.choices.join = _one(form, "join").strip() or None
     session.read()
 
 
 def _kinds(session: Session, form: Form) -> None:
-    """Change kinds of columns; one that is made a number gives up the cells that are none."""
-    choices = session.choices
+    """Give columns another kind, each by itself."""
+    kinds = session.choices.kinds
     for key, (kind, *_) in form.items():
         if not key.startswith("kind-"):
             continue
         column = session.column(key.removeprefix("kind-"))
-        choices.kinds.pop(column, None)
-        if kind == NUMBER:
-            _leave_out_words(session, choices, column)
-        elif kind:
-            choices.kinds[column] = kind
+        kinds.pop(column, None)
+        if kind:
+            check_choice("kind", kind, KINDS)
+            kinds[column] = kind
     session.read()
-
-
-def _leave_out_words(session: Session, choices: Choices, column: str) -> None:
-    columns: list[dict[str, Any]] = session.table["columns"] if session.table else []
-    fault = next((one.get("fault") for one in columns if one["name"] == column), None)
-    if fault:
-        known = choices.reading.get("na", [])
-        choices.reading["na"] = list(dict.fromkeys([*known, *fault["cells"]]))
 
 
 def _answer(session: Session, form: Form) -> None:

@@ -257,7 +257,7 @@ class Session:
         self.job = Job(self.worker, "answer", work, have_answered, COMPUTING_SECONDS)
 
     def _request(self) -> dict[str, Any]:
-        return self.choices.request(self.names).to_dict()
+        return self.choices.request(self.names, self.columns_of).to_dict()
 
     def cancel(self) -> None:
         """Stop the work that is under way."""

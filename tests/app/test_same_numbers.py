@@ -1,0 +1,161 @@
+"""The command line and the Python code that the page offers give the numbers that it shows."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+import numpy as np
+import pytest
+
+from reldep.cli.app import run
+from reldep.questions.asking import catalogue
+
+from .served import code, latest
+
+COMPARED = {"source": "dose", "first": "growth", "second": "height"}
+BLOCKS = {"source": "dose", "first": "my block=growth,height", "second": '"the other"=age,code'}
+
+
+def field(seed=5, n=80):
+    """A table with everything that a reader has to be told about."""
+    rng = np.random.default_rng(seed)
+    dose, age = rng.uniform(0, 10, n), rng.uniform(20, 60, n)
+    growth, height = dose + rng.normal(0, 1, n), dose + age / 6 + rng.normal(0, 3, n)
+    words = ["root", "leaf", "stem", "bud"]
+    lines = ["plant,dose,growth,height,age,code,colour,note,day,stray"]
+    for i in range(n):
+        note = f"{words[int(dose[i] // 2.6)]} {words[i % 4]}"
+        stray = "unknown" if i == 7 else f"{growth[i] + height[i]:.3f}"
+        day = "n.d." if i == 9 else f"2024-{i // 28 + 1:02d}-{i % 28 + 1:02d}"
+        height_i = "-99" if i == 11 else f"{height[i]:.3f}"
+        lines.append(
+            f"p{i},{dose[i]:.3f},{growth[i]:.3f},{height_i},{age[i]:.1f},{i % 5},"
+            f"{'green' if dose[i] > 5 else 'red'},{note},{day},{stray}"
+        )
+    return "\n".join(lines) + "\n"
+
+
+QUESTIONS = {
+    "compare": COMPARED,
+    "rank": {"source": "dose", "targets": "growth,height,age"},
+    "contrast": {"weight": ["dose~growth=1", "dose~height=-0.5"]},
+    "dependence": {"x": "dose", "y": "height"},
+    "groups": {"x": "dose", "y": "growth", "by": "colour"},
+    "matrix": {"variables": "dose,growth,height"},
+    "scan": {"sources": "growth,age", "first": "dose", "second": "height"},
+    "sensitivity": COMPARED,
+}
+# What is chosen on the page: places, options, kinds of columns by name, how the file is read.
+CASES = {
+    **{name: {"question": name, "places": places} for name, places in QUESTIONS.items()},
+    "named blocks on one scale": {"places": BLOCKS, "options": {"standardize": "yes"}},
+    "a row filter": {"places": COMPARED, "options": {"where": "dose > 2 and colour = 'green'"}},
+    "missing codes": {
+        "places": COMPARED,
+        "options": {"missing": "drop"},
+        "reading": {"na": "-99", "header": "yes"},
+    },
+    "clusters": {"places": COMPARED, "options": {"clusters": "code", "ids": "plant"}},
+    "time order": {"places": COMPARED, "options": {"max_lag": "2"}},
+    "measure, variance, level": {
+        "places": COMPARED,
+        "options": {"measure": "hsic", "variance": "fixed-kernel", "alpha": "0.1"},
+    },
+    "kernels": {"places": COMPARED, "options": {"kernel": "dose=gaussian:2.0\ngrowth=linear"}},
+    "a stray word": {
+        "places": {**COMPARED, "second": "stray"},
+        "options": {"missing": "drop"},
+        "kinds": {"stray": "number"},
+    },
+    "dates with a stray word": {
+        "places": {**COMPARED, "second": "day"},
+        "options": {"missing": "drop"},
+        "kinds": {"day": "date"},
+    },
+    "codes and texts": {
+        "places": {"source": "dose", "first": "words=note", "second": "code"},
+        "kinds": {"code": "category", "note": "text"},
+    },
+    "an ignored column": {
+        "question": "rank",
+        "places": {"source": "dose", "targets": "growth:code"},
+        "kinds": {"height": "ignore"},
+    },
+    "covariates": {"question": "compare given", "places": {**COMPARED, "given": "age,code"}},
+    "a ranking with a covariate": {
+        "question": "rank given",
+        "places": {"source": "dose", "targets": "growth,height", "given": "age"},
+    },
+}
+
+
+def test_every_question_is_among_the_cases():
+    assert [one.name for one in catalogue() if one.name not in QUESTIONS] == []
+
+
+def choose(visitor, case):
+    """Choose on the page what a case asks for, and give the page with the answer."""
+    names = field().partition("\n")[0].split(",")
+    if case.get("reading"):
+        visitor.act("/reading", **case["reading"])
+        visitor.settled()
+    if case.get("kinds"):
+        kinds = {f"kind-{names.index(name)}": kind for name, kind in case["kinds"].items()}
+        visitor.act("/kinds", **kinds)
+        visitor.settled()
+    visitor.act("/ask", question=case.get("question", "compare"))
+    options = dict(case.get("options", {}))
+    for name in {"clusters", "ids"} & options.keys():
+        options[name] = names.index(options[name])
+    if options:
+        visitor.act("/options", **options)
+    for slot, texts in case["places"].items():
+        for text in [texts] if isinstance(texts, str) else texts:
+            visitor.act("/place", slot=slot, text=text)
+    return visitor.settled()
+
+
+def numbers(values):
+    """Give the numbers of an answer with their names, without how it was computed."""
+    left_out = {"provenance", "warnings", "call", "seconds"}
+    if isinstance(values, dict):
+        found = [
+            (f"{key}.{name}", value)
+            for key, inner in values.items()
+            if key not in left_out
+            for name, value in numbers(inner)
+        ]
+    elif isinstance(values, list):
+        found = [
+            (f"{i}.{name}", value) for i, one in enumerate(values) for name, value in numbers(one)
+        ]
+    elif isinstance(values, (int, float)) and not isinstance(values, bool):
+        found = [("", values)]
+    else:
+        found = []
+    return found
+
+
+@pytest.mark.filterwarnings("ignore::reldep.exceptions.ReldepWarning")
+@pytest.mark.parametrize("case", CASES)
+def test_command_and_code_repeat_the_answer(visitor, tmp_path, monkeypatch, capsys, case):
+    visitor.upload("field.csv", field())
+    visitor.settled()
+    page = choose(visitor, CASES[case])
+    shown = json.loads(latest(visitor, page, "answer.json").text)
+    (tmp_path / "field.csv").write_text(field())
+    monkeypatch.chdir(tmp_path)
+    words = shlex.split(code(page, "command"))
+    assert words[0] == "reldep"
+    capsys.readouterr()
+    assert run([*words[1:], "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    known = {}
+    exec(code(page, "python"), known)  # noqa: S102
+    alpha = float(CASES[case].get("options", {}).get("alpha", 0.05))
+    returned = json.loads(known["result"].to_json(alpha))
+    expected = dict(numbers(shown))
+    assert len(expected) > 3
+    assert dict(numbers(printed)) == pytest.approx(expected, rel=1e-9)
+    assert dict(numbers(returned)) == pytest.approx(expected, rel=1e-9)
