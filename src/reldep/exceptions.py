@@ -12,7 +12,7 @@ every front end words them in its own way.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -112,27 +112,48 @@ class UnknownPairError(InputError, KeyError):
 
 
 class ReldepWarning(Worded, UserWarning):
-    """A statistical caution: the answer stands, but read this with it."""
+    """A statistical caution: the answer stands, but read this with it.
+
+    An answer keeps its cautions, in full, in ``.warnings``, and shows them wherever it is
+    displayed. As a Python warning only their `headline` is raised.
+    """
+
+    #: What all cautions of a kind say, as the beginning of a sentence.
+    headline: ClassVar[str] = "this answer carries a caution"
+
+    def announced(self) -> ReldepWarning:
+        """Make the warning that points to this caution, in words that do not vary."""
+        return type(self)(f"{self.headline}: print the answer, or read its .warnings.")
 
 
 class SmallSampleWarning(ReldepWarning):
     """Few observations: the approximation behind p-values and intervals may be rough."""
 
+    headline = "there are few observations"
+
 
 class BandwidthWarning(ReldepWarning):
     """The bandwidth could not be chosen by the plain rule."""
+
+    headline = "a bandwidth could not be chosen by the plain rule"
 
 
 class DroppedRowsWarning(ReldepWarning):
     """Incomplete rows were dropped, as ``missing="drop"`` asks."""
 
+    headline = "incomplete observations were left out"
+
 
 class DataWarning(ReldepWarning):
     """The data were understood in a way that may not be what was meant."""
 
+    headline = "the data may not have been read as they were meant"
+
 
 class CopyWarning(DataWarning):
     """A target determines the source, as a copy of it in other units or words does."""
+
+    headline = "a target determines the source"
 
 
 class ApproximationWarning(ReldepWarning):
@@ -145,6 +166,8 @@ class ApproximationWarning(ReldepWarning):
         one, on a subsample of the observations.
     """
 
+    headline = "the kernels were approximated"
+
     def __init__(
         self, problem: Words, relative_errors: Mapping[tuple[str, str], float] | None = None
     ) -> None:
@@ -155,26 +178,40 @@ class ApproximationWarning(ReldepWarning):
 class IndependenceWarning(ReldepWarning):
     """There is no evidence that the two variables of a pair depend on each other at all."""
 
+    headline = "there may be no dependence to compare"
+
 
 class DegenerateWarning(ReldepWarning):
     """The estimated variance is mostly of second order: the p-value is conservative."""
+
+    headline = "the p-value is conservative"
 
 
 class InfluentialObservationWarning(ReldepWarning):
     """One observation carries a large share of the variance."""
 
+    headline = "one observation carries much of the answer"
+
 
 class TiesWarning(ReldepWarning):
     """A numeric variable takes few values or one of them very often."""
+
+    headline = "a numeric variable has few different values"
 
 
 class DependentRowsWarning(ReldepWarning):
     """Rows may depend on each other, which makes p-values too small."""
 
+    headline = "rows may depend on each other, which makes p-values too small"
+
 
 class SignFlipWarning(ReldepWarning):
     """The answer changes sign with the bandwidth of the kernels."""
 
+    headline = "the answer changes sign with the bandwidth"
+
 
 class MeasureWarning(ReldepWarning):
     """Raw HSIC and its normalised form disagree about which dependence is stronger."""
+
+    headline = "raw HSIC and its normalised form disagree"

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import reldep
+from cautioned import cautioned
 from reldep.data.dataset import read_dataset
 from reldep.data.notation import Disagreement, Form, find_form
 from reldep.data.objects import read_variable
@@ -48,7 +49,7 @@ def test_strings_of_numbers_give_the_answer_of_the_numbers(make, write, said):
     written = make([write(value) for value in FAT.tolist()])
     variable = read_variable(written, "fat")
     np.testing.assert_allclose(variable.values.ravel(), FAT)
-    with pytest.warns(reldep.exceptions.DataWarning, match=said):
+    with cautioned(reldep.exceptions.DataWarning, match=said):
         answer = reldep.compare(X, written, Z)
     assert answer.estimate == pytest.approx(reldep.compare(X, FAT, Z).estimate)
 

@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import reldep
+from cautioned import cautioned
 from reldep.data.objects import read_variable
 from reldep.exceptions import DataWarning
 from reldep.kernels import Agreement, Delta, EditDistance, Gaussian, Laplace, Spectrum, Text
@@ -88,7 +89,7 @@ def test_kernels_for_numbers_say_what_the_objects_are():
 
 def test_missing_texts_can_be_dropped():
     texts = [None, *LONG[1:], *LONG]
-    with pytest.warns(reldep.exceptions.DroppedRowsWarning, match="1 incomplete observation"):
+    with cautioned(reldep.exceptions.DroppedRowsWarning, match="1 incomplete observation"):
         dropped = reldep.dependence(
             texts, RNG.normal(size=24), kernel=(Text(), "auto"), missing="drop"
         )
@@ -221,5 +222,5 @@ def test_auto_says_nothing_where_nothing_is_amiss(data):
 
 def test_the_caution_reaches_the_reader_of_a_result():
     digit = np.repeat(np.arange(10), 10)
-    with pytest.warns(DataWarning, match="If they are codes of categories, pass kernel='delta'"):
+    with cautioned(DataWarning, match="If they are codes of categories, pass kernel='delta'"):
         reldep.dependence(digit, np.random.default_rng(0).normal(size=100))

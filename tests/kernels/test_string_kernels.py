@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
 import reldep
+from cautioned import cautioned
 from reldep.data.objects import read_variable
 from reldep.exceptions import BandwidthWarning
 from reldep.kernels import Delta, EditDistance, Spectrum, check_kernel
@@ -121,7 +122,7 @@ def test_the_bandwidth_is_the_exact_median_edit_distance(n, rows_at_a_time, monk
 
 def test_many_equal_strings_take_the_median_of_the_other_distances():
     words = ["spam"] * 30 + ["spams", "span", "ham"]
-    with pytest.warns(BandwidthWarning, match="observations of strings are 0"):
+    with cautioned(BandwidthWarning, match="observations of strings are 0"):
         result = reldep.dependence(
             words, np.arange(33.0), kernel=(EditDistance(), "auto"), names=("strings", "y")
         )

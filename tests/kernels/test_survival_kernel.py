@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 import reldep
+from cautioned import cautioned
 from reldep.exceptions import ReldepWarning
 from reldep.kernels import LogRank, Survival, check_kernel
 from reldep.kernels.survival import Hazard
@@ -127,7 +128,7 @@ def test_missing_times_and_events_can_be_dropped():
     with pytest.raises(ValueError, match="missing values"):
         reldep.hsic(patients, x)
     kept = ~np.isin(np.arange(40), (3, 5))
-    with pytest.warns(ReldepWarning, match="2 incomplete"):
+    with cautioned(ReldepWarning, match="2 incomplete"):
         dropped = reldep.dependence(patients, x, missing="drop")
     plain = reldep.dependence(Survival(time[kept], event[kept]), x[kept])
     assert dropped.estimate == pytest.approx(plain.estimate)

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import traceback
 import warnings
 
 import numpy as np
+import polars as pl
 import pytest
 
 import reldep
+from cautioned import cautioned
 from reldep.exceptions import (
+    DataWarning,
     DegenerateWarning,
     DroppedRowsWarning,
     IndependenceWarning,
     InfluentialObservationWarning,
     ReldepWarning,
+    SmallSampleWarning,
     TiesWarning,
 )
 from reldep.questions.cautions import tied_pairs
@@ -52,7 +59,7 @@ def test_nutrimouse_gives_justified_cautions_only():
 def test_a_pair_without_dependence_is_named():
     x, y, _ = linear()
     noise = np.random.default_rng(10).normal(size=200)
-    with pytest.warns(IndependenceWarning, match=r"x and noise \(p = 0\.\d+\)\. A comparison with"):
+    with cautioned(IndependenceWarning, match=r"x and noise \(p = 0\.\d+\)\. A comparison with"):
         result = reldep.compare(x, y, noise, names=["x", "y", "noise"])
     assert kinds(result) == {IndependenceWarning}
     assert "Caution: no evidence" in result.summary()
@@ -60,7 +67,7 @@ def test_a_pair_without_dependence_is_named():
 
 def test_no_dependence_at_all_is_said_and_the_variance_called_second_order():
     x, y, z = np.random.default_rng(3).normal(size=(3, 100))
-    with pytest.warns(IndependenceWarning, match=r"source and first .*, source and second .* all"):
+    with cautioned(IndependenceWarning, match=r"source and first .*, source and second .* all"):
         result = reldep.paper_test(x, y, z)
     assert kinds(result) == {IndependenceWarning, DegenerateWarning}
     # These take the second component off, or say that rows are not independent.
@@ -83,14 +90,14 @@ def test_the_screen_has_the_level_of_the_independence_test():
 @pytest.mark.parametrize("measure", ["hsic", "cka"])
 def test_weak_dependence_is_called_second_order(measure):
     x, y, z = linear(60, seed=2, noise=(2.5, 3.0))
-    with pytest.warns(DegenerateWarning, match="variance='jackknife' corrects this"):
+    with cautioned(DegenerateWarning, match="variance='jackknife' corrects this"):
         reldep.compare(x, y, z, measure=measure, variance="fixed-kernel")
 
 
 def test_split_halves_are_screened_each_by_itself():
     rng = np.random.default_rng(1)
     x = rng.normal(size=100)
-    with pytest.warns(IndependenceWarning, match=r"source \(second half\) and second"):
+    with cautioned(IndependenceWarning, match=r"source \(second half\) and second"):
         reldep.compare(x, x + rng.normal(size=100), rng.normal(size=100), method="split")
 
 
@@ -99,10 +106,10 @@ def test_a_single_row_that_rules_is_named_by_its_place_in_the_input():
     x[40], y[40] = 0.0, np.nan
     x[77], y[77] = 60.0, 60.0
     words = r"row 77 carries \d+% of the variance of the estimate; look at it"
-    with pytest.warns(DroppedRowsWarning), pytest.warns(InfluentialObservationWarning, match=words):
+    with pytest.warns(DroppedRowsWarning), cautioned(InfluentialObservationWarning, match=words):
         result = reldep.compare(x, y, z, kernel="linear", missing="drop")
     assert result.influential(1)["row"][0] == 77
-    with pytest.warns(InfluentialObservationWarning, match=r"row 76 .* of source ~ y"):
+    with cautioned(InfluentialObservationWarning, match=r"row 76 .* of source ~ y"):
         reldep.rank(
             np.delete(x, 40), {"y": np.delete(y, 40), "z": np.delete(z, 40)}, kernel="linear"
         )
@@ -111,7 +118,7 @@ def test_a_single_row_that_rules_is_named_by_its_place_in_the_input():
 def test_numbers_that_look_like_codes_are_mentioned():
     x, y, _ = linear()
     codes = np.digitize(x, [-0.5, 0.5]).astype(float)
-    with pytest.warns(TiesWarning, match=r"codes: 3\d% .* \(3 different ones\).*kernel='delta'"):
+    with cautioned(TiesWarning, match=r"codes: 3\d% .* \(3 different ones\).*kernel='delta'"):
         result = reldep.compare(x, y, codes, names=["x", "y", "codes"])
     assert kinds(result) == {TiesWarning}
     assert reldep.compare(x, y, codes, kernel=("auto", "auto", "delta")).warnings == ()
@@ -170,7 +177,7 @@ def test_many_variables_are_screened_for_independence_alone():
     rng = np.random.default_rng(2)
     data = {f"v{i}": rng.normal(size=60) for i in range(10)}
     weights = {("v0", f"v{i}"): (-1.0) ** i for i in range(1, 10)}
-    with pytest.warns(IndependenceWarning, match=r"and \d more"):
+    with cautioned(IndependenceWarning, match=r"and \d more"):
         result = reldep.contrast(data, weights)
     assert kinds(result) == {IndependenceWarning}
 
@@ -178,3 +185,40 @@ def test_many_variables_are_screened_for_independence_alone():
 def test_a_self_pair_has_nothing_to_screen():
     x, y, _ = linear()
     assert reldep.contrast({"x": x, "y": y}, {("x", "x"): 1, ("x", "y"): -1}).warnings == ()
+
+
+GENES = """
+import numpy as np, reldep
+rng = np.random.default_rng(0)
+diet, weight = rng.normal(size=(2, 15))
+for _ in range(100):
+    answer = reldep.compare(rng.normal(size=15), diet, weight)
+print(answer)
+"""
+
+
+def test_a_loop_does_not_fill_the_screen_and_no_caution_is_printed_twice():
+    run = subprocess.run(
+        [sys.executable, "-c", GENES], capture_output=True, text=True, check=True, timeout=300
+    )
+    raised = [line for line in run.stderr.splitlines() if "Warning:" in line]
+    # One line for each kind of caution, however many genes have it.
+    assert 1 <= len(raised) == len(set(raised)) <= 4
+    cautions = [line.removeprefix("Caution: ") for line in run.stdout.splitlines()]
+    assert any("only 15 observations" in line for line in cautions)
+    assert not any(line and line in run.stderr for line in cautions)
+
+
+def test_a_caution_turned_into_an_error_says_all_of_it():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SmallSampleWarning)
+        with pytest.raises(SmallSampleWarning, match="few observations") as caught:
+            reldep.compare(*np.random.default_rng(0).normal(size=(3, 12)))
+    assert "only 12 observations" in "".join(traceback.format_exception(caught.value))
+
+
+def test_cautions_of_reading_are_raised_too():
+    x, y, z = np.random.default_rng(0).normal(size=(3, 40))
+    table = {"x": [f"{value:.3f}" for value in x], "y": x + y, "z": x + z}
+    with pytest.warns(DataWarning, match="may not have been read as they were meant"):
+        reldep.compare("y", "x", "z", data=pl.DataFrame(table))

@@ -10,6 +10,7 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 import reldep
+from cautioned import cautioned
 from reldep.kernels import Gaussian, Precomputed
 from synthetic import spirals
 
@@ -147,7 +148,7 @@ def test_dropping_incomplete_rows_is_the_same_as_passing_the_complete_ones(data)
     x, y, z = (block.copy() for block in data)
     x[3, 0], z[7, 1] = np.nan, np.inf
     keep = np.delete(np.arange(80), [3, 7])
-    with pytest.warns(reldep.exceptions.DroppedRowsWarning, match="2 incomplete"):
+    with cautioned(reldep.exceptions.DroppedRowsWarning, match="2 incomplete"):
         result = reldep.compare(x, y, z, missing="drop")
     expected = reldep.compare(x[keep], y[keep], z[keep])
     assert result.statistic == expected.statistic
@@ -356,7 +357,7 @@ def test_standardizing_stands_for_the_kernel_of_that_name():
     x = rng.normal(size=60)
     block = np.c_[x + 0.3 * rng.normal(size=60), 1000 * rng.normal(size=60)]
     other = x + rng.normal(size=60)
-    with pytest.warns(reldep.exceptions.DataWarning, match="the spread of 'column 1' is"):
+    with cautioned(reldep.exceptions.DataWarning, match="the spread of 'column 1' is"):
         plain = reldep.compare(x, block, other)
     told = reldep.compare(x, block, other, standardize=True)
     assert told.statistic == reldep.compare(x, block, other, kernel="standardized").statistic

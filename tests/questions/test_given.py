@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import reldep
+from cautioned import cautioned
 from reldep.data.objects import read_variable
 from reldep.engine.covariates import RIDGES, WIDTHS, Covariates, design
 from reldep.engine.residuals import Residuals
@@ -226,7 +227,7 @@ def test_covariates_are_matched_by_index(confounded):
     names = [f"p{i}" for i in range(150)]
     frame = pd.DataFrame({"x": x, "z": z, "age": age}, index=names)
     plain = reldep.dependence(frame["x"], frame["z"], given=frame["age"])
-    with pytest.warns(reldep.exceptions.DataWarning, match="matched"):
+    with cautioned(reldep.exceptions.DataWarning, match="matched"):
         shuffled = reldep.dependence(
             frame["x"], frame["z"], given=frame["age"].sample(frac=1, random_state=0)
         )

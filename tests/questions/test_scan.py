@@ -11,6 +11,7 @@ import pytest
 from scipy.stats import false_discovery_control
 
 import reldep
+from cautioned import cautioned
 from reldep.exceptions import DataWarning
 from reldep.kernels import Gaussian, Laplace
 from reldep.questions import scan as module
@@ -96,7 +97,7 @@ def test_constant_and_almost_constant_sources_are_skipped_and_listed():
     sources[:, 3] = 7.0
     sources[:, 12] = 0.0
     sources[5, 12] = 1.0
-    with pytest.warns(DataWarning, match="1 of 30 sources was skipped \\(constant\\): source 3"):
+    with cautioned(DataWarning, match="1 of 30 sources was skipped \\(constant\\): source 3"):
         result = reldep.scan(sources, first, second)
     assert [name for name, _ in result.skipped] == ["source 3", "source 12"]
     assert len(result.to_frame()) == 28
@@ -169,7 +170,7 @@ def test_a_scan_that_is_interrupted_keeps_what_is_done(monkeypatch):
         return whole(*arguments)
 
     monkeypatch.setattr(module.SourceTests, "of", stopping)
-    with pytest.warns(DataWarning, match="interrupted after 20 of 30 sources"):
+    with cautioned(DataWarning, match="interrupted after 20 of 30 sources"):
         result = reldep.scan(sources, first, second)
     assert len(result.sources) == 20
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import reldep
+from cautioned import cautioned
 from reldep.engine import Dense
 from reldep.exceptions import SignFlipWarning
 from reldep.kernels import Gaussian, Laplace, Linear
@@ -26,7 +27,7 @@ def simple(m=60, seed=0):
 
 @pytest.fixture(scope="module")
 def flipping():
-    with pytest.warns(SignFlipWarning, match=r"between 0\.\d+ and 0\.\d+ times the bandwidths"):
+    with cautioned(SignFlipWarning, match=r"between 0\.\d+ and 0\.\d+ times the bandwidths"):
         return reldep.sensitivity(*waves(400), factors=(4, 0.125, 0.25, 0.5, 1, 2))
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -60,9 +61,39 @@ def asked(question: Callable[P, A]) -> Callable[P, A]:
             call=call_text(question.__name__, given, signature),
             seed=seed_text(given.get("rng")),
         )
-        return replace(answer, provenance=noted, warnings=(*cautions, *answer.warnings))
+        noted_answer = replace(answer, provenance=noted, warnings=(*cautions, *answer.warnings))
+        announce(noted_answer.warnings)
+        return noted_answer
 
     return ask
+
+
+def announce(cautions: Iterable[ReldepWarning]) -> None:
+    """Raise one Python warning for every kind of caution; the answer itself has the details.
+
+    A kind is announced in the same words each time, so that Python shows it once for a line of
+    code, however often that line runs. Raised as an error, it names the caution as its cause.
+    """
+    first_of_kind = {type(caution): caution for caution in reversed([*cautions])}
+    for caution in reversed(first_of_kind.values()):
+        announced = caution.announced()
+        announced.__cause__ = caution
+        warnings.warn(announced, stacklevel=_frames_of_package())
+
+
+def raise_in_full(cautions: Iterable[ReldepWarning]) -> None:
+    """Raise each caution as a Python warning: for functions whose value cannot carry them."""
+    for caution in cautions:
+        warnings.warn(caution, stacklevel=_frames_of_package())
+
+
+def _frames_of_package() -> int:
+    """Count the callers that belong to this package, with the one outside it."""
+    count, frame = 1, inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("reldep."):
+        count, frame = count + 1, frame.f_back
+    # This function is among those counted, but is not there any more when the warning is raised.
+    return count - 1
 
 
 def from_data(given: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[ReldepWarning, ...]]:

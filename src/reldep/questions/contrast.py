@@ -16,7 +16,7 @@ from reldep.questions.calling import asked
 from reldep.questions.cautions import cautions_about_contrast
 from reldep.questions.declaring import Choice, Question, Selector, Slot
 from reldep.questions.settings import Settings
-from reldep.questions.study import raise_cautions, read_study, reuse_influence
+from reldep.questions.study import read_study, reuse_influence
 from reldep.results.comparison import Contrast
 from reldep.stats.contrasts import check_weights
 
@@ -122,7 +122,6 @@ def contrast(
         computed = study.compute(pairs)
     test = computed.dependences.test(vector)
     cautions = (*computed.cautions, *cautions_about_contrast(computed, vector, test))
-    raise_cautions(cautions)
     return Contrast(
         provenance=computed.provenance,
         warnings=cautions,

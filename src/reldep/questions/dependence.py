@@ -10,12 +10,12 @@ import numpy as np
 
 from reldep.data.checks import check_choice, check_count, check_names_known
 from reldep.exceptions import InputError, InputTypeError, Option
-from reldep.questions.calling import asked, quiet_numbers
+from reldep.questions.calling import asked, quiet_numbers, raise_in_full
 from reldep.questions.cautions import cautions_about_dependence, cautions_of_data
 from reldep.questions.clustered import dependent_independence
 from reldep.questions.declaring import Choice, Question, Slot
 from reldep.questions.settings import Settings
-from reldep.questions.study import display_names, raise_cautions, read_study
+from reldep.questions.study import display_names, read_study
 from reldep.results.one_dependence import Dependence
 from reldep.stats.dependences import estimate_dependences
 from reldep.stats.independence import IndependenceTest, independence_test, permutation_test
@@ -119,7 +119,6 @@ def dependence(
     computed = study.compute([pair], needed=pairs_needed([pair], "cka"))
     weights = np.ones(1)
     cautions = (*computed.cautions, *cautions_about_dependence(computed))
-    raise_cautions(cautions)
     return Dependence(
         provenance=computed.provenance,
         warnings=cautions,
@@ -216,7 +215,7 @@ def influence(
     with quiet_numbers():
         study = read_study(variables, settings)
         result = study.influence(wanted)
-    raise_cautions(cautions_of_data(study.dataset, study.fitted, result, tested=False))
+    raise_in_full(cautions_of_data(study.dataset, study.fitted, result, tested=False))
     return result
 
 
@@ -306,7 +305,7 @@ def _plain(x: Any, y: Any, measure: str, kernel: Any, missing: str, engine: Any)
             f"{measure} is too large or too small to be a number",
             "rescale the data, for instance by their standard deviation.",
         )
-    raise_cautions(cautions_of_data(study.dataset, study.fitted, computed, tested=False))
+    raise_in_full(cautions_of_data(study.dataset, study.fitted, computed, tested=False))
     return float(value)
 
 

@@ -15,7 +15,7 @@ from reldep.kernels.given import FittedPrecomputed
 from reldep.questions.calling import asked
 from reldep.questions.declaring import Choice, Question, Slot
 from reldep.questions.settings import Settings
-from reldep.questions.study import Study, display_names, raise_cautions, read_study
+from reldep.questions.study import Study, display_names, read_study
 from reldep.results.group_comparison import GroupComparison
 from reldep.stats.between_groups import Groups
 from reldep.stats.dependences import Jackknifed, estimate_dependences
@@ -134,7 +134,6 @@ def groups(
     permuted = None
     if test == "permutation":
         permuted = _permuted_pvalue(frozen, labels, codes, alternative, n_permutations)
-    raise_cautions(computed.cautions)
     return GroupComparison(
         provenance=computed.provenance,
         warnings=computed.cautions,

@@ -13,7 +13,7 @@ from reldep.questions.calling import asked
 from reldep.questions.declaring import Choice, Question, Selector, Slot, merged
 from reldep.questions.dependence import conditional_independence
 from reldep.questions.settings import Settings
-from reldep.questions.study import raise_cautions, read_study
+from reldep.questions.study import read_study
 from reldep.questions.targets import read_variables
 from reldep.results.dependence_matrix import Matrix
 from reldep.stats import student
@@ -125,7 +125,6 @@ def matrix(
     study = read_study(blocks, settings)
     selves = [(name, name) for name in blocks]
     computed = study.compute(pairs, needed=[*pairs, *selves])
-    raise_cautions(computed.cautions)
     found = computed.dependences
     generator = settings.generator()
     draws = JointDraws.of(found.deviations(), n_simulations, generator)

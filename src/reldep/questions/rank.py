@@ -16,7 +16,6 @@ from reldep.questions.many_targets import compute_many, takes_many
 from reldep.questions.settings import Settings
 from reldep.questions.study import (
     Computed,
-    raise_cautions,
     read_study,
     reuse_influence,
     source_apart,
@@ -133,7 +132,6 @@ def rank(
     )
     source_name, target_names, computed = _compute(source, targets, names, settings)
     cautions = (*computed.cautions, *cautions_about_targets(computed))
-    raise_cautions(cautions)
     found = computed.dependences
     comparisons = found.compare_all()
     draws = JointDraws.of(found.deviations(), n_simulations, settings.generator())

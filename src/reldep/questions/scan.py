@@ -19,7 +19,7 @@ from reldep.questions.cautions import small_sample_cautions
 from reldep.questions.declaring import Choice, Question, Selector, Slot
 from reldep.questions.settings import Settings
 from reldep.questions.source_columns import WideStudy, read_wide
-from reldep.questions.study import display_names, raise_cautions
+from reldep.questions.study import display_names
 from reldep.results.provenance import Provenance
 from reldep.results.scan_table import Scan, TargetScan
 from reldep.stats.comparisons import holm
@@ -132,7 +132,6 @@ def scan(
     found = _Work(wide, "sources").run(SourceTests)
     log_pvalues = found.tests.log_pvalues(alternative)
     pvalues = np.exp(log_pvalues)
-    raise_cautions(found.cautions)
     return Scan(
         provenance=found.provenance,
         warnings=found.cautions,
@@ -173,7 +172,6 @@ def _scan_targets(
     found = _Work(wide, "targets").run(TargetTests)
     log_pvalues = found.tests.log_pvalues()
     pvalues = np.exp(log_pvalues)
-    raise_cautions(found.cautions)
     return TargetScan(
         provenance=found.provenance,
         warnings=found.cautions,

@@ -13,7 +13,7 @@ from reldep.questions.calling import asked
 from reldep.questions.compare import compared, pairs_of, read_three
 from reldep.questions.declaring import SHARED, Choice, Question, Slot
 from reldep.questions.settings import Settings
-from reldep.questions.study import Study, descriptions, raise_cautions
+from reldep.questions.study import Study, descriptions
 from reldep.results.bandwidth_curve import Sensitivity
 from reldep.stats.measures import pairs_needed
 
@@ -103,9 +103,7 @@ def sensitivity(
     )
     study, labels = read_three((source, first, second), names, settings)
     check_any_bandwidth(study.fitted)
-    answer = over_bandwidths(study, labels, grid, alternative)
-    raise_cautions(answer.warnings)
-    return answer
+    return over_bandwidths(study, labels, grid, alternative)
 
 
 def over_bandwidths(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -36,7 +34,7 @@ from reldep.stats.screening import pairs_to_screen
 from reldep.stats.second_order import pairs_of_second_component
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from reldep.data.variables import FloatArray, IntArray
     from reldep.engine.covariates import Covariates
@@ -389,18 +387,3 @@ def display_names(
         return chosen
     carried = [native_name(block) or role for role, block in zip(roles, blocks, strict=True)]
     return carried if len(set(carried)) == len(carried) else list(roles)
-
-
-def raise_cautions(cautions: Iterable[ReldepWarning]) -> None:
-    """Raise each caution as a Python warning, pointing at the user's own line."""
-    for caution in cautions:
-        warnings.warn(caution, stacklevel=_frames_of_package())
-
-
-def _frames_of_package() -> int:
-    """Count the callers that belong to this package, with the one outside it."""
-    count, frame = 1, inspect.currentframe()
-    while frame is not None and frame.f_globals.get("__name__", "").startswith("reldep."):
-        count, frame = count + 1, frame.f_back
-    # This function is among those counted, but is not there any more when the warning is raised.
-    return count - 1
