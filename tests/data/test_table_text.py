@@ -239,6 +239,19 @@ def test_in_a_large_file_the_first_rows_do_not_settle_everything(
     assert table.count_rows() == 301
 
 
+def test_in_a_large_file_codes_and_totals_are_looked_for_too(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "SMALL_FILE", 1000)
+    monkeypatch.setattr(delimited, "_ROWS_LOOKED_AT", 50)
+    monkeypatch.setattr(sources, "_PART_LOOKED_AT", 500)
+    path = write("large.csv", "w,zip,x\n" + "u,04103,1.5\n" * 300 + "Total,1,450\n")
+    said = " ".join(str(caution) for caution in open_table(path).cautions(["w", "zip", "x"]))
+    assert "'zip'" in said
+    assert "start with a zero, as codes do" in said
+    assert "line 302 looks like a row of totals" in said
+
+
 def test_only_the_columns_asked_for_are_parsed(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:

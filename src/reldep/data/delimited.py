@@ -251,10 +251,9 @@ def _make_table(
         form = usual_form(file.dialect, options)
         cleaned = clean_words(frame, schema, form, na=options.na, labels=labels)
         _doubt_points(cleaned, schema, file)
-        if small:
-            if _ZERO_FIRST.search(start_of(file.content)[0]):
-                _doubt_codes(cleaned, schema, file)
-            said = [*said, *_totals(cleaned, file)]
+        if _ZERO_FIRST.search(start_of(file.content)[0]):
+            _doubt_codes(cleaned, schema, file, None if small else _ROWS_LOOKED_AT)
+        said = [*said, *_totals(cleaned, file)]
     except reading_errors() as error:
         raise explain(error, file.name, [file]) from error
     plain = replace(options, categories=None)
@@ -342,14 +341,22 @@ def usual_form(dialect: Dialect, options: ReadingOptions) -> Form | None:
     return Form(".", ",") if dialect.delimiter == "," else None
 
 
-def _doubt_codes(cleaned: Cleaned, schema: dict[str, pl.DataType], file: TextFile) -> None:
-    """Say which numbers start with zeros, as codes do."""
-    integers = [name for name, dtype in schema.items() if dtype.is_integer()]
-    if not integers:
+def _doubt_codes(
+    cleaned: Cleaned, schema: dict[str, pl.DataType], file: TextFile, n_rows: int | None
+) -> None:
+    """Say which numbers start with zeros, as codes do, among all rows or the first `n_rows`."""
+    # Integers of a large file are read as floats.
+    numbers = [
+        name
+        for name, dtype in schema.items()
+        if dtype.is_integer() or (n_rows is not None and dtype.is_float())
+    ]
+    if not numbers:
         return
-    zeros = named(integers).str.strip_chars().str.contains(r"^0\d+$").any()
-    flags = collect(file.words().select(zeros), n_expressions=len(integers)).row(0)
-    for name, flag in zip(integers, flags, strict=True):
+    zeros = named(numbers).str.strip_chars().str.contains(r"^0\d+$").any()
+    words = file.words() if n_rows is None else file.words().head(n_rows)
+    flags = collect(words.select(zeros), n_expressions=len(numbers)).row(0)
+    for name, flag in zip(numbers, flags, strict=True):
         if flag:
             text = "numbers that start with a zero, as codes do, read as numbers"
             cleaned.said.setdefault(name, []).append(text)
