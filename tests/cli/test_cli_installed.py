@@ -150,7 +150,9 @@ def test_completion_is_shown_for_a_shell(command):
     )
 
 
-@pytest.mark.parametrize("words", [["version"], ["demo", "--help"], ["reproduce", "--help"]])
+@pytest.mark.parametrize(
+    "words", [["--help"], ["version"], ["demo", "--help"], ["reproduce", "--help"]]
+)
 def test_what_asks_no_question_loads_nothing_heavy(environment, words):
     code = (
         f"import sys; from reldep.cli.app import run; run({words!r});"

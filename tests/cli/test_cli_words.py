@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from cli.mouse_files import QUESTION
+from reldep.cli.app import run
 from reldep.cli.spelling import message, spell, visible
 from reldep.exceptions import InputError, Option
 from reldep.kernels import Distance, EditDistance, Gaussian, Laplace, Polynomial, Spectrum
@@ -171,3 +172,12 @@ def test_a_plan_computes_nothing(ask, monkeypatch):
     said = ask("compare", "mice.csv", *QUESTION, "--plan")
     assert said.status == 0
     assert said.out.startswith("engine  dense")
+
+
+def test_help_lists_every_question(capsys):
+    assert run(["--help"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    for question in catalogue():
+        assert any(line.startswith(f"│ {question.name} ") for line in said), question.name
+        places = {slot.name: slot.name.upper() for slot in question.slots}
+        assert question.sentence.format(**places).endswith("?")

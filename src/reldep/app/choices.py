@@ -11,7 +11,8 @@ from reldep.app.wording import field_name
 from reldep.data import parse_named, quote_column
 from reldep.data.checks import check_names_known
 from reldep.exceptions import InputError
-from reldep.questions.asking import Request, catalogue
+from reldep.questions import SENTENCES
+from reldep.questions.asking import Request, declared
 from reldep.questions.declaring import READING, SHARED, Choice, Question, Slot
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class Choices:
     @property
     def asked(self) -> Question:
         """The declaration of the question."""
-        return next(one for one in catalogue() if one.name == self.question)
+        return declared(self.question)
 
     @property
     def places(self) -> tuple[Slot, ...]:
@@ -249,7 +250,7 @@ class Choices:
         """Take saved choices up again."""
         check_names_known("choices", values, [one.name for one in fields(cls)], "field")
         made = cls(**values)
-        if made.question not in [one.name for one in catalogue()]:
+        if made.question not in SENTENCES:
             raise InputError(f"the session asks {made.question!r}, which is no question.")
         for name in made.slots:
             made.slot(name)

@@ -12,11 +12,12 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from reldep.cli import INTERRUPTED
-from reldep.cli.commands import add_questions, describing
+from reldep.cli.commands import DESCRIPTION, add_questions, describing, listed
 from reldep.cli.delivery import say
 from reldep.cli.demonstrations import demo, reproduce
 from reldep.cli.serving import app as serve_page
 from reldep.cli.spelling import message
+from reldep.questions import SENTENCES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +49,7 @@ class _Group(_PlainFlags, TyperGroup):
 
 
 def application(words: Sequence[str] = ()) -> typer.Typer:
-    """Make the application; questions are loaded unless the words ask for something else."""
+    """Make the application for a line of words: only the question that it asks is loaded."""
     app = typer.Typer(
         name="reldep",
         cls=_Group,
@@ -64,10 +65,11 @@ def application(words: Sequence[str] = ()) -> typer.Typer:
         "reproduce": reproduce,
         "version": version,
     }
-    if not words or words[0] not in {*own, "--version"}:
-        # What the questions declare stands beside them, and they load numpy and more.
-        add_questions(app, _Command, QUESTIONS)
-        app.command("describe", cls=_Command, rich_help_panel=QUESTIONS)(describing())
+    # A line that is being completed stands in the environment, and may go on in any way.
+    used = [*SENTENCES, "describe"] if "_RELDEP_COMPLETE" in os.environ else words[:1]
+    add_questions(app, _Command, QUESTIONS, used)
+    describe = describing() if "describe" in used else listed
+    app.command("describe", cls=_Command, help=DESCRIPTION, rich_help_panel=QUESTIONS)(describe)
     for name, command in own.items():
         app.command(name, cls=_Command, rich_help_panel=MORE)(command)
     return app

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 import typer
 
 from reldep.cli.delivery import Wanted, deliver
+from reldep.questions import SENTENCES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from reldep.questions.declaring import Choice, Question, Slot
 
@@ -23,6 +24,11 @@ COLUMNS_IN_WORDS = (
     "COLS: names (age,sex), ranges (C14:C22), globs ('gene_*'), types (@numeric, @categorical), "
     "exclusions ('!age'); NAME=COLS gives a block a name."
 )
+DESCRIPTION = (
+    "What is in FILE: columns, types, missing values, kernels.\n\n"
+    "The kernel shown is the one a column gets unless --kernel says otherwise."
+)
+PLACE = re.compile(r"\{(\w+)\}")
 # Names that mean themselves where columns are chosen.
 PLAIN_NAME = re.compile(r"[\w.\-]+")
 # More than this in the column of values leaves no room for the help.
@@ -96,20 +102,33 @@ WRITING: dict[str, Any] = {
 }
 
 
-def add_questions(app: typer.Typer, cls: Any, panel: str) -> None:
-    """Give the application a command for every question that is declared."""
-    from reldep.questions.asking import catalogue
+def add_questions(app: typer.Typer, cls: Any, panel: str, used: Collection[str]) -> None:
+    """Give the application a command for every question.
 
-    for question in catalogue():
-        app.command(question.name, cls=cls, help=_help(question), rich_help_panel=panel)(
-            asking(question)
-        )
+    Those not in `used` are only listed: their declarations load NumPy and more.
+    """
+    for name in SENTENCES:
+        if name in used:
+            from reldep.questions.asking import declared
+
+            question = declared(name)
+            command, text = asking(question), _help(question)
+        else:
+            command, text = listed, _plain(_in_words(name))
+        app.command(name, cls=cls, help=text, rich_help_panel=panel)(command)
+
+
+def listed() -> None:
+    """Stand for a command that is not on the line."""
+
+
+def _in_words(name: str) -> str:
+    """Put a question in words, with the names of its slots in capitals."""
+    return PLACE.sub(lambda place: place[1].upper(), SENTENCES[name])
 
 
 def _help(question: Question) -> str:
-    """Put the question in words, with the names of its slots in capitals."""
-    asked = question.sentence.format(**{slot.name: slot.name.upper() for slot in question.slots})
-    paragraphs = [asked, COLUMNS_IN_WORDS, question.example]
+    paragraphs = [_in_words(question.name), COLUMNS_IN_WORDS, question.example]
     return "\n\n".join(_plain(paragraph) for paragraph in paragraphs if paragraph)
 
 
@@ -155,10 +174,6 @@ def describing() -> Callable[..., None]:
     ]
 
     def describe(**given: Any) -> None:
-        """What is in FILE: columns, types, missing values, kernels.
-
-        The kernel shown is the one a column gets unless --kernel says otherwise.
-        """
         from reldep.cli.describe import print_description
         from reldep.data import ReadingOptions, open_table
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import pkgutil
 import shlex
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from reldep.data.checks import check_choice, check_level, check_names_known
 from reldep.exceptions import InputError, Option
 from reldep.kernels.base import Kernel
+from reldep.questions import SENTENCES
 from reldep.questions.declaring import READING, Question, Selector, many, merged
 from reldep.questions.kernel_words import parse_kernels
 
@@ -61,7 +61,7 @@ class Request:
     alpha: float = 0.05
 
     def __post_init__(self) -> None:
-        check_choice("question", self.question, [one.name for one in catalogue()])
+        check_choice("question", self.question, SENTENCES)
         check_level("alpha", self.alpha)
         check_names_known("slots", self.slots, [slot.name for slot in self.asked.slots], "slot")
         check_names_known("options", self.options, [c.name for c in self.asked.options], "option")
@@ -72,7 +72,7 @@ class Request:
     @cached_property
     def asked(self) -> Question:
         """The question's declaration."""
-        return next(one for one in catalogue() if one.name == self.question)
+        return declared(self.question)
 
     @cached_property
     def table(self) -> Table:
@@ -278,18 +278,13 @@ def _lag(value: Any) -> int | str:
 
 
 @cache
+def declared(name: str) -> Question:
+    """Give the declaration of one question, and load no more than it needs."""
+    module = importlib.import_module(f"reldep.questions.{name}")
+    found: Question = next(one for one in module.QUESTIONS if one.name == name)
+    return found
+
+
 def catalogue() -> tuple[Question, ...]:
-    """Find every question that is declared, in the order of their places in the room."""
-    import reldep.questions as room
-
-    found: list[Question] = []
-    for module in pkgutil.iter_modules(room.__path__):
-        declared = getattr(
-            importlib.import_module(f"{room.__name__}.{module.name}"), "QUESTIONS", ()
-        )
-        found += declared
-    return tuple(sorted(found, key=lambda one: ORDER.index(one.name) if one.name in ORDER else 99))
-
-
-# Help and forms list the questions in this order; those not named come last.
-ORDER = ("compare", "rank", "contrast", "dependence", "groups", "matrix", "scan", "sensitivity")
+    """Give the declarations of all questions."""
+    return tuple(declared(name) for name in SENTENCES)

@@ -380,7 +380,6 @@ QUESTIONS = (
     Question(
         "compare",
         compare_as_asked,
-        "Does {source} depend more on {first} than on {second}?",
         slots=(
             Slot("source", "What depends."),
             Slot("first", "On this more …"),

@@ -201,7 +201,6 @@ QUESTIONS = (
     _ContrastQuestion(
         "contrast",
         contrast,
-        "Is {weight} positive?",
         slots=(
             Slot(
                 "weight",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from reldep.data.checks import MEASURES, MISSING, VARIANCES
 from reldep.data.selectors import parse_named, quote_column
 from reldep.exceptions import InputError
+from reldep.questions import SENTENCES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -156,8 +157,6 @@ class Question:
         The name of the command and of the Python function.
     function : callable
         The public function that answers it.
-    sentence : str
-        The question, with a place for every slot: "Does {source} depend more on {first} ...".
     slots : tuple of Slot
     choices : tuple of Choice
         The options of this question only.
@@ -173,13 +172,17 @@ class Question:
 
     name: str
     function: Callable[..., Answer]
-    sentence: str
     slots: tuple[Slot, ...]
     choices: tuple[Choice, ...] = ()
     shared: tuple[str, ...] = tuple(choice.name for choice in SHARED)
     example: str = ""
     has_bandwidths: bool = False
     has_plan: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """The question in words, with a place for every slot."""
+        return SENTENCES[self.name]
 
     @property
     def options(self) -> tuple[Choice, ...]:

@@ -313,7 +313,6 @@ QUESTIONS = (
     Question(
         "dependence",
         dependence,
-        "How strong is the dependence of {x} and {y}, and is there any?",
         slots=(Slot("x", "One variable."), Slot("y", "The other.")),
         choices=(
             Choice("test", "The test of independence.", "chi-square", TESTS),

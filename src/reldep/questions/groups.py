@@ -300,7 +300,6 @@ QUESTIONS = (
     _GroupsQuestion(
         "groups",
         groups,
-        "Is the dependence of {x} and {y} the same in all groups of {by}?",
         slots=(
             Slot("x", "One variable."),
             Slot("y", "The other."),

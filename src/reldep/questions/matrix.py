@@ -208,7 +208,6 @@ QUESTIONS = (
     _MatrixQuestion(
         "matrix",
         matrix,
-        "How strongly do all of {variables} depend on each other?",
         slots=(
             Slot("variables", "Each of these columns is a variable.", "each", required=False),
             Slot(

@@ -201,7 +201,6 @@ QUESTIONS = (
     _RankQuestion(
         "rank",
         rank,
-        "On which of {targets} does {source} depend most?",
         slots=(
             Slot("source", "What depends."),
             Slot(

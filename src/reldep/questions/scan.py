@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.stats import false_discovery_control
+import scipy
 
 from reldep.data.checks import ALTERNATIVES, check_choice, check_count, check_level
 from reldep.data.objects import native_name
@@ -136,7 +136,7 @@ def scan(
         provenance=found.provenance,
         warnings=found.cautions,
         log10_pvalues=log_pvalues / np.log(10.0),
-        fdr=np.asarray(false_discovery_control(pvalues)),
+        fdr=np.asarray(scipy.stats.false_discovery_control(pvalues)),
         adjusted_pvalues=found.tests.adjusted_pvalues(
             alternative, adjust, n_simulations, settings.generator()
         ),
@@ -176,7 +176,7 @@ def _scan_targets(
         provenance=found.provenance,
         warnings=found.cautions,
         log10_pvalues=log_pvalues / np.log(10.0),
-        fdr=np.asarray(false_discovery_control(pvalues)),
+        fdr=np.asarray(scipy.stats.false_discovery_control(pvalues)),
         adjusted_pvalues=holm(pvalues),
         adjust="holm",
         skipped=tuple(found.skipped),
@@ -367,7 +367,6 @@ QUESTIONS = (
     _ScanQuestion(
         "scan",
         scan,
-        "Which of {sources} depend more on {first} than on {second}?",
         slots=(
             Slot("first", "On this more …", required=False),
             Slot("second", "… than on this?", required=False),

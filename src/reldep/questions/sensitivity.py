@@ -224,8 +224,6 @@ QUESTIONS = (
     Question(
         "sensitivity",
         sensitivity,
-        "Does it depend on the bandwidth whether {source} depends more on {first} than on "
-        "{second}?",
         slots=(
             Slot("source", "What depends."),
             Slot("first", "On this more …"),

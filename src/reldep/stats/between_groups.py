@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import fdtrc
+import scipy
 
 from reldep.stats import student
 from reldep.stats.differences import dual_intervals
@@ -167,7 +167,11 @@ class Groups:
         statistic = spread / (n - 1) / (1.0 + 2.0 * (n - 2) / (n**2 - 1) * noise)
         within = (n**2 - 1) / (3.0 * noise)
         return WelchTest(
-            common, statistic, n - 1.0, within, float(fdtrc(n - 1.0, within, statistic))
+            common,
+            statistic,
+            n - 1.0,
+            within,
+            float(scipy.special.fdtrc(n - 1.0, within, statistic)),
         )
 
     def differences(self, n_draws: int, rng: np.random.Generator) -> GroupDifferences:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtr
+import scipy
 
 from reldep.stats import student
 from reldep.stats.differences import Differences, compare_pairs, dual_intervals
@@ -57,7 +57,9 @@ class Comparisons:
     def scored(cls, differences: Differences, lift: FloatArray, df: FloatArray) -> Comparisons:
         """Map the statistics to the normal law."""
         score = student.normal_scores(differences.statistic / np.sqrt(lift), df)
-        return cls(differences, lift, df, score, np.asarray(2.0 * ndtr(-np.abs(score))))
+        return cls(
+            differences, lift, df, score, np.asarray(2.0 * scipy.special.ndtr(-np.abs(score)))
+        )
 
     def __len__(self) -> int:
         return len(self.score)

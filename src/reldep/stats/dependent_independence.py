@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import fdtrc
+import scipy
 
 from reldep.stats.clusters import block_products, masked_hsic
 from reldep.stats.independence import permutation_pvalue
@@ -103,7 +103,9 @@ def block_f_test(products: FloatArray) -> ShuffledTest:
     x = min(max(x, 0.0), G - 0.01)
     statistic = x * (G - 1) / (G - x)
     return ShuffledTest(
-        statistic, float(fdtrc(1.0, G - 1.0, statistic)), "F law of sums over pairs of clusters"
+        statistic,
+        float(scipy.special.fdtrc(1.0, G - 1.0, statistic)),
+        "F law of sums over pairs of clusters",
     )
 
 

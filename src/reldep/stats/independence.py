@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import chdtri, ndtr
+import scipy
 
 from reldep.exceptions import InputError
 from reldep.stats import student
@@ -69,7 +69,7 @@ def independence_test(correlation: float, n: int) -> IndependenceTest:
 def independence_pvalues_of(correlations: FloatArray, n: int) -> FloatArray:
     """Give the p-values of :func:`independence_test` for many correlations."""
     root = np.sqrt(np.maximum(n * correlations + 1.0, 0.0))
-    return np.asarray(np.minimum(2.0 * ndtr(-root), 1.0))
+    return np.asarray(np.minimum(2.0 * scipy.special.ndtr(-root), 1.0))
 
 
 def independence_power(correlation: float, deviation: float, n: float, alpha: float) -> float:
@@ -78,11 +78,11 @@ def independence_power(correlation: float, deviation: float, n: float, alpha: fl
     It rejects where ``n·C + 1`` exceeds the quantile q, that is where C exceeds (q-1)/n; C is
     normal around the correlation with standard deviation ``deviation/√n``.
     """
-    bar = (float(chdtri(1.0, alpha)) - 1.0) / n
+    bar = (float(scipy.special.chdtri(1.0, alpha)) - 1.0) / n
     # A variable and its copy have the same correlation in every sample.
     if not deviation > 0:
         return float(correlation > bar)
-    return float(ndtr(math.sqrt(n) * (correlation - bar) / deviation))
+    return float(scipy.special.ndtr(math.sqrt(n) * (correlation - bar) / deviation))
 
 
 def independence_sample_size(

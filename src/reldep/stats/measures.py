@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_array
+import scipy
 
 from reldep.exceptions import InputError, Option
 
@@ -32,7 +32,7 @@ def pairs_needed(pairs: Sequence[Pair], measure: str) -> tuple[Pair, ...]:
 
 def measure_gradient(
     influence: Influence, pairs: Sequence[Pair], measure: str
-) -> tuple[csr_array, FloatArray]:
+) -> tuple[scipy.sparse.csr_array, FloatArray]:
     """Give the derivative of every estimate in every HSIC of A, and the estimates.
 
     ``C = H_xy / sqrt(H_xx H_yy)`` has the derivatives ``1/sqrt(H_xx H_yy)`` in H_xy,
@@ -44,7 +44,7 @@ def measure_gradient(
     own = np.arange(len(pairs))
     shape = (len(pairs), len(hsics))
     if measure not in NORMALISED:
-        return csr_array((np.ones(len(pairs)), (own, rows)), shape=shape), hsics[rows]
+        return scipy.sparse.csr_array((np.ones(len(pairs)), (own, rows)), shape=shape), hsics[rows]
     first, second = (
         np.array([_energy_row(influence, hsics, pair[side]) for pair in pairs]) for side in (0, 1)
     )
@@ -53,7 +53,7 @@ def measure_gradient(
     slopes = (1.0 / scale, -0.5 * values / hsics[first], -0.5 * values / hsics[second])
     # Entries of the same place are added up, as those of a self-pair must be.
     place = (np.tile(own, 3), np.concatenate([rows, first, second]))
-    return csr_array((np.concatenate(slopes), place), shape=shape), values
+    return scipy.sparse.csr_array((np.concatenate(slopes), place), shape=shape), values
 
 
 def _energy_row(influence: Influence, hsics: FloatArray, name: str) -> int:

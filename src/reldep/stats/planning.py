@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import nctdtr, ndtr
+import scipy
 
 from reldep.exceptions import InputError, Option
 from reldep.stats import student
@@ -101,8 +101,8 @@ class Pilot:
 def _beyond(bar: float, drift: float, df: float) -> float:
     """Give the probability that a noncentral t variable exceeds a bar."""
     if df > LARGE_DF:
-        return float(ndtr(drift - bar))
-    return float(1.0 - nctdtr(df, drift, bar))
+        return float(scipy.special.ndtr(drift - bar))
+    return float(1.0 - scipy.special.nctdtr(df, drift, bar))
 
 
 def careful_effect(test: TTest, alternative: str) -> float:

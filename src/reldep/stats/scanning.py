@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import log_ndtr
+import scipy
 
 from reldep.stats import student
 from reldep.stats.comparisons import holm
@@ -255,7 +255,7 @@ class TargetTests:
         """
         statistic = self.n * self.values / self.scale + 1.0
         root = np.sqrt(np.maximum(statistic, 0.0))
-        return np.asarray(np.minimum(math.log(2.0) + log_ndtr(-root), 0.0))
+        return np.asarray(np.minimum(math.log(2.0) + scipy.special.log_ndtr(-root), 0.0))
 
     def maxima(self, n_draws: int, rng: np.random.Generator) -> FloatArray:
         """Draw the largest studentised error of all targets, sorted."""

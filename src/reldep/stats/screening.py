@@ -6,7 +6,7 @@ from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtr
+import scipy
 
 from reldep.stats.independence import independence_pvalues_of
 from reldep.stats.measures import NORMALISED
@@ -93,7 +93,7 @@ def second_order_share(
 def _normal_screen(influence: Influence, pair: Pair) -> float:
     row = influence.row(pair)
     standard_error = np.linalg.norm(influence.psi[row]) / influence.n_observations
-    return float(ndtr(-influence.estimates[row] / standard_error))
+    return float(scipy.special.ndtr(-influence.estimates[row] / standard_error))
 
 
 def _energy(influence: Influence, pair: Pair) -> float | None:

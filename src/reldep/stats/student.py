@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import betaln, log_ndtr, ndtr, ndtri, ndtri_exp, stdtr, stdtrit
+import scipy
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
@@ -53,9 +53,9 @@ def log_tail(statistic: FloatArray, df: FloatArray) -> FloatArray:
     t, degrees = np.broadcast_arrays(
         np.asarray(statistic, dtype=np.float64), np.asarray(df, dtype=np.float64)
     )
-    result = np.asarray(log_ndtr(-t))
+    result = np.asarray(scipy.special.log_ndtr(-t))
     student = degrees <= NORMAL_DF
-    tail = stdtr(np.where(student, degrees, 1.0), -t)
+    tail = scipy.special.stdtr(np.where(student, degrees, 1.0), -t)
     near, far = student & (tail > SMALLEST), student & (tail <= SMALLEST)
     result[near] = np.log(tail[near])
     if far.any():
@@ -69,7 +69,7 @@ def _log_far_tail(t: FloatArray, df: FloatArray) -> FloatArray:
     ratio = (t / np.sqrt(df)) ** 2
     log_x = -np.log1p(ratio)
     log_y = -np.log1p(1.0 / ratio)
-    front = a * log_x + b * log_y - np.log(a) - betaln(a, b)
+    front = a * log_x + b * log_y - np.log(a) - scipy.special.betaln(a, b)
     fraction = _continued_fraction(a, b, np.exp(log_x))
     return np.asarray(front + np.log(fraction) - math.log(2.0))
 
@@ -95,13 +95,13 @@ def _continued_fraction(a: FloatArray, b: float, x: FloatArray) -> FloatArray:
 
 def quantile(level: float, df: FloatArray) -> FloatArray:
     """Give the t that Student's law exceeds with probability ``1 - level``."""
-    return quantile_at(float(-ndtri(1.0 - level)), df)
+    return quantile_at(float(-scipy.special.ndtri(1.0 - level)), df)
 
 
 def quantile_at(critical: float, df: FloatArray) -> FloatArray:
     """Give the t quantiles at the level of one normal critical value."""
     degrees = np.asarray(df, dtype=np.float64)
-    student = -stdtrit(np.minimum(degrees, NORMAL_DF), ndtr(-critical))
+    student = -scipy.special.stdtrit(np.minimum(degrees, NORMAL_DF), scipy.special.ndtr(-critical))
     return np.where(degrees < NORMAL_DF, student, critical)
 
 
@@ -112,4 +112,4 @@ def normal_scores(statistic: FloatArray, df: FloatArray) -> FloatArray:
     statistics with different degrees of freedom can be compared with one critical value.
     """
     tail = log_tail(np.abs(statistic), df)
-    return np.asarray(np.sign(statistic) * -ndtri_exp(tail))
+    return np.asarray(np.sign(statistic) * -scipy.special.ndtri_exp(tail))

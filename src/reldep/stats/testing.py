@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from scipy.special import ndtr, ndtri
+import scipy
 
 from reldep.exceptions import InputError, Option
 
@@ -29,7 +29,7 @@ class Intervals(NamedTuple):
 
 def critical_value(alpha: float, alternative: str) -> float:
     """Give the z beyond which the normal test rejects at level alpha."""
-    return float(-ndtri(alpha / 2 if alternative == "two-sided" else alpha))
+    return float(-scipy.special.ndtri(alpha / 2 if alternative == "two-sided" else alpha))
 
 
 def power(effect: float, deviation: float, n: float, alpha: float, alternative: str) -> float:
@@ -41,10 +41,10 @@ def power(effect: float, deviation: float, n: float, alpha: float, alternative: 
     drift = math.sqrt(n) * effect / deviation
     bar = critical_value(alpha, alternative)
     if alternative == "greater":
-        return float(ndtr(drift - bar))
+        return float(scipy.special.ndtr(drift - bar))
     if alternative == "less":
-        return float(ndtr(-drift - bar))
-    return float(ndtr(drift - bar) + ndtr(-drift - bar))
+        return float(scipy.special.ndtr(-drift - bar))
+    return float(scipy.special.ndtr(drift - bar) + scipy.special.ndtr(-drift - bar))
 
 
 def sample_size(
@@ -61,7 +61,7 @@ def sample_size(
             f"no number of observations gives it a power of {target:g}.",
         )
     bar = critical_value(alpha, alternative)
-    n = max(4, math.ceil(((bar + float(ndtri(target))) * deviation / effect) ** 2))
+    n = max(4, math.ceil(((bar + float(scipy.special.ndtri(target))) * deviation / effect) ** 2))
     # For two-sided tests the far tail adds a little power, so the formula may overshoot.
     while n > 4 and power(effect, deviation, n - 1, alpha, alternative) >= target:
         n -= 1
