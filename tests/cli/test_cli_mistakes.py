@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import sys
 from pathlib import Path
 
 import pytest
 
 from cli.mouse_files import QUESTION
-from reldep.cli import main
+from reldep.cli import interrupts, main
 from reldep.cli.app import run
 
 COMPARE = ("compare", "mice.csv", *QUESTION)
@@ -137,6 +139,19 @@ def test_what_else_may_happen_has_its_status(ask, monkeypatch, error, status, me
     monkeypatch.setattr("reldep.data.open_table", fail)
     said = ask("describe", "mice.csv")
     assert (said.status, said.err) == (status, message)
+
+
+def test_an_error_that_control_c_caused_is_no_mistake_of_the_user(ask, monkeypatch):
+    def interrupted(*_, **__):
+        # As a library does that turns what comes up while it loads into an error of its own.
+        with contextlib.suppress(KeyboardInterrupt):
+            interrupts(signal.SIGINT, None)
+        raise ImportError("initialization failed")
+
+    monkeypatch.setattr(interrupts, "seen", False)
+    monkeypatch.setattr("reldep.data.open_table", interrupted)
+    said = ask("describe", "mice.csv")
+    assert (said.status, said.err) == (130, "Stopped.\n")
 
 
 def test_a_bug_is_one_sentence_and_not_taken_for_a_mistake(ask, monkeypatch):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,9 +14,29 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 
 
+class Interrupts:
+    """Remembers Ctrl-C.
+
+    A library that is interrupted while it loads may raise an error of its own in place of
+    :class:`KeyboardInterrupt`, which would read as a mistake of the user's.
+    """
+
+    seen = False
+
+    def __call__(self, *_: Any) -> None:
+        """Answer the signal as Python does."""
+        self.seen = True
+        raise KeyboardInterrupt
+
+
+interrupts = Interrupts()
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and end the process with its exit status."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, interrupts)
     try:
         # Imported here, so that Ctrl-C while it loads ends as quietly as later on.
         from reldep.cli.app import run

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from reldep.cli import INTERRUPTED
+from reldep.cli import INTERRUPTED, interrupts
 from reldep.cli.commands import DESCRIPTION, add_questions, describing, listed
 from reldep.cli.delivery import say
 from reldep.cli.demonstrations import demo, reproduce
@@ -146,6 +146,9 @@ def _invoke(words: list[str]) -> int:
 def _fail(error: BaseException, status: int, *, debug: bool) -> int:
     if debug:
         traceback.print_exception(error)
+    if interrupts.seen:
+        say("Stopped.", err=True)
+        return INTERRUPTED
     say(f"Error: {_reason(error)}", err=True)
     return status
 
