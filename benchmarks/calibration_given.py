@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 import reldep
 from reldep.kernels import Linear
-from reldep.stats.dependences import estimate_dependences
+from reldep.stats.estimation import estimate_dependences
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,7 +5,7 @@ import pytest
 
 import reldep
 from reldep.stats.covariance import RowDependence, automatic_lag, covariance
-from reldep.stats.dependences import estimate_dependences
+from reldep.stats.estimation import estimate_dependences
 
 PAIRS = (("x", "y"), ("x", "z"))
 DIFFERENCE = np.array([1.0, -1.0])

@@ -14,7 +14,7 @@ from reldep.data.objects import read_variable
 from reldep.engine.covariates import RIDGES, WIDTHS, Covariates, design
 from reldep.engine.residuals import Residuals
 from reldep.kernels import Distance, Gaussian, Linear
-from reldep.stats.dependences import estimate_dependences
+from reldep.stats.estimation import estimate_dependences
 
 SELVES = [("x", "x"), ("y", "y")]
 

@@ -7,7 +7,7 @@ import pytest
 
 import reldep
 from reldep.kernels import Gaussian
-from reldep.stats.dependences import estimate_dependences
+from reldep.stats.estimation import estimate_dependences
 from reldep.stats.measures import pairs_needed
 
 OLDER = ("fixed-kernel", "bandwidth-aware", "second-order", "full")

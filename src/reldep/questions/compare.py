@@ -22,7 +22,7 @@ from reldep.questions.study import (
     source_apart,
 )
 from reldep.results.comparison import Comparison
-from reldep.stats.dependences import join_halves
+from reldep.stats.estimation import join_halves
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

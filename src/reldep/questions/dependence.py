@@ -17,7 +17,7 @@ from reldep.questions.declaring import Choice, Question, Slot
 from reldep.questions.settings import Settings
 from reldep.questions.study import display_names, read_study
 from reldep.results.one_dependence import Dependence
-from reldep.stats.dependences import estimate_dependences
+from reldep.stats.estimation import estimate_dependences
 from reldep.stats.independence import IndependenceTest, independence_test, permutation_test
 from reldep.stats.measures import pairs_needed
 

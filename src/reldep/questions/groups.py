@@ -18,7 +18,8 @@ from reldep.questions.settings import Settings
 from reldep.questions.study import Study, display_names, read_study
 from reldep.results.group_comparison import GroupComparison
 from reldep.stats.between_groups import Groups
-from reldep.stats.dependences import Jackknifed, estimate_dependences
+from reldep.stats.dependences import Jackknifed
+from reldep.stats.estimation import estimate_dependences
 from reldep.words import listed
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from reldep.questions.covariates import (
 )
 from reldep.results.provenance import Provenance
 from reldep.stats.covariance import RowDependence
-from reldep.stats.dependences import Dependences, estimate_dependences
+from reldep.stats.estimation import estimate_dependences
 from reldep.stats.measures import FOLLOWS_BANDWIDTHS, TAKES_SECOND_OFF, pairs_needed
 from reldep.stats.screening import pairs_to_screen
 from reldep.stats.second_order import pairs_of_second_component
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel, Kernel
     from reldep.questions.settings import Settings
+    from reldep.stats.dependences import Dependences
 
 # What has no effect any more once A is computed, with the default that says "not given".
 DECIDED = {"kernel": "auto", "missing": "raise", "engine": "auto", "ids": None}

@@ -15,7 +15,7 @@ from reldep.results.answer import Answer
 from reldep.results.comparison import Contrast
 from reldep.results.description import Picture, rendered
 from reldep.stats import trees
-from reldep.stats.dependences import estimate_dependences
+from reldep.stats.estimation import estimate_dependences
 from reldep.words import MEASURE_NAMES, interval_text, listed, number, percent
 
 if TYPE_CHECKING:

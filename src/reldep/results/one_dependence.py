@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from reldep.data.checks import MINIMUM_OBSERVATIONS, check_count, check_level
 from reldep.results.tested import Result
-from reldep.stats.dependences import estimate_dependences
+from reldep.stats.estimation import estimate_dependences
 from reldep.stats.independence import (
     IndependenceTest,
     independence_power,
