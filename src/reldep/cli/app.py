@@ -15,7 +15,6 @@ from reldep.cli import INTERRUPTED, interrupts
 from reldep.cli.commands import DESCRIPTION, add_questions, describing, listed
 from reldep.cli.delivery import say
 from reldep.cli.demonstrations import demo, reproduce
-from reldep.cli.serving import app as serve_page
 from reldep.cli.spelling import message
 from reldep.questions import SENTENCES
 
@@ -25,6 +24,8 @@ if TYPE_CHECKING:
 DONE, FAILED, WRONG_INPUT = 0, 1, 2
 
 QUESTIONS, MORE = "Questions about a file", "More"
+
+MEGABYTE = 1_000_000
 
 
 class _PlainFlags:
@@ -104,6 +105,30 @@ def version() -> None:
     import reldep
 
     say(f"reldep {reldep.__version__}")
+
+
+def serve_page(
+    port: Annotated[
+        int, typer.Option(metavar="N", min=0, max=65535, help="The port; 0 for any free one.")
+    ] = 0,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")
+    ] = True,
+    max_upload: Annotated[
+        int, typer.Option(metavar="MB", min=1, help="The largest file to take, in megabytes.")
+    ] = 512,
+) -> None:
+    """Ask in the browser: drop a file, pick the columns, read the answer.
+
+    The page is served to this machine only, and the data do not leave it.
+    """
+    from reldep.kernels.machine import import_extra
+
+    for module in ("starlette", "uvicorn", "python_multipart"):
+        import_extra(module, extra="app", purpose="reldep app")
+    from reldep.app.serving import serve
+
+    serve(port=port, max_upload=max_upload * MEGABYTE, browser=browser, say=say)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
-from reldep.cli.delivery import Wanted, deliver
+from reldep.cli.delivery import Output, deliver
 from reldep.questions import SENTENCES
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ PLAN: TypeAlias = Annotated[
     ),
 ]
 
-# By the names of the fields of `Wanted`.
+# By the names of the fields of `Output`.
 WRITING: dict[str, Any] = {
     "json": JSON,
     "csv": CSV,
@@ -152,7 +152,7 @@ def asking(question: Question) -> Callable[..., None]:
         _parameter("alpha", ALPHA, 0.05),
         *(
             _parameter(one.name, WRITING[one.name], one.default)
-            for one in fields(Wanted)
+            for one in fields(Output)
             if one.name != "plan" or question.has_plan
         ),
     ]
@@ -191,8 +191,8 @@ def _with(command: Callable[..., None], parameters: list[inspect.Parameter]) -> 
     return command
 
 
-def _output(given: dict[str, Any]) -> Wanted:
-    return Wanted(**{one.name: given[one.name] for one in fields(Wanted) if one.name in given})
+def _output(given: dict[str, Any]) -> Output:
+    return Output(**{one.name: given[one.name] for one in fields(Output) if one.name in given})
 
 
 def _request(question: Question, given: dict[str, Any]) -> Any:

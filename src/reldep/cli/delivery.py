@@ -25,7 +25,7 @@ REPORTS = (".html", ".htm")
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Output:
     """What is wanted besides, or in place of, the answer in words."""
 
     json: bool = False
@@ -63,7 +63,7 @@ def say(text: str, *, err: bool = False) -> None:
     typer.echo(visible(text), err=err)
 
 
-def deliver(request: Request, wanted: Wanted) -> None:
+def deliver(request: Request, wanted: Output) -> None:
     """Answer a request, write what was asked for and print the answer.
 
     If a file cannot be written the answer is printed all the same: it may have taken hours.
@@ -88,7 +88,7 @@ def deliver(request: Request, wanted: Wanted) -> None:
 
 
 def _write_files(
-    request: Request, wanted: Wanted, answer: Answer, sensitivity: Answer | None
+    request: Request, wanted: Output, answer: Answer, sensitivity: Answer | None
 ) -> None:
     if wanted.plot is not None:
         _draw(answer, wanted.plot)
@@ -116,7 +116,7 @@ def _draw(answer: Answer, path: Path) -> None:
         figure.savefig(temporary, format=path.suffix.lower().lstrip("."), dpi=200)
 
 
-def _print_answer(request: Request, wanted: Wanted, answer: Answer) -> None:
+def _print_answer(request: Request, wanted: Output, answer: Answer) -> None:
     join = request.table.join
     if wanted.json:
         say(json_text(as_json(request, answer)))
