@@ -79,5 +79,6 @@ def sensitive():
         statistics=np.array([-4.0, -2.0, 2.0, 3.0]),
         sign_changes=((0.5, 1.0),),
         comparisons=[SimpleNamespace(df=np.inf)] * 4,
+        across=SimpleNamespace(bars=lambda alpha, _: np.full(4, 2.2 if alpha == 0.05 else 3.0)),
         headings=lambda: {"statistic": "z"},
     )

@@ -81,6 +81,13 @@ def test_sensitivity_draws_z_over_the_bandwidth_with_its_critical_lines(sensitiv
     assert ax.texts[0].get_text() == "z = ±1.64"
 
 
+def test_the_grey_band_allows_for_all_bandwidths(sensitive):
+    ax = plotting.sensitivity(sensitive)
+    (band,) = ax.collections
+    heights = band.get_paths()[0].vertices[:, 1]
+    assert (heights.min(), heights.max()) == (-2.2, 2.2)
+
+
 def test_sign_change_is_marked_where_the_curve_crosses_zero(sensitive):
     ax = plotting.sensitivity(sensitive)
     (mark,) = [line for line in ax.lines if line.get_label().startswith("sign changes")]

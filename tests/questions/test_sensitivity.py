@@ -41,6 +41,9 @@ def test_fine_structure_against_a_trend_flips_the_sign(flipping):
     assert flipping.sentence().startswith("The answer depends on the bandwidth: over 0.125 to 4")
     assert "Caution: the difference changes its sign" in flipping.summary()
     assert "sign_flips=True" in repr(flipping)
+    # More at one end, less at the other: at some scale either way, at every scale neither.
+    assert flipping.some_pvalue < 0.001
+    assert flipping.every_pvalue > 0.99
 
 
 VARIANCES = ("jackknife", "fixed-kernel", "bandwidth-aware", "second-order", "full")
@@ -98,6 +101,64 @@ def test_each_comparison_knows_its_own_kernels_and_rows():
     assert central is curve.comparisons[1]
     assert central.statistic == pytest.approx(plain.statistic, rel=1e-12)
     assert [type(w) for w in central.warnings] == [type(w) for w in plain.warnings]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"variance": "fixed-kernel"},
+        {"variance": "full", "measure": "hsic"},
+        {"clusters": np.arange(60) // 3},
+        {"clusters": (np.arange(60) // 6, np.arange(60) % 6)},
+        {"max_lag": 2},
+        {"max_lag": "auto", "variance": "bandwidth-aware"},
+    ],
+)
+def test_bands_contain_the_intervals_and_agree_with_the_adjusted_answer(options):
+    curve = reldep.sensitivity(
+        *simple(seed=2), factors=[0.25, 1.0, 4.0], alternative="two-sided", **options
+    )
+    (low, high), (band_low, band_high) = curve.confidence_interval(), curve.confidence_bands()
+    assert (band_low <= low).all()
+    assert (band_high >= high).all()
+    outside = ((band_low > 0) | (band_high < 0)).any()
+    assert outside == (curve.some_pvalue < 0.05)
+    # Bonferroni's bound, and the smallest of all, within the error of 10,000 draws.
+    assert curve.pvalues.min() - 0.01 <= curve.some_pvalue <= 3 * curve.pvalues.min() + 0.01
+    assert curve.every_pvalue == pytest.approx(curve.pvalues.max())
+
+
+def test_one_answer_over_all_bandwidths_is_given_in_words_table_and_numbers():
+    options = {"names": ["x", "y", "z"], "factors": [0.5, 1, 2]}
+    clear = reldep.sensitivity(*simple(100, seed=1), **options)
+    assert clear.every_pvalue == clear.pvalues.max() < 0.05
+    assert "x depends more on y than on z at every bandwidth (p " in clear.sentence()
+    assert clear.key_numbers()["At every bandwidth"].startswith("p ")
+    columns = clear.table()
+    assert columns["band_low"] == clear.confidence_bands().low.tolist()
+    assert clear.headings()["band_high"] == "band to"
+    x, y, _ = simple(60, seed=1)
+    other = y + 0.5 * np.random.default_rng(8).normal(size=60)
+    none = reldep.sensitivity(x, y, other, alternative="less", **options)
+    assert "That x depends less on y than on z is not shown at any bandwidth" in none.sentence()
+    assert "adjusted for 3 bandwidths" in none.sentence()
+
+
+def test_a_difference_at_a_fine_scale_alone_is_shown_at_some_scale_only():
+    x, _, _ = waves(150)
+    wave, noise = np.cos(3 * x), np.random.default_rng(4).normal(size=150)
+    options = {"factors": [0.25, 1, 30], "names": ["x", "y", "z"], "kernel": "gaussian"}
+    curve = reldep.sensitivity(x, wave, noise, **options)
+    assert curve.some_pvalue < 0.01
+    assert curve.every_pvalue > 0.05
+    assert "x depends more on y than on z at some bandwidth (p" in curve.sentence()
+    assert "but not demonstrably at every one (p =" in curve.sentence()
+
+
+def test_answers_over_all_bandwidths_repeat():
+    one, two = (reldep.sensitivity(*simple(), factors=[0.5, 1, 2]) for _ in range(2))
+    assert one.some_pvalue == two.some_pvalue
 
 
 def test_the_whole_grid_is_one_job():

@@ -97,6 +97,9 @@ def power(
 def sensitivity(result: Sensitivity, ax: Any = None, *, alpha: float = 0.05) -> Any:
     """Draw the statistic over multiples of the bandwidth, with the lines of significance.
 
+    Within the grey band a difference is not significant once all bandwidths are allowed for;
+    dashed lines hold at each bandwidth by itself.
+
     Parameters
     ----------
     result : Sensitivity
@@ -113,7 +116,8 @@ def sensitivity(result: Sensitivity, ax: Any = None, *, alpha: float = 0.05) -> 
     bars = quantile(1.0 - tail, np.array([one.df for one in result.comparisons]))
     name = result.headings()["statistic"]
     ax = axes(ax, size=(5.6, 3.8))
-    ax.fill_between(result.factors, -bars, bars, color=PALE, alpha=0.6, linewidth=0)
+    wide = result.across.bars(alpha, result.alternative)
+    ax.fill_between(result.factors, -wide, wide, color=PALE, alpha=0.6, linewidth=0)
     ax.axhline(0.0, color=GREY, linewidth=1, linestyle=":")
     for line in (-bars, bars):
         ax.plot(result.factors, line, color=GREY, linewidth=1, linestyle="--")

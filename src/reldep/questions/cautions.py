@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reldep.data.dataset import SMALL_SAMPLE
-from reldep.data.variables import Labels, Numeric
+from reldep.data.variables import Numeric
 from reldep.exceptions import (
+    BandwidthWarning,
+    CopyWarning,
     DegenerateWarning,
-    DependentRowsWarning,
     IndependenceWarning,
     InfluentialObservationWarning,
     MeasureWarning,
@@ -19,9 +20,11 @@ from reldep.exceptions import (
     SmallSampleWarning,
     TiesWarning,
 )
+from reldep.kernels.median import MedianDistance
 from reldep.kernels.radial import FittedRadial
 from reldep.stats import student
 from reldep.stats.diagnostics import variance_shares
+from reldep.stats.estimation import estimate_dependences
 from reldep.stats.measures import NORMALISED, SECOND_ORDER
 from reldep.stats.screening import independence_pvalues, second_order_share
 from reldep.words import listed, number, percent, pvalue_text
@@ -31,11 +34,10 @@ if TYPE_CHECKING:
 
     from reldep.data.dataset import Dataset
     from reldep.data.rows import Rows
-    from reldep.data.variables import FloatArray, IntArray, Variable
+    from reldep.data.variables import FloatArray
     from reldep.engine import Influence
     from reldep.kernels import FittedKernel
     from reldep.questions.study import Computed
-    from reldep.stats.covariance import RowDependence
     from reldep.stats.dependences import Dependences
     from reldep.stats.differences import TTest
 
@@ -56,23 +58,19 @@ INFLUENTIAL_TIMES_AVERAGE = 15.0
 # values, or by one value for half of the observations.
 TIED_PAIRS = 0.25
 
-# The kernel energies of two targets that differ by more than this are called unlike.
-UNLIKE_ENERGIES = 1.5
+# Two targets whose kernel energies differ by this factor are called unlike.
+UNLIKE_ENERGIES = 1.2
+
+# A median distance jumps if the share of distances on one side of it is so few standard errors
+# from 1/2; looked for where there are at most so many different values.
+JUMP_DEVIATIONS, MOST_LEVELS = 1.5, 500
+
+# A normalised dependence beyond this is that of a variable with a copy of it, but for noise.
+NEARLY_COPIED = 0.99
+COPIED = 1.0 - 1e-9
 
 # Below this the older variances reject too often for normalised measures (.07 to .12 at 5%).
 SMALL_FOR_NORMALISED = 50
-
-# Rows next to each other act alike beyond this correlation, if it is so many deviations from 0.
-ALIKE, ALIKE_DEVIATIONS = 0.2, 4.0
-
-# Rows are called copies if at most this share of them is different, and there are more different
-# ones than a scale of answers has.
-MOST_DISTINCT, FEWEST_COPIED = 0.9, 20
-# Columns looked at for copies; wide tables are told apart by their first ones.
-MOST_COLUMNS = 20
-
-# From so few clusters on a t law with G - 1 degrees of freedom is only approximately right.
-FEW_CLUSTERS = 40
 
 # Rankings of so many targets on so few rows rarely tell them apart.
 MANY_TARGETS, FEW_FOR_MANY = 20, 50
@@ -100,9 +98,7 @@ def cautions_of_data(
         asked = tested and isinstance(kernel, FittedRadial) and not kernel.cautions
         if asked and isinstance(variable, Numeric):
             found += _ties(name, variable.values)
-    if tested:
-        found += _copies(dataset)
-        found += _few_clusters(dataset)
+            found += _jumping_median(name, variable.values, kernel)
     return tuple(found)
 
 
@@ -142,7 +138,7 @@ def cautions_about_contrast(
         *second_order,
         *_unlike_targets(computed, weights, test),
         *_small_for_normalised(found),
-        *_in_file_order(found.rows, psi),
+        *_nearly_copies(found),
         *_influential(computed.provenance.rows, {"the estimate": psi}),
     )
 
@@ -152,7 +148,7 @@ def cautions_about_dependence(computed: Computed) -> tuple[ReldepWarning, ...]:
     found, psi = computed.dependences, computed.dependences.psi[0]
     return (
         *_small_for_normalised(found),
-        *_in_file_order(found.rows, psi),
+        *_nearly_copies(found),
         *_influential(computed.provenance.rows, {"the estimate": psi}),
     )
 
@@ -165,6 +161,7 @@ def cautions_about_targets(computed: Computed) -> tuple[ReldepWarning, ...]:
         *_independence(computed.influence, found, found.n_observations),
         *_many_for_few(found),
         *_small_for_normalised(found),
+        *_nearly_copies(found),
         *_influential(computed.provenance.rows, named),
     )
 
@@ -213,11 +210,7 @@ def _degenerate(
 def _unlike_targets(
     computed: Computed, weights: FloatArray, test: TTest
 ) -> Iterable[MeasureWarning]:
-    """Compare a difference of raw HSICs with that of their normalised forms.
-
-    The energies are held fixed, so that the normalised difference is a contrast of the same
-    HSICs and no further A is needed.
-    """
+    """Compare a difference of raw HSICs with that of their normalised forms."""
     found = computed.dependences
     if found.measure != "hsic" or sorted(weights) != [-1.0, 1.0]:
         return
@@ -228,21 +221,30 @@ def _unlike_targets(
         ]
     except KeyError:
         return
-    if not min(energies) > 0 or max(energies) < UNLIKE_ENERGIES * min(energies):
+    if not min(energies) > 0:
         return
-    scaled = weights / np.array(energies)
-    normalised = found.test(scaled)
+    normalised = _normalised(computed, weights, np.array(energies))
     raw, other = (one.pvalue("two-sided") < SCREEN_LEVEL for one in (test, normalised))
-    if raw == other and test.estimate * normalised.estimate > 0:
+    if raw == other and not (raw and test.estimate * normalised.estimate < 0):
         return
+    factor = max(energies) / min(energies)
+    unlike = f", here by a factor of {factor:.2g}" if factor >= UNLIKE_ENERGIES else ""
     yield MeasureWarning(
-        "raw HSIC also counts how much a target varies in itself, and the two targets differ in "
-        f"that by a factor of {max(energies) / min(energies):.2g}: the difference of HSIC is "
-        f"{number(test.estimate)} ({pvalue_text(test.pvalue('two-sided'))}), that of CKA "
-        f"{number(normalised.estimate)} ({pvalue_text(normalised.pvalue('two-sided'))}, both "
-        "two-sided).",
+        "raw HSIC also counts how much a target varies in itself, in which two targets may "
+        f"differ{unlike}: the difference of HSIC is {number(test.estimate)} "
+        f"({pvalue_text(test.pvalue('two-sided'))}), that of CKA {number(normalised.estimate)} "
+        f"({pvalue_text(normalised.pvalue('two-sided'))}, both two-sided).",
         [Option("measure", "cka"), " compares unlike targets."],
     )
+
+
+def _normalised(computed: Computed, weights: FloatArray, energies: FloatArray) -> TTest:
+    """Test the contrast of CKA; with the energies held fixed where their A is not known."""
+    found, influence = computed.dependences, computed.influence
+    own = {(name, name) for pair in found.pairs for name in pair}
+    if found.rows.any or not own <= set(influence.pairs):
+        return found.test(weights / energies)
+    return estimate_dependences(influence, found.pairs, "cka", found.variance).test(weights)
 
 
 def _small_for_normalised(found: Dependences) -> Iterable[SmallSampleWarning]:
@@ -255,75 +257,23 @@ def _small_for_normalised(found: Dependences) -> Iterable[SmallSampleWarning]:
             )
 
 
-def _in_file_order(rows: RowDependence, psi: FloatArray) -> Iterable[DependentRowsWarning]:
-    """Notice rows next to each other that act alike, as in a series or a sorted file."""
-    n = len(psi)
-    if rows.any or n < SMALL_SAMPLE:
-        return
-    energy = float(psi @ psi)
-    correlation = float(psi[1:] @ psi[:-1]) / energy if energy > 0 else 0.0
-    if correlation > ALIKE and correlation * np.sqrt(n) > ALIKE_DEVIATIONS:
-        yield DependentRowsWarning(
-            f"rows next to each other act alike (correlation {correlation:.2f}). If the rows are "
-            "a series in time, or several belong to one subject, the p-value is too small.",
-            [
-                "Say so by ",
-                Option("max_lag", "auto"),
-                " or ",
-                Option("clusters"),
-                "; if the file is only sorted, ignore this.",
-            ],
-        )
+def _nearly_copies(found: Dependences) -> Iterable[CopyWarning]:
+    """Notice pairs that are almost as dependent as a variable and its copy.
 
-
-def _copies(dataset: Dataset) -> Iterable[DependentRowsWarning]:
-    """Notice rows that are copies of each other in every variable.
-
-    Values that repeat by themselves, as on a scale of five, combine to many different rows. In
-    copied rows they do not: there are hardly more different rows than different values of the
-    most detailed variable.
+    Copies on another scale and in other words are noticed where the data are read.
     """
-    codes = [_codes(variable) for variable in dataset.variables.values()]
-    known = [code for code in codes if code is not None]
-    n = len(dataset)
-    if len(known) < len(codes) or n < SMALL_SAMPLE:
+    if found.measure not in NORMALISED:
         return
-    most = max(len(np.unique(code)) for code in known)
-    if not FEWEST_COPIED < most <= MOST_DISTINCT * n:
-        return
-    joint = np.zeros(n, dtype=np.int64)
-    for code in known:
-        _, joint = np.unique(joint * n + code, return_inverse=True)
-    distinct = len(np.unique(joint))
-    if distinct <= MOST_DISTINCT * n and distinct <= 1.05 * most:
-        yield DependentRowsWarning(
-            f"{n - distinct} of {n} rows are copies of others in every variable. Copies are not "
-            "independent observations, and the p-value is too small.",
-            ["Drop them, or say which rows belong together by ", Option("clusters"), "."],
-        )
-
-
-def _codes(variable: Variable) -> IntArray | None:
-    """Give numbers to the different values of a variable; None for objects."""
-    if isinstance(variable, Labels):
-        return variable.codes
-    if isinstance(variable, Numeric):
-        codes = np.zeros(len(variable), dtype=np.int64)
-        for column in variable.values.T[:MOST_COLUMNS]:
-            _, inverse = np.unique(column, return_inverse=True)
-            _, codes = np.unique(codes * len(codes) + inverse.reshape(-1), return_inverse=True)
-        return codes
-    return None
-
-
-def _few_clusters(dataset: Dataset) -> Iterable[SmallSampleWarning]:
-    if dataset.clusters is None:
-        return
-    n_clusters = len(np.unique(dataset.clusters))
-    if n_clusters < FEW_CLUSTERS:
-        yield SmallSampleWarning(
-            f"only {n_clusters} clusters: p-values and intervals are approximate below "
-            f"{FEW_CLUSTERS}."
+    close = (found.values > NEARLY_COPIED) & (found.values < COPIED)
+    words = [
+        f"{x} and {y} ({number(float(value))})"
+        for (x, y), value, one in zip(found.pairs, found.values, close, strict=True)
+        if one
+    ]
+    if words:
+        yield CopyWarning(
+            f"almost as dependent as copies of each other: {listed(words, 5)}.",
+            "If one is computed or measured from the other, leave it out.",
         )
 
 
@@ -363,6 +313,39 @@ def _ties(name: str, values: FloatArray) -> Iterable[TiesWarning]:
             f"({n_distinct} different ones).",
             ["If the numbers are codes of categories pass ", Option("kernel", "delta"), " for it."],
         )
+
+
+def _jumping_median(
+    name: str, values: FloatArray, kernel: FittedKernel
+) -> Iterable[BandwidthWarning]:
+    """Notice a median distance that another sample of the same law would not have.
+
+    Distances of whole numbers are whole numbers. Where the share of distances below the median,
+    or up to it, is near 1/2, the median jumps to its neighbour from sample to sample, and that
+    noise is in no standard error.
+    """
+    scale = kernel.scale if isinstance(kernel, FittedRadial) else None
+    if not isinstance(scale, MedianDistance) or scale.has_ties or values.shape[1] != 1:
+        return
+    levels, counts = np.unique(values, return_counts=True)
+    if len(levels) > min(len(values) / 2, MOST_LEVELS):
+        return
+    n = len(values)
+    distances = np.abs(levels[:, None] - levels[None, :])
+    # Of the other rows, how many are nearer than the median, or as near.
+    nearer = (distances < scale.value * (1 - 1e-9)) @ counts - 1.0
+    as_near = (distances < scale.value * (1 + 1e-9)) @ counts - 1.0
+    for shares in (nearer / (n - 1), as_near / (n - 1)):
+        mean = float(shares @ counts) / n
+        error = 2.0 * np.sqrt(float((shares - mean) ** 2 @ counts)) / n
+        if abs(mean - 0.5) < JUMP_DEVIATIONS * error:
+            yield BandwidthWarning(
+                f"{name}: the median distance is {number(scale.value)} by a narrow margin, with "
+                f"{percent(round(mean, 2))} of the distances on one side. Another sample may well "
+                "have another median, and no standard error allows for that.",
+                ["Leave out ", Option("kernel"), ", or give it the mean or the mid-median."],
+            )
+            return
 
 
 def tied_pairs(values: FloatArray) -> tuple[float, int]:

@@ -23,6 +23,8 @@ from reldep.questions.study import (
 )
 from reldep.results.comparison import Comparison
 from reldep.stats.estimation import join_halves
+from reldep.stats.measures import pairs_needed
+from reldep.stats.screening import FEW_OBSERVATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -174,7 +176,7 @@ def compare(
         )
     study, labels = read_three((source, first, second), names, settings)
     if method == "joint":
-        computed = study.compute(pairs_of(labels))
+        computed = study.compute(pairs_of(labels), needed=_needed(study, labels))
     else:
         order = settings.generator().permutation(len(study.dataset))
         computed = compute_halves(study, labels, order)
@@ -244,7 +246,7 @@ def paper_test(
     )
     study, labels = read_three((source, first, second), names, settings)
     if method == "joint":
-        computed = study.compute(pairs_of(labels))
+        computed = study.compute(pairs_of(labels), needed=_needed(study, labels))
     else:
         computed = compute_halves(study, labels, np.arange(len(study.dataset)))
     return compared(computed, labels, alternative, method)
@@ -263,6 +265,12 @@ def pairs_of(labels: Sequence[str]) -> tuple[Pair, Pair]:
     """Give the two dependences that are compared."""
     source, first, second = labels
     return (source, first), (source, second)
+
+
+def _needed(study: Study, labels: Sequence[str]) -> tuple[Pair, ...]:
+    """List the pairs of which A is needed, also for the caution that sets CKA beside raw HSIC."""
+    few = len(study.dataset) <= FEW_OBSERVATIONS
+    return pairs_needed(pairs_of(labels), "cka" if few else study.settings.measure)
 
 
 def compared(

@@ -10,11 +10,12 @@ import numpy as np
 from reldep.data.checks import ALTERNATIVES, check_choice
 from reldep.exceptions import InputError, SignFlipWarning
 from reldep.questions.calling import asked
-from reldep.questions.compare import compared, pairs_of, read_three
+from reldep.questions.compare import WEIGHTS, compared, pairs_of, read_three
 from reldep.questions.declaring import SHARED, Choice, Question, Slot
 from reldep.questions.settings import Settings
 from reldep.questions.study import Study, descriptions
 from reldep.results.bandwidth_curve import Sensitivity
+from reldep.stats.across_scales import AcrossScales, contrast_root
 from reldep.stats.measures import pairs_needed
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 # From an eighth to eight times the bandwidth, two steps for each doubling.
 FACTORS = tuple(2.0 ** (step / 2) for step in range(-6, 7))
+# Draws of the joint law of the differences at all bandwidths.
+N_DRAWS = 10_000
 
 
 @asked
@@ -55,7 +58,9 @@ def sensitivity(
 
     The kernel is part of the question: a narrow one sees fine structure, a wide one trends.
     Which dependence is stronger may therefore change with the bandwidth, and an answer that
-    holds over a wide grid is worth more than one at the median alone.
+    holds over a wide grid is worth more than one at a single bandwidth. Two p-values sum up the
+    grid: is there a difference at some scale (adjusted for the number of bandwidths, which are
+    strongly correlated), and is there one at every scale?
 
     Parameters
     ----------
@@ -73,8 +78,9 @@ def sensitivity(
     Returns
     -------
     Sensitivity
-        With `sign_flips`, `sign_changes`, `to_frame()`, `confidence_interval()`, `plot()`. A
-        :class:`~reldep.exceptions.SignFlipWarning` says when both signs are shown.
+        With `some_pvalue`, `every_pvalue`, `sign_flips`, `sign_changes`, `to_frame()`,
+        `confidence_bands()` that hold at once, `confidence_interval()` of each by itself and
+        `plot()`. A :class:`~reldep.exceptions.SignFlipWarning` says when both signs are shown.
 
     Examples
     --------
@@ -83,8 +89,11 @@ def sensitivity(
     >>> rng = np.random.default_rng(0)
     >>> x = rng.normal(size=100)
     >>> y, z = x + 0.5 * rng.normal(size=100), x + 2 * rng.normal(size=100)
-    >>> reldep.sensitivity(x, y, z, factors=[0.5, 1, 2]).sign_flips
+    >>> curve = reldep.sensitivity(x, y, z, factors=[0.5, 1, 2])
+    >>> curve.sign_flips
     False
+    >>> curve.every_pvalue < 0.001
+    True
     """
     check_choice("alternative", alternative, ALTERNATIVES)
     grid = _read_factors(factors)
@@ -131,11 +140,14 @@ def over_bandwidths(
         influence = _those_at(everything, i, needed, scaled)
         one = replace(study, fits=scaled).finish(influence, pairs)
         comparisons.append(compared(one, labels, alternative))
+    root = contrast_root([one.dependences for one in comparisons], WEIGHTS)
+    tests = [one.tested for one in comparisons]
     answer = Sensitivity(
         provenance=comparisons[0].provenance,
         warnings=(),
         factors=grid,
         comparisons=tuple(comparisons),
+        across=AcrossScales.of(tests, root, N_DRAWS, study.settings.generator()),
         bandwidths=_bandwidths(study.fitted),
     )
     central = answer.central

@@ -26,6 +26,7 @@ from reldep.questions.covariates import (
     name_of_covariates,
     split_covariates,
 )
+from reldep.questions.row_cautions import cautions_about_rows
 from reldep.results.provenance import Provenance
 from reldep.stats.covariance import RowDependence
 from reldep.stats.estimation import estimate_dependences
@@ -179,6 +180,7 @@ class Study:
         )
         cautions = (
             *cautions_of_data(self.dataset, self.fitted, influence),
+            *cautions_about_rows(self.dataset, dependences),
             *covariate_cautions(influence.conditioning, len(self.dataset)),
         )
         return Computed(influence, dependences, provenance, cautions)

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reldep.results.answer import Answer
 from reldep.results.description import Picture, Section
-from reldep.stats import testing
 from reldep.stats.testing import Intervals
-from reldep.words import MEASURE_NAMES, interval_text, number
+from reldep.words import MEASURE_NAMES, interval_text, number, pvalue_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reldep.data.variables import FloatArray
     from reldep.results.comparison import Comparison
+    from reldep.stats.across_scales import AcrossScales
 
-# A sign counts as shown where it is significant one-sided at 5 %.
-SHOWN = testing.critical_value(0.05, "greater")
+# A sign counts as shown where it is significant, one-sided and adjusted for all bandwidths.
+SHOWN = 0.05
+# What is to be shown, in words.
+CLAIMS = {
+    "greater": "depends more on {first} than on {second}",
+    "less": "depends less on {first} than on {second}",
+    "two-sided": "depends differently on {first} and {second}",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,12 +40,15 @@ class Sensitivity(Answer):
         By what the bandwidth of every variable is multiplied, rising.
     comparisons : tuple of Comparison
         The comparison at each factor.
+    across : AcrossScales
+        The tests at all factors together.
     bandwidths : mapping of str to float
         The bandwidth of every variable at factor 1.
     """
 
     factors: FloatArray
     comparisons: tuple[Comparison, ...]
+    across: AcrossScales
     bandwidths: Mapping[str, float]
 
     @property
@@ -95,10 +105,34 @@ class Sensitivity(Answer):
             for i in np.flatnonzero(signs[1:] * signs[:-1] < 0)
         )
 
-    @property
+    @cached_property
     def sign_flips(self) -> bool:
-        """Whether both signs are shown beyond chance (one-sided 5 %) somewhere in the grid."""
-        return bool(self.statistics.max() > SHOWN and self.statistics.min() < -SHOWN)
+        """Whether both signs are shown somewhere, each one-sided at 5% and adjusted for all."""
+        return all(self.across.at_some_scale(side) < SHOWN for side in ("greater", "less"))
+
+    @cached_property
+    def some_pvalue(self) -> float:
+        """The p-value of "there is no such difference at any bandwidth", adjusted for all."""
+        return self.across.at_some_scale(self.alternative)
+
+    @cached_property
+    def every_pvalue(self) -> float:
+        """The p-value of "at some bandwidth there is no such difference".
+
+        A small one means that there is one at every bandwidth of the grid; it is the largest of
+        all p-values and needs no adjustment.
+        """
+        return self.across.at_every_scale(self.alternative)
+
+    def confidence_bands(self, confidence_level: float = 0.95) -> Intervals:
+        """Give intervals of the difference at all factors that hold at once.
+
+        Returns
+        -------
+        low, high : ndarray, shape (g,)
+            A named tuple.
+        """
+        return Intervals(*self.across.bands(confidence_level))
 
     def confidence_interval(self, confidence_level: float = 0.95) -> Intervals:
         """Give the interval of the difference at each factor, each on its own.
@@ -114,12 +148,15 @@ class Sensitivity(Answer):
     def table(self, alpha: float = 0.05) -> dict[str, list[Any]]:
         """Give one row per factor."""
         low, high = self.confidence_interval(1 - alpha)
+        band_low, band_high = self.confidence_bands(1 - alpha)
         columns = {
             "factor": self.factors,
             "difference": self.estimates,
             "standard_error": self.standard_errors,
             "low": low,
             "high": high,
+            "band_low": band_low,
+            "band_high": band_high,
             "statistic": self.statistics,
             "pvalue": self.pvalues,
         }
@@ -127,7 +164,11 @@ class Sensitivity(Answer):
 
     def headings(self) -> dict[str, str]:
         """Give a heading for every column."""
-        return super().headings() | {"statistic": self._law()}
+        return super().headings() | {
+            "statistic": self._law(),
+            "band_low": "band from",
+            "band_high": "band to",
+        }
 
     def _law(self) -> str:
         """Name the statistic: z or t."""
@@ -135,14 +176,31 @@ class Sensitivity(Answer):
 
     def table_caption(self, alpha: float = 0.05) -> str:  # noqa: ARG002
         """Say what the table shows."""
-        return "The comparison at every multiple of the bandwidths."
+        return (
+            "The comparison at every multiple of the bandwidths. Intervals (from, to) and "
+            "p-values hold at each by itself, the bands at all of them at once."
+        )
 
     def key_numbers(self, alpha: float = 0.05) -> dict[str, str]:  # noqa: ARG002
-        """Give the range of the statistic."""
+        """Give the two answers over all bandwidths, and the range of the statistic."""
         low, high = float(self.statistics.min()), float(self.statistics.max())
         return {
+            "At some bandwidth": pvalue_text(self.some_pvalue),
+            "At every bandwidth": pvalue_text(self.every_pvalue),
             f"{self._law()} over all bandwidths": interval_text(low, high),
             "Measure": MEASURE_NAMES[self.measure],
+        }
+
+    def values(self, alpha: float = 0.05) -> dict[str, Any]:  # noqa: ARG002
+        """Give the answers over all bandwidths as plain values."""
+        return {
+            "source": self.source,
+            "first": self.first,
+            "second": self.second,
+            "alternative": self.alternative,
+            "some_pvalue": self.some_pvalue,
+            "every_pvalue": self.every_pvalue,
+            "sign_flips": self.sign_flips,
         }
 
     def question(self) -> str:
@@ -165,16 +223,24 @@ class Sensitivity(Answer):
                 f"The answer depends on the bandwidth: over {grid} {subject} changes its sign "
                 f"beyond chance ({z})."
             )
+        kept = "keeps its sign"
         if self.sign_changes:
+            kept = "changes its sign, but not beyond chance on both sides"
+        return f"Over {grid} {subject} {kept} ({z}). {self._adjusted(alpha)}"
+
+    def _adjusted(self, alpha: float) -> str:
+        """Give the one answer over all bandwidths."""
+        claim = CLAIMS[self.alternative].format(first=self.first, second=self.second)
+        count = f"adjusted for {len(self.factors)} bandwidths"
+        some, every = (pvalue_text(p) for p in (self.some_pvalue, self.every_pvalue))
+        if self.every_pvalue < alpha:
+            return f"{self.source} {claim} at every bandwidth ({every})."
+        if self.some_pvalue < alpha:
             return (
-                f"Over {grid} {subject} changes its sign, but not beyond chance on both sides "
-                f"({z})."
+                f"{self.source} {claim} at some bandwidth ({some}, {count}), but not demonstrably "
+                f"at every one ({every})."
             )
-        shown = int((self.pvalues < alpha).sum())
-        return (
-            f"Over {grid} {subject} keeps its sign ({z}); p < {alpha:g} at {shown} of "
-            f"{len(self.factors)} bandwidths."
-        )
+        return f"That {self.source} {claim} is not shown at any bandwidth ({some}, {count})."
 
     def pictures(self) -> tuple[Picture, ...]:
         """Draw the statistic over the factors."""
@@ -184,9 +250,10 @@ class Sensitivity(Answer):
                 "sensitivity",
                 f"Curve of {self._law()} over multiples of the bandwidths: from {low} to {high}.",
                 f"{self._law()} over multiples of the bandwidths used; in the grey band the "
-                "difference is not beyond chance. The bandwidth sets the scale at which dependence "
-                "is looked for, so a change of sign means that the question has different answers "
-                "at different scales.",
+                "difference is not beyond chance once all bandwidths are allowed for, and dashed "
+                "lines show where it would be at one bandwidth chosen beforehand. The bandwidth "
+                "sets the scale at which dependence is looked for, so a change of sign means that "
+                "the question has different answers at different scales.",
             ),
         )
 
@@ -206,5 +273,6 @@ class Sensitivity(Answer):
         return (
             f"Sensitivity(factors={len(self.factors)}, statistic from "
             f"{self.statistics.min():.6g} to {self.statistics.max():.6g}, "
+            f"some_pvalue={self.some_pvalue:.4g}, every_pvalue={self.every_pvalue:.4g}, "
             f"sign_flips={self.sign_flips})"
         )

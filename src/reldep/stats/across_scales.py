@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reldep.stats import student
+from reldep.stats.dependences import Crossed, Jackknifed, root_of
 from reldep.stats.differences import dual_intervals
 from reldep.stats.joint_draws import JointDraws, critical_value, tail_probability
+from reldep.stats.second_order import positive_part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reldep.data.variables import FloatArray
+    from reldep.stats.dependences import Dependences
     from reldep.stats.differences import TTest
 
 
@@ -72,6 +75,11 @@ class AcrossScales:
             student.quantile_at(critical, self._df()),
         )
 
+    def bars(self, alpha: float, alternative: str) -> FloatArray:
+        """Give the size beyond which a statistic counts at each scale, adjusted for all."""
+        maxima = self.draws.value_maxima(signed=alternative != "two-sided")
+        return student.quantile_at(critical_value(maxima, 1.0 - alpha), self._df())
+
     def at_some_scale(self, alternative: str) -> float:
         """Give the p-value of "there is no difference at any scale", adjusted for their number."""
         scores = self.scores()
@@ -81,7 +89,10 @@ class AcrossScales:
             scores = -scores
         maxima = self.draws.value_maxima(signed=alternative != "two-sided")
         beyond = len(maxima) - np.searchsorted(maxima, scores.max(), side="left")
-        return float(tail_probability(np.asarray(beyond), len(maxima)))
+        simulated = float(tail_probability(np.asarray(beyond), len(maxima)))
+        # Draws cannot tell how small a p-value is; Bonferroni's bound holds for any joint law.
+        smallest = min(test.pvalue(alternative) for test in self.tests)
+        return min(simulated, len(self.tests) * smallest)
 
     def at_every_scale(self, alternative: str) -> float:
         """Give the p-value of "at some scale there is no difference": the largest of all.
@@ -95,3 +106,33 @@ class AcrossScales:
 
     def _df(self) -> FloatArray:
         return np.array([test.df for test in self.tests])
+
+
+def contrast_root(scales: Sequence[Dependences], weights: FloatArray) -> FloatArray:
+    """Give a root of the covariance of one contrast over several scales.
+
+    Parameters
+    ----------
+    scales : sequence of Dependences
+        Of the same rows, at each scale.
+    weights : ndarray
+        The contrast.
+
+    Returns
+    -------
+    ndarray, shape (S, r)
+        For :meth:`AcrossScales.of`; known up to a factor, which studentising takes off.
+    """
+    units = [weights @ one.jackknife.deviations for one in scales if isinstance(one, Jackknifed)]
+    if len(units) == len(scales):
+        return np.array(units)
+    crossed = [one for one in scales if isinstance(one, Crossed)]
+    if len(crossed) == len(scales):
+        parts = []
+        for side in range(3):
+            rows = np.array([weights @ one.sides[side].deviations for one in crossed])
+            n = rows.shape[1]
+            parts.append((n - 1) / n * rows @ rows.T)
+        return root_of(positive_part(parts[0] + parts[1] - parts[2]))
+    psi = np.array([weights @ one.psi for one in scales])
+    return root_of(scales[len(scales) // 2].rows.covariance(psi))

@@ -1,0 +1,204 @@
+"""Cautions about rows: copies of each other, neighbours that are alike, few clusters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reldep.data.dataset import SMALL_SAMPLE
+from reldep.data.variables import Labels, Mixed, Numeric
+from reldep.exceptions import DependentRowsWarning, Option, SmallSampleWarning
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from reldep.data.dataset import Dataset
+    from reldep.data.variables import FloatArray, IntArray, Variable
+    from reldep.stats.dependences import Dependences
+
+# Rows next to each other are alike if both variables of a pair have a correlation of neighbours
+# beyond this, so many deviations from 0.
+ALIKE, ALIKE_DEVIATIONS = 0.2, 2.5
+# The same for the influence of rows, where the data are no columns.
+ALIKE_INFLUENCE, INFLUENCE_DEVIATIONS = 0.2, 3.5
+# In a file sorted by a variable of the question neighbours are alike anyway. There the logarithm
+# of the ratio of roughness at two steps and at one must be so many of its deviations from 0.
+ROUGHNESS_DEVIATION, ROUGHNESS_DEVIATIONS = 2.2, 2.0
+# Neighbours are looked at among so many rows, and so many columns of each variable.
+MOST_ROWS, MOST_COLUMNS = 20_000, 20
+
+# Rows are called copies if at most this share of them is different, and there are more different
+# ones than a scale of answers has.
+MOST_DISTINCT, FEWEST_COPIED = 0.9, 10
+
+# Below this many clusters a t law with G - 1 degrees of freedom is only approximately right.
+FEW_CLUSTERS = 40
+
+
+def cautions_about_rows(
+    dataset: Dataset, dependences: Dependences
+) -> tuple[DependentRowsWarning | SmallSampleWarning, ...]:
+    """Look for rows that depend on each other, unless the question says that they do."""
+    return (
+        *_copies(dataset),
+        *(() if dependences.rows.any else _neighbours(dataset, dependences)),
+        *_few_clusters(dataset),
+    )
+
+
+def _neighbours(dataset: Dataset, found: Dependences) -> Iterable[DependentRowsWarning]:
+    """Notice rows next to each other that are alike, as in a series."""
+    n = len(dataset)
+    if n < SMALL_SAMPLE:
+        return
+    named = dict.fromkeys(name for pair in found.pairs for name in pair)
+    known = {name: _columns(dataset.variables[name]) for name in named if name in dataset.variables}
+    columns = {name: values for name, values in known.items() if values is not None}
+    if len(columns) < len(named):
+        correlation = _mean_correlation(found.psi)
+        deviations = INFLUENCE_DEVIATIONS
+        alike = correlation > ALIKE_INFLUENCE
+    else:
+        of = {name: neighbour_correlation(values) for name, values in columns.items()}
+        # A difference is affected where both variables of one of its pairs are.
+        correlation = max(min(of[x], of[y]) for x, y in found.pairs)
+        deviations = ALIKE_DEVIATIONS
+        alike = correlation > ALIKE and not _only_sorted(columns)
+    if alike and correlation * np.sqrt(min(n, MOST_ROWS)) > deviations:
+        yield DependentRowsWarning(
+            f"rows next to each other are alike (correlation {correlation:.2f}). If the rows are "
+            "a series in time, or several belong to one subject, the p-value is too small.",
+            [
+                "Say so by ",
+                Option("max_lag", "auto"),
+                " or ",
+                Option("clusters"),
+                "; if the file is only sorted, ignore this.",
+            ],
+        )
+
+
+def _columns(variable: Variable) -> FloatArray | None:
+    """Give the ranks of numbers and indicators of labels, centred; None for objects."""
+    parts = variable.parts if isinstance(variable, Mixed) else (variable,)
+    columns: list[FloatArray] = []
+    for part in parts:
+        if isinstance(part, Labels):
+            codes = part.codes[:MOST_ROWS]
+            columns += [(codes == code).astype(np.float64) for code in _frequent(codes)]
+        elif isinstance(part, Numeric):
+            columns += [_ranks(column[:MOST_ROWS]) for column in part.values.T[:MOST_COLUMNS]]
+        else:
+            return None
+    table = np.array(columns[:MOST_COLUMNS])
+    return np.asarray(table - table.mean(axis=1, keepdims=True))
+
+
+def _frequent(codes: IntArray) -> IntArray:
+    values, counts = np.unique(codes, return_counts=True)
+    return values[np.argsort(-counts, kind="stable")[:MOST_COLUMNS]]
+
+
+def _ranks(column: FloatArray) -> FloatArray:
+    """Give mid-ranks from 0 to 1, so that no outlier decides."""
+    _, place, counts = np.unique(column, return_inverse=True, return_counts=True)
+    middle = np.cumsum(counts) - 0.5 * counts
+    return np.asarray(middle[place.reshape(-1)] / len(column))
+
+
+def neighbour_correlation(columns: FloatArray) -> float:
+    """Give the correlation of neighbours over centred columns, shape (d, n); columns add up."""
+    energy = float((columns * columns).sum())
+    return float((columns[:, 1:] * columns[:, :-1]).sum()) / energy if energy > 0 else 0.0
+
+
+def _mean_correlation(psi: FloatArray) -> float:
+    energy = (psi * psi).sum(axis=1)
+    products = (psi[:, 1:] * psi[:, :-1]).sum(axis=1)
+    return float(np.mean(products[energy > 0] / energy[energy > 0])) if energy.any() else 0.0
+
+
+def _only_sorted(columns: dict[str, FloatArray]) -> bool:
+    """Tell whether a variable of the question orders the rows and the others have no memory.
+
+    Given the variable by which independent rows were sorted, the others wander smoothly with it
+    and have independent noise. The second differences of noise are as large at one step as at
+    two; those of a series with a memory are larger at two.
+    """
+    rest = [values for values in columns.values() if not is_in_order(values)]
+    if len(rest) == len(columns):
+        return False
+    n = next(iter(columns.values())).shape[1]
+    bar = ROUGHNESS_DEVIATIONS * ROUGHNESS_DEVIATION / np.sqrt(n)
+    return all(log_roughness(values) <= bar for values in rest)
+
+
+def is_in_order(columns: FloatArray) -> bool:
+    """Tell whether the rows rise or fall with the only column, or are in blocks of equal rows."""
+    changes = (columns[:, 1:] != columns[:, :-1]).any(axis=0)
+    n_different = len(np.unique(columns, axis=1).T) if changes.mean() < 0.5 else np.inf
+    if changes.sum() <= n_different - 1 < np.inf:
+        return True
+    steps = np.diff(columns[0])
+    return len(columns) == 1 and bool((steps >= 0).all() or (steps <= 0).all())
+
+
+def log_roughness(columns: FloatArray) -> float:
+    """Give the logarithm of the roughness at two steps over that at one; 0 for noise."""
+    middle = columns[:, 2:-2]
+    one = middle - 0.5 * (columns[:, 1:-3] + columns[:, 3:-1])
+    two = middle - 0.5 * (columns[:, :-4] + columns[:, 4:])
+    at_one, at_two = float((one * one).sum()), float((two * two).sum())
+    return float(np.log(at_two / at_one)) if at_one > 0 and at_two > 0 else 0.0
+
+
+def _copies(dataset: Dataset) -> Iterable[DependentRowsWarning]:
+    """Notice rows that are copies of each other in every variable.
+
+    Values that repeat by themselves, as on a scale of five, combine to many different rows. In
+    copied rows they do not: there are hardly more different rows than different values of the
+    most detailed variable.
+    """
+    codes = [_codes(variable) for variable in dataset.variables.values()]
+    known = [code for code in codes if code is not None]
+    n = len(dataset)
+    if len(known) < len(codes) or n < SMALL_SAMPLE:
+        return
+    most = max(len(np.unique(code)) for code in known)
+    if not FEWEST_COPIED < most <= MOST_DISTINCT * n:
+        return
+    joint = np.zeros(n, dtype=np.int64)
+    for code in known:
+        _, joint = np.unique(joint * n + code, return_inverse=True)
+    distinct = len(np.unique(joint))
+    if distinct <= MOST_DISTINCT * n and distinct <= 1.05 * most:
+        yield DependentRowsWarning(
+            f"{n - distinct} of {n} rows are copies of others in every variable. Copies are not "
+            "independent observations, and the p-value is too small.",
+            ["Drop them, or say which rows belong together by ", Option("clusters"), "."],
+        )
+
+
+def _codes(variable: Variable) -> IntArray | None:
+    """Give numbers to the different values of a variable; None for objects."""
+    if isinstance(variable, Labels):
+        return variable.codes
+    if isinstance(variable, Numeric):
+        codes = np.zeros(len(variable), dtype=np.int64)
+        for column in variable.values.T[:MOST_COLUMNS]:
+            _, inverse = np.unique(column, return_inverse=True)
+            _, codes = np.unique(codes * len(codes) + inverse.reshape(-1), return_inverse=True)
+        return codes
+    return None
+
+
+def _few_clusters(dataset: Dataset) -> Iterable[SmallSampleWarning]:
+    if dataset.clusters is None:
+        return
+    n_clusters = len(np.unique(dataset.clusters))
+    if n_clusters < FEW_CLUSTERS:
+        yield SmallSampleWarning(
+            f"only {n_clusters} clusters: p-values and intervals are approximate below "
+            f"{FEW_CLUSTERS}."
+        )
