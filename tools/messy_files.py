@@ -182,6 +182,19 @@ IN_PYTHON = [
         },
         "'age' and 'fat' do not have the same rows: 'b0' is in the index of 'fat' only",
     ),
+    Case(
+        "two slices of series, of the same length but of other rows",
+        "refused",
+        lambda: {"age": pd.Series(TRUE["age"])[2:], "fat": pd.Series(TRUE["fat"])[:-2]},
+        "'age' and 'fat' do not have the same rows: '0' is in the index of 'fat' only",
+    ),
+    Case(
+        "a series that was sorted, beside arrays",
+        "cautioned",
+        lambda: {"age": pd.Series(TRUE["age"])[::-1], "fat": np.array(TRUE["fat"])},
+        "the index of 'age' counts rows in another order",
+        values=None,
+    ),
 ]
 CHAPTERS = {
     "How the file is written": HOW_IT_IS_WRITTEN,
@@ -217,11 +230,11 @@ def run(case: Case) -> Happened:
             chosen = select_data(made, case.columns, options=ReadingOptions(**case.options))
             blocks, rows, cautions = chosen.blocks, chosen.rows, chosen.cautions
         dataset = read_dataset(blocks, missing="drop", ids=rows)
-        for variable in dataset.variables.values():
-            as_kernel("auto", variable)
+        fitted = [as_kernel("auto", one).fit(one) for one in dataset.variables.values()]
     except (ValueError, TypeError, OSError) as error:
         return Happened(str(error), (), {})
-    found = [caution for caution in dataset.cautions if isinstance(caution, DataWarning)]
+    all_cautions = (*dataset.cautions, *(note for kernel in fitted for note in kernel.cautions))
+    found = [caution for caution in all_cautions if isinstance(caution, DataWarning)]
     values = {
         name: [] if isinstance(variable, Labels) else variable.values.ravel().tolist()
         for name, variable in dataset.variables.items()

@@ -134,6 +134,13 @@ NUMBERS = [
         lambda: text(cells(income=lambda v: f"{v:06}")),
         "numbers that start with a zero, as codes do, read as numbers",
     ),
+    Case(
+        "ranges such as 40-49, fractions, 1.2 ± 0.1",
+        "cautioned",
+        lambda: text(cells(age=lambda v: f"{v // 2}-{v // 2 + 9}")),
+        "if they are numbers, their size is not used",
+        values=None,
+    ),
 ]
 MISSING_AND_LABELS = [
     Case(

@@ -120,6 +120,19 @@ def test_rows_that_cannot_be_matched_are_refused():
     assert "matched by position" in str(counted.cautions[0])
 
 
+def test_a_slice_and_a_count_that_share_labels_are_not_zipped():
+    # 5 to 79 against 0 to 74: the same number of rows, other patients.
+    with pytest.raises(ValueError, match="do not have the same rows"):
+        read_dataset({"x": pd.Series(X)[5:], "b": pd.Series(B)[:-5], "z": pd.Series(Z)[5:]})
+
+
+def test_a_sorted_series_beside_arrays_is_cautioned():
+    (caution,) = read_dataset({"x": pd.Series(X).sort_values(), "b": B, "z": Z}).cautions
+    assert str(caution).startswith("the index of 'x' counts rows in another order")
+    assert "'b', 'z' have no index" in str(caution)
+    assert read_dataset({"x": pd.Series(X), "b": B}).cautions == ()
+
+
 def test_rows_of_a_missing_value_are_named_by_the_index():
     holed = SERIES.where(SERIES.index != "p7")
     with pytest.raises(ValueError, match="1 NaN in row p7"):

@@ -142,3 +142,12 @@ def test_labels_in_other_words_are_copies_and_finer_ones_determine_the_source():
     variables = {name: read_variable(data, name) for name, data in read.items()}
     found = [str(caution).split("'")[1] for caution in near_copies(variables, "sex", list(targets))]
     assert found == ["words", "numbers", "finer"]
+
+
+def test_zeros_below_a_column_of_weights_are_suspected():
+    weights = np.r_[np.linspace(48.0, 92.0, 40), 0.0, 0.0, 0.0]
+    assert suspected_codes(weights) == [(0.0, 3)]
+    # Once may be a value; counts, shares and scales of few levels have zeros of their own.
+    assert suspected_codes(np.r_[np.linspace(48.0, 92.0, 40), 0.0]) == []
+    assert suspected_codes(np.r_[np.arange(1.0, 40.0), 0.0, 0.0]) == []
+    assert suspected_codes(np.r_[np.repeat([10.0, 15.0, 20.0], 9), 0.0, 0.0]) == []

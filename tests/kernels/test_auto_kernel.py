@@ -224,3 +224,26 @@ def test_the_caution_reaches_the_reader_of_a_result():
     digit = np.repeat(np.arange(10), 10)
     with cautioned(DataWarning, match="If they are codes of categories, pass kernel='delta'"):
         reldep.dependence(digit, np.random.default_rng(0).normal(size=100))
+
+
+def cautions_of(words):
+    answer = reldep.compare(NUMBERS, words, NUMBERS[::-1], kernel=["auto", "auto", "linear"])
+    return [str(caution) for caution in answer.warnings if type(caution) is DataWarning]
+
+
+@pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
+@pytest.mark.parametrize("write", ["{0}-{1}", "{0}/7", "{0}.5±0.1", "{0}.2 (0.1)", "{0}h {1}m"])
+def test_numbers_written_in_a_way_that_is_not_understood_are_cautioned(write):
+    (caution,) = cautions_of([write.format(i % 25, i % 25 + 10) for i in range(75)])
+    assert "first has 25 labels such as" in caution
+    assert "if they are numbers, their size is not used" in caution
+
+
+@pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
+def test_labels_that_belong_to_single_rows_are_cautioned():
+    (caution,) = cautions_of([f"plot {chr(97 + i % 26)}{i // 52}" for i in range(75)])
+    assert "labels in 75 rows: most rows share theirs with none or one other" in caution
+    assert cautions_of([f"age {10 * (i % 6)}-{10 * (i % 6) + 9}" for i in range(75)]) == []
+
+
+NUMBERS = np.random.default_rng(3).normal(size=75)

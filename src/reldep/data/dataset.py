@@ -238,5 +238,9 @@ def _check_size(n: int, n_dropped: int) -> None:
 def _dropped_in_words(n_dropped: int, n_left: int) -> tuple[ReldepWarning, ...]:
     if not n_dropped:
         return ()
-    text = f"{n_dropped} incomplete observations were dropped; {n_left} are used."
-    return (DroppedRowsWarning(text),)
+    what = (
+        "1 incomplete observation was"
+        if n_dropped == 1
+        else (f"{n_dropped} incomplete observations were")
+    )
+    return (DroppedRowsWarning(f"{what} dropped; {n_left} are used."),)

@@ -121,24 +121,24 @@ def aligned(blocks: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[DataWarnin
     """Bring pandas objects into one order by their index; refuse those that do not match.
 
     Objects whose index only counts the rows, arrays and frames of other libraries are matched
-    by position.
+    by position, unless their numbers are in part those of another index: then either may be meant.
     """
     indexes = {
         name: index for name, data in blocks.items() if (index := own_index(data)) is not None
     }
+    by_position = [name for name in blocks if name not in indexes]
     if len(indexes) < 2:
-        return dict(blocks), ()
+        return dict(blocks), _reordered_in_words(indexes, by_position)
     first_name, first = next(iter(indexes.items()))
     made: dict[str, Any] = dict(blocks)
     moved: list[str] = []
-    by_position = [name for name in blocks if name not in indexes]
     for name, index in indexes.items():
         if index.equals(first) or len(index) != len(first):
             continue  # a wrong length has a message of its own
         if index.is_unique and first.is_unique and set(index) == set(first):
             made[name] = blocks[name].loc[first]
             moved.append(name)
-        elif counts_only(index) or counts_only(first):
+        elif (counts_only(index) or counts_only(first)) and not index.isin(first).any():
             by_position.append(name)
         else:
             raise _unmatched(first_name, first, name, index)
@@ -149,7 +149,30 @@ def aligned(blocks: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[DataWarnin
             "Bring all of them into one order first, as with .loc[index].",
         )
     counted = [name for name in by_position if name in indexes]
-    return made, _in_words(first_name, moved, counted)
+    reordered = _reordered_in_words(indexes, [name for name in blocks if name not in indexes])
+    return made, (*_in_words(first_name, moved, counted), *reordered)
+
+
+def _reordered_in_words(
+    indexes: Mapping[str, Any], without: Sequence[str]
+) -> tuple[DataWarning, ...]:
+    """Say which index counts the rows, but in another order, beside data that have none."""
+    if not without:
+        return ()
+    shuffled = [
+        name
+        for name, index in indexes.items()
+        if not counts_only(index) and index.is_unique and not index.is_monotonic_increasing
+        if set(index) == set(range(len(index)))
+    ]
+    return tuple(
+        DataWarning(
+            f"the index of {_quoted([name])} counts rows in another order, as after sorting, and "
+            f"{_quoted(without)} {'has' if len(without) == 1 else 'have'} no index: their rows "
+            "were matched by position."
+        )
+        for name in shuffled
+    )
 
 
 def _quoted(names: Sequence[str]) -> str:

@@ -20,13 +20,16 @@ if TYPE_CHECKING:
 # What people and programs write for a missing number.
 _CODES = np.array(
     [
-        *(-1, -9, -99, -999, -9999, -99999, -999999),
+        *(0, -1, -9, -99, -999, -9999, -99999, -999999),
         *(77, 88, 99, 777, 888, 999, 7777, 8888, 9999, 77777, 88888, 99999, 999999, 9999999),
         *(-32768, 32767, 65535, -2147483648, 2147483647, 9.969209968386869e36),
     ]
 )
 _FILL_VALUE = 1e15
 _SHOWN = 5
+# With fewer levels 0 may be one of them.
+_LEVELS_OF_A_SCALE = 10
+
 # A block is ruled by few columns if these few have this share of its squared distances.
 RULING_SHARE = 0.8
 
@@ -47,7 +50,8 @@ def suspected_codes(column: FloatArray) -> list[tuple[float, int]]:
     """Find numbers in a column that may stand for missing values, and how often they come.
 
     A code is suspected if it is the smallest or largest value and lies apart from the others:
-    below 0 where all others are not, or farther from them than they are spread.
+    below 0 where all others are not, or farther from them than they are spread. A single 0, or
+    one in a scale of few levels, is not.
 
     Examples
     --------
@@ -62,9 +66,9 @@ def suspected_codes(column: FloatArray) -> list[tuple[float, int]]:
     while len(rest) > 3:
         low, high = rest.min(), rest.max()
         code = next((end for end in (low, high) if _may_be_code(end)), None)
-        if code is None or not _stands_apart(code, rest[rest != code]):
+        if code is None or not _stands_apart(code, rest):
             other = high if code == low and _may_be_code(high) else None
-            if other is None or not _stands_apart(other, rest[rest != other]):
+            if other is None or not _stands_apart(other, rest):
                 break
             code = other
         found.append((float(code), int((rest == code).sum())))
@@ -76,11 +80,13 @@ def _may_be_code(value: float) -> bool:
     return bool(abs(value) >= _FILL_VALUE or np.isin(value, _CODES))
 
 
-def _stands_apart(code: float, rest: FloatArray) -> bool:
-    levels = np.unique(rest)
+def _stands_apart(code: float, values: FloatArray) -> bool:
+    levels = np.unique(values[values != code])
     if len(levels) < 3:
         return False
     low, high = levels[0], levels[-1]
+    if code == 0 and ((values == 0).sum() < 2 or len(levels) < _LEVELS_OF_A_SCALE):
+        return False
     if -10 < code < 0:
         return bool(low > 0 or (low == 0 and len(levels) > 5))
     if code < 0 and low >= 0:

@@ -141,13 +141,15 @@ class Labels(Variable):
     """Categories: a code per observation and the category each code stands for.
 
     `doubt` says why the values may be no labels after all. A kernel that is chosen by the kind
-    of the data refuses them with these words; one that is asked for by name takes them. `order`
-    lists all categories from lowest to highest where the data say that they have an order.
+    of the data refuses them with these words; one that is asked for by name takes them. A
+    `caution` is less: such a kernel takes them, and says so. `order` lists all categories from
+    lowest to highest where the data say that they have an order.
     """
 
     codes: IntArray
     categories: tuple[Any, ...]
     doubt: str | None = field(default=None, kw_only=True)
+    caution: str | None = field(default=None, kw_only=True)
     order: tuple[Any, ...] | None = field(default=None, kw_only=True)
 
     def __len__(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from decimal import Decimal
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 # With fewer rows, labels that are all different are an accident.
 _FEWEST_FOR_DOUBT = 10
 _MOST_LEVELS = 0.9
+# From so many labels on it is looked whether they are labels at all.
+_MANY_LABELS = 11
+# A label that is a number with something else: 10-20, 3/4, 1.2 (0.1), 5±1, 1h 30m.
+_LIKE_NUMBER = re.compile(r"\s*[+-]?[\d.]*\d\s*\D")
 _INFINITE = (Decimal("inf"), Decimal("-inf"))
 _MOMENTS = (
     (datetime.date, np.datetime64),
@@ -193,7 +198,28 @@ def _doubted(labels: Labels, doubt: str | None) -> Labels:
             f"has {levels} different strings in {present} observations: as labels, hardly any two "
             "observations would match"
         )
-    return Labels(labels.name, labels.codes, labels.categories, doubt=doubt)
+    caution = _crowd_in_words(labels.categories, present)
+    return Labels(labels.name, labels.codes, labels.categories, doubt=doubt, caution=caution)
+
+
+def _crowd_in_words(categories: Sequence[Any], present: int) -> str | None:
+    """Say that strings are so many that they may be numbers, or names of single rows."""
+    words = [value for value in categories if isinstance(value, str)]
+    if len(words) < _MANY_LABELS:
+        return None
+    like_numbers = [word for word in words if _LIKE_NUMBER.match(word)]
+    if 2 * len(like_numbers) > len(words):
+        shown = ", ".join(cell(word) for word in like_numbers[:3])
+        return (
+            f"has {len(words)} labels such as {shown}: if they are numbers, their size is not "
+            "used. Write them as plain numbers."
+        )
+    if 2 * len(words) > present:
+        return (
+            f"has {len(words)} labels in {present} rows: most rows share theirs with none or one "
+            "other, which leaves little to compare. Put labels together that belong together."
+        )
+    return None
 
 
 def _refused(refusal: Refusal, labels: Labels) -> str:

@@ -12,7 +12,7 @@ from reldep.data.objects import WAY_OUT_OBJECTS
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable
 from reldep.exceptions import DataWarning, InputError, InputTypeError, Option
 from reldep.kernels.base import Kernel
-from reldep.kernels.categorical import Agreement, Delta
+from reldep.kernels.categorical import Agreement, Delta, FittedDelta
 from reldep.kernels.columnwise import Ordered, Standardized
 from reldep.kernels.composite import Product
 from reldep.kernels.radial import FittedRadial, Laplace
@@ -67,7 +67,7 @@ def auto_kernel(variable: Variable, numbers: Kernel = FOR_NUMBERS) -> Kernel:
         _refuse_doubtful(variable)
         if variable.order is not None:
             return Ordered()
-        return Delta()
+        return noted(Delta(), _about_labels(variable))
     if isinstance(variable, Mixed):
         return _for_mixed(variable, numbers)
     if isinstance(variable, Items):
@@ -87,10 +87,13 @@ def _for_mixed(variable: Mixed, kernel: Kernel) -> Kernel:
             way_out = f"Give each column a kernel with Columns: {part.name!r} gets Text()"
             _refuse_texts(part, [way_out])
             _refuse_doubtful(part)
+    labels = [part for part in variable.parts if isinstance(part, Labels)]
+    about_labels = tuple(note for part in labels for note in _about_labels(part))
     numbers = variable.numbers()
     if numbers is None:
-        return Delta()
-    return Product((noted(kernel, _about_numbers(numbers, kernel)), Agreement()))
+        return noted(Delta(), about_labels)
+    notes = (*_about_numbers(numbers, kernel), *about_labels)
+    return Product((noted(kernel, notes), Agreement()))
 
 
 @dataclass(frozen=True)
@@ -110,7 +113,7 @@ class _Noted(Kernel):
 
     def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedKernel:
         fitted = self.kernel.fit(variable, rng=rng)
-        if isinstance(fitted, FittedRadial):
+        if isinstance(fitted, (FittedRadial, FittedDelta)):
             return replace(fitted, notes=(*fitted.notes, *self.notes))
         return fitted
 
@@ -159,6 +162,10 @@ def _like_codes(variable: Numeric) -> tuple[DataWarning, ...]:
             ["If they are codes of categories, pass ", Option("kernel", "delta"), " for it."],
         ),
     )
+
+
+def _about_labels(labels: Labels) -> tuple[DataWarning, ...]:
+    return () if labels.caution is None else (DataWarning(f"{labels.name} {labels.caution}"),)
 
 
 def _unlike_units(variable: Numeric) -> tuple[DataWarning, ...]:

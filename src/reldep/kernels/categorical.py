@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from reldep.data.variables import FloatArray, IntArray
+    from reldep.exceptions import ReldepWarning
 
 
 def indicators(labels: Labels, rows: slice | IntArray = ALL_ROWS) -> csr_array:
@@ -29,9 +30,14 @@ def indicators(labels: Labels, rows: slice | IntArray = ALL_ROWS) -> csr_array:
 
 @dataclass(frozen=True, eq=False)
 class FittedDelta(FittedKernel):
-    """Equality of codes."""
+    """Equality of codes, and what a reader should know about the labels."""
 
     labels: Labels
+    notes: tuple[ReldepWarning, ...] = ()
+
+    @property
+    def cautions(self) -> tuple[ReldepWarning, ...]:
+        return self.notes
 
     def __len__(self) -> int:
         return len(self.labels)
