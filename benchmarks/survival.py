@@ -1,9 +1,11 @@
 """Ways to compare censored lifetimes: ``python benchmarks/survival.py --publish``.
 
-The question is always whether the lifetime depends more on x than on z. In four of the laws it
-does; in the fifth it depends on both alike. Counted is how often the answer is significant (5%,
-two-sided, CKA, fixed-kernel variance) and right, and how often it is significant and wrong. The
-table goes into docs/guide/kernels.md.
+The question is always whether the lifetime depends more on x than on z. In all laws but the last
+it does; in the last it depends on both alike. Counted is how often the answer of ``compare`` with
+its defaults is significant (5%, two-sided) and right, and how often it is significant and wrong.
+The table goes into docs/guide/kernels.md.
+
+The width of ``LogRank`` was chosen on other samples of the laws that are not in ``HELD_OUT``.
 """
 
 from __future__ import annotations
@@ -29,13 +31,16 @@ PAGE = HERE.parent / "docs" / "guide" / "kernels.md"
 BEGIN, END = "<!-- survival: begin -->", "<!-- survival: end -->"
 
 M = 100
-TEST = {"measure": "cka", "alternative": "two-sided", "variance": "fixed-kernel"}
+# Neither the seed nor these laws played a part in the choice of the kernel.
+SEED = 20_261
+HELD_OUT = {"time × e^(0.6x)", "staggered entry", "depends on z²", "x and z, opposite"}
 
 LAWS = {
     "hazard e^(0.7x)": lambda d: d["e"] * np.exp(-0.7 * d["x"]),
     "hazard e^(x + 0.4z)": lambda d: d["e"] * np.exp(-d["x"] - 0.4 * d["z"]),
     "hazard e^(0.8x²)": lambda d: d["e"] * np.exp(-0.8 * (d["x"] ** 2 - 1)),
     "spread, not mean": lambda d: np.exp(np.where(d["x"] > 0, 1.2, 0.3) * d["g"]),
+    "time × e^(0.6x)": lambda d: np.exp(0.8 * d["g"] - 0.6 * d["x"]),
     "x and z alike": lambda d: d["e"] * np.exp(-0.8 * d["x"] - 0.8 * d["z"]),
 }
 CENSORING = {
@@ -44,6 +49,9 @@ CENSORING = {
     "end of study": lambda d: np.full(M, np.quantile(d["life"], 0.6)),
     "depends on x": lambda d: d["c"] * np.exp(-1.5 * d["x"]),
     "depends on z": lambda d: d["c"] * np.exp(-1.5 * d["z"]),
+    "staggered entry": lambda d: d["u"] * np.quantile(d["life"], 0.8),
+    "depends on z²": lambda d: d["c"] * np.exp(-0.9 * (d["z"] ** 2 - 1)),
+    "x and z, opposite": lambda d: d["c"] * np.exp(d["x"] - d["z"]),
 }
 
 
@@ -70,12 +78,13 @@ def share(law, censoring, n, rng):
     for _ in range(n):
         d = dict(zip("xzg", rng.normal(size=(3, M)), strict=True))
         d |= dict(zip("ec", rng.exponential(size=(2, M)), strict=True))
+        d["u"] = rng.uniform(size=M)
         d["life"] = LAWS[law](d)
         left = CENSORING[censoring](d)
         time, event = np.minimum(d["life"], left), d["life"] <= left
         n_events += int(event.sum())
         for way, read in WAYS.items():
-            answer = reldep.compare(read(time, event), d["x"], d["z"], **TEST)
+            answer = reldep.compare(read(time, event), d["x"], d["z"], alternative="two-sided")
             if answer.pvalue < 0.05:
                 counts[way][int(answer.statistic < 0)] += 1
     return {
@@ -92,7 +101,10 @@ def table(found):
     ]
     for row in found:
         cells = " | ".join(f"{row[way][0]:.2f} / {row[way][1]:.2f}" for way in WAYS)
-        lines.append(f"| {row['law']} | {row['censoring']} | {row['events']:.0%} | {cells} |")
+        law, censoring = (
+            name + "*" * (name in HELD_OUT) for name in (row["law"], row["censoring"])
+        )
+        lines.append(f"| {law} | {censoring} | {row['events']:.0%} | {cells} |")
     return "\n".join(lines)
 
 
@@ -100,10 +112,10 @@ def main():
     """Simulate, and write the table where it belongs."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--publish", action="store_true", help="write docs/guide/kernels.md")
-    parser.add_argument("--draws", type=int, default=100)
+    parser.add_argument("--draws", type=int, default=200)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", ReldepWarning)
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     found = []
     for law in LAWS:
         for censoring in CENSORING:

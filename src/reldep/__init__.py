@@ -9,6 +9,7 @@ from reldep.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from reldep import datasets, engine, exceptions, kernels, plotting
+    from reldep.data.lifetimes import Survival
     from reldep.engine import DaskEngine, Dense, Features, Influence, LowRank, Tiled
     from reldep.exceptions import ReldepWarning
     from reldep.questions.compare import compare, paper_test
@@ -39,6 +40,7 @@ _HOMES = {
     "Influence": "reldep.engine",
     "LowRank": "reldep.engine",
     "ReldepWarning": "reldep.exceptions",
+    "Survival": "reldep.data.lifetimes",
     "Tiled": "reldep.engine",
     "cka": "reldep.questions.dependence",
     "compare": "reldep.questions.compare",
@@ -66,6 +68,7 @@ __all__ = [
     "Influence",
     "LowRank",
     "ReldepWarning",
+    "Survival",
     "Tiled",
     "cka",
     "compare",

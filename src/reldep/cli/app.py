@@ -68,7 +68,8 @@ def application(words: Sequence[str] = ()) -> typer.Typer:
     }
     # A line that is being completed stands in the environment, and may go on in any way.
     used = [*SENTENCES, "describe"] if "_RELDEP_COMPLETE" in os.environ else words[:1]
-    add_questions(app, _Command, QUESTIONS, used)
+    lifetime = any(word.partition("=")[0] == "--survival" for word in words)
+    add_questions(app, _Command, QUESTIONS, used, has_lifetime=lifetime)
     describe = describing() if "describe" in used else listed
     app.command("describe", cls=_Command, help=DESCRIPTION, rich_help_panel=QUESTIONS)(describe)
     for name, command in own.items():

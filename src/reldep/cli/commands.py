@@ -102,7 +102,9 @@ WRITING: dict[str, Any] = {
 }
 
 
-def add_questions(app: typer.Typer, cls: Any, panel: str, used: Collection[str]) -> None:
+def add_questions(
+    app: typer.Typer, cls: Any, panel: str, used: Collection[str], *, has_lifetime: bool = False
+) -> None:
     """Give the application a command for every question.
 
     Those not in `used` are only listed: their declarations load NumPy and more.
@@ -112,7 +114,7 @@ def add_questions(app: typer.Typer, cls: Any, panel: str, used: Collection[str])
             from reldep.questions.asking import declared
 
             question = declared(name)
-            command, text = asking(question), _help(question)
+            command, text = asking(question, has_lifetime=has_lifetime), _help(question)
         else:
             command, text = listed, _plain(_in_words(name))
         app.command(name, cls=cls, help=text, rich_help_panel=panel)(command)
@@ -138,12 +140,18 @@ def _plain(text: str) -> str:
     return escape(text)
 
 
-def asking(question: Question) -> Callable[..., None]:
-    """Make the command that asks a question; typer sees its options one by one."""
+def asking(question: Question, *, has_lifetime: bool = False) -> Callable[..., None]:
+    """Make the command that asks a question; typer sees its options one by one.
+
+    Where the line has a lifetime, the first slot may be left out: the lifetime belongs there.
+    """
     data = [choice for choice in question.options if choice.panel == DATA]
+    slots = list(question.slots)
+    if has_lifetime:
+        slots[0] = replace(slots[0], required=False)
     parameters = [
         _parameter("files", FILES),
-        *(_slot(slot) for slot in question.slots),
+        *(_slot(slot) for slot in slots),
         _parameter("join", JOIN, None),
         _parameter("where", WHERE, None),
         *(_choice(choice) for choice in data),

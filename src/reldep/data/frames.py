@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reldep.data.checks import cell, listing, quoted, repeated
+from reldep.data.lifetimes import Survival
 from reldep.data.rows import Rows
 from reldep.exceptions import DataWarning, InputError
 
@@ -95,7 +96,9 @@ def with_plain_names(data: Any, name: str) -> Any:
 
 
 def own_index(data: Any) -> Any | None:
-    """Give the index of a pandas object; of anything else there is none."""
+    """Give the index of a pandas object, or of lifetimes made of such; else there is none."""
+    if isinstance(data, Survival):
+        return data.row_index
     if frame_library(data) != "pandas" or not hasattr(data, "iloc"):
         return None
     return data.index
@@ -136,7 +139,7 @@ def aligned(blocks: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[DataWarnin
         if index.equals(first) or len(index) != len(first):
             continue  # a wrong length has a message of its own
         if index.is_unique and first.is_unique and set(index) == set(first):
-            made[name] = blocks[name].loc[first]
+            made[name] = _in_order_of(first, blocks[name])
             moved.append(name)
         elif (counts_only(index) or counts_only(first)) and not index.isin(first).any():
             by_position.append(name)
@@ -173,6 +176,12 @@ def _reordered_in_words(
         )
         for name in shuffled
     )
+
+
+def _in_order_of(index: Any, data: Any) -> Any:
+    if isinstance(data, Survival):
+        return data.take(data.row_index.get_indexer(index))
+    return data.loc[index]
 
 
 def _quoted(names: Sequence[str]) -> str:

@@ -20,6 +20,7 @@ from reldep.data.frames import (
     unwrapped,
     with_plain_names,
 )
+from reldep.data.lifetimes import Lifetime, Survival, lifetimes_variable
 from reldep.data.variables import (
     FloatArray,
     Items,
@@ -91,6 +92,8 @@ def _dispatch(data: Any, name: str) -> Variable:
         return _from_sparse(data, name)
     if isinstance(data, np.ndarray):
         return _from_array(data, name)
+    if isinstance(data, Survival):
+        return lifetimes_variable(data[:], name)
     data = unwrapped(data)
     if frame_library(data) is not None:
         return _from_frame_library(data, name)
@@ -177,6 +180,8 @@ def _from_sequence(values: list[Any], name: str) -> Variable:
         return read_moments(values, name)
     if all(isinstance(value, (list, tuple, np.ndarray)) for value in present):
         return _from_rows(values, name)
+    if all(isinstance(value, Lifetime) for value in present):
+        return lifetimes_variable([None if is_missing(value) else value for value in values], name)
     return Items(name, values)
 
 
@@ -264,6 +269,9 @@ def _from_series(series: nw.Series[Any], name: str) -> Variable:
         if isinstance(nested, Numeric):
             return replace(nested, columns=(name,) * nested.values.shape[1])
         return nested
+    if isinstance(dtype, nw.Struct) and {one.name for one in dtype.fields} == {"time", "event"}:
+        cells = series.to_list()
+        return lifetimes_variable([None if one is None else Lifetime(**one) for one in cells], name)
     raise InputTypeError(
         f"column {name!r} has type {dtype}, which is neither numbers nor labels.",
         "Convert it first.",
@@ -281,6 +289,11 @@ def _combine(name: str, columns: Sequence[Variable]) -> Variable:
     ]
     odd = [column for column in flat if not isinstance(column, (Numeric, Labels))]
     if odd:
+        if isinstance(odd[0], Items) and isinstance(odd[0].items[0], Lifetime | None):
+            raise InputTypeError(
+                f"column {odd[0].name!r} of {name} holds lifetimes.",
+                "Make it a variable of its own.",
+            )
         raise InputTypeError(
             f"column {odd[0].name!r} of {name} is neither numbers nor labels.", WAY_OUT_OBJECTS
         )

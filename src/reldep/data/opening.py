@@ -29,7 +29,7 @@ from reldep.data.sources import (
     text_content,
 )
 from reldep.data.surveys import SURVEYS, open_survey
-from reldep.data.table import Table, finished_table
+from reldep.data.table import Table, finished_table, with_lifetimes
 from reldep.data.workbooks import open_workbook
 from reldep.exceptions import InputError, Option
 
@@ -123,10 +123,10 @@ def open_table(
 
 def _of_stated_kinds(table: Table, reading: ReadingOptions) -> Table:
     """Give columns the kinds that the options state."""
-    if reading.numbers is None and reading.date_columns is None:
-        return table
-    usual = usual_form(table.texts[0].dialect, reading) if table.texts else None
-    return with_kinds(table, reading, usual)
+    if reading.numbers is not None or reading.date_columns is not None:
+        usual = usual_form(table.texts[0].dialect, reading) if table.texts else None
+        table = with_kinds(table, reading, usual)
+    return with_lifetimes(table, reading)
 
 
 def _check_request(places: list[str], join: str | None) -> None:

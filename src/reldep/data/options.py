@@ -42,6 +42,9 @@ class ReadingOptions:
     dates : str or mapping of str to str
         What a date or time becomes: ``"elapsed"``, the days since the first one, or its place in
         a cycle, ``"hour"`` of the day, ``"weekday"`` or ``"month"``; for all columns or by name.
+    survival : tuple of str
+        Lifetimes, each by its columns: ``"days,died"``, or ``"days,status=2"`` if 2 marks an
+        event. The column of times then holds lifetimes (:class:`~reldep.Survival`).
 
     Examples
     --------
@@ -61,6 +64,7 @@ class ReadingOptions:
     numbers: str | None = None
     date_columns: str | None = None
     dates: str | Mapping[str, str] = "elapsed"
+    survival: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         codes = self.na
@@ -68,6 +72,9 @@ class ReadingOptions:
             object.__setattr__(self, "na", (codes,))
         else:
             object.__setattr__(self, "na", tuple(codes))
+        survival: str | tuple[str, ...] = self.survival
+        given = (survival,) if isinstance(survival, str) else tuple(survival)
+        object.__setattr__(self, "survival", given)
         if self.decimal is not None:
             check_choice("decimal", self.decimal, (".", ","))
         if self.thousands is not None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from reldep.data.table import Table
 
-_NUMERIC = {ColumnType.NUMBER, ColumnType.INTEGER}
+_NUMERIC = {ColumnType.NUMBER, ColumnType.INTEGER, ColumnType.LIFETIME}
 _NESTED = {ColumnType.OTHER, ColumnType.CYCLE}
 _LABELS = {ColumnType.CATEGORY, ColumnType.TEXT}
 
@@ -135,6 +135,8 @@ def _kernel(kind: ColumnType, n_present: int, n_unique: int | None) -> str:
         return "none: all missing"
     if n_unique == 1:
         return "none: constant"
+    if kind is ColumnType.LIFETIME:
+        return "LogRank"
     if kind in _NUMERIC or kind in (ColumnType.CYCLE, ColumnType.DATE):
         return "Laplace (mean)"
     if kind is ColumnType.TEXT:

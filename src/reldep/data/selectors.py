@@ -39,6 +39,7 @@ class ColumnType(StrEnum):
     TEXT = "text"
     DATE = "date"
     CYCLE = "place in a cycle"
+    LIFETIME = "lifetime"
     MIXED = "numbers and words"
     OTHER = "other"
 
@@ -214,6 +215,24 @@ def parse_weight(text: str) -> tuple[tuple[str, str], float]:
     if not math.isfinite(weight):
         raise InputError(f"{form}: a weight must be finite")
     return (_bare_or_quoted(names[0], text), _bare_or_quoted(names[1], text)), weight
+
+
+def parse_lifetime(text: str) -> tuple[str, str, str | None]:
+    """Read the columns of a lifetime, written ``TIME,EVENT`` or ``TIME,EVENT=VALUE``.
+
+    Examples
+    --------
+    >>> parse_lifetime("days,died"), parse_lifetime("days,status=2")
+    (('days', 'died', None), ('days', 'status', '2'))
+    """
+    pieces = _split(text, ",")
+    event, *value = _split(pieces[-1], "=", maximum=1)
+    if len(pieces) != 2 or "" in (*pieces, event, *value):
+        raise InputError(
+            f"expected a column of times and one of events, such as 'days,died' or "
+            f"'days,status=2' if 2 marks an event; got {text!r}"
+        )
+    return pieces[0], event, value[0] if value else None
 
 
 def _split(text: str, separator: str, *, maximum: int = -1) -> list[str]:

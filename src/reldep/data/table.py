@@ -9,6 +9,7 @@ import numpy as np
 
 from reldep.data.cells import ROW, Cleaned, Refusal, cycle
 from reldep.data.checks import cell, printable
+from reldep.data.lifetimes import event_beside, read_lifetimes
 from reldep.data.notation import WAYS_OUT
 from reldep.data.queries import (
     WIDE,
@@ -24,7 +25,13 @@ from reldep.data.queries import (
     typed_columns,
 )
 from reldep.data.rows import Places, Rows
-from reldep.data.selectors import ColumnType, known_column, select_blocks, select_columns
+from reldep.data.selectors import (
+    ColumnType,
+    known_column,
+    parse_lifetime,
+    select_blocks,
+    select_columns,
+)
 from reldep.exceptions import DataWarning, InputError, Option
 
 if TYPE_CHECKING:
@@ -65,6 +72,9 @@ class Table:
         What was understood about the file as a whole.
     column_said : mapping of str to sequence of str
         What was understood about a column.
+    lifetimes : mapping of str to tuple of str
+        The columns of times, each with its column of events and the value that marks an event,
+        if the user named one.
     """
 
     name: str
@@ -77,9 +87,16 @@ class Table:
     join: JoinReport | None = None
     said: tuple[str, ...] = ()
     column_said: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
+    lifetimes: Mapping[str, tuple[str, str | None]] = field(default_factory=dict, repr=False)
 
     def select(self, expression: str) -> list[str]:
         """Return the columns an expression such as ``"age,ge_*"`` names."""
+        for time, (event, _) in self.lifetimes.items():
+            if event in (piece.strip() for piece in expression.split(",")):
+                raise InputError(
+                    f"column {event!r} is part of the lifetimes in {time!r}",
+                    f"name {time!r} alone.",
+                )
         return select_columns(expression, self.columns, source=printable(self.name))
 
     def blocks(self, definitions: Sequence[str]) -> dict[str, list[str]]:
@@ -125,14 +142,37 @@ class Table:
             known_column(name, self.columns, source)
         self._refuse_mixed(names)
         ids = [] if id_column is None else [known_column(id_column, self.columns, source)]
-        wanted = list(dict.fromkeys([*names, *ids, ROW]))
+        events = [self.lifetimes[name][0] for name in names if name in self.lifetimes]
+        wanted = list(dict.fromkeys([*names, *ids, *events, ROW]))
         frame = self._run(self._rows(where).select(named(wanted)), len(wanted))
         if frame.height == 0:
             raise InputError(f"no row of {source} satisfies the condition {where!r}.")
         rows = self.places.rows(frame[ROW].to_numpy().astype(np.int64))
         if id_column is not None:
             rows = Rows(rows.positions, frame[id_column].to_list(), id_column)
-        return frame.select(named(names)), rows
+        made = [self._lifetime(name, frame, rows) for name in names if name in self.lifetimes]
+        return frame.with_columns(made).select(named(names)), rows
+
+    def _lifetime(self, name: str, frame: pl.DataFrame, rows: Rows) -> pl.Series:
+        """Put a column of times and its events together, one struct a row."""
+        import polars as pl
+
+        event, value = self.lifetimes[name]
+        times, events, known = read_lifetimes(
+            frame[name].to_list(),
+            frame[event].to_list(),
+            event_value=value,
+            names=(name, event),
+            way_out=lambda value: [Option("survival", f"{name},{event}={value}"), "."],
+            rows=rows,
+        )
+        cells = [
+            {"time": time, "event": ended} if is_known else None
+            for time, ended, is_known in zip(
+                times.tolist(), events.tolist(), known.tolist(), strict=True
+            )
+        ]
+        return pl.Series(name, cells, dtype=pl.Struct({"time": pl.Float64, "event": pl.Boolean}))
 
     def cautions(self, columns: Sequence[str]) -> tuple[DataWarning, ...]:
         """Say what was understood about the file and some of its columns."""
@@ -147,7 +187,28 @@ class Table:
             shown = ", ".join(repr(name) for name in names[:_SHOWN])
             more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
             spoken.append(f"{noun} {shown}{more} of {printable(self.name)}: {text}.")
-        return tuple(DataWarning(text) for text in [*file, *spoken])
+        return (
+            *(DataWarning(text) for text in [*file, *spoken]),
+            *(self._may_be_censored(columns)),
+        )
+
+    def _may_be_censored(self, columns: Sequence[str]) -> list[DataWarning]:
+        """Caution about a time that is used without the column that tells how it ended."""
+        cautions = []
+        for name in columns:
+            if self.columns.get(name) not in (ColumnType.NUMBER, ColumnType.INTEGER):
+                continue
+            event = event_beside(name, (other for other in self.columns if other not in columns))
+            if event is not None:
+                cautions.append(
+                    DataWarning(
+                        f"by their names, {name!r} may be a time under observation and {event!r} "
+                        "may tell how it ended. A censored time taken as a lifetime can give a "
+                        "wrong answer with a small p-value.",
+                        ["If so, pass ", Option("survival", f"{name},{event}"), "."],
+                    )
+                )
+        return cautions
 
     def count_rows(self, where: str | None = None) -> int:
         """Count the rows, or those for which a condition holds."""
@@ -297,6 +358,37 @@ def _without_codes(frame: pl.LazyFrame, options: ReadingOptions) -> pl.LazyFrame
     return frame.with_columns(
         pl.when(values.cast(pl.Float64).is_in(numbers)).then(None).otherwise(values).name.keep()
     )
+
+
+def with_lifetimes(table: Table, options: ReadingOptions) -> Table:
+    """Return the table with columns of times that hold lifetimes, where the options say so."""
+    columns, found = dict(table.columns), dict[str, tuple[str, str | None]]()
+    for text in options.survival:
+        *pair, value = parse_lifetime(text)
+        time, event = (_single(table, text, str(expression)) for expression in pair)
+        if time == event or {time, event} & {*found, *(one for one, _ in found.values())}:
+            raise InputError(
+                "names a column twice",
+                "give each lifetime two columns.",
+                argument="survival",
+                value=text,
+            )
+        found[time] = (event, value)
+        columns[time] = ColumnType.LIFETIME
+        del columns[event]
+    return replace(table, columns=columns, lifetimes=found)
+
+
+def _single(table: Table, text: str, expression: str) -> str:
+    columns = table.select(expression)
+    if len(columns) > 1:
+        raise InputError(
+            f"names {len(columns)} columns with {expression!r}",
+            "give one.",
+            argument="survival",
+            value=text,
+        )
+    return columns[0]
 
 
 def _as_number(code: str | float) -> float | None:

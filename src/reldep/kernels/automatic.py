@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reldep.data.lifetimes import Lifetime
 from reldep.data.objects import WAY_OUT_OBJECTS
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable
 from reldep.exceptions import DataWarning, InputError, InputTypeError, Option
@@ -16,7 +17,7 @@ from reldep.kernels.categorical import Agreement, Delta, FittedDelta
 from reldep.kernels.columnwise import Ordered, Standardized
 from reldep.kernels.composite import Product
 from reldep.kernels.radial import FittedRadial, Laplace
-from reldep.kernels.survival import Lifetime, LogRank
+from reldep.kernels.survival import LogRank
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray

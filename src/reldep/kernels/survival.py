@@ -1,4 +1,4 @@
-"""Lifetimes that may be censored: a kind of data, and the kernel for it.
+"""The kernel for lifetimes that may be censored.
 
 Of a patient who left the study after two years it is known that the lifetime is longer than two
 years. Taken as a lifetime of two years, such times give confident wrong answers as soon as
@@ -8,14 +8,14 @@ still under observation has the event next.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from reldep.data.checks import check_positive
+from reldep.data.lifetimes import Lifetime, Survival
 from reldep.data.variables import Items, Numeric, Variable
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.mapped import MappedKernel
@@ -23,93 +23,12 @@ from reldep.kernels.mapped import MappedKernel
 if TYPE_CHECKING:
     from reldep.data.variables import BoolArray, FloatArray
 
+__all__ = ["Hazard", "LogRank", "Survival", "time_features"]
+
 # Places on [0, 1] from which the Gaussian kernel in time is interpolated: with the eigenvalues
 # that count for nothing left out, the values are exact to about 1e-12.
 GRID = np.linspace(0.0, 1.0, 80)
 NEGLIGIBLE = 1e-13
-
-
-@dataclass(frozen=True, slots=True)
-class Lifetime:
-    """The time under observation, and whether it ended with the event."""
-
-    time: float
-    event: bool
-
-
-class Survival(Sequence[Lifetime | None]):
-    """Right-censored lifetimes, to be passed in place of an array.
-
-    Parameters
-    ----------
-    time : array_like of float
-        The time under observation, at least 0.
-    event : array_like of bool or 0/1
-        Whether the time ended with the event (death, failure, relapse); otherwise it is censored:
-        the event had not happened by then.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import reldep
-    >>> from reldep.kernels import Survival
-    >>> rng = np.random.default_rng(0)
-    >>> risk, other = rng.normal(size=(2, 200))
-    >>> lifetime, left = rng.exponential(np.exp(-risk)), rng.exponential(np.exp(-2 * other))
-    >>> patients = Survival(np.minimum(lifetime, left), lifetime <= left)
-    >>> patients
-    Survival(200 observations, 105 events)
-    >>> bool(reldep.compare(patients, risk, other, measure="cka").pvalue < 0.001)
-    True
-
-    Taken as a lifetime, the time seems to depend on what only made people leave:
-
-    >>> time = np.minimum(lifetime, left)
-    >>> bool(reldep.compare(time, other, risk, measure="cka").pvalue < 0.05)
-    True
-    """
-
-    def __init__(self, time: Any, event: Any) -> None:
-        times, events = _numbers(time, "time"), _numbers(event, "event")
-        if len(times) != len(events):
-            raise InputError(
-                f"time has {len(times)} entries and event {len(events)}", "pass one of each a row."
-            )
-        if (times < 0).any():
-            row = int(np.argmax(times < 0))
-            raise InputError(
-                f"time is {times[row]:g} in row {row}", "pass times since the start, at least 0."
-            )
-        odd = np.isfinite(events) & ~np.isin(events, (0.0, 1.0))
-        if odd.any():
-            row = int(np.argmax(odd))
-            raise InputError(
-                f"event is {events[row]:g} in row {row}",
-                "pass True or 1 for an event, False or 0 for a censored time.",
-            )
-        self._known = np.isfinite(times) & np.isfinite(events)
-        self._times = times
-        self._events = events == 1
-
-    def __len__(self) -> int:
-        return len(self._times)
-
-    @overload
-    def __getitem__(self, index: int) -> Lifetime | None: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[Lifetime | None]: ...
-
-    def __getitem__(self, index: int | slice) -> Lifetime | list[Lifetime | None] | None:
-        if isinstance(index, slice):
-            return [self[i] for i in range(len(self))[index]]
-        if not self._known[index]:
-            return None
-        return Lifetime(float(self._times[index]), bool(self._events[index]))
-
-    def __repr__(self) -> str:
-        n_events = int((self._events & self._known).sum())
-        return f"Survival({len(self)} observations, {n_events} events)"
 
 
 @dataclass(frozen=True)
@@ -124,8 +43,8 @@ class LogRank(MappedKernel):
     are independent given that variable. With a constant l this is the log-rank (Cox score)
     statistic; the Gaussian l sees hazards that cross as well.
 
-    It is the default for :class:`Survival`. It is not characteristic for the pair (time, event),
-    on purpose: what only censoring depends on is not seen.
+    It is the default for :class:`~reldep.Survival`. It is not characteristic for the pair (time,
+    event), on purpose: what only censoring depends on is not seen.
 
     Parameters
     ----------
@@ -140,7 +59,8 @@ class LogRank(MappedKernel):
 
     Examples
     --------
-    >>> from reldep.kernels import LogRank, Survival
+    >>> from reldep import Survival
+    >>> from reldep.kernels import LogRank
     >>> LogRank(width=1e6)(Survival([1, 2, 3, 4], [1, 0, 1, 1])).round(2)
     array([[ 0.56, -0.19,  0.19, -0.56],
            [-0.19,  0.06, -0.06,  0.19],
@@ -232,23 +152,6 @@ def _basis(width: float) -> FloatArray:
 
 def _gaussian(places: FloatArray, width: float) -> FloatArray:
     return np.exp(-0.5 * np.square((places[:, None] - GRID) / width))
-
-
-def _numbers(values: Any, argument: str) -> FloatArray:
-    """Read a list, an array or a series; None and other marks of missing values become NaN."""
-    if hasattr(values, "to_numpy"):
-        values = values.to_numpy()
-    try:
-        listed = [
-            np.nan if value is None or type(value).__name__ == "NAType" else float(value)
-            for value in values
-        ]
-    except (TypeError, ValueError) as error:
-        raise InputTypeError(
-            f"{argument} holds something that is not a number ({error})",
-            "pass numbers for time, and True/False or 1/0 for event.",
-        ) from error
-    return np.array(listed, dtype=np.float64)
 
 
 def _lifetimes(variable: Variable) -> tuple[FloatArray, BoolArray]:

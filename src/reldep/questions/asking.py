@@ -15,6 +15,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from reldep.data.checks import check_choice, check_level, check_names_known
+from reldep.data.selectors import parse_lifetime
 from reldep.exceptions import InputError, Option
 from reldep.kernels.base import Kernel
 from reldep.questions import SENTENCES
@@ -63,11 +64,20 @@ class Request:
     def __post_init__(self) -> None:
         check_choice("question", self.question, SENTENCES)
         check_level("alpha", self.alpha)
+        self._place_lifetime()
         check_names_known("slots", self.slots, [slot.name for slot in self.asked.slots], "slot")
         check_names_known("options", self.options, [c.name for c in self.asked.options], "option")
         for slot in self.asked.slots:
             if slot.required and not self.slots.get(slot.name):
                 raise InputError(["nothing is put into ", Option(slot.name)], "name its columns.")
+
+    def _place_lifetime(self) -> None:
+        """Put a lifetime into the first slot, if that one is empty."""
+        lifetimes = many(self.reading.get("survival"))
+        slot = self.asked.slots[0]
+        if len(lifetimes) == 1 and slot.required and not self.slots.get(slot.name):
+            time, _, _ = parse_lifetime(lifetimes[0])
+            object.__setattr__(self, "slots", {**self.slots, slot.name: time})
 
     @cached_property
     def asked(self) -> Question:

@@ -144,6 +144,13 @@ READING = (
         "elapsed",
         ("elapsed", "hour", "weekday", "month"),
     ),
+    Choice(
+        "survival",
+        "Censored lifetimes: the columns TIME,EVENT, or TIME,EVENT=VALUE if VALUE marks the "
+        "event. Name TIME where the lifetime belongs; left out, it is the source.",
+        (),
+        kind="texts",
+    ),
 )
 
 

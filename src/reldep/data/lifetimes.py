@@ -1,0 +1,358 @@
+"""Lifetimes that may be censored: times and events, read without guessing.
+
+Whether a time ended with the event is written in many ways, and read the wrong way round it gives
+a confident wrong answer. So only what has one meaning is understood; everything else is refused,
+with a way to say which value marks the event.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from reldep.data.checks import cell, listing
+from reldep.data.rows import Rows
+from reldep.data.variables import Items
+from reldep.data.written_numbers import are_moments, float_of, is_missing, is_number, read_moments
+from reldep.exceptions import DataWarning, InputError, InputTypeError, Option
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from reldep.data.variables import BoolArray, FloatArray, IntArray
+
+FEWEST_EVENTS = 20
+
+# What marks an event, and what a censored time, whatever the column is called.
+_EVENT = {"event", "dead", "died", "deceased", "death", "failed", "failure"}
+_EVENT |= {"relapse", "relapsed", "progressed", "progression", "recurred", "recurrence"}
+_CENSORED = {"censored", "alive", "living", "no event", "not dead", "event-free", "event free"}
+_CENSORED |= {"disease free", "diseasefree", "disease-free", "lost to follow-up", "withdrawn"}
+# What answers the question that the column's name asks.
+_YES = {"1", "1.0", "true", "t", "yes", "y"}
+_NO = {"0", "0.0", "false", "f", "no", "n"}
+# Columns of such names ask whether the event did *not* happen.
+_ASKS_THE_OPPOSITE = re.compile(r"cens|alive|living|surviv(ed|or)", re.IGNORECASE)
+# Names by which times under observation and their events are often stored.
+_TIMES = {"time", "days", "weeks", "months", "years", "survival", "followup", "futime", "duration"}
+_TIMES |= {"lifetime", "os", "pfs", "dfs", "rfs", "tte"}
+_EVENTS = {"event", "died", "dead", "death", "deceased", "censored", "censor", "cens", "fustat"}
+_EVENTS |= {"vital"}
+# From this share on, events that are missing are hardly an accident.
+_MANY_MISSING = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Lifetime:
+    """The time under observation, and whether it ended with the event."""
+
+    time: float
+    event: bool
+
+
+class Survival(Sequence[Lifetime | None]):
+    """Right-censored lifetimes, to be passed in place of an array.
+
+    Parameters
+    ----------
+    time : array_like of float
+        The time under observation, at least 0; spans of time are counted in days.
+    event : array_like
+        Whether the time ended with the event (death, failure, relapse); otherwise it is censored:
+        the event had not happened by then. Booleans, 1/0, yes/no, and words such as dead/alive
+        are understood. Anything else is refused unless `event_value` says how to read it.
+    event_value : object, optional
+        The value of `event` that marks an event; all others then are censored.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import reldep
+    >>> rng = np.random.default_rng(0)
+    >>> risk, other = rng.normal(size=(2, 200))
+    >>> lifetime, left = rng.exponential(np.exp(-risk)), rng.exponential(np.exp(-2 * other))
+    >>> patients = reldep.Survival(np.minimum(lifetime, left), lifetime <= left)
+    >>> patients
+    Survival(200 observations, 105 events)
+    >>> bool(reldep.compare(patients, risk, other).pvalue < 0.001)
+    True
+
+    Taken as a lifetime, the time seems to depend on what only made people leave:
+
+    >>> time = np.minimum(lifetime, left)
+    >>> bool(reldep.compare(time, other, risk).pvalue < 0.05)
+    True
+
+    R's package survival writes 1 for a censored time and 2 for an event:
+
+    >>> reldep.Survival([306, 455, 1010], [2, 2, 1], event_value=2)
+    Survival(3 observations, 2 events)
+    """
+
+    def __init__(self, time: Any, event: Any, *, event_value: Any = None) -> None:
+        names = tuple(
+            str(getattr(values, "name", None) or default)
+            for values, default in ((time, "time"), (event, "event"))
+        )
+        self.row_index: Any = _common_index(time, event)
+        times, events = _listed(time, "time"), _listed(event, "event")
+        if len(times) != len(events):
+            raise InputError(
+                f"time has {len(times)} entries and event {len(events)}", "pass one of each a row."
+            )
+        self._times, self._events, self._known = read_lifetimes(
+            times,
+            events,
+            event_value=event_value,
+            names=(names[0], names[1]),
+            way_out=lambda value: [Option("event_value", value), "."],
+        )
+
+    def __len__(self) -> int:
+        return len(self._times)
+
+    @overload
+    def __getitem__(self, index: int) -> Lifetime | None: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Lifetime | None]: ...
+
+    def __getitem__(self, index: int | slice) -> Lifetime | list[Lifetime | None] | None:
+        if isinstance(index, slice):
+            return [self[i] for i in range(len(self))[index]]
+        if not self._known[index]:
+            return None
+        return Lifetime(float(self._times[index]), bool(self._events[index]))
+
+    def __repr__(self) -> str:
+        n_events = int((self._events & self._known).sum())
+        return f"Survival({len(self)} observations, {n_events} events)"
+
+    def take(self, rows: IntArray) -> list[Lifetime | None]:
+        """Keep some observations, in the order given."""
+        return [self[int(row)] for row in rows]
+
+
+def lifetimes_variable(items: Sequence[Lifetime | None], name: str) -> Items:
+    """Make lifetimes a variable, with a caution where few events say little about the hazard."""
+    n_events = sum(item is not None and item.event for item in items)
+    cautions: tuple[DataWarning, ...] = ()
+    if 0 < n_events < FEWEST_EVENTS:
+        few = f"only {n_events} of the {len(items)} times of {name} ended with the event."
+        cautions = (
+            DataWarning(few, "The answer rests on these, however many rows there are."),
+        )
+    return Items(name, list(items), cautions=cautions)
+
+
+def read_lifetimes(
+    times: list[Any],
+    events: list[Any],
+    *,
+    event_value: Any = None,
+    names: tuple[str, str] = ("time", "event"),
+    way_out: Callable[[Any], list[str | Option]],
+    rows: Rows | None = None,
+) -> tuple[FloatArray, BoolArray, BoolArray]:
+    """Read times and events; give the times, whether each ended with the event, which are known.
+
+    Parameters
+    ----------
+    times, events : list
+    event_value : object, optional
+        The value that marks an event.
+    names : tuple of str
+        Of both, for messages.
+    way_out : function of a value
+        Words that tell how to say that a value marks the event.
+    rows : Rows, optional
+        What to call the rows in messages.
+    """
+    places = rows or Rows.of(len(times))
+    lengths = _read_times(times, names[0], places)
+    marks = _read_events(events, names[1], event_value, way_out, places)
+    gaps = np.isnan(marks)
+    known = np.isfinite(lengths) & ~gaps
+    if not (marks == 0).any() and gaps.mean() >= _MANY_MISSING and (marks == 1).any():
+        raise InputError(
+            f"{names[1]} marks {int((marks == 1).sum())} events and no censored time, and is "
+            f"missing in {int(gaps.sum())} rows.",
+            "If a missing value stands for a censored time, write 0 there; without these rows "
+            "nobody would be censored.",
+        )
+    if (marks == 0).any() and not (known & (marks == 0)).any():
+        raise InputError(
+            f"{names[0]} is missing in all {int((marks == 0).sum())} rows that are censored.",
+            "Fill in how long these were observed (until they were last seen); without them the "
+            "lifetimes of those with the event alone say nothing about the hazard.",
+        )
+    return lengths, marks == 1, known
+
+
+def event_beside(name: str, columns: Iterable[str]) -> str | None:
+    """Find the column that by its name tells how a time, by its name, ended.
+
+    Examples
+    --------
+    >>> event_beside("OS_days", ["age", "OS_event"]), event_beside("age", ["died"])
+    ('OS_event', None)
+    """
+    if not _TIMES & _parts(name) or _EVENTS & _parts(name):
+        return None
+    both = {name.casefold(), "status"} == {"time", "status"}
+    for other in columns:
+        if _EVENTS & _parts(other) or (both and other.casefold() == "status"):
+            return other
+    return None
+
+
+def _parts(name: str) -> set[str]:
+    return set(re.split(r"[^a-z]+", name.casefold()))
+
+
+def _read_times(values: list[Any], name: str, places: Rows) -> FloatArray:
+    """Read how long each was observed."""
+    present = [value for value in values if not is_missing(value)]
+    if present and are_moments(present):
+        spans = read_moments(values, name)
+        if "spans" not in str(spans.cautions[0]):
+            raise InputError(
+                f"{name} holds dates, and a lifetime is a length of time",
+                "subtract the date at which each was first observed.",
+            )
+        values = spans.values[:, 0].tolist()
+    lengths = np.array([_number(value, name, i, places) for i, value in enumerate(values)])
+    if (lengths < 0).any():
+        row = int(np.argmax(lengths < 0))
+        raise InputError(
+            f"{name} is {lengths[row]:g} in {places.name(row)}",
+            "pass times since the start, at least 0.",
+        )
+    return np.asarray(lengths, dtype=np.float64)
+
+
+def _number(value: Any, name: str, row: int, places: Rows) -> float:
+    if isinstance(value, (bool, np.bool_)) or not (is_number(value) or is_missing(value)):
+        raise InputTypeError(
+            f"{name} is {cell(value)} in {places.name(row)}, which is not a number",
+            "pass the time under observation as a number.",
+        )
+    return float_of(value, name)
+
+
+def _read_events(
+    values: list[Any],
+    name: str,
+    event_value: Any,
+    way_out: Callable[[Any], list[str | Option]],
+    places: Rows,
+) -> FloatArray:
+    """Give 1 for an event, 0 for a censored time and NaN where it is not known."""
+    words = [None if is_missing(value) else word_of(value) for value in values]
+    distinct = list(dict.fromkeys(word for word in words if word is not None))
+    if event_value is not None:
+        wanted = word_of(event_value)
+        if wanted not in distinct:
+            raise InputError(
+                f"{name} is nowhere {cell(event_value)}", f"its values are {listing(distinct)}."
+            )
+        meaning = {word: float(word == wanted) for word in distinct}
+    else:
+        meaning = _meanings(values, words, distinct, name, way_out, places)
+    return np.array([np.nan if word is None else meaning[word] for word in words])
+
+
+def _meanings(
+    values: list[Any],
+    words: list[str | None],
+    distinct: list[str],
+    name: str,
+    way_out: Callable[[Any], list[str | Option]],
+    places: Rows,
+) -> dict[str, float]:
+    """Say of every word whether it marks an event; refuse what can be read in two ways."""
+
+    def shown(among: list[str]) -> Any:
+        return values[words.index(min(among, key=lambda word: word not in _NO))]
+
+    found = [values[words.index(word)] for word in distinct]
+    answers = [word for word in distinct if word in _YES | _NO]
+    if answers and _ASKS_THE_OPPOSITE.search(name):
+        raise InputError(
+            f"{name} holds {listing(found)}, and by its name it may say who was censored, not "
+            "who had the event.",
+            ["Say which value marks the event, as in ", *way_out(shown(answers))],
+        )
+    if set(distinct) == {"1", "2"}:
+        raise InputError(
+            f"{name} holds 1 and 2, which can be read in two ways.",
+            ["Say which value marks the event; if it is 2, as in R, with ", *way_out(2)],
+        )
+    meaning = {word: _meaning(word) for word in distinct}
+    unknown = [word for word in distinct if meaning[word] is None]
+    if unknown:
+        row = words.index(unknown[0])
+        raise InputError(
+            f"{name} is {cell(values[row])} in {places.name(row)}, which can be an event or a "
+            f"censored time (its values are {listing(found)}).",
+            ["Say which value marks the event, as in ", *way_out(values[row])],
+        )
+    return {word: float(bool(own)) for word, own in meaning.items()}
+
+
+def _meaning(word: str) -> bool | None:
+    """Tell an event from a censored time; None where a word says neither."""
+    if word in _EVENT | _YES:
+        return True
+    if word in _CENSORED | _NO:
+        return False
+    # A code with its meaning, as in "1:DECEASED".
+    code, mark, own = word.partition(":")
+    both = {_meaning(code.strip()), _meaning(own.strip())} if mark else {None}
+    return both.pop() if len(both) == 1 else None
+
+
+def word_of(value: Any) -> str:
+    """Write a value of an event column so that the same ones compare as equal.
+
+    Examples
+    --------
+    >>> word_of(True), word_of(2.0), word_of(" Dead ")
+    ('true', '2', 'dead')
+    """
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "replace")
+    if is_number(value):
+        return f"{float_of(value, 'event'):g}"
+    return unicodedata.normalize("NFC", str(value)).strip().casefold()
+
+
+def _listed(values: Any, argument: str) -> list[Any]:
+    if hasattr(values, "to_list"):
+        return list(values.to_list())
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
+        raise InputTypeError(
+            f"{argument} is of type {type(values).__name__}", "pass one value for each row."
+        )
+    array = np.asarray(values) if not isinstance(values, (list, tuple)) else None
+    if array is not None and array.ndim > 1:
+        raise InputError(f"{argument} has the shape {array.shape}", "pass one value for each row.")
+    return list(values)
+
+
+def _common_index(time: Any, event: Any) -> Any | None:
+    """Give the index of pandas series, by which rows are matched with those of other frames."""
+    from reldep.data.frames import own_index
+
+    first, second = own_index(time), own_index(event)
+    if first is not None and second is not None and not first.equals(second):
+        raise InputError(
+            "time and event have different indexes, so that their rows may not belong together",
+            "take both from one frame.",
+        )
+    return first if first is not None else second

@@ -1,0 +1,92 @@
+"""``--survival TIME,EVENT``: censored lifetimes from a file."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reldep
+
+LIFETIME = ("patients.csv", "--survival", "days,died")
+
+
+@pytest.fixture
+def patients(tmp_path, ask, monkeypatch):
+    rng = np.random.default_rng(4)
+    x, z = rng.normal(size=(2, 80))
+    lifetime, left = rng.exponential(np.exp(-x)), rng.exponential(np.exp(-z))
+    frame = pd.DataFrame(
+        {
+            "days": np.minimum(lifetime, left).round(5),
+            "died": np.where(lifetime <= left, "yes", "no"),
+            "x": x.round(5),
+            "z": z.round(5),
+            "ward": np.resize(["a", "b"], 80),
+        }
+    )
+    frame.to_csv(tmp_path / "patients.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    return frame
+
+
+def survival(frame):
+    return reldep.Survival(frame["days"], frame["died"])
+
+
+@pytest.mark.parametrize("source", [(), ("--source", "days"), ("--source", "os=days")])
+def test_compare(ask, patients, source):
+    said = ask("compare", *LIFETIME, *source, "--first", "x", "--second", "z", "--json")
+    expected = reldep.compare(survival(patients), patients["x"], patients["z"])
+    assert json.loads(said.out)["pvalue"] == pytest.approx(expected.pvalue)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("rank", "--targets", "x,z"), "of 2 targets"),
+        (("dependence", "--y", "x"), "days and x depend on each other"),
+        (("dependence", "--x", "x", "--y", "days"), "x and days depend on each other"),
+        (("groups", "--y", "x", "--by", "ward"), "whether days and x depend differently"),
+        (("matrix", "--variables", "days,x,z"), "of 3 pairs depend on each other"),
+        (("scan", "--source", "days", "--targets", "x,z"), "days"),
+        (("compare", "--first", "x", "--second", "z", "--plan"), "engine  dense"),
+        (("describe",), "lifetime"),
+    ],
+)
+def test_every_question_takes_lifetimes(ask, patients, words, expected):
+    said = ask(words[0], *LIFETIME, *words[1:])
+    assert said.status == 0, said.err
+    assert expected in said.out
+
+
+@pytest.mark.parametrize(
+    ("survival", "words", "message"),
+    [
+        ("days", (), "expected a column of times and one of events, such as 'days,died'"),
+        ("days,ward", (), "ward is 'a' in line 2, which can be an event or a censored time"),
+        ("days,ward", (), "as in --survival days,ward=a."),
+        ("z,died", (), "z is -"),
+        ("days,died", ("--measure", "dcor"), "kernel Distance cannot be used for days"),
+        ("days,died", ("--source", "days,died"), "'died' is part of the lifetimes in 'days'"),
+    ],
+)
+def test_mistakes_show_the_way_out(ask, patients, survival, words, message):
+    second = "z" if survival != "z,died" else "days"
+    said = ask("compare", "patients.csv", "--survival", survival, "--first", "x",
+               "--second", second, *words)  # fmt: skip
+    assert said.status == 2
+    assert message in said.err
+
+
+def test_a_time_alone_is_cautioned_about(ask, patients):
+    said = ask("compare", "patients.csv", "--source", "days", "--first", "x", "--second", "z")
+    assert "If so, pass --survival days,died." in said.out + said.err
+
+
+def test_the_source_is_still_required_without_a_lifetime(ask, patients):
+    said = ask("compare", "patients.csv", "--first", "x", "--second", "z")
+    assert said.status == 2
+    assert "Missing option '--source'" in said.err
