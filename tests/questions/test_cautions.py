@@ -23,6 +23,7 @@ from reldep.exceptions import (
     SmallSampleWarning,
     TiesWarning,
 )
+from reldep.kernels import Text
 from reldep.questions.cautions import tied_pairs
 from reldep.stats.screening import independence_pvalues, pairs_to_screen
 
@@ -222,3 +223,23 @@ def test_cautions_of_reading_are_raised_too():
     table = {"x": [f"{value:.3f}" for value in x], "y": x + y, "z": x + z}
     with pytest.warns(DataWarning, match="may not have been read as they were meant"):
         reldep.compare("y", "x", "z", data=pl.DataFrame(table))
+
+
+def test_texts_that_are_prepared_differently_get_a_caution():
+    pytest.importorskip("snowballstemmer")
+    rng = np.random.default_rng(3)
+    words = ["running", "dogs", "sleeping", "houses", "walked", "trees"]
+    texts = [" ".join(rng.choice(words, 4)) for _ in range(30)]
+    other = [" ".join(rng.choice(words, 4)) for _ in range(30)]
+    numbers = rng.normal(size=30)
+
+    def said(first, second):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ReldepWarning)
+            answer = reldep.compare(numbers, texts, other, kernel=("auto", first, second))
+        return [str(one) for one in answer.warnings if "prepared differently" in str(one)]
+
+    (caution,) = said(Text("en"), Text())
+    assert "as stems (first) and words (second)" in caution
+    assert said(Text("en"), Text("en")) == []
+    assert said(Text(), Text()) == []

@@ -9,7 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -196,6 +196,21 @@ def printable(text: object) -> str:
         else character.encode("unicode_escape", "surrogatepass").decode("ascii")
         for character in str(text)
     )
+
+
+def composed(value: Any) -> Any:
+    r"""Give a string in Unicode's composed form (NFC), and anything else as it is.
+
+    Two strings that look alike can differ in how an accent is stored; they are compared in this
+    form everywhere.
+
+    Examples
+    --------
+    >>> composed("e\u0301") == "\u00e9", composed(3)
+    (True, 3)
+    """
+    plain = not isinstance(value, str) or value.isascii()
+    return value if plain else unicodedata.normalize("NFC", value)
 
 
 def cell(value: object) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reldep.data.checks import cell, listing, quoted, repeated
+from reldep.data.checks import cell, composed, listing, quoted, repeated
 from reldep.data.lifetimes import Survival
 from reldep.data.rows import Rows
 from reldep.exceptions import DataWarning, InputError
@@ -12,7 +12,7 @@ from reldep.exceptions import DataWarning, InputError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reldep.data.variables import FloatArray
+    from reldep.data.variables import FloatArray, IntArray
 
 _LIBRARIES = {"pandas", "polars", "pyarrow", "modin", "cudf"}
 
@@ -70,8 +70,8 @@ def column_name(label: Any) -> str:
     ('blood_HDL', '7')
     """
     if isinstance(label, tuple):
-        return "_".join(str(level) for level in label if str(level))
-    return str(label)
+        label = "_".join(str(level) for level in label if str(level))
+    return str(composed(str(label)))
 
 
 def column_names(data: Any) -> list[str]:
@@ -104,6 +104,14 @@ def own_index(data: Any) -> Any | None:
     return data.index
 
 
+def _composed_index(data: Any) -> Any | None:
+    """Give the index by which rows are matched: strings in Unicode's composed form."""
+    index = own_index(data)
+    if index is None or index.nlevels > 1 or index.inferred_type != "string":
+        return index
+    return index if all(map(str.isascii, index)) else index.map(composed)
+
+
 def counts_only(index: Any) -> bool:
     """Tell whether an index only counts the rows, as it does if none was given."""
     counted = type(index).__name__ == "RangeIndex"
@@ -127,7 +135,7 @@ def aligned(blocks: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[DataWarnin
     by position, unless their numbers are in part those of another index: then either may be meant.
     """
     indexes = {
-        name: index for name, data in blocks.items() if (index := own_index(data)) is not None
+        name: index for name, data in blocks.items() if (index := _composed_index(data)) is not None
     }
     by_position = [name for name in blocks if name not in indexes]
     if len(indexes) < 2:
@@ -139,7 +147,7 @@ def aligned(blocks: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[DataWarnin
         if index.equals(first) or len(index) != len(first):
             continue  # a wrong length has a message of its own
         if index.is_unique and first.is_unique and set(index) == set(first):
-            made[name] = _in_order_of(first, blocks[name])
+            made[name] = _taken(blocks[name], index.get_indexer(first))
             moved.append(name)
         elif (counts_only(index) or counts_only(first)) and not index.isin(first).any():
             by_position.append(name)
@@ -178,10 +186,8 @@ def _reordered_in_words(
     )
 
 
-def _in_order_of(index: Any, data: Any) -> Any:
-    if isinstance(data, Survival):
-        return data.take(data.row_index.get_indexer(index))
-    return data.loc[index]
+def _taken(data: Any, rows: IntArray) -> Any:
+    return data.take(rows) if isinstance(data, Survival) else data.iloc[rows]
 
 
 def _quoted(names: Sequence[str]) -> str:

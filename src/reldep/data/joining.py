@@ -13,7 +13,7 @@ from reldep.data.table import Table, with_categories
 from reldep.exceptions import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import polars as pl
 
@@ -135,18 +135,7 @@ def _with_distinct_columns(
             f"columns {listing(shared)} are in more than one file, and the files' names do not "
             f"tell them apart ({listing(stems)}); rename a file or the columns"
         )
-    return [_renamed(table, new) for table, new in zip(tables, renamed, strict=True)], True
-
-
-def _renamed(table: Table, new: Mapping[str, str]) -> Table:
-    """Return the table with new names for its columns."""
-    return replace(
-        table,
-        frame=table.frame.rename(new),
-        columns={new[name]: kind for name, kind in table.columns.items()},
-        refusals={new[name]: why for name, why in table.refusals.items()},
-        column_said={new[name]: why for name, why in table.column_said.items()},
-    )
+    return [table.renamed(new) for table, new in zip(tables, renamed, strict=True)], True
 
 
 def _with_comparable_keys(tables: Sequence[Table], key: str) -> list[Table]:
@@ -156,10 +145,13 @@ def _with_comparable_keys(tables: Sequence[Table], key: str) -> list[Table]:
     file, so integers are compared with words by their digits.
     """
     common, kind = _common_key_type(tables, key)
+    keys = column(key).cast(common)
+    if kind is ColumnType.TEXT:
+        keys = keys.str.normalize("NFC")
     return [
         replace(
             table,
-            frame=table.frame.with_columns(column(key).cast(common)),
+            frame=table.frame.with_columns(keys),
             columns={**table.columns, key: kind},
             # Words among the numbers of a key are no mistake.
             refusals={name: why for name, why in table.refusals.items() if name != key},

@@ -144,9 +144,7 @@ def lifetimes_variable(items: Sequence[Lifetime | None], name: str) -> Items:
     cautions: tuple[DataWarning, ...] = ()
     if 0 < n_events < FEWEST_EVENTS:
         few = f"only {n_events} of the {len(items)} times of {name} ended with the event."
-        cautions = (
-            DataWarning(few, "The answer rests on these, however many rows there are."),
-        )
+        cautions = (DataWarning(few, "The answer rests on these, however many rows there are."),)
     return Items(name, list(items), cautions=cautions)
 
 

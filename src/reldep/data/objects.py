@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from reldep.data.checks import composed
 from reldep.data.frames import (
     column_names,
     frame_library,
@@ -257,7 +258,9 @@ def _from_series(series: nw.Series[Any], name: str) -> Variable:
         return Numeric(name, _frozen(_to_doubles(series.cast(nw.Float64))[:, None]), (name,))
     if isinstance(dtype, nw.Enum) and series.implementation.is_pandas_like():
         # An ordered categorical; an Enum of polars only lists what may occur.
-        return replace(labels_of(series.to_list(), name), order=tuple(dtype.categories))
+        return replace(
+            labels_of(series.to_list(), name), order=tuple(map(composed, dtype.categories))
+        )
     if dtype in (nw.Boolean, nw.Categorical, nw.Enum):
         return labels_of(series.to_list(), name)
     if dtype == nw.String:

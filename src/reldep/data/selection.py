@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reldep.data.checks import composed
 from reldep.data.frames import frame_library, index_rows, is_frame, unwrapped, with_plain_names
 from reldep.data.options import ReadingOptions
 from reldep.data.rows import Rows
@@ -219,12 +220,15 @@ class _Request:
         everything = np.arange(len(frame), dtype=np.int64)
         if self.where is None:
             return everything
+        import polars.selectors as cs
+
         from reldep.data.queries import check_types, parse_condition, polars_errors, reason
 
         try:
-            table = _to_polars(frame)
-            expression = parse_condition(self.where, table.schema, _SOURCE)
-            check_types(expression, self.where, table.schema)
+            table = _to_polars(frame).with_columns(cs.string().str.normalize("NFC"))
+            where = composed(self.where)
+            expression = parse_condition(where, table.schema, _SOURCE)
+            check_types(expression, where, table.schema)
             chosen = table.select(expression).to_series().fill_null(False).to_numpy()
         except polars_errors() as error:
             raise InputError(

@@ -22,7 +22,7 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from reldep.data.checks import hint
+from reldep.data.checks import composed, hint
 from reldep.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -95,6 +95,14 @@ def select_columns(
     >>> select_columns("@categorical,C1[46]", schema)
     ['id', 'C14', 'C16']
     """
+    names = {composed(name): name for name in schema}
+    if len(names) == len(schema) and not all(map(str.isascii, (expression, *schema))):
+        composed_schema = {own: schema[name] for own, name in names.items()}
+        return [names[own] for own in _select(composed(expression), composed_schema, source)]
+    return _select(expression, schema, source)
+
+
+def _select(expression: str, schema: Mapping[str, ColumnType], source: str) -> list[str]:
     chosen: list[str] = []
     excluded: set[str] = set()
     items = _split(expression, ",")

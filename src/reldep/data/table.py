@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reldep.data.cells import ROW, Cleaned, Refusal, cycle
-from reldep.data.checks import cell, printable
+from reldep.data.checks import cell, composed, printable, repeated
 from reldep.data.lifetimes import event_beside, read_lifetimes
 from reldep.data.notation import WAYS_OUT
 from reldep.data.queries import (
@@ -210,6 +210,16 @@ class Table:
                 )
         return cautions
 
+    def renamed(self, new: Mapping[str, str]) -> Table:
+        """Return the table with new names for its columns."""
+        return replace(
+            self,
+            frame=self.frame.rename(new),
+            columns={new[name]: kind for name, kind in self.columns.items()},
+            refusals={new[name]: why for name, why in self.refusals.items()},
+            column_said={new[name]: why for name, why in self.column_said.items()},
+        )
+
     def count_rows(self, where: str | None = None) -> int:
         """Count the rows, or those for which a condition holds."""
         import polars as pl
@@ -241,6 +251,7 @@ class Table:
         """Return the table with the rows for which a condition holds."""
         if where is None:
             return self.frame
+        where = composed(where)
         schema = self.frame.collect_schema()
         known = {name: dtype for name, dtype in schema.items() if name != ROW}
         expression = parse_condition(where, known, printable(self.name))
@@ -295,7 +306,7 @@ def finished_table(
     said: tuple[str, ...] = (),
 ) -> Table:
     """Make a table of a frame whose words are understood: missing codes, NaN, labels."""
-    frame = settled(tidy_numbers(_without_codes(cleaned.frame, options)))
+    frame = settled(tidy_numbers(_without_codes(_composed_words(cleaned.frame), options)))
     columns = typed_columns(frame.collect_schema(), cleaned.refusals)
     frame, columns, cycles = with_cycles(frame, columns, options)
     table = Table(
@@ -308,6 +319,9 @@ def finished_table(
         said=said,
         column_said={**cleaned.in_words(), **cycles},
     )
+    names = {own: composed(own) for own in table.columns}
+    if any(own != new for own, new in names.items()) and not repeated(names.values()):
+        table = table.renamed(names)
     if options.categories is None:
         return table
     return with_categories(table, table.select(options.categories))
@@ -337,6 +351,13 @@ def with_cycles(
         span = {"hour": "day", "weekday": "week", "month": "year"}[rule]
         said[name] = [f"dates read as their place in the {span}, on a circle"]
     return frame.with_columns(made), kinds, said
+
+
+def _composed_words(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Write all words in Unicode's composed form, in which they can be compared."""
+    import polars.selectors as cs
+
+    return frame.with_columns(cs.string().str.normalize("NFC"))
 
 
 def _without_codes(frame: pl.LazyFrame, options: ReadingOptions) -> pl.LazyFrame:

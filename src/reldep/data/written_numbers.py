@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.data.cells import MISSING_WORDS, ROW, Codes, Refusal, clean_words
-from reldep.data.checks import cell
+from reldep.data.checks import cell, composed
 from reldep.data.variables import MISSING_CODE, Labels, Numeric, Variable
 from reldep.exceptions import DataWarning, InputError
 
@@ -38,16 +38,21 @@ _MOMENTS = (
 
 
 def labels_of(values: Sequence[Any], name: str) -> Labels:
-    """Give numbers to the distinct values in order of first appearance."""
+    """Give numbers to the distinct values in order of first appearance.
+
+    Strings that only differ in how their accents are stored are one category.
+    """
     try:
         distinct = dict.fromkeys(values)
     except TypeError:
         raise InputError(
             f"{name} has labels that cannot be compared, such as lists; pass numbers or strings."
         ) from None
-    categories = [value for value in distinct if not is_missing(value)]
+    present = {value: composed(value) for value in distinct if not is_missing(value)}
+    categories = list(dict.fromkeys(present.values()))
+    code_of = {value: code for code, value in enumerate(categories)}
     numbering = dict.fromkeys(distinct, MISSING_CODE)
-    numbering |= {value: code for code, value in enumerate(categories)}
+    numbering |= {value: code_of[own] for value, own in present.items()}
     codes = np.fromiter(map(numbering.__getitem__, values), dtype=np.int64, count=len(values))
     return Labels(name, codes, tuple(categories))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -228,7 +227,7 @@ class Agreement(Kernel):
     def _fitted(self, variable: Variable) -> FittedAgreement:
         self.check_accepts(variable)
         parts = variable.parts if isinstance(variable, Mixed) else (variable,)
-        columns = tuple(_composed(part) for part in parts if isinstance(part, Labels))
+        columns = tuple(part for part in parts if isinstance(part, Labels))
         if not columns:
             raise InputTypeError(f"{variable.name} has no label columns", "use another kernel.")
         return FittedAgreement.of(columns, float(self.floor))
@@ -236,7 +235,7 @@ class Agreement(Kernel):
 
 def _as_labels(variable: Variable) -> Labels:
     if isinstance(variable, Labels):
-        return _composed(variable)
+        return variable
     if isinstance(variable, Numeric):
         return joint_labels(variable.name, [variable.values])
     if isinstance(variable, Mixed) and variable.numbers() is None:
@@ -247,16 +246,3 @@ def _as_labels(variable: Variable) -> Labels:
         f"{variable.name} has numeric columns beside its labels; kernel Delta would compare the "
         'numbers for equality. Pass "auto", Gaussian() * Delta() or Gaussian() + Delta().'
     )
-
-
-def _composed(labels: Labels) -> Labels:
-    """Make one category of strings that only differ in how their accents are stored."""
-    composed = [
-        unicodedata.normalize("NFC", value) if isinstance(value, str) else value
-        for value in labels.categories
-    ]
-    number = {value: i for i, value in enumerate(dict.fromkeys(composed))}
-    if len(number) == len(composed):
-        return labels
-    codes = np.array([number[value] for value in composed], dtype=np.int64)[labels.codes]
-    return replace(labels, codes=codes, categories=tuple(number))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from reldep.data.checks import check_positive
+from reldep.data.checks import check_positive, composed
 from reldep.data.variables import Labels, Numeric, Variable
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.bandwidth import BandwidthProbe
@@ -385,4 +385,4 @@ class Ordered(MappedKernel):
                 f"{labels.name} holds categories without an order",
                 'pass Ordered(["lowest", ..., "highest"]), or an ordered categorical of pandas.',
             )
-        return {category: place for place, category in enumerate(order)}
+        return {composed(category): place for place, category in enumerate(order)}

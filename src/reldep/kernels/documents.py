@@ -145,12 +145,22 @@ class Text(MappedKernel):
         return self.kernel
 
     def title_for(self, variable: Variable) -> str:
-        texts = strings_of(variable, "Text")  # type: ignore[arg-type]
-        pattern = _patterns()[1]
-        unspaced = sum(not text.isascii() and bool(pattern.search(text)) for text in texts)
+        unspaced = self._n_unspaced(variable)
         if not unspaced:
             return self.title
         return f"{self.title}, by pairs of characters in {unspaced} texts without spaces"
+
+    def preparation(self, variable: Variable) -> str:
+        """Say what the texts are counted by: stems, words, or pairs of characters."""
+        if 2 * self._n_unspaced(variable) > len(variable):
+            return "pairs of characters"
+        return "words" if self.language is None else "stems"
+
+    def _n_unspaced(self, variable: Variable) -> int:
+        """Count the texts in a script without spaces."""
+        texts = strings_of(variable, "Text")  # type: ignore[arg-type]
+        pattern = _patterns()[1]
+        return sum(not text.isascii() and bool(pattern.search(text)) for text in texts)
 
     def rows(self, variable: Variable) -> Sparse:
         counts = count_stems(

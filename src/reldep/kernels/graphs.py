@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from reldep.data.checks import check_count
+from reldep.data.checks import check_count, composed
 from reldep.data.variables import Items, Sparse, Variable
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.mapped import MappedKernel, count_matrix, unit_rows
@@ -230,7 +230,7 @@ def count_neighbourhoods(graphs: Sequence[Graph], h: int) -> csr_array:
 def _numbered(labels: Iterable[Any]) -> list[int]:
     """Give equal labels equal numbers, counted from 0."""
     number_of: dict[Any, int] = {}
-    return [number_of.setdefault(label, len(number_of)) for label in labels]
+    return [number_of.setdefault(composed(label), len(number_of)) for label in labels]
 
 
 def _links(

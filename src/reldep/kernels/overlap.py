@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from reldep.data.checks import check_varies
+from reldep.data.checks import check_varies, composed
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import FittedKernel, Kernel, stacked
@@ -186,7 +186,7 @@ def _membership(variable: Variable) -> csr_array:
     if isinstance(variable, Items):
         _check_items(variable, (Set, list, tuple), "Jaccard", "sets")
         try:
-            return _matrix_of([dict.fromkeys(item, 1.0) for item in variable.items])
+            return _matrix_of([dict.fromkeys(map(composed, item), 1.0) for item in variable.items])
         except TypeError as error:
             raise InputTypeError(
                 f"the sets of {variable.name} hold elements that cannot be compared ({error}); "
@@ -249,11 +249,13 @@ def _matrix_of(observations: Sequence[Mapping[Any, Any]] | npt.NDArray[Any]) -> 
 
     column_of: dict[Any, int] = {}
     columns = [
-        column_of.setdefault(element, len(column_of))
+        column_of.setdefault(composed(element), len(column_of))
         for amounts in observations
         for element in amounts
     ]
     values = np.array([float(v) for amounts in observations for v in amounts.values()])
     starts = np.cumsum([0, *(len(amounts) for amounts in observations)])
     shape = (len(observations), max(len(column_of), 1))
-    return csr_array((values, columns, starts), shape=shape)
+    matrix = csr_array((values, columns, starts), shape=shape)
+    matrix.sum_duplicates()
+    return matrix

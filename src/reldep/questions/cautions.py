@@ -11,6 +11,7 @@ from reldep.data.variables import Numeric
 from reldep.exceptions import (
     BandwidthWarning,
     CopyWarning,
+    DataWarning,
     DegenerateWarning,
     IndependenceWarning,
     InfluentialObservationWarning,
@@ -20,6 +21,7 @@ from reldep.exceptions import (
     SmallSampleWarning,
     TiesWarning,
 )
+from reldep.kernels.documents import Text
 from reldep.kernels.median import MedianDistance
 from reldep.kernels.radial import FittedRadial
 from reldep.stats import student
@@ -34,9 +36,9 @@ if TYPE_CHECKING:
 
     from reldep.data.dataset import Dataset
     from reldep.data.rows import Rows
-    from reldep.data.variables import FloatArray
+    from reldep.data.variables import FloatArray, Variable
     from reldep.engine import Influence
-    from reldep.kernels import FittedKernel
+    from reldep.kernels import FittedKernel, Kernel
     from reldep.questions.study import Computed
     from reldep.stats.dependences import Dependences
     from reldep.stats.differences import TTest
@@ -100,6 +102,26 @@ def cautions_of_data(
             found += _ties(name, variable.values)
             found += _jumping_median(name, variable.values, kernel)
     return tuple(found)
+
+
+def cautions_of_texts(
+    kernels: Mapping[str, Kernel], variables: Mapping[str, Variable]
+) -> tuple[ReldepWarning, ...]:
+    """Caution about texts that are not all prepared in the same way."""
+    kinds: dict[str, list[str]] = {}
+    for name, kernel in kernels.items():
+        if isinstance(kernel, Text):
+            kinds.setdefault(kernel.preparation(variables[name]), []).append(name)
+    if len(kinds) < 2:
+        return ()
+    shown = " and ".join(f"{kind} ({listed(names)})" for kind, names in kinds.items())
+    return (
+        DataWarning(
+            f"the texts are prepared differently, as {shown}. Texts that are prepared alike may "
+            "look more alike for that reason only.",
+            "Give all of them stems, or leave the language out of all kernels.",
+        ),
+    )
 
 
 def small_sample_cautions(n: int) -> tuple[ReldepWarning, ...]:

@@ -18,7 +18,11 @@ from reldep.engine.residuals import Residuals
 from reldep.exceptions import InputError, Option
 from reldep.kernels.given import Precomputed
 from reldep.kernels.resolve import as_kernel, assign
-from reldep.questions.cautions import cautions_of_data, small_sample_cautions
+from reldep.questions.cautions import (
+    cautions_of_data,
+    cautions_of_texts,
+    small_sample_cautions,
+)
 from reldep.questions.clustered import dependent_jackknife
 from reldep.questions.covariates import (
     check_covariates,
@@ -181,6 +185,7 @@ class Study:
         cautions = (
             *cautions_of_data(self.dataset, self.fitted, influence),
             *cautions_about_rows(self.dataset, dependences),
+            *cautions_of_texts(self.kernels, self.dataset.variables),
             *covariate_cautions(influence.conditioning, len(self.dataset)),
         )
         return Computed(influence, dependences, provenance, cautions)
