@@ -122,12 +122,13 @@ def test_lifetimes_of_pandas_are_matched_by_index():
     frame["died"] = event
     shuffled = frame.sample(frac=1, random_state=0)
     plain = reldep.compare(reldep.Survival(frame["days"], frame["died"]), frame["x"], frame["z"])
-    with pytest.warns(reldep.ReldepWarning, match="matched with those of"):
+    with pytest.warns(DataWarning):
         moved = reldep.compare(
             frame["x"], reldep.Survival(shuffled["days"], shuffled["died"]), frame["z"]
         )
     direct = reldep.compare(frame["x"], reldep.Survival(frame["days"], frame["died"]), frame["z"])
     assert moved.pvalue == pytest.approx(direct.pvalue)
+    assert any("matched with those of" in str(one) for one in moved.warnings)
     assert plain.n_observations == M
     with pytest.raises(ValueError, match="time and event have different indexes"):
         reldep.Survival(frame["days"], shuffled["died"])
@@ -136,8 +137,9 @@ def test_lifetimes_of_pandas_are_matched_by_index():
 def test_few_events_are_cautioned_about():
     frame, _ = patients()
     event = np.arange(M) < 7
-    with pytest.warns(DataWarning, match="only 7 of the 60 times of x ended"):
-        reldep.dependence(reldep.Survival(frame["days"], event), frame["x"])
+    with pytest.warns(DataWarning):
+        answer = reldep.dependence(reldep.Survival(frame["days"], event), frame["x"])
+    assert any("only 7 of the 60 times" in str(one) for one in answer.warnings)
 
 
 def written(tmp_path, marks, name="died"):
@@ -206,7 +208,8 @@ def test_lifetimes_do_not_stand_beside_other_columns(tmp_path):
 
 def test_a_time_without_its_event_gives_a_caution(tmp_path):
     path, _, _ = written(tmp_path, (0, 1))
-    said = str(reldep.compare("days", "x", "z", data=path).warnings[0])
+    with pytest.warns(DataWarning):
+        said = str(reldep.compare("days", "x", "z", data=path).warnings[0])
     assert "'died' may tell how it ended" in said
     assert said.endswith("If so, pass survival='days,died'.")
     table = open_table(path, options=ReadingOptions(survival="days,died"))
