@@ -192,7 +192,7 @@ def test_lists_of_labels_with_booleans_and_numbers_as_objects():
     ("data", "error", "message"),
     [
         (None, TypeError, "v is of type NoneType"),
-        ("abc", TypeError, "v is of type str"),
+        ("abc", TypeError, "v is the string .abc."),
         (3.0, TypeError, "v is of type float"),
         ({"a": [1]}, TypeError, "v is of type dict"),
         (np.array(3.0), TypeError, "single value"),

@@ -3,6 +3,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import polars as pl
 import pytest
 
 import reldep
@@ -92,3 +93,36 @@ def test_warnings_point_at_the_line_of_the_user(question):
         warnings.simplefilter("always")
         question(gap, Y, missing="drop")
     assert {warning.filename for warning in caught} == {__file__}
+
+
+TABLE = pl.DataFrame(
+    {name: np.random.default_rng(i).normal(size=30) for i, name in enumerate(["x", "y", "z", "w"])}
+)
+
+
+@pytest.mark.parametrize("odd", ["a,b", "dose=5", '"q"', "x ", "C*", "!age", "1:3", "@numeric"])
+def test_the_whole_name_of_a_column_comes_before_what_its_signs_mean(odd):
+    named = TABLE.rename({"x": odd})
+    found = reldep.compare(odd, "y", "z", data=named)
+    assert found.estimate == reldep.compare("x", "y", "z", data=TABLE).estimate
+    assert found.source == odd
+
+
+def test_a_list_of_columns_is_a_block():
+    found = reldep.compare("x", ["y", "w"], "z", data=TABLE)
+    assert found.estimate == reldep.compare("x", "y,w", "z", data=TABLE).estimate
+    assert found.first == "y, w"
+    with pytest.raises(ValueError, match="no column 'v'"):
+        reldep.compare("x", ["y", "v"], "z", data=TABLE)
+
+
+def test_the_same_column_twice_is_said_by_the_places_it_has():
+    with pytest.raises(ValueError, match="first and second are both 'y'; name different columns"):
+        reldep.compare("x", "y", "y", data=TABLE)
+
+
+def test_mistakes_in_the_call_name_the_question():
+    with pytest.raises(TypeError, match=r"compare\(\) got an unexpected keyword argument 'by'"):
+        reldep.compare("x", "y", "z", data=TABLE, by="w")
+    with pytest.raises(TypeError, match="pass the file or frame it is in as data="):
+        reldep.compare("x", "y", "z")

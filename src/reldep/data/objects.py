@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from reldep.data.checks import composed
+from reldep.data.checks import cell, composed
 from reldep.data.frames import (
     column_names,
     frame_library,
@@ -41,7 +41,7 @@ from reldep.data.written_numbers import (
     read_moments,
     read_words,
 )
-from reldep.exceptions import InputError, InputTypeError
+from reldep.exceptions import InputError, InputTypeError, Option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,7 +84,16 @@ def _no_observations(name: str) -> InputError:
 
 
 def _dispatch(data: Any, name: str) -> Variable:
-    if data is None or isinstance(data, (str, bytes, numbers.Number, dict, set)):
+    if isinstance(data, str):
+        raise InputTypeError(
+            f"{name} is the string {cell(data)}",
+            [
+                "to name a column, pass the file or frame it is in as ",
+                Option("data"),
+                "; else pass one observation per row.",
+            ],
+        )
+    if data is None or isinstance(data, (bytes, numbers.Number, dict, set)):
         raise InputTypeError(
             f"{name} is of type {type(data).__name__}; pass one observation per row as an "
             "array, list, series or data frame."

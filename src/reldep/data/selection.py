@@ -16,7 +16,13 @@ from reldep.data.checks import composed
 from reldep.data.frames import frame_library, index_rows, is_frame, unwrapped, with_plain_names
 from reldep.data.options import ReadingOptions
 from reldep.data.rows import Rows
-from reldep.data.selectors import ColumnType, known_column, name_blocks, select_columns
+from reldep.data.selectors import (
+    ColumnType,
+    columns_part,
+    known_column,
+    name_blocks,
+    select_columns,
+)
 from reldep.exceptions import InputError, InputTypeError, Option, ReldepWarning
 
 if TYPE_CHECKING:
@@ -145,8 +151,8 @@ class _Request:
     def _blocks(self, schema: Mapping[str, ColumnType], source: str) -> dict[str, list[str]]:
         if isinstance(self.selectors, Mapping):
             return {
-                name: select_columns(expression, schema, source=source)
-                for name, expression in self.selectors.items()
+                name: select_columns(columns_part(text, schema), schema, source=source)
+                for name, text in self.selectors.items()
             }
         return name_blocks(self.selectors, schema, source=source)
 

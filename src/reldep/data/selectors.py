@@ -26,7 +26,7 @@ from reldep.data.checks import composed, hint
 from reldep.exceptions import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
 
 class ColumnType(StrEnum):
@@ -103,6 +103,9 @@ def select_columns(
 
 
 def _select(expression: str, schema: Mapping[str, ColumnType], source: str) -> list[str]:
+    if expression in schema:
+        # A name may hold commas, quotes and whatever else has a meaning here.
+        return [expression]
     chosen: list[str] = []
     excluded: set[str] = set()
     items = _split(expression, ",")
@@ -201,6 +204,22 @@ def parse_named(text: str) -> tuple[str, str]:
     if len(pieces) != 2 or "" in pieces:
         raise InputError(f"expected NAME=COLS, such as 'lipids=C14*,C16*'; got {text!r}")
     return _bare_or_quoted(pieces[0], text), pieces[1]
+
+
+def columns_part(text: str, schema: Container[str]) -> str:
+    """Give the columns of ``COLS`` or ``NAME=COLS``; a column's own name may hold an equals sign.
+
+    Examples
+    --------
+    >>> columns_part("lipids=C*", ["C14"]), columns_part("dose=5", ["dose=5"])
+    ('C*', 'dose=5')
+    """
+    if text in schema:
+        return text
+    try:
+        return parse_named(text)[1]
+    except InputError:
+        return text
 
 
 def parse_weight(text: str) -> tuple[tuple[str, str], float]:

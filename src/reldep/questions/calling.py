@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 import numpy as np
 
 from reldep.data.selection import select_data
-from reldep.data.selectors import parse_named
+from reldep.data.selectors import parse_named, quote_column
 from reldep.exceptions import InputError, InputTypeError, Option
 from reldep.kernels.base import Kernel
 from reldep.results.answer import Answer
@@ -44,7 +45,10 @@ def asked(question: Callable[P, A]) -> Callable[P, A]:
 
     @functools.wraps(question)
     def ask(*args: P.args, **kwargs: P.kwargs) -> A:
-        bound = signature.bind(*args, **kwargs)
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise InputTypeError(f"{question.__name__}() {error}") from None
         given = dict(bound.arguments)
         cautions: tuple[ReldepWarning, ...] = ()
         if given.get("data") is not None:
@@ -107,7 +111,6 @@ def from_data(given: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[ReldepWar
         What was understood about the data.
     """
     selectors: dict[str, str] = {}
-    names: dict[str, str] = {}
     for argument in (*BLOCKS, *SEVERAL, "by"):
         value = given.get(argument)
         if value is None:
@@ -117,7 +120,7 @@ def from_data(given: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[ReldepWar
                 f"{argument}\0{name}": _words(argument, one) for name, one in value.items()
             }
             continue
-        names[argument], selectors[argument] = _named(_words(argument, value))
+        selectors[argument] = _words(argument, value)
     chosen = select_data(
         given["data"],
         selectors,
@@ -137,11 +140,12 @@ def from_data(given: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[ReldepWar
         else:
             found[argument] = block
     if given.get("names") is None:
-        shown = {
-            argument: names[argument] or _joined(chosen.columns[argument], selectors[argument])
+        shown: dict[str, str] = {
+            argument: _name(chosen.columns[argument], selectors[argument])
             for argument in ("source", "first", "second", "x", "y")
             if argument in selectors
         }
+        _check_distinct(shown)
         targets = found.get("targets", {})
         if shown and "variables" not in selectors:
             found["names"] = [*shown.values(), *targets]
@@ -151,22 +155,33 @@ def from_data(given: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[ReldepWar
 def _words(argument: str, value: Any) -> str:
     if isinstance(value, str):
         return value
+    if isinstance(value, (list, tuple)) and value and all(isinstance(one, str) for one in value):
+        return ",".join(quote_column(one) for one in value)
     raise InputTypeError(
         [f"{argument} is of type {type(value).__name__}, and ", Option("data"), " is given"],
         "name columns of the data, such as 'age', 'C*' or 'lipids=C14:C22'.",
     )
 
 
-def _named(definition: str) -> tuple[str, str]:
-    """Part ``NAME=COLS``; a name of its own is empty where none is given."""
+def _name(columns: list[str], definition: str) -> str:
+    """Name a block: by the one column it has, by ``NAME=COLS``, or as it was written."""
+    if columns == [definition]:
+        return definition
     try:
-        return parse_named(definition)
-    except ValueError:
-        return "", definition
+        return parse_named(definition)[0]
+    except InputError:
+        if len(columns) == 1:
+            return columns[0]
+        return ", ".join(columns) if definition.startswith('"') else definition
 
 
-def _joined(columns: list[str], definition: str) -> str:
-    return columns[0] if len(columns) == 1 else definition
+def _check_distinct(shown: Mapping[str, str]) -> None:
+    for (one, name), (other, again) in itertools.combinations(shown.items(), 2):
+        if name == again:
+            raise InputError(
+                f"{one} and {other} are both {name!r}",
+                "name different columns, or give blocks names of their own, as in 'NAME=COLS'.",
+            )
 
 
 def _one_by_one(block: Any, columns: list[str], given: Mapping[str, Any]) -> dict[str, Any]:
