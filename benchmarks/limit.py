@@ -16,17 +16,17 @@ def fill_rows(columns, c, start, step):
     """Evaluate the rows start, start + step, … above the diagonal, with the engine's own fill."""
     others = np.empty((len(columns), WIDTH))
     squared = np.empty((1, WIDTH))
-    values = np.empty((1, WIDTH))
+    values = np.empty((1, 1, WIDTH))
     m = columns.shape[1]
     kept = 0.0
     for left in range(0, m, WIDTH):
         n = min(WIDTH, m - left)
         copy_run(columns, left, n, others)
         for i in range(start, min(m, left + n), step):
-            squared_distances_along(columns[:, i], others, 0, len(columns), n, squared, 0)
-            evaluate(NEAR, c, 0.0, 0.0, squared, 0, n, values, 0)
+            squared_distances_along(columns, i, others, 0, len(columns), n, squared, 0)
+            evaluate(NEAR, c, 0.0, 0.0, squared, 0, n, values, 0, 0)
             # Without a use of the values the compiler would leave them out.
-            kept += values[0, 0]
+            kept += values[0, 0, 0]
     return kept
 
 

@@ -105,7 +105,7 @@ def test_squared_distances_are_those_of_scipy_to_the_last_bit(d):
     points = np.random.default_rng(d).normal(size=(201, d))
     columns = np.array(points.T, order="C")
     out = np.zeros((2, 201))
-    squared_distances_along(columns[:, 7], columns, 0, d, 201, out, 1)
+    squared_distances_along(columns, 7, columns, 0, d, 201, out, 1)
     assert np.array_equal(out[1], cdist(points[7:8], points, "sqeuclidean")[0])
 
 
@@ -137,20 +137,21 @@ def test_squared_distances_are_those_of_scipy_to_the_last_bit(d):
 )
 def test_each_function_is_evaluated_minus_the_shift(number, function, dtype):
     source = np.random.default_rng(0).integers(0, 9, size=(2, WIDTH)).astype(dtype)
-    out = np.zeros((3, WIDTH), dtype)
+    out = np.zeros((2, 3, WIDTH), dtype)
     c = 3.0 if number == SIDE else -0.5
-    fills.evaluate(number, dtype(c), dtype(0.25), dtype(0.125), source, 1, 100, out, 2)
+    fills.evaluate(number, dtype(c), dtype(0.25), dtype(0.125), source, 1, 100, out, 1, 2)
     expected = function(source[1, :100].astype(np.float64), c, 0.25) - 0.125
-    np.testing.assert_allclose(out[2, :100], expected, rtol=10 * np.finfo(dtype).eps)
-    assert not out[2, 100:].any()
-    assert not out[:2].any()
+    np.testing.assert_allclose(out[1, 2, :100], expected, rtol=10 * np.finfo(dtype).eps)
+    assert not out[1, 2, 100:].any()
+    assert not out[0].any()
+    assert not out[1, :2].any()
 
 
 @pytest.mark.parametrize(("operation", "function"), [(PRODUCT, np.prod), (SUM, np.sum)])
 def test_factors_are_combined_and_the_shift_is_subtracted_once(operation, function):
-    sources = np.random.default_rng(1).normal(size=(4, WIDTH))
+    sources = np.random.default_rng(1).normal(size=(3, WIDTH))
     factors = np.array([(LINEAR, s) for s in range(3)])
-    values = np.empty((1, WIDTH))
+    values = np.empty((1, 1, WIDTH))
     fills.evaluate_kernels(
         factors,
         np.ones((3, 2)),
@@ -158,9 +159,11 @@ def test_factors_are_combined_and_the_shift_is_subtracted_once(operation, functi
         np.array([0.5]),
         WIDTH,
         sources,
+        np.empty_like(values),
         values,
+        0,
     )
-    np.testing.assert_allclose(values[0], function(sources[:3], axis=0) - 0.5, rtol=1e-12)
+    np.testing.assert_allclose(values[0, 0], function(sources, axis=0) - 0.5, rtol=1e-12)
 
 
 def gaussian_on(rows, bandwidth):

@@ -191,7 +191,7 @@ def test_kernels_of_high_rank_are_left_to_tiles(kernel):
     exact = compute_influence(fitted, [("x", "y")], Dense())
     assert found.engine == "tiled"
     np.testing.assert_allclose(found.values, exact.values, rtol=1e-9)
-    assert probed_rank(fitted["x"], 1e-10, 0) is None
+    assert probed_rank(fitted["x"], 1e-10, 0, 2_500) is None
 
 
 def test_the_number_of_features_can_be_limited():

@@ -8,29 +8,25 @@ bandwidth σ moves with the observation as well and takes every HSIC along::
 ∂H/∂σ is the HSIC of the kernel's slope with the partner, and IF comes from the row means of one
 more kernel (see :class:`~reldep.kernels.bandwidth.BandwidthProbe`). Up to
 :data:`FOLLOWED_EXACTLY_UP_TO` observations both come out of the same sweeps as everything else.
-Beyond that they need fewer digits than the HSICs have: the slopes are taken on some thousand
-rows, and the row means on one column exactly, on several against some thousand rows.
+Beyond that they need fewer digits than the HSICs have. A slope is the mean over blocks of rows of
+the HSIC within the block: every row takes part, so that its first-order error is that of all pairs,
+and what the pairs left out add is of the order ``1/√(m b)`` for blocks of b rows. The row means are
+exact where that is cheap, and else taken over some thousand rows.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reldep.engine.blocks import Tile
 from reldep.engine.recipe import Between
-from reldep.engine.terms import (
-    Pair,
-    Terms,
-    Wanted,
-    canonical,
-    conditional_means,
-    hsic,
-    row_means,
-)
+from reldep.engine.terms import Pair, Terms, Wanted, canonical, hsic, row_means
 from reldep.engine.threads import over_runs
-from reldep.engine.tiled import Tiled
+from reldep.engine.tiles import Sweeps
+from reldep.kernels.machine import numba_is_there
 from reldep.kernels.radial import FittedRadial
 
 if TYPE_CHECKING:
@@ -39,12 +35,20 @@ if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray
     from reldep.kernels.bandwidth import BandwidthProbe
     from reldep.kernels.base import FittedKernel
+    from reldep.kernels.points import Points
 
-FOLLOWED_EXACTLY_UP_TO = 5_000
+FOLLOWED_EXACTLY_UP_TO = 2_000
 
-# Rows on which slopes are taken, and with which all rows are compared, for up to so many rows and
-# for more: the standard error of a mean over so many vanishes in that of an HSIC.
-SLOPE_ROWS = 3_000
+# Slopes are taken within blocks of rows: about so many pairs in all, but not more rows in a block
+# than the most nor fewer than the least.
+SLOPE_PAIRS = 5_000_000
+BLOCK_ROWS = (40, 500)
+
+# Numbers that a row of a block weighs when blocks are dealt out to threads.
+NUMBERS_A_ROW = 60
+
+# Rows with which all rows are compared, for up to so many rows and for more: the standard error of
+# a mean over so many vanishes in that of an HSIC.
 REFERENCE_ROWS = {50_000: 4_000, 200_000: 2_000, None: 1_000}
 
 
@@ -114,59 +118,78 @@ def bandwidth_psi(terms: Terms, probes: Sequence[NamedProbe], pairs: Sequence[Pa
 
 
 def sampled_bandwidth_psi(
-    kernels: Mapping[str, FittedKernel],
-    probes: Sequence[NamedProbe],
-    pairs: Sequence[Pair],
-    full: Callable[[Pair], float],
+    kernels: Mapping[str, FittedKernel], probes: Sequence[NamedProbe], pairs: Sequence[Pair]
 ) -> FloatArray:
-    """Estimate what the bandwidths add, with slopes and row means from some rows only.
-
-    The slopes come from some rows; the HSICs of the same rows and of all, which `full` gives, tell
-    how far these rows are from all, and the slopes are moved along (a regression on controls).
-    """
+    """Estimate what the bandwidths add, with slopes from blocks and row means from some rows."""
     n = len(next(iter(kernels.values())))
     if not probes:
         return np.zeros((len(pairs), n))
-    drawn = np.random.default_rng(0).permutation(n)
-    rows = np.sort(drawn[:SLOPE_ROWS])
-    slopes = tuple(pair for named in probes for pair in named.slope_pairs(pairs))
-    wanted = Wanted((*pairs, *slopes))
+    slopes = {canonical(pair) for named in probes for pair in named.slope_pairs(pairs)}
     all_kernels = {**kernels, **{named.slope: named.probe.slope for named in probes}}
-    sample = {name: _taken(all_kernels[name], rows) for name in wanted.names()}
-    terms = Tiled().terms(sample, wanted)
-    known = {canonical(pair) for pair in pairs}
-    variable_of = {named.slope: named.variable for named in probes}
-
-    def slope_of(pair: Pair) -> float:
-        slope, other = pair
-        variable = variable_of[slope]
-        near = (variable, other), (variable, variable), (other, other)
-        controls = [p for p in dict.fromkeys(map(canonical, near)) if p in known]
-        return _controlled(terms, pair, controls, full)
-
+    found = block_hsics(all_kernels, sorted(slopes))
     n_references = next(k for most, k in REFERENCE_ROWS.items() if most is None or n <= most)
-    references = np.sort(drawn[-n_references:])
+    drawn = np.random.default_rng(0).permutation(n)
+    references = np.sort(drawn[:n_references])
     return _added(
         probes,
         pairs,
         n,
-        slope_of,
+        lambda pair: found[canonical(pair)],
         lambda named: sampled_row_means(named.probe.side, references),
     )
 
 
-def _controlled(
-    terms: Terms, pair: Pair, controls: Sequence[Pair], full: Callable[[Pair], float]
-) -> float:
-    """Move the HSIC of a sample as those of its controls lie off the HSICs of all rows."""
-    values = np.array([conditional_means(terms, p) for p in (pair, *controls)])
-    centred = values - values.mean(axis=1, keepdims=True)
-    weights = np.linalg.lstsq(centred[1:].T, centred[0], rcond=1e-10)[0]
-    off = values[1:].mean(axis=1) - [full(control) for control in controls]
-    return float(values[0].mean() - weights @ off)
+def block_hsics(kernels: Mapping[str, FittedKernel], pairs: Sequence[Pair]) -> dict[Pair, float]:
+    """Average the unbiased HSICs of each pair within blocks of rows drawn at random."""
+    wanted = Wanted((), tuple(pairs))
+    n = len(kernels[wanted.names()[0]])
+    least, most = BLOCK_ROWS
+    n_blocks = max(1, n // int(np.clip(2 * SLOPE_PAIRS // n, least, most)))
+    size = n // n_blocks
+    blocks = np.random.default_rng(0).permutation(n)[: n_blocks * size].reshape(n_blocks, size)
+
+    def added(places: Iterable[slice]) -> FloatArray:
+        return sum((_sum_of_hsics(kernels, wanted, blocks[p]) for p in places), np.zeros(1))
+
+    totals = over_runs(added, n_blocks, NUMBERS_A_ROW * size)
+    return dict(zip(wanted.product_pairs(), (totals / n_blocks).tolist(), strict=True))
 
 
-def _taken(kernel: FittedKernel, rows: IntArray) -> FittedKernel:
+def _sum_of_hsics(
+    kernels: Mapping[str, FittedKernel], wanted: Wanted, blocks: IntArray
+) -> FloatArray:
+    """Add up the HSICs of each pair within some blocks of rows, one block a row."""
+    n_blocks, m = blocks.shape
+    sharing: dict[int, Points] = {}
+    taken = {name: _taken(kernels[name], blocks.ravel(), sharing) for name in wanted.names()}
+    sweeps = Sweeps.prepare(taken, wanted, compiled=numba_is_there(), shifted=False)
+    places = [slice(start, start + m) for start in range(0, n_blocks * m, m)]
+    sums = sweeps.first([Tile(place, place) for place in places]).reshape(-1, n_blocks, m)
+    row_sums = dict(zip(sweeps.names, sums, strict=False))
+    return np.array(
+        [
+            _sum_of_hsic(row_sums[x], row_sums[y], q)
+            for (x, y), q in zip(wanted.product_pairs(), sums[len(row_sums) :], strict=True)
+        ]
+    )
+
+
+def _sum_of_hsic(k: FloatArray, l: FloatArray, q: FloatArray) -> float:  # noqa: E741
+    """Add up the unbiased HSICs of blocks of row sums, one block a row."""
+    m = k.shape[1]
+    total = q.sum(axis=1) + k.sum(axis=1) * l.sum(axis=1) / ((m - 1) * (m - 2))
+    total -= 2.0 * (k * l).sum(axis=1) / (m - 2)
+    return float(total.sum() / (m * (m - 3)))
+
+
+def _taken(
+    kernel: FittedKernel, rows: IntArray, sharing: dict[int, Points] | None = None
+) -> FittedKernel:
+    """Keep some rows; kernels on the same points go on sharing them, and so their distances."""
+    if sharing is not None and type(kernel) is FittedRadial:
+        owner = id(kernel.points)
+        sharing.setdefault(owner, kernel.points.take(rows))
+        return replace(kernel, points=sharing[owner])
     taken = kernel.take(rows)
     if taken is None:
         raise NotImplementedError(f"{kernel.label} cannot be had on some rows only.")
@@ -200,8 +223,8 @@ def places_by_name(pairs: Sequence[Pair]) -> dict[str, list[int]]:
 
 
 def sampled_row_means(side: FittedKernel, references: IntArray) -> FloatArray:
-    """Give the mean of each row: exactly on one column, else over some reference rows."""
-    exact = side.means_on_line() if isinstance(side, FittedRadial) else None
+    """Give the mean of each row: exactly where it is cheap, else over some reference rows."""
+    exact = side.exact_row_means() if isinstance(side, FittedRadial) else None
     if exact is not None:
         return exact
     n, between = len(side), Between.of(side)

@@ -107,6 +107,12 @@ class Shifts:
         stacked = np.array(effects).reshape(-1, len(kernels[0]))
         return cls(constants, numbers.astype(np.int64), stacked, sizes)
 
+    @classmethod
+    def none(cls, kernels: Sequence[FittedKernel]) -> Shifts:
+        """Take nothing off."""
+        n = len(kernels)
+        return cls(np.zeros(n), np.full(n, -1), np.empty((0, len(kernels[0]))), np.ones(n))
+
     def take(self, chosen: Sequence[int]) -> Shifts:
         """Keep those of some kernels."""
         numbers = list(chosen)

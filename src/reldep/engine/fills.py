@@ -13,6 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reldep.engine.recipe import PRODUCT
+from reldep.engine.row_sums import (
+    ROWS,
+    add_across,
+    add_products,
+    add_rows,
+    add_run,
+    multiply_rows,
+)
 from reldep.kernels.base import (
     EQUAL,
     LINEAR,
@@ -26,7 +34,6 @@ from reldep.kernels.base import (
 from reldep.kernels.compiled import (
     WIDTH,
     compiled,
-    compiled_sum,
     copy_run,
     power_of_two,
     power_of_two_or_zero,
@@ -50,23 +57,24 @@ def evaluate(
     s: int,
     n: int,
     out: FloatArray,
+    r: int,
     v: int,
 ) -> None:
-    """Write into row v a function of row s, by the number of the function, minus the shift."""
+    """Write into row r of kernel v a function of row s, by its number, minus the shift."""
     if function == NEAR:
         for j in range(n):
-            out[v, j] = power_of_two(c, sources[s, j], shift)
+            out[r, v, j] = power_of_two(c, sources[s, j], shift)
     elif function == POWER:
         for j in range(n):
-            out[v, j] = power_of_two_or_zero(c, sources[s, j], shift)
+            out[r, v, j] = power_of_two_or_zero(c, sources[s, j], shift)
     elif function == ROOT:
         for j in range(n):
-            out[v, j] = c * np.sqrt(sources[s, j]) - shift
+            out[r, v, j] = c * np.sqrt(sources[s, j]) - shift
     elif function == LINEAR:
         for j in range(n):
-            out[v, j] = c * sources[s, j] - shift
+            out[r, v, j] = c * sources[s, j] - shift
     else:
-        evaluate_rarer(function, c, a, shift, sources, s, n, out, v)
+        evaluate_rarer(function, c, a, shift, sources, s, n, out, r, v)
 
 
 @compiled
@@ -79,41 +87,42 @@ def evaluate_rarer(
     s: int,
     n: int,
     out: FloatArray,
+    r: int,
     v: int,
 ) -> None:
     """Evaluate the other functions."""
     zero = c - c
     if function == POWER_ROOT:
         for j in range(n):
-            out[v, j] = power_of_two_or_zero(c, np.sqrt(sources[s, j]), shift)
+            out[r, v, j] = power_of_two_or_zero(c, np.sqrt(sources[s, j]), shift)
     elif function == EQUAL:
         # Codes of categories stand for points: equal ones have distance 0.
         for j in range(n):
-            out[v, j] = (a if sources[s, j] == 0 else c) - shift
+            out[r, v, j] = (a if sources[s, j] == 0 else c) - shift
     elif function == SLOPE:
         for j in range(n):
-            out[v, j] = a * sources[s, j] * power_of_two_or_zero(c, sources[s, j], zero) - shift
+            out[r, v, j] = a * sources[s, j] * power_of_two_or_zero(c, sources[s, j], zero) - shift
     elif function == SLOPE_ROOT:
         for j in range(n):
             root = np.sqrt(sources[s, j])
-            out[v, j] = a * root * power_of_two_or_zero(c, root, zero) - shift
+            out[r, v, j] = a * root * power_of_two_or_zero(c, root, zero) - shift
     else:
         for j in range(n):
             side = -0.5 if sources[s, j] > c else 0.5
-            out[v, j] = (a if sources[s, j] == 0 else side) - shift
+            out[r, v, j] = (a if sources[s, j] == 0 else side) - shift
 
 
 @compiled
 def combine(
-    operation: int, shift: float, factor: FloatArray, f: int, n: int, out: FloatArray, v: int
+    operation: int, shift: float, factors: FloatArray, n: int, out: FloatArray, r: int, v: int
 ) -> None:
     """Multiply or add a further factor to what has been evaluated, and subtract the shift."""
     if operation == PRODUCT:
         for j in range(n):
-            out[v, j] = out[v, j] * factor[f, j] - shift
+            out[r, v, j] = out[r, v, j] * factors[r, 0, j] - shift
     else:
         for j in range(n):
-            out[v, j] = out[v, j] + factor[f, j] - shift
+            out[r, v, j] = out[r, v, j] + factors[r, 0, j] - shift
 
 
 @compiled
@@ -124,22 +133,24 @@ def evaluate_kernels(
     shifts: FloatArray,
     n: int,
     sources: FloatArray,
+    scratch: FloatArray,
     values: FloatArray,
+    r: int,
 ) -> None:
-    """Turn the rows of the sources into rows of kernel values; the last source is scratch."""
+    """Turn the rows of the sources into rows r of kernel values."""
+    # Entries one by one: a slice of a table would be counted by all threads.
     zero = shifts[0] - shifts[0]
-    scratch = len(sources) - 1
     for v in range(len(combinations)):
-        first, last, operation = combinations[v]
+        first, last, operation = combinations[v, 0], combinations[v, 1], combinations[v, 2]
         for f in range(first, last):
-            function, s = factors[f]
-            c, a = parameters[f]
+            function, s = factors[f, 0], factors[f, 1]
+            c, a = parameters[f, 0], parameters[f, 1]
             shift = shifts[v] if f == last - 1 else zero
             if f == first:
-                evaluate(function, c, a, shift, sources, s, n, values, v)
+                evaluate(function, c, a, shift, sources, s, n, values, r, v)
             else:
-                evaluate(function, c, a, zero, sources, s, n, sources, scratch)
-                combine(operation, shift, sources, scratch, n, values, v)
+                evaluate(function, c, a, zero, sources, s, n, scratch, r, 0)
+                combine(operation, shift, scratch, n, values, r, v)
 
 
 @compiled
@@ -150,9 +161,10 @@ def subtract_effects(
     others: FloatArray,
     n: int,
     values: FloatArray,
+    r: int,
 ) -> None:
-    """Take ``f_i + f_j`` off the row of each kernel that has effects, the larger first."""
-    for v in range(len(values)):
+    """Take ``f_i + f_j`` off row r of each kernel that has effects, the larger first."""
+    for v in range(values.shape[1]):
         e = effect_of[v]
         if e < 0:
             continue
@@ -161,67 +173,8 @@ def subtract_effects(
         for j in range(n):
             other = others[e, j]
             is_larger = size > abs(other)
-            values[v, j] -= own if is_larger else other
-            values[v, j] -= other if is_larger else own
-
-
-@compiled_sum
-def add_rows(values: FloatArray, n: int, across: FloatArray, down: FloatArray) -> None:
-    """Sum the row of each kernel, and add it to the sums of the columns."""
-    for v in range(len(values)):
-        total = 0.0
-        for j in range(n):
-            value = np.float64(values[v, j])
-            total += value
-            down[v, j] += value
-        across[v] += total
-
-
-@compiled_sum
-def add_products(
-    values: FloatArray, pairs: IntArray, n: int, across: FloatArray, down: FloatArray
-) -> None:
-    """Sum the products of the rows of two kernels, and add them to the sums of the columns."""
-    for p in range(len(pairs)):
-        x, y, w = pairs[p, 0], pairs[p, 1], len(values) + p
-        total = 0.0
-        for j in range(n):
-            value = np.float64(values[x, j]) * np.float64(values[y, j])
-            total += value
-            down[w, j] += value
-        across[w] += total
-
-
-@compiled_sum
-def multiply_rows(
-    values: FloatArray,
-    multiplied: IntArray,
-    own: FloatArray,
-    others: FloatArray,
-    n: int,
-    across: FloatArray,
-    down: FloatArray,
-) -> None:
-    """Multiply rows of kernels by vectors, and add the rows times own entries to the columns."""
-    for w in range(len(multiplied)):
-        v, u = multiplied[w, 0], multiplied[w, 1]
-        weight, total = own[u], 0.0
-        for j in range(n):
-            value = np.float64(values[v, j])
-            total += value * others[u, j]
-            down[w, j] += value * weight
-        across[w] += total
-
-
-# Loops in place of slices: array expressions take seconds to compile.
-
-
-@compiled
-def add_run(values: FloatArray, left: int, n: int, table: FloatArray) -> None:
-    """Add to n columns of a table, from `left` on."""
-    for row in range(len(table)):
-        for j in range(n):
-            table[row, left + j] += values[row, j]
+            values[r, v, j] -= own if is_larger else other
+            values[r, v, j] -= other if is_larger else own
 
 
 @compiled
@@ -229,17 +182,48 @@ def copy_given(
     given: FloatArray, g: int, i: int, left: int, n: int, out: FloatArray, s: int
 ) -> None:
     """Copy a piece of a row of a given block into row s."""
-    row = given[g, i]
     for j in range(n):
-        out[s, j] = row[left + j]
+        out[s, j] = given[g, i, left + j]
 
 
 @compiled
-def clear_start(values: FloatArray, n: int) -> None:
-    """Set the first n values of each kernel to 0: those on and below the diagonal."""
-    for v in range(len(values)):
+def clear_start(values: FloatArray, r: int, n: int) -> None:
+    """Set the first n values in row r of each kernel to 0: those on and below the diagonal."""
+    for v in range(values.shape[1]):
         for j in range(n):
-            values[v, j] = 0.0
+            values[r, v, j] = 0.0
+
+
+@compiled
+def fill_row(
+    columns: FloatArray,
+    i: int,
+    others: FloatArray,
+    given: FloatArray,
+    row: int,
+    left: int,
+    n: int,
+    source_table: IntArray,
+    factors: IntArray,
+    parameters: FloatArray,
+    combinations: IntArray,
+    shifts: FloatArray,
+    sources: FloatArray,
+    scratch: FloatArray,
+    values: FloatArray,
+    r: int,
+) -> None:
+    """Write into row r the values of all kernels between observation i and n others.
+
+    `row` and `left` say where the values begin in given blocks.
+    """
+    for s in range(len(source_table)):
+        first, last, g = source_table[s, 0], source_table[s, 1], source_table[s, 2]
+        if g < 0:
+            squared_distances_along(columns, i, others, first, last, n, sources, s)
+        else:
+            copy_given(given, g, row, left, n, sources, s)
+    evaluate_kernels(factors, parameters, combinations, shifts, n, sources, scratch, values, r)
 
 
 @compiled
@@ -265,13 +249,15 @@ def sweep(
     is the second: kernels times vectors. `given` belongs to a tile, so a recipe with given
     blocks takes one tile at a time.
     """
-    sources = np.empty((len(source_table) + 1, WIDTH), columns.dtype)
-    values = np.empty((len(combinations), WIDTH), columns.dtype)
+    sources = np.empty((len(source_table), WIDTH), columns.dtype)
+    scratch = np.empty((ROWS, 1, WIDTH), columns.dtype)
+    values = np.empty((ROWS, len(combinations), WIDTH), columns.dtype)
     others = np.empty((len(columns), WIDTH), columns.dtype)
+    own = np.zeros((len(vectors), ROWS))
     other_effects = np.empty((len(effects), WIDTH), columns.dtype)
     weights = np.empty((len(vectors), WIDTH))
     down = np.empty((len(sums), WIDTH))
-    across = np.empty(len(sums))
+    across = np.zeros((len(sums), ROWS))
     for t in range(len(tiles)):
         top, bottom, left_end, right_end = tiles[t]
         # Rows are evaluated from `left` on, also below the diagonal; narrow runs waste less there.
@@ -282,26 +268,42 @@ def sweep(
             copy_run(effects, left, n, other_effects)
             copy_run(vectors, left, n, weights)
             down[:] = 0.0
-            for i in range(top, min(bottom, left + n - 1)):
-                point = columns[:, i]
-                for s in range(len(source_table)):
-                    first, last, g = source_table[s]
-                    if g < 0:
-                        squared_distances_along(point, others, first, last, n, sources, s)
-                    else:
-                        copy_given(given, g, i - top, left - left_end, n, sources, s)
-                evaluate_kernels(factors, parameters, combinations, shifts, n, sources, values)
-                if len(effects):
-                    subtract_effects(effect_of, effects, i, other_effects, n, values)
-                clear_start(values, min(n, i + 1 - left))
-                across[:] = 0.0
+            end = min(bottom, left + n - 1)
+            for start in range(top, end, ROWS):
+                for r in range(ROWS):
+                    i = start + r
+                    if i >= end:
+                        clear_start(values, r, n)
+                        continue
+                    fill_row(
+                        columns,
+                        i,
+                        others,
+                        given,
+                        i - top,
+                        left - left_end,
+                        n,
+                        source_table,
+                        factors,
+                        parameters,
+                        combinations,
+                        shifts,
+                        sources,
+                        scratch,
+                        values,
+                        r,
+                    )
+                    if len(effects):
+                        subtract_effects(effect_of, effects, i, other_effects, n, values, r)
+                    clear_start(values, r, min(n, i + 1 - left))
+                    for u in range(len(vectors)):
+                        own[u, r] = vectors[u, i]
                 if len(multiplied):
-                    multiply_rows(values, multiplied, vectors[:, i], weights, n, across, down)
+                    multiply_rows(values, multiplied, own, weights, n, across, down)
                 else:
                     add_rows(values, n, across, down)
                     add_products(values, pairs, n, across, down)
-                for w in range(len(sums)):
-                    sums[w, i] += across[w]
+                add_across(across, start, min(ROWS, end - start), sums)
             add_run(down, left, n, sums)
 
 
@@ -320,8 +322,8 @@ def fill_between(
     `rows` and `others` hold one coordinate a row; no source may be given. The rows are many and
     the others few, so that the inner loops run along the rows.
     """
-    sources = np.empty((len(source_table) + 1, WIDTH))
-    values = np.empty((1, WIDTH))
+    sources = np.empty((len(source_table), WIDTH))
+    scratch, values = np.empty((1, 1, WIDTH)), np.empty((1, 1, WIDTH))
     near = np.empty((len(rows), WIDTH))
     no_shift = np.zeros(1)
     for left in range(0, rows.shape[1], WIDTH):
@@ -329,11 +331,13 @@ def fill_between(
         copy_run(rows, left, n, near)
         for i in range(others.shape[1]):
             for s in range(len(source_table)):
-                first, last, _ = source_table[s]
-                squared_distances_along(others[:, i], near, first, last, n, sources, s)
-            evaluate_kernels(factors, parameters, combinations, no_shift, n, sources, values)
+                first, last = source_table[s, 0], source_table[s, 1]
+                squared_distances_along(others, i, near, first, last, n, sources, s)
+            evaluate_kernels(
+                factors, parameters, combinations, no_shift, n, sources, scratch, values, 0
+            )
             for j in range(n):
-                out[i, left + j] = values[0, j]
+                out[i, left + j] = values[0, 0, j]
 
 
 @compiled
@@ -347,8 +351,8 @@ def mean_between(
     out: FloatArray,
 ) -> None:
     """Write the mean value of one kernel between each of some rows and all others."""
-    sources = np.empty((len(source_table) + 1, WIDTH))
-    values = np.empty((1, WIDTH))
+    sources = np.empty((len(source_table), WIDTH))
+    scratch, values = np.empty((1, 1, WIDTH)), np.empty((1, 1, WIDTH))
     near = np.empty((len(rows), WIDTH))
     no_shift = np.zeros(1)
     n_others = others.shape[1]
@@ -359,10 +363,12 @@ def mean_between(
             out[left + j] = 0.0
         for i in range(n_others):
             for s in range(len(source_table)):
-                first, last, _ = source_table[s]
-                squared_distances_along(others[:, i], near, first, last, n, sources, s)
-            evaluate_kernels(factors, parameters, combinations, no_shift, n, sources, values)
+                first, last = source_table[s, 0], source_table[s, 1]
+                squared_distances_along(others, i, near, first, last, n, sources, s)
+            evaluate_kernels(
+                factors, parameters, combinations, no_shift, n, sources, scratch, values, 0
+            )
             for j in range(n):
-                out[left + j] += values[0, j]
+                out[left + j] += values[0, 0, j]
         for j in range(n):
             out[left + j] /= n_others

@@ -7,7 +7,7 @@ the slopes that follow bandwidths, and the HSICs that the second Hoeffding compo
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -307,7 +307,7 @@ def compute_influence(
 
 def _bandwidth_psi(job: Job, terms: Terms, pairs: Sequence[Pair]) -> FloatArray:
     if job.samples:
-        return sampled_bandwidth_psi(job.kernels, job.probes, pairs, partial(hsic, terms))
+        return sampled_bandwidth_psi(job.kernels, job.probes, pairs)
     return bandwidth_psi(terms, job.probes, pairs)
 
 

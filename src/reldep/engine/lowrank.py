@@ -186,7 +186,9 @@ class LowRank:
     def cost(self, kernels: Mapping[str, FittedKernel], wanted: Wanted) -> Cost:
         """Estimate the job from ranks that are probed; what has none is left to tiles."""
         names = wanted.names()
-        widths = self.expected_widths({name: kernels[name] for name in names})
+        chosen = {name: kernels[name] for name in names}
+        widths = known_widths(chosen)
+        widths |= self.probed_widths(unknown_of(chosen, widths), self.most_features)
         near, far = split_wanted(wanted, widths)
         memory, seconds = 0, 0.0
         if far.names():
@@ -219,31 +221,68 @@ class LowRank:
         memory += 16 * int(max(ranks.values()) ** 2)
         return Cost(memory, COMPILED_START + pilots + row * n * 1e-9 / cores)
 
-    def break_even(self, cost: Cost, widths: Mapping[str, float], seconds: float) -> float:
-        """Give the rank at which the job would take so many seconds: work grows as its square."""
-        largest = max(widths.values(), default=0.0)
-        return min(self.most_features, largest * sqrt(seconds / cost.seconds))
+    def break_even(self, n: int, wanted: Wanted, widths: Mapping[str, float], most: float) -> int:
+        """Give the rank of all other kernels at which the job would take so many seconds.
 
-    def expected_widths(self, kernels: Mapping[str, FittedKernel]) -> dict[str, float]:
-        """Estimate how many features each kernel gets; 0 for a line; none for what has none."""
-        widths: dict[str, float] = {}
-        unknown = []
-        for name, kernel in kernels.items():
-            if kind_of(kernel) is not None:
-                widths[name] = 0.0
-            elif kernel.n_features is not None:
-                shape = row_shape(kernel)
-                widths[name] = 1.0 if shape is None else max(1.0, shape.entries)
-            else:
-                unknown.append(name)
+        Parameters
+        ----------
+        n : int
+            The number of observations.
+        wanted : Wanted
+        widths : mapping of str to float
+            Of the kernels whose width is known.
+        most : float
+            Seconds.
+        """
+        rank, step = 0, self.most_features
+        while step:
+            tried = {name: widths.get(name, float(rank + step)) for name in wanted.names()}
+            if self.cost_of(n, wanted, tried).seconds <= most:
+                rank += step
+            step //= 2
+        return min(rank, self.most_features)
+
+    def probed_widths(
+        self, kernels: Mapping[str, FittedKernel], most: int, *, all_or_none: bool = False
+    ) -> dict[str, float]:
+        """Estimate how many features each kernel gets; none for one that would get more than most.
+
+        Parameters
+        ----------
+        kernels : mapping of str to FittedKernel
+        most : int
+        all_or_none : bool, default False
+            Whether to stop at the first kernel that gets none.
+        """
+        unknown = list(kernels)
         probed = unknown[:: max(1, -(-len(unknown) // PROBED_KERNELS))]
-        ranks = {name: probed_rank(kernels[name], self.tolerance, self.rng) for name in probed}
-        found = [rank for rank in ranks.values() if rank is not None]
-        for name in unknown:
-            rank = ranks[name] if name in ranks else max(found, default=None)
-            if rank is not None and rank <= self.most_features:
-                widths[name] = rank
-        return widths
+        ranks: dict[str, float | None] = {}
+        for name in probed:
+            ranks[name] = probed_rank(kernels[name], self.tolerance, self.rng, most)
+            if all_or_none and ranks[name] is None:
+                return {}
+        largest = max((rank for rank in ranks.values() if rank is not None), default=None)
+        expected = {name: ranks.get(name, largest) for name in unknown}
+        return {name: rank for name, rank in expected.items() if rank is not None and rank <= most}
+
+
+def known_widths(kernels: Mapping[str, FittedKernel]) -> dict[str, float]:
+    """Give the number of features of kernels that need no probe; 0 for one along a line."""
+    widths: dict[str, float] = {}
+    for name, kernel in kernels.items():
+        if kind_of(kernel) is not None:
+            widths[name] = 0.0
+        elif kernel.n_features is not None:
+            shape = row_shape(kernel)
+            widths[name] = 1.0 if shape is None else max(1.0, shape.entries)
+    return widths
+
+
+def unknown_of(
+    kernels: Mapping[str, FittedKernel], widths: Mapping[str, float]
+) -> dict[str, FittedKernel]:
+    """Give the kernels of which no width is known."""
+    return {name: kernel for name, kernel in kernels.items() if name not in widths}
 
 
 def _with_room(maps: dict[str, FeatureMap]) -> dict[str, FeatureMap]:

@@ -44,8 +44,9 @@ TAIL = 100.0
 # Rows that the pilot missed are looked at so many at a time.
 MISSED_AT_A_TIME = 4_000
 
-# Rows on which the rank is probed.
+# Rows on which the rank is probed. A kernel that takes this share of the fewer rows is not smooth.
 PROBED_ROWS = (500, 2_000)
+NOT_SMOOTH = 0.8
 
 
 class RankTooHighError(Exception):
@@ -190,11 +191,19 @@ def _pilot_rows(columns: FloatArray, seed: int) -> IntArray:
     return np.unique(np.concatenate(drawn))
 
 
-def probed_rank(kernel: FittedKernel, tolerance: float, seed: int) -> float | None:
-    """Estimate the rank from two samples; None where the larger one has none below half its size.
+def probed_rank(kernel: FittedKernel, tolerance: float, seed: int, most: int) -> float | None:
+    """Estimate the rank from two samples; None where it is beyond use.
 
     Ranks grow like a power of log m for light tails and like a power of m for heavy ones; the
     power is the safer guess.
+
+    Parameters
+    ----------
+    kernel : FittedKernel
+    tolerance : float
+    seed : int
+    most : int
+        A higher rank would be of no use; the search ends there.
     """
     between = Between.of(kernel)
     if between is None or not is_positive(kernel):
@@ -207,12 +216,12 @@ def probed_rank(kernel: FittedKernel, tolerance: float, seed: int) -> float | No
     ranks = []
     for size in (small, large):
         rows = between.points(drawn[:size])
-        cap = size if size == small else size // 2
+        cap = max(1, min(most + 1, int((NOT_SMOOTH if size == small else 0.5) * size)))
         nothing = np.empty((0, size))
         chosen = greedy_pivots(between, rows, nothing, diagonal, tolerance * diagonal, cap)
+        if len(chosen) == cap:
+            return None
         ranks.append(max(1, len(chosen)))
-    if ranks[1] >= large // 2:
-        return None
     power = np.log(ranks[1] / ranks[0]) / np.log(large / small)
     return float(ranks[1] * (n / large) ** max(0.0, power))
 

@@ -10,7 +10,7 @@ from reldep.engine.dask import DaskEngine
 from reldep.engine.dense import Dense
 from reldep.engine.features import Features
 from reldep.engine.lines import kind_of
-from reldep.engine.lowrank import LowRank
+from reldep.engine.lowrank import LowRank, known_widths, unknown_of
 from reldep.engine.tiled import COMPILED_START, Tiled
 from reldep.exceptions import InputError, InputTypeError, Option
 from reldep.kernels.machine import available_memory, in_words, seconds_in_words
@@ -208,14 +208,18 @@ def _near_linear(kernels: Mapping[str, FittedKernel], wanted: Wanted, tiled: Pla
     if all(kernels[name].n_features is not None for name in names):
         return None
     engine = LowRank()
-    widths = engine.expected_widths({name: kernels[name] for name in names})
+    n = len(kernels[names[0]])
+    chosen_kernels = {name: kernels[name] for name in names}
+    widths = known_widths(chosen_kernels)
+    unknown = unknown_of(chosen_kernels, widths)
+    # Where the probe misleads, as it may for heavy tails, tiles take over at the break-even.
+    most = max(50, engine.break_even(n, wanted, widths, tiled.seconds or 0.0))
+    widths |= engine.probed_widths(unknown, most, all_or_none=True)
     if len(widths) < len(names):
         return None
-    cost = engine.cost_of(len(kernels[names[0]]), wanted, widths)
+    cost = engine.cost_of(n, wanted, widths)
     if cost.seconds >= (tiled.seconds or 0.0) or cost.memory > tiled.allowed:
         return None
-    # Where the probe misled, as it may for heavy tails, tiles take over at the break-even.
-    most = max(50, int(engine.break_even(cost, widths, tiled.seconds or 0.0)))
     if not any(widths.values()):
         reason = "Laplace and distance kernels of one column are summed along the sorted values"
     else:

@@ -81,6 +81,7 @@ class Sweeps:
         *,
         precision: str = "double",
         compiled: bool | None = None,
+        shifted: bool = True,
     ) -> Sweeps:
         """Choose the kernels that are needed and estimate their shifts.
 
@@ -93,13 +94,18 @@ class Sweeps:
         compiled : bool, optional
             Whether to use compiled code; by default from 2,000 observations on, where numba
             can be imported.
+        shifted : bool, default True
+            Whether to take off shifts, which sums over many rows need to keep their digits.
         """
         names = wanted.names()
         n = len(kernels[names[0]])
         if compiled is None:
             compiled = worth_compiling(n)
         in_compiled_code = precision if compiled else "double"
-        shifts = Shifts.of([kernels[name] for name in names], in_compiled_code)
+        chosen_kernels = [kernels[name] for name in names]
+        shifts = Shifts.none(chosen_kernels)
+        if shifted:
+            shifts = Shifts.of(chosen_kernels, in_compiled_code)
 
         def sums_of(chosen: Sequence[str]) -> BlockSums | CompiledSums:
             used = tuple(kernels[name] for name in chosen)

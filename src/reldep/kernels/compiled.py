@@ -34,6 +34,7 @@ MADE_OF = (
     "kernels/compiled.py",
     "kernels/base.py",
     "engine/fills.py",
+    "engine/row_sums.py",
     "engine/batch_loops.py",
     "engine/line_loops.py",
     "engine/recipe.py",
@@ -68,7 +69,8 @@ def copy_run(table: FloatArray, left: int, n: int, out: FloatArray) -> None:
 
 @compiled
 def squared_distances_along(
-    point: FloatArray,
+    points: FloatArray,
+    i: int,
     others: FloatArray,
     first: int,
     last: int,
@@ -76,25 +78,25 @@ def squared_distances_along(
     out: FloatArray,
     s: int,
 ) -> None:
-    """Write the squared distances of a point from n others into row s of `out`.
+    """Write the squared distances of point i from n others into row s of `out`.
 
-    `others` has a row for each column, of which first to last count. Each sum runs in the
-    order of the columns and without fused operations, so that the result is that of
+    `points` and `others` have a row for each column, of which first to last count. Each sum runs
+    in the order of the columns and without fused operations, so that the result is that of
     :func:`scipy.spatial.distance.cdist` to the last bit.
     """
     rest = first + 1
-    a = point[first]
+    a = points[first, i]
     if (last - first) % 2:
         for j in range(n):
             out[s, j] = (a - others[first, j]) * (a - others[first, j])
     else:
-        b = point[rest]
+        b = points[rest, i]
         for j in range(n):
             square = (a - others[first, j]) * (a - others[first, j])
             out[s, j] = square + (b - others[rest, j]) * (b - others[rest, j])
         rest += 1
     for t in range(rest, last, 2):
-        a, b = point[t], point[t + 1]
+        a, b = points[t, i], points[t + 1, i]
         for j in range(n):
             so_far = out[s, j] + (a - others[t, j]) * (a - others[t, j])
             out[s, j] = so_far + (b - others[t + 1, j]) * (b - others[t + 1, j])
@@ -254,7 +256,7 @@ def count_and_collect(
         width = min(WIDTH, n - left)
         copy_run(columns, left, width, others)
         for i in range(start, left + width - 1, step):
-            squared_distances_along(columns[:, i], others, 0, len(columns), width, squares, 0)
+            squared_distances_along(columns, i, others, 0, len(columns), width, squares, 0)
             # No comparison with NaN holds: what is not above the diagonal counts nowhere.
             for j in range(i + 1 - left):
                 squares[0, j] = np.nan
@@ -285,7 +287,7 @@ def count_and_collect_following(
         for left in range(i + 1, i + 1 + n_partners, WIDTH):
             width = min(WIDTH, i + 1 + n_partners - left)
             copy_run(columns, left, width, others)
-            squared_distances_along(columns[:, i], others, 0, len(columns), width, squares, 0)
+            squared_distances_along(columns, i, others, 0, len(columns), width, squares, 0)
             for j in range(width, WIDTH):
                 squares[0, j] = np.nan
             n_collected = _compare_groups(groups, low, high, counts, collected, n_collected)
@@ -303,21 +305,68 @@ def _add_roots(squares: FloatArray, n: int, sums: FloatArray) -> None:
 
 
 @compiled
+def _take_roots(first: int, n: int, squares: FloatArray, r: int) -> None:
+    """Take the square roots of a row, and set those before a column to 0."""
+    for j in range(n):
+        squares[r, j] = np.sqrt(squares[r, j])
+    for j in range(min(first, n)):
+        squares[r, j] = 0.0
+
+
+@compiled_sum
+def _add_four_rows(values: FloatArray, n: int, across: FloatArray, down: FloatArray) -> None:
+    """Sum each of four rows, and add all to the sums of the columns."""
+    t0 = t1 = t2 = t3 = 0.0
+    for j in range(n):
+        a, b, c, d = values[0, j], values[1, j], values[2, j], values[3, j]
+        t0 += a
+        t1 += b
+        t2 += c
+        t3 += d
+        down[j] += (a + b) + (c + d)
+    across[0], across[1], across[2], across[3] = t0, t1, t2, t3
+
+
+@compiled
+def add_distances(columns: FloatArray, start: int, step: int, sums: FloatArray) -> None:
+    """Add the distances between pairs of rows to the sums of both ends.
+
+    The first rows of the pairs are dealt out to threads like cards, four at a time: this one takes
+    the groups start, start + step, …
+    """
+    n = columns.shape[1]
+    others = np.empty((len(columns), WIDTH))
+    values = np.empty((4, WIDTH))
+    across, down = np.empty(4), np.empty(WIDTH)
+    for left in range(0, n, WIDTH):
+        width = min(WIDTH, n - left)
+        copy_run(columns, left, width, others)
+        down[:] = 0.0
+        for i in range(4 * start, left + width - 1, 4 * step):
+            for r in range(4):
+                row = min(i + r, n - 1)
+                squared_distances_along(columns, row, others, 0, len(columns), width, values, r)
+                _take_roots(max(0, i + r + 1 - left), width, values, r)
+            _add_four_rows(values, width, across, down)
+            for r in range(min(4, n - i)):
+                sums[i + r] += across[r]
+        for j in range(width):
+            sums[left + j] += down[j]
+
+
+@compiled
 def sum_distances(
     columns: FloatArray, n: int, start: int, step: int, n_partners: int, sums: FloatArray
 ) -> None:
-    """Add the distances, and their squares, of rows from the `n_partners` rows that follow.
-
-    Without room for a circle in `columns` the rows end at the last one.
-    """
+    """Add the distances, and their squares, of rows from the `n_partners` rows that follow."""
     others = np.empty((len(columns), WIDTH))
     squares = np.empty((1, WIDTH))
     for i in range(start, n, step):
-        end = min(i + 1 + n_partners, columns.shape[1])
+        end = i + 1 + n_partners
         for left in range(i + 1, end, WIDTH):
             width = min(WIDTH, end - left)
             copy_run(columns, left, width, others)
-            squared_distances_along(columns[:, i], others, 0, len(columns), width, squares, 0)
+            squared_distances_along(columns, i, others, 0, len(columns), width, squares, 0)
             _add_roots(squares, width, sums)
 
 

@@ -146,7 +146,7 @@ class DistanceStream:
     def sums(self) -> tuple[float, float]:
         """Give the sum of the distances, and of their squares."""
         # Small samples never wait for the compiler.
-        if worth_compiling(len(self.points)) and self._is_cheap:
+        if self.n_partners and worth_compiling(len(self.points)) and self._is_cheap:
             return _compiled_sums(self.points, self.n_partners)
         total, squares = 0.0, 0.0
         for squared in _runs_of_distances(self.points, self.n_partners):
@@ -229,7 +229,7 @@ def _compiled_pass(points: Points, low: float, high: float, n_partners: int | No
     return Pass(low, high, n_below, n_up_to, inside)
 
 
-def _compiled_sums(points: Points, n_partners: int | None) -> tuple[float, float]:
+def _compiled_sums(points: Points, n_partners: int) -> tuple[float, float]:
     """Add up distances and their squares in compiled code, on all cores."""
     from reldep.kernels.compiled import sum_distances
 
@@ -238,7 +238,7 @@ def _compiled_sums(points: Points, n_partners: int | None) -> tuple[float, float
 
     def part(start: int) -> FloatArray:
         sums = np.zeros(2)
-        sum_distances(columns, n, start, n_parts, n if n_partners is None else n_partners, sums)
+        sum_distances(columns, n, start, n_parts, n_partners, sums)
         return sums
 
     with ThreadPoolExecutor(n_parts) as pool:

@@ -7,13 +7,16 @@ would move all others away from 0.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reldep.data.variables import Numeric, Sparse
 from reldep.kernels.dot import dot_nanoseconds, dot_products
+from reldep.kernels.machine import available_cores
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -75,6 +78,29 @@ class Points:
         if self.few_columns is not None:
             return 1.5 + 0.7 * self.n_columns
         return 12.0 + dot_nanoseconds(self.rows)
+
+    @cached_property
+    def mean_distances(self) -> FloatArray:
+        """The mean distance of each point from the others, by compiled code for few columns."""
+        from reldep.kernels.compiled import add_distances
+
+        columns, n = np.array(np.asarray(self.rows).T, order="C"), len(self)
+        n_parts = available_cores()
+
+        def part(start: int) -> FloatArray:
+            sums = np.zeros(n)
+            add_distances(columns, start, n_parts, sums)
+            return sums
+
+        with ThreadPoolExecutor(n_parts) as pool:
+            total: FloatArray = np.sum(list(pool.map(part, range(n_parts))), axis=0)
+        return total / (n - 1)
+
+    @property
+    def known_mean_distances(self) -> FloatArray | None:
+        """The mean distances, if they have been asked for before."""
+        found: FloatArray | None = vars(self).get("mean_distances")
+        return found
 
     @classmethod
     def of(cls, variable: Numeric | Sparse) -> Points:

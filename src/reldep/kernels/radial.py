@@ -96,10 +96,18 @@ class FittedRadial(FittedKernel):
     def nanoseconds(self) -> float:
         return self.points.nanoseconds + PROFILE_VALUE
 
-    def means_on_line(self) -> FloatArray | None:
-        """Give the mean of each row over the others, for one column; None if it cannot."""
-        if self.points.few_columns is None or self.points.n_columns != 1:
+    def exact_row_means(self) -> FloatArray | None:
+        """Give the mean of each row over the others; None where it takes more than a moment.
+
+        On one column it follows from the sorted values. The mean distances of rows of more columns
+        are known from the choice of a bandwidth.
+        """
+        if self.points.few_columns is None:
             return None
+        if self.points.n_columns != 1:
+            is_distance = self._profile_here == PowerProfile(1.0)
+            known = self.points.known_mean_distances if is_distance else None
+            return None if known is None else -known
         values = np.asarray(self.points.rows)[:, 0]
         order = np.argsort(values)
         ordered = self._profile_here.means_on_line(values[order])
