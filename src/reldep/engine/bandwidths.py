@@ -25,8 +25,8 @@ from reldep.engine.blocks import Tile
 from reldep.engine.recipe import Between
 from reldep.engine.terms import Pair, Terms, Wanted, canonical, hsic, row_means
 from reldep.engine.threads import over_runs
-from reldep.engine.tiles import Sweeps
-from reldep.kernels.machine import numba_is_there
+from reldep.engine.tiles import Outline, Sweeps
+from reldep.kernels.machine import available_cores, numba_is_there
 from reldep.kernels.radial import FittedRadial
 
 if TYPE_CHECKING:
@@ -143,9 +143,8 @@ def block_hsics(kernels: Mapping[str, FittedKernel], pairs: Sequence[Pair]) -> d
     """Average the unbiased HSICs of each pair within blocks of rows drawn at random."""
     wanted = Wanted((), tuple(pairs))
     n = len(kernels[wanted.names()[0]])
-    least, most = BLOCK_ROWS
-    n_blocks = max(1, n // int(np.clip(2 * SLOPE_PAIRS // n, least, most)))
-    size = n // n_blocks
+    size = _block_size(n)
+    n_blocks = n // size
     blocks = np.random.default_rng(0).permutation(n)[: n_blocks * size].reshape(n_blocks, size)
 
     def added(places: Iterable[slice]) -> FloatArray:
@@ -153,6 +152,26 @@ def block_hsics(kernels: Mapping[str, FittedKernel], pairs: Sequence[Pair]) -> d
 
     totals = over_runs(added, n_blocks, NUMBERS_A_ROW * size)
     return dict(zip(wanted.product_pairs(), (totals / n_blocks).tolist(), strict=True))
+
+
+def _block_size(n: int) -> int:
+    """Choose the number of rows in a block, so that few are left over."""
+    least, most = BLOCK_ROWS
+    n_blocks = max(1, n // int(np.clip(2 * SLOPE_PAIRS // n, least, most)))
+    return n // n_blocks
+
+
+def following_seconds(
+    kernels: Mapping[str, FittedKernel], probes: Sequence[NamedProbe], pairs: Sequence[Pair]
+) -> float:
+    """Estimate what slopes from blocks will take, on all cores."""
+    if not probes:
+        return 0.0
+    slopes = tuple(pair for named in probes for pair in named.slope_pairs(pairs))
+    all_kernels = {**kernels, **{named.slope: named.probe.slope for named in probes}}
+    outline = Outline.of(all_kernels, Wanted((), slopes))
+    share = _block_size(outline.n) / outline.n
+    return share * outline.seconds(keeps=False) / available_cores()
 
 
 def _sum_of_hsics(

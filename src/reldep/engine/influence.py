@@ -19,6 +19,7 @@ from reldep.engine.bandwidths import (
     NamedProbe,
     bandwidth_psi,
     can_be_sampled,
+    following_seconds,
     named_probes,
     places_by_name,
     sampled_bandwidth_psi,
@@ -56,6 +57,11 @@ class Job:
     wanted: Wanted
     probes: tuple[NamedProbe, ...] = ()
     samples: bool = False
+
+    @property
+    def seconds_beside(self) -> float:
+        """What is expected to be spent apart from the engine."""
+        return following_seconds(self.kernels, self.probes, self.wanted.pairs) * self.samples
 
 
 def make_job(

@@ -137,15 +137,31 @@ class Line:
 
     def products(self, other: Line) -> FloatArray:
         """Give ``(K~ ∘ L~) 1`` with another line."""
+        if other is self:
+            return self._squares
+        if self.kind == LENGTH and other.kind == DECAY:
+            return other.products(self)
         from reldep.engine.line_loops import products_along
 
         q = np.zeros(len(self))
-        products_along(
-            self.kind, self.scale, self.values, other.kind, other.scale, other.values, self.order, q
-        )
+        own = self.kind, self.scale, self.values, self.order
+        products_along(*own, other.kind, other.scale, other.values, other.order, q)
         q *= self.sign * other.sign
         q -= other.shift * self.raw_sums + self.shift * other.raw_sums
         q += self.shift * other.shift * (len(self) - 1)
+        return q
+
+    @property
+    def _squares(self) -> FloatArray:
+        """The sum of the squares of each row: a line of half the scale, or second moments."""
+        if self.kind == DECAY:
+            half = Line(DECAY, self.scale / 2.0, self.values, self.order)
+            q = half.raw_sums.copy()
+        else:
+            centred = self.values - self.values.mean()
+            squares = centred * centred
+            q = len(self) * squares + squares.sum() - 2.0 * centred * centred.sum()
+        q -= 2.0 * self.shift * self.raw_sums - self.shift**2 * (len(self) - 1)
         return q
 
     def products_with(self, features: FeatureMap) -> FloatArray:

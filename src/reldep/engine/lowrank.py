@@ -55,7 +55,7 @@ PROBED_KERNELS = 12
 # and a halving in sums along lines.
 ROW_VALUE, FEATURE_VALUE, STEP = 500.0, 11.0, 0.05
 PILOT_STEP = 2e-6
-LINE_STEP = 60.0
+LINE_STEP = 22.0
 
 
 @dataclass(frozen=True)
