@@ -339,10 +339,31 @@ def _renumbered(codes: IntArray) -> IntArray:
     return np.asarray(order[inverse.reshape(-1)], dtype=np.int64)
 
 
+def starts_of_levels(values: FloatArray) -> IntArray:
+    """Give the place of the first of each run of equal values, once these are sorted."""
+    ordered = np.sort(values)
+    return np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+
+
+def n_distinct(values: FloatArray) -> int:
+    """Count the different values."""
+    return len(starts_of_levels(values))
+
+
+def _in_same_order(first: FloatArray, second: FloatArray) -> bool:
+    """Tell whether some values rise, or fall, where others rise."""
+    order = np.argsort(first)
+    steps = np.diff(second[order])[np.diff(first[order]) > 0]
+    return bool((steps > 0).all() or (steps < 0).all())
+
+
 def _determines(target: FloatArray, source: FloatArray) -> bool:
     """Tell whether a target fixes the source: in order, or level by level."""
     if np.array_equal(target, source):
         return True
+    if 2 * n_distinct(target) > len(target) and not _in_same_order(target[:50], source[:50]):
+        # The order of some rows alone tells, and takes no sorting of all.
+        return False
     levels, of_target = np.unique(target, return_inverse=True)
     if 2 * len(levels) <= len(target):
         _, of_source = np.unique(source, return_inverse=True)

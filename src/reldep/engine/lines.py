@@ -68,7 +68,7 @@ class Line:
         scale = 1.0
         if kind == DECAY and isinstance(kernel.profile, LaplaceProfile):
             scale = kernel.profile.bandwidth / kernel.points.unit
-        return cls(kind, scale, values, np.argsort(values, kind="stable"))
+        return cls(kind, scale, values, np.argsort(values))
 
     def __len__(self) -> int:
         return len(self.values)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reldep.data.dataset import SMALL_SAMPLE
+from reldep.data.inspection import starts_of_levels
 from reldep.data.variables import Numeric
 from reldep.exceptions import (
     BandwidthWarning,
@@ -377,8 +378,11 @@ def tied_pairs(values: FloatArray) -> tuple[float, int]:
     no more than narrow ones.
     """
     n = len(values)
+    sizes = np.diff(starts_of_levels(values[:, 0]), append=n)
+    share = float((sizes * (sizes - 1.0)).sum() / (n * (n - 1.0)))
+    if share <= TIED_PAIRS or values.shape[1] == 1:
+        return share, len(sizes)
     codes = np.zeros(n, dtype=np.int64)
-    share, sizes = 1.0, np.array([n])
     for column in values.T:
         _, inverse = np.unique(column, return_inverse=True)
         _, codes, sizes = np.unique(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reldep.data.dataset import SMALL_SAMPLE
+from reldep.data.inspection import n_distinct
 from reldep.data.variables import Labels, Mixed, Numeric
 from reldep.exceptions import DependentRowsWarning, Option, SmallSampleWarning
 
@@ -160,12 +161,14 @@ def _copies(dataset: Dataset) -> Iterable[DependentRowsWarning]:
     copied rows they do not: there are hardly more different rows than different values of the
     most detailed variable.
     """
+    n = len(dataset)
+    if n < SMALL_SAMPLE or any(_is_detailed(v) for v in dataset.variables.values()):
+        return
     codes = [_codes(variable) for variable in dataset.variables.values()]
     known = [code for code in codes if code is not None]
-    n = len(dataset)
-    if len(known) < len(codes) or n < SMALL_SAMPLE:
+    if len(known) < len(codes):
         return
-    most = max(len(np.unique(code)) for code in known)
+    most = max(np.count_nonzero(np.bincount(code)) for code in known)
     if not FEWEST_COPIED < most <= MOST_DISTINCT * n:
         return
     joint = np.zeros(n, dtype=np.int64)
@@ -178,6 +181,13 @@ def _copies(dataset: Dataset) -> Iterable[DependentRowsWarning]:
             "independent observations, and the p-value is too small.",
             ["Drop them, or say which rows belong together by ", Option("clusters"), "."],
         )
+
+
+def _is_detailed(variable: Variable) -> bool:
+    """Tell whether the first column alone has too many different values for copies."""
+    if not isinstance(variable, Numeric):
+        return False
+    return n_distinct(variable.values[:, 0]) > MOST_DISTINCT * len(variable)
 
 
 def _codes(variable: Variable) -> IntArray | None:
