@@ -89,7 +89,7 @@ def _begin(target: Path, mode: int) -> tuple[Path, int]:
         temporary = target.with_name(f"{_start(target)}{secrets.token_hex(8)}{_UNFINISHED}")
         handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, mode)
         try:
-            _lock(handle)
+            lock(handle)
             if temporary.exists():
                 return temporary, handle
         except BlockingIOError:
@@ -118,7 +118,7 @@ def _start(target: Path) -> str:
 def _remove_unless_locked(path: Path) -> None:
     handle = os.open(path, os.O_RDWR)
     try:
-        _lock(handle)  # refused while the run that writes the file is alive
+        lock(handle)  # refused while the run that writes the file is alive
         if sys.platform != "win32":
             path.unlink()
     finally:
@@ -127,8 +127,8 @@ def _remove_unless_locked(path: Path) -> None:
         path.unlink()  # refused by Windows while the file is open
 
 
-def _lock(handle: int) -> None:
-    """Mark a temporary file as being written, for as long as this process lives."""
+def lock(handle: int) -> None:
+    """Mark a file as being written, for as long as this process lives."""
     if sys.platform != "win32":
         import fcntl
 

@@ -14,7 +14,7 @@ import reldep
 from cautioned import cautioned
 from reldep.exceptions import DataWarning
 from reldep.kernels import Gaussian, Laplace
-from reldep.questions import scan as module
+from reldep.questions import scan_work as module
 from reldep.stats.scanning import SourceTests
 
 pytestmark = pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
@@ -160,7 +160,7 @@ def test_sources_named_twice_are_refused():
 
 def test_a_scan_that_is_interrupted_keeps_what_is_done(monkeypatch):
     sources, first, second = data()
-    monkeypatch.setattr(module, "LARGEST_BATCH", 10)
+    monkeypatch.setattr(module, "LARGEST_CHUNK", 10)
     whole, calls = SourceTests.of, []
 
     def stopping(*arguments):
@@ -169,7 +169,7 @@ def test_a_scan_that_is_interrupted_keeps_what_is_done(monkeypatch):
             raise KeyboardInterrupt
         return whole(*arguments)
 
-    monkeypatch.setattr(module.SourceTests, "of", stopping)
+    monkeypatch.setattr(SourceTests, "of", stopping)
     with cautioned(DataWarning, match="interrupted after 20 of 30 sources"):
         result = reldep.scan(sources, first, second)
     assert len(result.sources) == 20
@@ -177,7 +177,7 @@ def test_a_scan_that_is_interrupted_keeps_what_is_done(monkeypatch):
 
 def test_batches_do_not_change_the_answer(monkeypatch):
     whole = reldep.scan(*data()).to_frame()
-    monkeypatch.setattr(module, "LARGEST_BATCH", 7)
+    monkeypatch.setattr(module, "LARGEST_CHUNK", 7)
     pieces = reldep.scan(*data()).to_frame()
     for name in COLUMNS[1:]:
         np.testing.assert_allclose(pieces[name], whole[name], rtol=1e-9)

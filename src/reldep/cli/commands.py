@@ -91,6 +91,17 @@ PLAN: TypeAlias = Annotated[
         "--plan",
     ),
 ]
+OUTPUT_FILE: TypeAlias = Annotated[
+    Path | None,
+    option(
+        "Write the table: .csv or .parquet. What is done is kept until it is whole.",
+        OUTPUT,
+        metavar="PATH",
+    ),
+]
+RESUME: TypeAlias = Annotated[
+    bool, option("Continue the run that was to write --output.", OUTPUT, "--resume")
+]
 
 # By the names of the fields of `Output`.
 WRITING: dict[str, Any] = {
@@ -99,6 +110,8 @@ WRITING: dict[str, Any] = {
     "plot": PLOT,
     "report": REPORT,
     "plan": PLAN,
+    "output": OUTPUT_FILE,
+    "resume": RESUME,
 }
 
 
@@ -161,7 +174,7 @@ def asking(question: Question, *, has_lifetime: bool = False) -> Callable[..., N
         *(
             _parameter(one.name, WRITING[one.name], one.default)
             for one in fields(Output)
-            if one.name != "plan" or question.has_plan
+            if _can_have(question, one.name)
         ),
     ]
 
@@ -169,6 +182,13 @@ def asking(question: Question, *, has_lifetime: bool = False) -> Callable[..., N
         deliver(_request(question, given), _output(given))
 
     return _with(command, parameters)
+
+
+def _can_have(question: Question, name: str) -> bool:
+    """Tell whether a question has an output that not all questions have."""
+    if name == "plan":
+        return question.has_plan
+    return question.can_resume or name not in ("output", "resume")
 
 
 def describing() -> Callable[..., None]:

@@ -33,6 +33,8 @@ class Output:
     plot: Path | None = None
     report: Path | None = None
     plan: bool = False
+    output: Path | None = None
+    resume: bool = False
 
     def check(self) -> None:
         """Refuse, before any work, what could not be printed or written after it."""
@@ -73,7 +75,8 @@ def deliver(request: Request, wanted: Output) -> None:
         say(str(request.plan()))
         return
     if wanted.report is None:
-        answer, sensitivity = request.answer(), None
+        answer = request.answer(output=wanted.output, resume=wanted.resume)
+        sensitivity = None
     else:
         # One job: the answer is one point of the curve over the bandwidths.
         answer, sensitivity = request.answer_with_bandwidths()
@@ -82,9 +85,19 @@ def deliver(request: Request, wanted: Output) -> None:
     finally:
         _print_answer(request, wanted, answer)
     if not (wanted.json or wanted.csv):
-        for kind, path in (("picture", wanted.plot), ("report", wanted.report)):
+        written = {"picture": wanted.plot, "report": wanted.report, "table": _whole(wanted)}
+        for kind, path in written.items():
             if path is not None:
                 say(f"The {kind} is in {path}.")
+
+
+def _whole(wanted: Wanted) -> Path | None:
+    """Give where the table is; that of a run that was interrupted is not written."""
+    if wanted.output is None:
+        return None
+    from reldep.questions.checkpoints import Checkpoint
+
+    return wanted.output if Checkpoint(wanted.output, resume=True).is_finished else None
 
 
 def _write_files(

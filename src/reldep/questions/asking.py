@@ -24,6 +24,7 @@ from reldep.questions.kernel_words import parse_kernels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     import polars as pl
 
@@ -91,9 +92,19 @@ class Request:
 
         return open_table(list(self.files), join=self.join, options=ReadingOptions(**self.reading))
 
-    def answer(self) -> Answer:
-        """Read the columns used and answer the question."""
+    def answer(self, *, output: Path | None = None, resume: bool = False) -> Answer:
+        """Read the columns used and answer the question.
+
+        Parameters
+        ----------
+        output : Path, optional
+            Where the table is to be written, by questions that keep what is done.
+        resume : bool, default False
+            Whether to continue a run that was stopped.
+        """
         given, named = self._arguments()
+        if self.asked.can_resume:
+            named |= {"output": output, "resume": resume}
         return self._noted(self.asked.function(*given, **named))
 
     def answer_with_bandwidths(self) -> tuple[Answer, Answer | None]:

@@ -175,6 +175,9 @@ class Question:
         Whether a report adds how the answer depends on the bandwidth.
     has_plan : bool
         Whether it can be said beforehand what the answer takes.
+    can_resume : bool
+        Whether its table can be written to a file, and a run that was stopped be continued. A
+        place of a file is no option of a question: only who sits at the machine may name one.
     """
 
     name: str
@@ -185,6 +188,7 @@ class Question:
     example: str = ""
     has_bandwidths: bool = False
     has_plan: bool = False
+    can_resume: bool = False
 
     @property
     def sentence(self) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import islice
+from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,37 +12,23 @@ import scipy
 
 from reldep.data.checks import ALTERNATIVES, check_choice, check_count, check_level
 from reldep.data.objects import native_name
-from reldep.engine.batches import make_batches
-from reldep.engine.threads import progress_bar
-from reldep.exceptions import DataWarning, InputError, Option
+from reldep.exceptions import InputError, Option
 from reldep.questions.calling import asked
-from reldep.questions.cautions import small_sample_cautions
+from reldep.questions.checkpoints import Checkpoint
 from reldep.questions.declaring import Choice, Question, Selector, Slot
+from reldep.questions.scan_work import ScanWork
 from reldep.questions.settings import Settings
-from reldep.questions.source_columns import WideStudy, read_wide
+from reldep.questions.source_columns import read_wide
 from reldep.questions.study import display_names
-from reldep.results.provenance import Provenance
 from reldep.results.scan_table import Scan, TargetScan
 from reldep.stats.comparisons import holm
-from reldep.stats.covariance import INDEPENDENT_ROWS
-from reldep.stats.scanning import SourceTests, TargetTests, batch_jackknife, has_energy
-from reldep.words import listed
+from reldep.stats.scanning import SourceTests, TargetTests
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from reldep.exceptions import ReldepWarning
-    from reldep.questions.source_columns import Part
+    from collections.abc import Sequence
+    from os import PathLike
 
 ADJUSTMENTS_OF_SCANS = ("single-step", "holm")
-NO_ENERGY = "almost no variation: its dependence on anything has no scale"
-TIED = "both dependences are the same for every observation"
-
-# Numbers that a variable needs at a time, for every observation; and about what all of a batch
-# may take.
-NUMBERS_PER_ROW = 40
-BATCH_BYTES = 60_000_000
-LARGEST_BATCH = 1_000
 
 
 @asked
@@ -63,6 +50,8 @@ def scan(
     adjust: str = "single-step",
     confidence_level: float = 0.95,
     n_simulations: int = 10_000,
+    output: str | PathLike[str] | None = None,
+    resume: bool = False,
 ) -> Scan | TargetScan:
     """Ask :func:`compare` for every one of thousands of sources; or scan targets for one source.
 
@@ -94,6 +83,13 @@ def scan(
         Second form only: of the intervals, which hold for all targets at once.
     n_simulations : int, default 10000
         Draws from the joint law.
+    output : path, optional
+        A ``.csv`` or ``.parquet`` file for the table. It is written at the end, in one step; what
+        is done until then is kept in a folder beside it, ``<output>.unfinished``.
+    resume : bool, default False
+        Whether to continue a run that was stopped, from that folder. The table is the one that
+        an uninterrupted run gives. Other data or options than those it was begun with are
+        refused.
 
     Returns
     -------
@@ -104,6 +100,7 @@ def scan(
     Notes
     -----
     Ctrl-C ends a scan early: the answer then holds the sources that were done, with a caution.
+    With `output` a run that was stopped or killed can be continued.
 
     Examples
     --------
@@ -124,39 +121,79 @@ def scan(
     settings = Settings(
         measure=measure, kernel=kernel, missing=missing, engine=engine, rng=rng, ids=ids
     )
-    if second is None:
-        return _scan_targets(sources, first, names, settings, level, n_simulations)
-    labels = display_names(("first", "second"), (first, second), names)
-    fixed = dict(zip(labels, (first, second), strict=True))
+    asks = _Asked(settings, alternative, adjust, level, n_simulations)
+    kept = Checkpoint.of(output, resume)
+    with kept or nullcontext():
+        if second is None:
+            return _scan_targets(sources, first, names, asks, kept)
+        return _scan_sources(sources, (first, second), names, asks, kept)
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """What a scan says besides its data."""
+
+    settings: Settings
+    alternative: str
+    adjust: str
+    level: float
+    n_simulations: int
+
+    def decides(self, labels: Sequence[str]) -> dict[str, Any]:
+        """Give what decides the answer, besides data and kernels."""
+        return {
+            "measure": self.settings.measure,
+            "missing": self.settings.missing,
+            "engine": repr(self.settings.engine),
+            "alternative": self.alternative,
+            "adjust": self.adjust,
+            "confidence_level": self.level,
+            "n_simulations": self.n_simulations,
+            "names": list(labels),
+        }
+
+
+def _scan_sources(
+    sources: Any,
+    targets: tuple[Any, Any],
+    names: Sequence[str] | None,
+    asks: _Asked,
+    kept: Checkpoint | None,
+) -> Scan:
+    """Compare the two dependences of every source."""
+    settings = asks.settings
+    labels = display_names(("first", "second"), targets, names)
+    fixed = dict(zip(labels, targets, strict=True))
     wide = read_wide("sources", sources, fixed, settings, ("first", "second"))
-    found = _Work(wide, "sources").run(SourceTests)
-    log_pvalues = found.tests.log_pvalues(alternative)
+    found = ScanWork(wide, SourceTests, kept, asks.decides(labels)).run()
+    log_pvalues = found.tests.log_pvalues(asks.alternative)
     pvalues = np.exp(log_pvalues)
-    return Scan(
+    answer = Scan(
         provenance=found.provenance,
         warnings=found.cautions,
         log10_pvalues=log_pvalues / np.log(10.0),
         fdr=np.asarray(scipy.stats.false_discovery_control(pvalues)),
         adjusted_pvalues=found.tests.adjusted_pvalues(
-            alternative, adjust, n_simulations, settings.generator()
+            asks.alternative, asks.adjust, asks.n_simulations, settings.generator()
         ),
-        adjust=adjust,
-        skipped=tuple(found.skipped),
-        sources=found.names,
+        adjust=asks.adjust,
+        skipped=found.skipped_names,
+        variables=found.names,
         first=labels[0],
         second=labels[1],
-        alternative=alternative,
+        alternative=asks.alternative,
         tests=found.tests,
     )
+    found.finish(answer.table())
+    return answer
 
 
 def _scan_targets(
     source: Any,
     targets: Any,
     names: Sequence[str] | None,
-    settings: Settings,
-    level: float,
-    n_simulations: int,
+    asks: _Asked,
+    kept: Checkpoint | None,
 ) -> TargetScan:
     """Estimate the dependence of one source on every target."""
     label = names[0] if names else native_name(source) or "source"
@@ -168,157 +205,26 @@ def _scan_targets(
                 ["pass one source and its targets, or ", Option("second"), " too."],
             )
         label, source = next(iter(source.items()))
-    wide = read_wide("targets", targets, {label: source}, settings, ["source"])
-    found = _Work(wide, "targets").run(TargetTests)
+    wide = read_wide("targets", targets, {label: source}, asks.settings, ["source"])
+    found = ScanWork(wide, TargetTests, kept, asks.decides([label])).run()
     log_pvalues = found.tests.log_pvalues()
     pvalues = np.exp(log_pvalues)
-    return TargetScan(
+    answer = TargetScan(
         provenance=found.provenance,
         warnings=found.cautions,
         log10_pvalues=log_pvalues / np.log(10.0),
         fdr=np.asarray(scipy.stats.false_discovery_control(pvalues)),
         adjusted_pvalues=holm(pvalues),
         adjust="holm",
-        skipped=tuple(found.skipped),
+        skipped=found.skipped_names,
+        variables=found.names,
         source=label,
-        targets=found.names,
         tests=found.tests,
-        maxima=found.tests.maxima(n_simulations, settings.generator()),
-        confidence_level=level,
+        maxima=found.tests.maxima(asks.n_simulations, asks.settings.generator()),
+        confidence_level=asks.level,
     )
-
-
-class _Work:
-    """The work of a scan, batch by batch, and what is left of it if it is interrupted."""
-
-    def __init__(self, wide: WideStudy, role: str) -> None:
-        self.wide = wide
-        self.role = role
-        self.parts, self.skipped = wide.parts()
-        self.done: list[int] = []
-        self.interrupted = False
-        self.tests: Any = None
-        if not self.parts:
-            name, reason = self.skipped[0]
-            raise InputError(
-                f"none of {len(wide.names)} {role} can be used: {name}, for one, is skipped "
-                f"({reason})",
-                "pass columns that vary.",
-            )
-
-    def run(self, kind: type[SourceTests] | type[TargetTests]) -> _Work:
-        """Test everything; Ctrl-C keeps what is done."""
-        found = []
-        total = sum(len(part.members) for part in self.parts)
-        with progress_bar(self.role) as on_progress:
-            try:
-                for members, tests in self._tested(kind):
-                    self.done += members
-                    found.append(tests)
-                    on_progress(len(self.done), total)
-            except KeyboardInterrupt:
-                if not self.done:
-                    raise
-                self.interrupted = True
-        if not self.done:
-            name, reason = self.skipped[0]
-            raise InputError(
-                f"none of {len(self.wide.names)} {self.role} can be tested: {name}, for one, is "
-                f"skipped ({reason})",
-                "pass other columns or more data.",
-            )
-        order = np.argsort(self.done)
-        self.done = [self.done[i] for i in order]
-        self.tests = kind.joined(found, order)
-        return self
-
-    def _tested(self, kind: type[Any]) -> Iterator[tuple[list[int], Any]]:
-        wide, settings = self.wide, self.wide.study.settings
-        rng = settings.generator()
-        for part in self.parts:
-            batches = make_batches(part.fixed, settings.engine)
-            for members in _runs(part, len(part.rows)):
-                batch = batches.batch(*wide.of(part, members), rng=rng)
-                fine = has_energy(batch, settings.measure)
-                self._skip([i for i, ok in zip(members, fine, strict=True) if not ok], NO_ENERGY)
-                if not fine.any():
-                    continue
-                jackknife = batch_jackknife(
-                    batches, batch.take(fine), settings.measure, wide.fixed_names
-                )
-                tests = kind.of(jackknife, part.rows, len(wide))
-                kept_members = [i for i, ok in zip(members, fine, strict=True) if ok]
-                yield self._untied(kept_members, tests)
-
-    def _untied(self, members: list[int], tests: Any) -> tuple[list[int], Any]:
-        """Leave out sources whose two dependences are one and the same."""
-        if not isinstance(tests, SourceTests) or (tests.standard_error > 0).all():
-            return members, tests
-        fine = np.flatnonzero(tests.standard_error > 0)
-        self._skip([members[i] for i in np.flatnonzero(tests.standard_error == 0)], TIED)
-        return [members[i] for i in fine], SourceTests.joined([tests], fine)
-
-    def _skip(self, members: Sequence[int], reason: str) -> None:
-        self.skipped += [(self.wide.names[i], reason) for i in members]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The variables that were tested, in the order given."""
-        return tuple(self.wide.names[i] for i in self.done)
-
-    @property
-    def provenance(self) -> Provenance:
-        """Where the numbers come from."""
-        study, wide = self.wide.study, self.wide
-        kernels: dict[str, Mapping[str, Any]] = {
-            name: fitted.describe()
-            for name, fitted in zip(wide.fixed_names, self.parts[0].fixed, strict=True)
-        }
-        chosen = dict.fromkeys(str(wide.kernels[i]) for i in self.done)
-        kernels[self.role] = {"kernel": listed(list(chosen), 3)}
-        return Provenance(
-            measure=study.settings.measure,
-            variance="jackknife",
-            kernels=kernels,
-            engine="batches",
-            rows=study.dataset.rows,
-            dependence=INDEPENDENT_ROWS,
-            n_dropped=study.dataset.n_dropped,
-            library=wide.library,
-        )
-
-    @property
-    def cautions(self) -> tuple[ReldepWarning, ...]:
-        """What to beware of."""
-        wide = self.wide
-        found: list[ReldepWarning] = [*small_sample_cautions(len(wide)), *wide.cautions]
-        found += wide.study.dataset.cautions
-        for fitted in self.parts[0].fixed:
-            found += fitted.cautions
-        if self.interrupted:
-            found.append(
-                DataWarning(
-                    f"interrupted after {len(self.done):,} of {len(wide.names):,} {self.role}: "
-                    "false-discovery rates and adjusted p-values count only these."
-                )
-            )
-        for reason in dict.fromkeys(reason for _, reason in self.skipped):
-            names = [name for name, why in self.skipped if why == reason]
-            verb = "was" if len(names) == 1 else "were"
-            found.append(
-                DataWarning(
-                    f"{len(names):,} of {len(wide.names):,} {self.role} {verb} skipped "
-                    f"({reason}): {listed(names, 5)}."
-                )
-            )
-        return tuple(found)
-
-
-def _runs(part: Part, n_rows: int) -> Iterator[list[int]]:
-    size = int(np.clip(BATCH_BYTES // (8 * NUMBERS_PER_ROW * n_rows), 1, LARGEST_BATCH))
-    members = iter(part.members)
-    while run := list(islice(members, size)):
-        yield run
+    found.finish(answer.table())
+    return answer
 
 
 class _ScanQuestion(Question):
@@ -390,5 +296,6 @@ QUESTIONS = (
         ),
         shared=("missing", "ids", "measure", "kernel", "engine", "rng"),
         example="reldep scan mice.csv --sources 'gene_*' --first diet --second genotype",
+        can_resume=True,
     ),
 )

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reldep.data.frames import aligned, column_names, frame_library, index_rows
 from reldep.data.objects import read_variable
-from reldep.data.variables import Numeric
+from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse
+from reldep.data.wide import HeldColumns, TableColumns
 from reldep.exceptions import InputError, Option
 from reldep.kernels.resolve import as_kernel, assign
 from reldep.questions.study import Study, read_study
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from reldep.data.variables import IntArray, Variable
+    from reldep.data.wide import WideColumns
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel, Kernel
     from reldep.questions.settings import Settings
@@ -31,6 +35,12 @@ TOO_FEW = "fewer than 6 complete observations"
 # The jackknife leaves out one row at a time, and an HSIC needs 4.
 FEWEST_ROWS = 6
 
+# Variables that are looked at together before the work begins.
+SURVEYED = 1_000
+
+# The place in memory of a function, which says nothing about it.
+ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+
 
 @dataclass(frozen=True, eq=False)
 class Part:
@@ -38,17 +48,36 @@ class Part:
 
     Attributes
     ----------
+    pattern : bytes
+        Which rows they lack; empty for none.
     rows : ndarray of int
-        Those rows, by their place among all that are used.
-    fixed : tuple of FittedKernel
-        The fixed variables on these rows.
+        The rows that they have, by their place among all that are used.
     members : list of int
         The variables, by their place in the input.
+    variables : list of Variable
+        On these rows.
     """
 
+    pattern: bytes
     rows: IntArray
-    fixed: tuple[FittedKernel, ...]
-    members: list[int]
+    members: list[int] = field(default_factory=list)
+    variables: list[Variable] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What is known of many variables before the work begins.
+
+    Attributes
+    ----------
+    skipped : dict of int to str
+        Variables that cannot be tested, by their place, and why.
+    digest : str
+        The same for the same data and kernels only.
+    """
+
+    skipped: dict[int, str]
+    digest: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,11 +86,12 @@ class WideStudy:
 
     Attributes
     ----------
-    names : tuple of str
-        Of the many.
-    variables : tuple of Variable
-    kernels : tuple of Kernel
-        One for each of the many, to be fitted.
+    role : str
+        What the many are called.
+    columns : WideColumns
+        The many.
+    specs : mapping of str to object
+        The kernel of each of them, as it was asked for.
     study : Study
         The fixed variables, in which rows that are incomplete there are left out.
     fixed_names : tuple of str
@@ -70,9 +100,9 @@ class WideStudy:
     library : str or None
     """
 
-    names: tuple[str, ...]
-    variables: tuple[Variable, ...]
-    kernels: tuple[Kernel, ...]
+    role: str
+    columns: WideColumns
+    specs: Mapping[str, Any]
     study: Study
     fixed_names: tuple[str, ...]
     cautions: tuple[ReldepWarning, ...]
@@ -81,63 +111,136 @@ class WideStudy:
     def __len__(self) -> int:
         return len(self.study.dataset)
 
-    def parts(self) -> tuple[list[Part], list[tuple[str, str]]]:
-        """Sort the variables by their complete rows; name those that must be skipped."""
-        skipped, patterns = [], dict[bytes, list[int]]()
-        for i, variable in enumerate(self.variables):
-            gaps = variable.missing()
-            whole = not gaps.any()
-            kept = variable if whole else variable.take(np.flatnonzero(~gaps))
-            if len(kept) < FEWEST_ROWS:
-                skipped.append((self.names[i], TOO_FEW))
-            elif kept.is_constant():
-                skipped.append((self.names[i], CONSTANT))
-            else:
-                patterns.setdefault(b"" if whole else gaps.tobytes(), []).append(i)
-        return [self._part(pattern, members) for pattern, members in patterns.items()], skipped
+    @property
+    def names(self) -> Sequence[str]:
+        """Of the many."""
+        return self.columns.names
 
-    def _part(self, pattern: bytes, members: list[int]) -> Part:
-        gaps = np.frombuffer(pattern, dtype=bool) if pattern else np.zeros(len(self), dtype=bool)
-        rows = np.flatnonzero(~gaps).astype(np.int64)
+    def read(self, start: int, stop: int) -> list[Variable]:
+        """Give some of the many, without the rows in which a fixed variable is incomplete."""
+        variables = self.columns.read(start, stop)
+        if not self.study.dataset.n_dropped:
+            return variables
+        positions = self.study.dataset.rows.positions
+        return [variable.take(positions) for variable in variables]
+
+    def kernel(self, member: int, variable: Variable) -> Kernel:
+        """Choose the kernel of one of the many."""
+        kernel = as_kernel(self.specs[self.names[member]], variable)
+        if self.study.dataset.n_dropped:
+            return kernel.take(self.study.dataset.rows.positions)
+        return kernel
+
+    def parts(self, start: int, stop: int, skipped: Mapping[int, str]) -> list[Part]:
+        """Sort some of the variables by their complete rows."""
+        found: dict[bytes, Part] = {}
+        for i, variable in enumerate(self.read(start, stop), start):
+            if i in skipped:
+                continue
+            gaps = variable.missing()
+            pattern = gaps.tobytes() if gaps.any() else b""
+            if pattern not in found:
+                found[pattern] = Part(pattern, np.flatnonzero(~gaps).astype(np.int64))
+            found[pattern].members.append(i)
+            found[pattern].variables.append(variable)
+        return list(found.values())
+
+    def of(self, part: Part) -> tuple[list[Kernel], list[Variable]]:
+        """Give the kernels and the data of the variables of a part, on their complete rows."""
+        pairs = zip(part.members, part.variables, strict=True)
+        kernels = [self.kernel(i, variable) for i, variable in pairs]
+        if not part.pattern:
+            return kernels, part.variables
+        return (
+            [kernel.take(part.rows) for kernel in kernels],
+            [variable.take(part.rows) for variable in part.variables],
+        )
+
+    def fit_fixed(self, rows: IntArray) -> tuple[FittedKernel, ...]:
+        """Fit the fixed variables on some rows."""
         own = self.study
-        if pattern:
+        if len(rows) < len(self):
             own = own.part(rows, {name: name for name in self.fixed_names})
         rng = own.settings.generator()
-        fitted = (
+        return tuple(
             own.kernels[name].fit(own.dataset.variables[name], rng=rng) for name in self.fixed_names
         )
-        return Part(rows, tuple(fitted), members)
 
-    def of(self, part: Part, members: Sequence[int]) -> tuple[list[Kernel], list[Variable]]:
-        """Give the kernels and the data of some variables of a part."""
-        if len(part.rows) == len(self):
-            return [self.kernels[i] for i in members], [self.variables[i] for i in members]
-        kernels = [self.kernels[i].take(part.rows) for i in members]
-        return kernels, [self.variables[i].take(part.rows) for i in members]
+    def survey(self) -> Survey:
+        """Look at all variables once: refuse what cannot be, note what must be skipped."""
+        skipped: dict[int, str] = {}
+        digest = hashlib.blake2b(digest_size=16)
+        gaps = _Gaps(self)
+        copies = _Copies(self)
+        for variable in copies.fixed.values():
+            _add_to(digest, variable)
+        for i, variable in self._all():
+            missing = variable.missing()
+            gaps.look(i, variable, missing)
+            copies.look(i, variable)
+            _add_to(digest, variable)
+            digest.update(ADDRESS.sub("", repr(self.kernel(i, variable))).encode())
+            kept = variable.take(np.flatnonzero(~missing)) if missing.any() else variable
+            if len(kept) < FEWEST_ROWS:
+                skipped[i] = TOO_FEW
+            elif kept.is_constant():
+                skipped[i] = CONSTANT
+        gaps.check()
+        copies.check()
+        return Survey(skipped, digest.hexdigest())
+
+    def _all(self) -> Iterator[tuple[int, Variable]]:
+        for start in range(0, len(self.names), SURVEYED):
+            yield from enumerate(self.read(start, min(start + SURVEYED, len(self.names))), start)
+
+
+def _add_to(digest: hashlib.blake2b, variable: Variable) -> None:
+    """Add the name and the values of a variable."""
+    digest.update(f"\0{variable.name}\0{type(variable).__name__}\0".encode())
+    if isinstance(variable, Numeric):
+        digest.update(np.ascontiguousarray(variable.values).data)
+    elif isinstance(variable, Labels):
+        digest.update(variable.codes.tobytes())
+        digest.update(repr(variable.categories).encode())
+    elif isinstance(variable, Mixed):
+        for part in variable.parts:
+            _add_to(digest, part)
+    elif isinstance(variable, Sparse):
+        for array in (variable.values.data, variable.values.indices, variable.values.indptr):
+            digest.update(np.ascontiguousarray(array).data)
+    elif isinstance(variable, Items):
+        for item in variable.items:
+            digest.update(item.tobytes() if isinstance(item, np.ndarray) else repr(item).encode())
 
 
 def read_wide(
     role: str, many: Any, fixed: Mapping[str, Any], settings: Settings, roles: Sequence[str]
 ) -> WideStudy:
-    """Read many variables beside a few fixed ones, each with its kernel.
+    """Read a few fixed variables, and make many others ready to be read beside them.
 
     Parameters
     ----------
     role : str
         The argument that the many were passed as.
-    many : mapping of str to data, data frame or array of two dimensions
+    many : mapping of str to data, data frame, array of two dimensions or TableColumns
     fixed : mapping of str to data
         By the names they have in the result.
     settings : Settings
     roles : sequence of str
         The arguments that the fixed ones were passed as.
     """
-    blocks = {role: many} if _is_table(many) else read_variables(role, many, at_least=1)
-    _check_apart(role, blocks, fixed)
-    matched, cautions = aligned({**blocks, **fixed})
-    own = {name: matched.pop(name) for name in blocks}
-    names, variables = _taken_apart(role, own)
-    _check_apart(role, names, fixed)
+    columns: WideColumns
+    cautions: tuple[ReldepWarning, ...] = ()
+    if isinstance(many, TableColumns):
+        columns, own, matched = many, {}, dict(fixed)
+    else:
+        blocks = {role: many} if _is_table(many) else read_variables(role, many, at_least=1)
+        _check_apart(role, blocks, fixed)
+        matched, cautions = aligned({**blocks, **fixed})
+        own = {name: matched.pop(name) for name in blocks}
+        columns = _taken_apart(role, own)
+    names = columns.names
+    _check_apart(role, set(names), fixed)
     specs = assign(
         settings.kernel,
         [*names, *fixed],
@@ -147,32 +250,21 @@ def read_wide(
     ids = settings.ids
     if ids is None:
         ids = next((rows for rows in map(index_rows, own.values()) if rows is not None), None)
-    placeholder = {f"\0{role}": np.arange(len(variables[0]))}
+    placeholder = {f"\0{role}": np.arange(columns.n_rows)}
     study = read_study(
         {**placeholder, **matched},
         replace(settings, kernel={name: specs[name] for name in fixed}, ids=ids),
     )
-    positions = study.dataset.rows.positions
-    if study.dataset.n_dropped:
-        variables = [variable.take(positions) for variable in variables]
-    kernels = [
-        as_kernel(specs[name], variable) for name, variable in zip(names, variables, strict=True)
-    ]
-    if study.dataset.n_dropped:
-        kernels = [kernel.take(positions) for kernel in kernels]
     library = next((lib for lib in map(frame_library, own.values()) if lib), None)
-    found = WideStudy(
-        tuple(names),
-        tuple(variables),
-        tuple(kernels),
+    return WideStudy(
+        role,
+        columns,
+        specs,
         study,
         tuple(fixed),
         cautions,
         library or study.dataset.library,
     )
-    _check_complete(role, found)
-    _check_different(role, found)
-    return found
 
 
 def _is_table(many: Any) -> bool:
@@ -192,26 +284,27 @@ def _is_table(many: Any) -> bool:
     return len(native.columns) > 0 and all(kind.is_numeric() for kind in native.schema.values())
 
 
-def _taken_apart(role: str, blocks: Mapping[str, Any]) -> tuple[list[str], list[Variable]]:
+def _taken_apart(role: str, blocks: Mapping[str, Any]) -> HeldColumns:
     """Read the blocks; a table of numbers is read once and then cut into columns."""
     if list(blocks) != [role]:
-        return list(blocks), [read_variable(data, name) for name, data in blocks.items()]
+        return HeldColumns(
+            list(blocks), [read_variable(data, name) for name, data in blocks.items()]
+        )
     table = read_variable(blocks[role], role)
     if not isinstance(table, Numeric):
         columns = read_variables(role, blocks[role], at_least=1)
-        return list(columns), [read_variable(data, name) for name, data in columns.items()]
+        return HeldColumns(
+            list(columns), [read_variable(data, name) for name, data in columns.items()]
+        )
     width = table.values.shape[1]
     noun = role.removesuffix("s")
     names = list(table.columns) or [f"{noun} {i}" for i in range(width)]
     by_column = np.ascontiguousarray(table.values.T)
-    return names, [Numeric(name, column[:, None]) for name, column in _named(names, by_column)]
+    pairs = zip(names, by_column, strict=True)
+    return HeldColumns(names, [Numeric(name, column[:, None]) for name, column in pairs])
 
 
-def _named(names: Sequence[str], table: Any) -> Iterator[tuple[str, Any]]:
-    return zip(names, table, strict=True)
-
-
-def _check_apart(role: str, names: Sequence[str] | Mapping[str, Any], fixed: Any) -> None:
+def _check_apart(role: str, names: Any, fixed: Mapping[str, Any]) -> None:
     both = next((name for name in fixed if name in names), None)
     if both is not None:
         raise InputError(
@@ -220,43 +313,66 @@ def _check_apart(role: str, names: Sequence[str] | Mapping[str, Any], fixed: Any
         )
 
 
-def _check_complete(role: str, found: WideStudy) -> None:
-    """Refuse missing values, unless rows may be dropped."""
-    if found.study.settings.missing == "drop":
-        return
-    gaps = [i for i, variable in enumerate(found.variables) if variable.missing().any()]
-    if not gaps:
-        return
-    words = found.variables[gaps[0]].describe_missing(found.study.dataset.rows)
-    raise InputError(
-        f"{len(gaps)} of {len(found.names)} {role} have missing values, such as "
-        f"{found.names[gaps[0]]} ({words}).",
-        [
-            "Fill them in, or pass ",
-            Option("missing", "drop"),
-            " to leave out, for each of them, the observations that it does not have.",
-        ],
-    )
+class _Gaps:
+    """Variables with missing values, which are refused unless rows may be dropped."""
 
+    def __init__(self, wide: WideStudy) -> None:
+        self._wide = wide
+        self._count = 0
+        self._example = ""
 
-def _check_different(role: str, found: WideStudy) -> None:
-    """Refuse a variable that is a fixed one itself, and fixed ones that are the same."""
-    fixed = {name: found.study.dataset.variables[name] for name in found.fixed_names}
-    if len(fixed) == 2 and same_values(*fixed.values()):
+    def look(self, i: int, variable: Variable, missing: Any) -> None:
+        """Note the variable if it has gaps."""
+        if not missing.any():
+            return
+        self._count += 1
+        if self._count == 1:
+            words = variable.describe_missing(self._wide.study.dataset.rows)
+            self._example = f"{self._wide.names[i]} ({words})"
+
+    def check(self) -> None:
+        """Refuse the gaps that were found."""
+        if not self._count or self._wide.study.settings.missing == "drop":
+            return
         raise InputError(
-            f"{' and '.join(fixed)} are the same, so that everything depends equally on both",
-            "pass different ones.",
+            f"{self._count} of {len(self._wide.names)} {self._wide.role} have missing values, such "
+            f"as {self._example}.",
+            [
+                "Fill them in, or pass ",
+                Option("missing", "drop"),
+                " to leave out, for each of them, the observations that it does not have.",
+            ],
         )
-    for other, variable in fixed.items():
-        copies = [
-            name
-            for name, own in zip(found.names, found.variables, strict=True)
-            if same_values(own, variable)
-        ]
-        if copies:
+
+
+class _Copies:
+    """Variables that are a fixed one themselves, which are refused."""
+
+    def __init__(self, wide: WideStudy) -> None:
+        self._role = wide.role
+        self._names = wide.names
+        self.fixed = {name: wide.study.dataset.variables[name] for name in wide.fixed_names}
+        self._found: dict[str, list[str]] = {name: [] for name in self.fixed}
+        if len(self.fixed) == 2 and same_values(*self.fixed.values()):
             raise InputError(
-                f"{listed(copies, 5)} among the {role} "
-                f"{'is' if len(copies) == 1 else 'are'} {other} itself, on which it depends most "
-                "by construction",
-                f"leave it out of {role}.",
+                f"{' and '.join(self.fixed)} are the same, so that everything depends equally on "
+                "both",
+                "pass different ones.",
             )
+
+    def look(self, i: int, variable: Variable) -> None:
+        """Note the variable if it is a fixed one."""
+        for name, other in self.fixed.items():
+            if same_values(variable, other):
+                self._found[name].append(self._names[i])
+
+    def check(self) -> None:
+        """Refuse the copies that were found."""
+        for other, copies in self._found.items():
+            if copies:
+                raise InputError(
+                    f"{listed(copies, 5)} among the {self._role} "
+                    f"{'is' if len(copies) == 1 else 'are'} {other} itself, on which it depends "
+                    "most by construction",
+                    f"leave it out of {self._role}.",
+                )

@@ -9,18 +9,13 @@ import numpy as np
 
 from reldep.data.checks import check_count, check_level
 from reldep.data.frames import make_frame
-from reldep.results.answer import Answer
-from reldep.results.description import Picture, rendered
+from reldep.results.screen import Screen
 from reldep.stats.testing import Intervals
 from reldep.words import MEASURE_NAMES, interval_text, listed, number, percent
 
 if TYPE_CHECKING:
-    from reldep.data.variables import BoolArray, FloatArray, IntArray
+    from reldep.data.variables import FloatArray
     from reldep.stats.scanning import SourceTests, TargetTests
-
-# How many rows a summary shows, and how many dots of a picture have names.
-SHOWN = 20
-LABELLED = 10
 
 CLAIMS = {
     "greater": "depend more on {first} than on {second}",
@@ -34,97 +29,27 @@ ADJUSTMENTS_IN_WORDS = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Screen(Answer):
-    """What the answers about thousands of variables share.
-
-    Attributes
-    ----------
-    log10_pvalues : ndarray, shape (S,)
-        Decimal logarithms, which cannot underflow.
-    fdr : ndarray, shape (S,)
-        The false-discovery rate at which each would be claimed (Benjamini and Hochberg).
-    adjusted_pvalues : ndarray, shape (S,)
-        Adjusted for the number of variables, so that the chance of any false claim is kept.
-    adjust : str
-    skipped : tuple of (str, str)
-        Variables that were left out, and why.
-    """
-
-    log10_pvalues: FloatArray
-    fdr: FloatArray
-    adjusted_pvalues: FloatArray
-    adjust: str
-    skipped: tuple[tuple[str, str], ...]
-
-    @property
-    def pvalues(self) -> FloatArray:
-        """The p-value of every variable by itself."""
-        return np.asarray(10.0**self.log10_pvalues)
-
-    def is_discovery(self, fdr: float = 0.05) -> BoolArray:
-        """Tell which variables are claimed if a share `fdr` of false claims is accepted."""
-        return np.asarray(self.fdr <= check_level("fdr", fdr))
-
-    def is_shown(self, alpha: float = 0.05) -> BoolArray:
-        """Tell which variables are claimed if any false claim is to have a chance of `alpha`."""
-        return np.asarray(self.adjusted_pvalues <= alpha)
-
-    def skipped_frame(self) -> Any:
-        """Give a data frame of the variables that were left out, and why."""
-        columns = {
-            "name": [name for name, _ in self.skipped],
-            "reason": [reason for _, reason in self.skipped],
-        }
-        return make_frame(columns, self.provenance.library)
-
-    def _strongest(self) -> IntArray:
-        """Give the variables by their evidence, the strongest first."""
-        return np.argsort(self.log10_pvalues, kind="stable")
-
-    def summary(self, alpha: float = 0.05) -> str:
-        """Say the answer in words and show the variables with the strongest evidence."""
-        columns = self.table(alpha)
-        order = self._strongest()[:SHOWN]
-        top = {name: [column[i] for i in order] for name, column in columns.items()}
-        more = len(self.fdr) - len(order)
-        lines = [self.sentence(alpha), "", self._text_table(top)]
-        lines += [f"and {more:,} with less evidence; to_frame() has all."] * bool(more)
-        lines += ["", *self.footnotes()]
-        lines += [f"Caution: {caution}" for caution in self.warnings]
-        return "\n".join(lines)
-
-    def settings(self) -> dict[str, str]:
-        """Give the choices behind the answer, with the adjustment."""
-        return super().settings() | {"Adjustment of p-values": self.adjust}
-
-    def headings(self) -> dict[str, str]:
-        """Give a heading for every column of the table."""
-        return super().headings() | {"fdr": "false-discovery rate", "statistic": "t"}
-
-    def references(self) -> tuple[str, ...]:
-        """Name the sources that a report lists."""
-        return super().references()
-
-
-@dataclass(frozen=True, eq=False, repr=False)
 class Scan(Screen):
     """The answer of :func:`reldep.scan` for many sources and two targets.
 
     Attributes
     ----------
-    sources : tuple of str
-        In the order given, without those that were skipped.
     first, second : str
     alternative : {"greater", "less", "two-sided"}
     tests : SourceTests
         The test of every source by itself.
     """
 
-    sources: tuple[str, ...]
+    role = "sources"
     first: str
     second: str
     alternative: str
     tests: SourceTests
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The sources in the order given, without those that were skipped."""
+        return self.variables
 
     @property
     def estimates(self) -> FloatArray:
@@ -184,17 +109,6 @@ class Scan(Screen):
             *super().footnotes(),
         ]
 
-    def key_numbers(self, alpha: float = 0.05) -> dict[str, str]:
-        """Give the number of sources and of claims."""
-        return {
-            "Sources": f"{len(self.sources):,}",
-            f"At a false-discovery rate of {percent(alpha)}": (
-                f"{int(self.is_discovery(alpha).sum()):,}"
-            ),
-            "Without any false claim": f"{int(self.is_shown(alpha).sum()):,}",
-            "Skipped": f"{len(self.skipped):,}",
-        }
-
     def table_caption(self, alpha: float = 0.05) -> str:  # noqa: ARG002
         """Say what the table shows."""
         return (
@@ -205,36 +119,17 @@ class Scan(Screen):
 
     def values(self, alpha: float = 0.05) -> dict[str, Any]:
         """Give the names of the targets and what was left out."""
-        return {
-            "first": self.first,
-            "second": self.second,
-            "alternative": self.alternative,
-            "adjust": self.adjust,
-            "n_discoveries": int(self.is_discovery(alpha).sum()),
-            "skipped": [{"name": name, "reason": reason} for name, reason in self.skipped],
-        }
+        own = {"first": self.first, "second": self.second, "alternative": self.alternative}
+        return own | super().values(alpha)
 
-    def pictures(self) -> tuple[Picture, ...]:
-        """Draw differences against the strength of their evidence."""
+    def _axis(self) -> str:
+        return f"{MEASURE_NAMES[self.measure]} with {self.first} − with {self.second}"
+
+    def _described(self) -> tuple[str, str]:
         return (
-            Picture(
-                self._draw,
-                f"Volcano plot of {len(self.sources):,} sources: differences against evidence.",
-                f"To the right sources that depend more on {self.first}, to the left those that "
-                f"depend more on {self.second}; the higher, the stronger the evidence. Marked: "
-                "false-discovery rate of at most 5%.",
-            ),
-        )
-
-    def _draw(self, ax: Any) -> Any:
-        return rendered("plotting", "volcano")(
-            self.estimates,
-            self.log10_pvalues,
-            self.sources,
-            ax,
-            significant=self.is_discovery(),
-            top=LABELLED,
-            xlabel=f"{MEASURE_NAMES[self.measure]} with {self.first} − with {self.second}",
+            f"Volcano plot of {len(self.sources):,} sources: differences against evidence.",
+            f"To the right sources that depend more on {self.first}, to the left those that "
+            f"depend more on {self.second}; the higher, the stronger the evidence.",
         )
 
     def __repr__(self) -> str:
@@ -251,8 +146,6 @@ class TargetScan(Screen):
     Attributes
     ----------
     source : str
-    targets : tuple of str
-        In the order given, without those that were skipped.
     tests : TargetTests
     maxima : ndarray
         Simulated largest errors of all targets, sorted.
@@ -260,11 +153,16 @@ class TargetScan(Screen):
         Of the intervals, which hold for all targets at once.
     """
 
+    role = "targets"
     source: str
-    targets: tuple[str, ...]
     tests: TargetTests
     maxima: FloatArray
     confidence_level: float
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The targets in the order given, without those that were skipped."""
+        return self.variables
 
     @property
     def estimates(self) -> FloatArray:
@@ -340,16 +238,6 @@ class TargetScan(Screen):
             *super().footnotes(),
         ]
 
-    def key_numbers(self, alpha: float = 0.05) -> dict[str, str]:
-        """Give the number of targets and of claims."""
-        return {
-            "Targets": f"{len(self.targets):,}",
-            f"At a false-discovery rate of {percent(alpha)}": (
-                f"{int(self.is_discovery(alpha).sum()):,}"
-            ),
-            "Skipped": f"{len(self.skipped):,}",
-        }
-
     def table_caption(self, alpha: float = 0.05) -> str:
         """Say what the table shows."""
         return (
@@ -360,34 +248,16 @@ class TargetScan(Screen):
 
     def values(self, alpha: float = 0.05) -> dict[str, Any]:
         """Give the name of the source and what was left out."""
-        return {
-            "source": self.source,
-            "confidence_level": 1 - alpha,
-            "adjust": self.adjust,
-            "n_discoveries": int(self.is_discovery(alpha).sum()),
-            "skipped": [{"name": name, "reason": reason} for name, reason in self.skipped],
-        }
+        return {"source": self.source, "confidence_level": 1 - alpha} | super().values(alpha)
 
-    def pictures(self) -> tuple[Picture, ...]:
-        """Draw dependences against the strength of their evidence."""
+    def _axis(self) -> str:
+        return f"{MEASURE_NAMES[self.measure]} with {self.source}"
+
+    def _described(self) -> tuple[str, str]:
         return (
-            Picture(
-                self._draw,
-                f"{len(self.targets):,} targets: dependence against evidence.",
-                "The further to the right, the stronger the dependence; the higher, the stronger "
-                "the evidence that there is any. Marked: false-discovery rate of at most 5%.",
-            ),
-        )
-
-    def _draw(self, ax: Any) -> Any:
-        return rendered("plotting", "volcano")(
-            self.estimates,
-            self.log10_pvalues,
-            self.targets,
-            ax,
-            significant=self.is_discovery(),
-            top=LABELLED,
-            xlabel=f"{MEASURE_NAMES[self.measure]} with {self.source}",
+            f"{len(self.targets):,} targets: dependence against evidence.",
+            "The further to the right, the stronger the dependence; the higher, the stronger the "
+            "evidence that there is any.",
         )
 
     def __repr__(self) -> str:

@@ -135,6 +135,14 @@ class SourceTests:
         }
         return cls(**columns)
 
+    def ties(self) -> BoolArray:
+        """Tell the sources whose two dependences are one and the same."""
+        return np.asarray(self.standard_error == 0)
+
+    def columns(self) -> dict[str, Any]:
+        """Give all numbers by their names."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
     @property
     def statistic(self) -> FloatArray:
         """The estimate over its standard error; 0 for a tie."""
@@ -235,6 +243,15 @@ class TargetTests:
             name: np.concatenate([getattr(part, name) for part in parts])[order] for name in names
         }
         return replace(parts[0], **columns)
+
+    def ties(self) -> BoolArray:
+        """Tell that no target is left out: a single dependence is no difference."""
+        return np.zeros(len(self.values), dtype=bool)
+
+    def columns(self) -> dict[str, Any]:
+        """Give all numbers by their names."""
+        columns = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return columns | {"bounded": np.array(self.bounded)}
 
     @property
     def excess(self) -> FloatArray:

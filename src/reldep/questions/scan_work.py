@@ -1,0 +1,305 @@
+"""The work of a scan, chunk by chunk: what is done can be kept, and continued later."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reldep.engine.batches import make_batches
+from reldep.engine.threads import progress_bar
+from reldep.exceptions import DataWarning, InputError, Option
+from reldep.questions.cautions import small_sample_cautions
+from reldep.results.provenance import Provenance
+from reldep.stats.covariance import INDEPENDENT_ROWS
+from reldep.stats.scanning import batch_jackknife, has_energy
+from reldep.words import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from reldep.engine.batches import Batches, EngineBatches
+    from reldep.exceptions import ReldepWarning
+    from reldep.kernels.base import FittedKernel
+    from reldep.questions.checkpoints import Arrays, Checkpoint
+    from reldep.questions.source_columns import Part, WideStudy
+
+NO_ENERGY = "almost no variation: its dependence on anything has no scale"
+TIED = "both dependences are the same for every observation"
+
+# Numbers that a variable needs at a time, for every observation; and about what all of a chunk
+# may take.
+NUMBERS_PER_ROW = 40
+CHUNK_BYTES = 60_000_000
+LARGEST_CHUNK = 1_000
+
+# Incomplete variables of a chunk mostly lack the same rows as others: so many sets of rows are
+# remembered.
+MOST_PATTERNS = 16
+
+# What was computed again must agree with what was kept up to rounding.
+AGREEMENT = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """What was found for some of the variables.
+
+    Attributes
+    ----------
+    members : list of int
+        Those that were tested, by their place in the input.
+    tests : SourceTests, TargetTests or None
+        None where none could be tested.
+    skipped : list of (int, str)
+    kernels : list of str
+        Those that were used.
+    """
+
+    members: list[int]
+    tests: Any
+    skipped: list[tuple[int, str]]
+    kernels: list[str]
+
+    def arrays(self) -> Arrays:
+        """Write it as plain arrays."""
+        kept = {} if self.tests is None else self.tests.columns()
+        return {
+            **{f"tests_{name}": values for name, values in kept.items()},
+            "members": np.array(self.members, dtype=np.int64),
+            "skipped": np.array([i for i, _ in self.skipped], dtype=np.int64),
+            "reasons": np.array([reason for _, reason in self.skipped], dtype=np.str_),
+            "kernels": np.array(self.kernels, dtype=np.str_),
+        }
+
+    @classmethod
+    def from_arrays(cls, kind: type[Any], arrays: Arrays) -> Chunk:
+        """Read it again."""
+        members = [int(i) for i in arrays["members"]]
+        pairs = zip(arrays["skipped"].tolist(), arrays["reasons"].tolist(), strict=True)
+        prefix = "tests_"
+        kept = {n.removeprefix(prefix): v for n, v in arrays.items() if n.startswith(prefix)}
+        tests = kind(**{name: _plain(values) for name, values in kept.items()}) if members else None
+        return cls(members, tests, list(pairs), arrays["kernels"].tolist())
+
+
+def _plain(values: Any) -> Any:
+    return values.item() if values.ndim == 0 else values
+
+
+class ScanWork:
+    """A scan from its first variable to its last, or to where it is interrupted.
+
+    Parameters
+    ----------
+    wide : WideStudy
+    kind : type
+        The tests that are wanted: `SourceTests` or `TargetTests`.
+    kept : Checkpoint, optional
+        Where chunks are kept.
+    options : mapping of str to object
+        What else decides the answer, to be checked before a run is continued.
+    """
+
+    def __init__(
+        self,
+        wide: WideStudy,
+        kind: type[Any],
+        kept: Checkpoint | None,
+        options: Mapping[str, Any],
+    ) -> None:
+        self.wide, self.kind, self.kept = wide, kind, kept
+        self.survey = wide.survey()
+        self.skipped = dict(self.survey.skipped)
+        self.kernels: dict[str, None] = {}
+        self.done: list[int] = []
+        self.interrupted = False
+        self.n_continued = 0
+        self.tests: Any = None
+        self._batches: dict[bytes, Batches | EngineBatches] = {}
+        # Every chunk has a random seed of its own, so that a run can be continued at any.
+        self._seed = int(wide.study.settings.generator().integers(2**62))
+        if len(self.skipped) == len(wide.names):
+            raise self._nothing("used", "pass columns that vary.")
+        if kept is not None:
+            kept.begin({"data": self.survey.digest, "seed": self._seed, **options})
+
+    def run(self) -> ScanWork:
+        """Test everything; Ctrl-C keeps what is done."""
+        found = []
+        total = len(self.wide.names)
+        with progress_bar(self.wide.role) as on_progress:
+            try:
+                for number, run in enumerate(self._runs()):
+                    found.append(self._chunk(number, run))
+                    on_progress(run.stop, total)
+            except KeyboardInterrupt:
+                if not any(chunk.members for chunk in found):
+                    raise
+                self.interrupted = True
+        for chunk in found:
+            self.done += chunk.members
+            self.skipped |= dict(chunk.skipped)
+            self.kernels |= dict.fromkeys(chunk.kernels)
+        if not self.done:
+            raise self._nothing("tested", "pass other columns or more data.")
+        order = np.argsort(self.done)
+        self.done = [self.done[i] for i in order]
+        tests = [chunk.tests for chunk in found if chunk.tests is not None]
+        self.tests = self.kind.joined(tests, order)
+        return self
+
+    def finish(self, columns: Mapping[str, Sequence[Any]]) -> None:
+        """Write the table, unless it would be that of a part only."""
+        if self.kept is not None and not self.interrupted:
+            self.kept.finish(columns)
+
+    def _runs(self) -> list[slice]:
+        """Cut the variables into chunks, always in the same way."""
+        n_rows, n = len(self.wide), len(self.wide.names)
+        size = int(np.clip(CHUNK_BYTES // (8 * NUMBERS_PER_ROW * n_rows), 1, LARGEST_CHUNK))
+        return [slice(start, min(start + size, n)) for start in range(0, n, size)]
+
+    def _chunk(self, number: int, run: slice) -> Chunk:
+        """Take a chunk from an earlier run, or test its variables and keep it."""
+        if self.kept is None:
+            return self._tested(number, run)
+        arrays = self.kept.load(number)
+        if arrays is not None:
+            chunk = Chunk.from_arrays(self.kind, arrays)
+            if not self.n_continued:
+                self._check_agrees(self.kept, number, run, chunk)
+            self.n_continued += len(chunk.members)
+            return chunk
+        chunk = self._tested(number, run)
+        self.kept.save(number, chunk.arrays())
+        return chunk
+
+    def _tested(self, number: int, run: slice) -> Chunk:
+        """Test the variables of a chunk."""
+        rng = np.random.default_rng([self._seed, number])
+        members: list[int] = []
+        tests, skipped = [], []
+        kernels: dict[str, None] = {}
+        for part in self.wide.parts(run.start, run.stop, self.survey.skipped):
+            own_kernels, variables = self.wide.of(part)
+            batches = self._batches_of(part)
+            batch = batches.batch(own_kernels, variables, rng=rng)
+            fine = has_energy(batch, self.wide.study.settings.measure)
+            skipped += [(part.members[i], NO_ENERGY) for i in np.flatnonzero(~fine)]
+            if not fine.any():
+                continue
+            jackknife = batch_jackknife(
+                batches, batch.take(fine), self.wide.study.settings.measure, self.wide.fixed_names
+            )
+            own = self.kind.of(jackknife, part.rows, len(self.wide))
+            places = np.flatnonzero(fine)
+            tied = own.ties()
+            skipped += [(part.members[i], TIED) for i in places[tied]]
+            kernels |= dict.fromkeys(str(own_kernels[i]) for i in places[~tied])
+            members += [part.members[i] for i in places[~tied]]
+            tests.append(self.kind.joined([own], np.flatnonzero(~tied)))
+        joined = self.kind.joined(tests, np.arange(len(members))) if members else None
+        return Chunk(members, joined, skipped, list(kernels))
+
+    def _batches_of(self, part: Part) -> Batches | EngineBatches:
+        """Give the fixed variables on the rows of a part, ready for many others."""
+        if part.pattern not in self._batches:
+            if len(self._batches) >= MOST_PATTERNS:
+                self._batches.clear()
+            fixed = self.wide.fit_fixed(part.rows)
+            self._batches[part.pattern] = make_batches(fixed, self.wide.study.settings.engine)
+        return self._batches[part.pattern]
+
+    def _check_agrees(self, kept: Checkpoint, number: int, run: slice, chunk: Chunk) -> None:
+        """Test the first variables once more: a function that was changed has no other mark."""
+        again = self._tested(number, slice(run.start, min(run.start + 3, run.stop)))
+        places = {member: i for i, member in enumerate(chunk.members)}
+        for i, member in enumerate(again.members):
+            if member not in places or not np.allclose(
+                again.tests.values[i], chunk.tests.values[places[member]], rtol=AGREEMENT, atol=1e-9
+            ):
+                raise kept.refuse(
+                    f"its result for {self.wide.names[member]} is not what this run computes"
+                )
+
+    def _nothing(self, verb: str, way_out: str) -> InputError:
+        member, reason = next(iter(sorted(self.skipped.items())))
+        return InputError(
+            f"none of {len(self.wide.names)} {self.wide.role} can be {verb}: "
+            f"{self.wide.names[member]}, for one, is skipped ({reason})",
+            way_out,
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables that were tested, in the order given."""
+        return tuple(self.wide.names[i] for i in self.done)
+
+    @property
+    def skipped_names(self) -> tuple[tuple[str, str], ...]:
+        """The variables that were skipped, in the order given, and why."""
+        return tuple((self.wide.names[i], reason) for i, reason in sorted(self.skipped.items()))
+
+    @cached_property
+    def fixed(self) -> tuple[FittedKernel, ...]:
+        """The fixed variables on all rows."""
+        return self.wide.fit_fixed(np.arange(len(self.wide)))
+
+    @property
+    def provenance(self) -> Provenance:
+        """Where the numbers come from."""
+        study, wide = self.wide.study, self.wide
+        kernels: dict[str, Mapping[str, Any]] = {
+            name: fitted.describe()
+            for name, fitted in zip(wide.fixed_names, self.fixed, strict=True)
+        }
+        kernels[wide.role] = {"kernel": listed(list(self.kernels), 3)}
+        return Provenance(
+            measure=study.settings.measure,
+            variance="jackknife",
+            kernels=kernels,
+            engine="batches",
+            rows=study.dataset.rows,
+            dependence=INDEPENDENT_ROWS,
+            n_dropped=study.dataset.n_dropped,
+            library=wide.library,
+        )
+
+    @property
+    def cautions(self) -> tuple[ReldepWarning, ...]:
+        """What to beware of."""
+        wide = self.wide
+        found: list[ReldepWarning] = [*small_sample_cautions(len(wide)), *wide.cautions]
+        found += wide.study.dataset.cautions
+        for fitted in self.fixed:
+            found += fitted.cautions
+        if self.interrupted:
+            found.append(self._interrupted())
+        reasons = dict.fromkeys(self.skipped.values())
+        names = {
+            reason: [n for n, why in self.skipped_names if why == reason] for reason in reasons
+        }
+        for reason, own in names.items():
+            verb = "was" if len(own) == 1 else "were"
+            found.append(
+                DataWarning(
+                    f"{len(own):,} of {len(wide.names):,} {wide.role} {verb} skipped "
+                    f"({reason}): {listed(own, 5)}."
+                )
+            )
+        return tuple(found)
+
+    def _interrupted(self) -> DataWarning:
+        text = (
+            f"interrupted after {len(self.done):,} of {len(self.wide.names):,} {self.wide.role}: "
+            "false-discovery rates and adjusted p-values count only these."
+        )
+        if self.kept is None:
+            return DataWarning(text)
+        return DataWarning(
+            f"{text} What is done is in {self.kept.folder}.",
+            ["Continue with ", Option("resume", True), f" to get {self.kept.output}."],
+        )
