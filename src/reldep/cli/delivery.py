@@ -74,7 +74,7 @@ def deliver(request: Request, wanted: Output) -> None:
     if wanted.plan:
         say(str(request.plan()))
         return
-    if wanted.report is None:
+    if wanted.report is None or wanted.output is not None:
         answer = request.answer(output=wanted.output, resume=wanted.resume)
         sensitivity = None
     else:
