@@ -91,7 +91,7 @@ def deliver(request: Request, wanted: Output) -> None:
                 say(f"The {kind} is in {path}.")
 
 
-def _whole(wanted: Wanted) -> Path | None:
+def _whole(wanted: Output) -> Path | None:
     """Give where the table is; that of a run that was interrupted is not written."""
     if wanted.output is None:
         return None

@@ -7,7 +7,7 @@ is needed. Genes are read when they are asked for, and only those.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from reldep.data.table import Table, finished_table, with_categories
 from reldep.exceptions import InputError, Option
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import polars as pl
@@ -98,7 +99,7 @@ def annotated_table(data: Any, options: ReadingOptions) -> Table:
 def _series_of_pandas(name: str, column: Any) -> pl.Series:
     import polars as pl
 
-    values = [None if value != value else value for value in column.to_list()]  # noqa: PLR0124
+    values = [None if value != value else value for value in column.to_list()]
     if type(column.dtype).__name__ == "CategoricalDtype":
         words = [None if value is None else str(value) for value in values]
         return pl.Series(name, words, dtype=pl.String).cast(pl.Categorical)
@@ -135,7 +136,7 @@ def _table(
         )
     plain = pl.DataFrame(dict(cells)).with_row_index(ROW)
     # Conditions, missing codes and cycles are about the cells; labels may be genes too.
-    about = finished_table(name, Cleaned(plain.lazy()), _without_categories(options))
+    about = finished_table(name, Cleaned(plain.lazy()), replace(options, categories=None))
     frame = about.frame.collect(engine="in-memory")
     clashes = [gene for gene in genes if gene in frame.columns]
     shown = {f"X:{gene}" if gene in frame.columns else gene: i for i, gene in enumerate(genes)}
@@ -154,7 +155,7 @@ def _table(
 
     lazy = register_io_source(source, schema=schema)
     kinds = typed_columns(frame.schema) | dict.fromkeys(shown, ColumnType.GENE)
-    said = ()
+    said: tuple[str, ...] = ()
     if clashes:
         said = (
             f"genes that have the name of a column of obs are called X:{clashes[0]} and so on "
@@ -164,12 +165,6 @@ def _table(
     if options.categories is None:
         return table
     return with_categories(table, table.select(options.categories))
-
-
-def _without_categories(options: ReadingOptions) -> ReadingOptions:
-    from dataclasses import replace
-
-    return replace(options, categories=None)
 
 
 def _columns(

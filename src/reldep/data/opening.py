@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reldep.data.annotated import open_annotated
 from reldep.data.cells import ROW, Cleaned
 from reldep.data.checks import listing, printable, repeated
 from reldep.data.delimited import open_text, usual_form
@@ -65,7 +66,8 @@ def open_table(
         ``.ipc``), workbooks (``.xlsx``, ``.xls``, ``.ods``, need ``reldep[excel]``),
         NumPy archives (``.npz``), files of SPSS (``.sav``, ``.zsav``, ``.por``), Stata
         (``.dta``) and SAS (``.sas7bdat``, ``.xpt``), which need ``reldep[surveys]``, of R
-        (``.rds``, ``.rda``, need ``reldep[rda]``), or ``-`` for text from standard input.
+        (``.rds``, ``.rda``, need ``reldep[rda]``), AnnData (``.h5ad``, needs
+        ``reldep[anndata]``), or ``-`` for text from standard input.
     join : str, optional
         The column that identifies a row; needed for several files. Rows that are
         not matched in every file are left out and counted in ``Table.join``; the
@@ -324,4 +326,5 @@ _OPENERS: dict[str, Callable[[Path, ReadingOptions], Table]] = {
     **dict.fromkeys(("xlsx", "xlsm", "xls", "ods"), open_workbook),
     **dict.fromkeys(SURVEYS, open_survey),
     "npz": _open_arrays,
+    "h5ad": open_annotated,
 }

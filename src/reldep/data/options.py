@@ -34,6 +34,8 @@ class ReadingOptions:
         How many lines of a file (rows of a sheet) stand before the header.
     sheet : str or int, optional
         The sheet of a workbook, by name or by number from 1; the first one without it.
+    layer : str, optional
+        The layer of an AnnData file or object that holds the genes; ``X`` without it.
     categories : str, optional
         Columns, as an expression, whose values are labels even if they look like numbers.
     numbers, date_columns : str, optional
@@ -60,6 +62,7 @@ class ReadingOptions:
     header: bool = True
     skip_rows: int = 0
     sheet: str | int | None = None
+    layer: str | None = None
     categories: str | None = None
     numbers: str | None = None
     date_columns: str | None = None

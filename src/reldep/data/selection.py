@@ -23,6 +23,7 @@ from reldep.data.selectors import (
     name_blocks,
     select_columns,
 )
+from reldep.data.wide import TableColumns
 from reldep.exceptions import InputError, InputTypeError, Option, ReldepWarning
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ def select_data(
     clusters: str | None = None,
     join: str | None = None,
     options: ReadingOptions | None = None,
+    later: Sequence[str] = (),
 ) -> Selection:
     """Take blocks of columns from a file or a data frame.
 
@@ -87,6 +89,9 @@ def select_data(
         The column on which several files are joined.
     options : ReadingOptions, optional
         How to read.
+    later : sequence of str
+        Blocks of a file that are not read yet, since they have thousands of columns: they become
+        :class:`~reldep.data.wide.TableColumns`.
 
     Examples
     --------
@@ -96,6 +101,7 @@ def select_data(
     >>> chosen.columns, chosen.rows.values()
     ({'diet': ['diet'], 'lipids': ['C14', 'C16']}, [1])
     """
+    from reldep.data.annotated import annotated_table, is_annotated
     from reldep.data.opening import open_table
     from reldep.data.table import Table
 
@@ -104,7 +110,9 @@ def select_data(
         data = open_table(data, join=join, options=reading)
     elif join is not None:
         raise InputError("joins files; pass paths.", argument="join", value=join)
-    asked = _Request(selectors, where, ids, clusters)
+    elif is_annotated(data):
+        data = annotated_table(data, reading)
+    asked = _Request(selectors, where, ids, clusters, later)
     if isinstance(data, Table):
         return asked.from_table(data)
     if isinstance(data, Mapping):
@@ -147,6 +155,7 @@ class _Request:
     where: str | None
     ids: str | None
     clusters: str | None
+    later: Sequence[str] = ()
 
     def _blocks(self, schema: Mapping[str, ColumnType], source: str) -> dict[str, list[str]]:
         if isinstance(self.selectors, Mapping):
@@ -177,10 +186,16 @@ class _Request:
         clusters = self._single("clusters", self.clusters, table.columns, table.name)
         ids = self._single("ids", self.ids, table.columns, table.name)
         used = [name for block in columns.values() for name in block]
-        wanted = [*used, clusters] if clusters is not None else used
-        frame, rows = table.read_rows(wanted, self.where, id_column=ids)
+        now = [name for key, block in columns.items() if key not in self.later for name in block]
+        wanted = [*now, clusters] if clusters is not None else now
+        frame, rows = table.read_rows(wanted or used[:1], self.where, id_column=ids)
         return Selection(
-            {name: _piece(frame, block) for name, block in columns.items()},
+            {
+                name: TableColumns(table, block, frame.height, self.where)
+                if name in self.later
+                else _piece(frame, block)
+                for name, block in columns.items()
+            },
             columns,
             rows,
             None if clusters is None else frame[clusters],

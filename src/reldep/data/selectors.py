@@ -4,7 +4,8 @@
 ``age,sex``        columns by name, separated by commas
 ``C14:C18``        a range: from the first to the last, in the file's order
 ``ge_*``           a glob: ``*`` any text, ``?`` one character, ``[ab]`` one of these
-``@numeric``       all columns of a type; also ``@categorical`` and ``@all``
+``@numeric``       all columns of a type; also ``@categorical``, ``@genes`` (of an AnnData
+                   file) and ``@all``
 ``!age``           not this one; ``!`` stands before a name, a range, a glob or a type
 ``"a,b"``          a name as it is, in double quotes (``""`` stands for one quote)
 =================  =========================================================
@@ -40,6 +41,7 @@ class ColumnType(StrEnum):
     DATE = "date"
     CYCLE = "place in a cycle"
     LIFETIME = "lifetime"
+    GENE = "gene"
     MIXED = "numbers and words"
     OTHER = "other"
 
@@ -48,11 +50,18 @@ class ColumnType(StrEnum):
 # passes over it in silence: reading it is an error that says what to do.
 _TYPES: dict[str, frozenset[ColumnType]] = {
     "@numeric": frozenset(
-        {ColumnType.NUMBER, ColumnType.INTEGER, ColumnType.CYCLE, ColumnType.MIXED}
+        {
+            ColumnType.NUMBER,
+            ColumnType.INTEGER,
+            ColumnType.CYCLE,
+            ColumnType.GENE,
+            ColumnType.MIXED,
+        }
     ),
     "@categorical": frozenset(
         {ColumnType.CATEGORY, ColumnType.BOOLEAN, ColumnType.TEXT, ColumnType.MIXED}
     ),
+    "@genes": frozenset({ColumnType.GENE}),
     "@all": frozenset(ColumnType),
 }
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"', re.DOTALL)

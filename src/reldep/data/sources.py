@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 STANDARD_INPUT = "-"
 KINDS = (
     ".csv, .tsv, .txt or .tab (also .gz or .zip), .parquet or .pq, .arrow, .feather or .ipc, "
-    ".xlsx, .xls, .ods, .npz, .sav, .dta, .rds, or - for standard input"
+    ".xlsx, .xls, .ods, .npz, .h5ad, .sav, .dta, .rds, or - for standard input"
 )
 MOST_UNPACKED = 4_000_000_000
 """How many bytes a pipe or an archive may hold; a larger file is read from the disk."""

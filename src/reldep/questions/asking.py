@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from reldep.data.checks import check_choice, check_level, check_names_known
 from reldep.data.selectors import parse_lifetime
+from reldep.data.wide import TableColumns
 from reldep.exceptions import InputError, Option
 from reldep.kernels.base import Kernel
 from reldep.questions import SENTENCES
@@ -159,7 +160,14 @@ class Request:
             for choice in asked.options
             if choice.kind == "columns" and self.options.get(choice.name) is not None
         }
+        wide = {
+            slot.name: [column for block in blocks.pop(slot.name).values() for column in block]
+            for slot in asked.slots
+            if slot.by_blocks and slot.name in blocks
+        }
         columns = [column for block in merged(blocks).values() for column in block]
+        # Without other columns the first of the many tells how many rows there are.
+        columns = columns or [columns[0] for columns in wide.values()]
         id_column = column_options.pop("ids", None)
         used = [*columns, *column_options.values()]
         used += [column for block in block_options.values() for column in block]
@@ -168,7 +176,11 @@ class Request:
             slot: {name: _data_of(frame, block) for name, block in named.items()}
             for slot, named in blocks.items()
         }
-        given, named = asked.arguments(self.slots, data)
+        read_later: dict[str, Any] = {
+            slot: TableColumns(self.table, names, frame.height, self.where)
+            for slot, names in wide.items()
+        }
+        given, named = asked.arguments(self.slots, data | read_later)
         named |= {name: frame[column] for name, column in column_options.items()}
         named |= {name: _data_of(frame, block) for name, block in block_options.items()}
         if "confidence_level" in inspect.signature(asked.function).parameters:

@@ -14,6 +14,7 @@ import numpy as np
 
 from reldep.data.selection import select_data
 from reldep.data.selectors import parse_named, quote_column
+from reldep.data.wide import TableColumns
 from reldep.exceptions import InputError, InputTypeError, Option
 from reldep.kernels.base import Kernel
 from reldep.results.answer import Answer
@@ -127,6 +128,7 @@ def from_data(given: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[ReldepWar
         where=given.get("where"),
         ids=given.get("ids"),
         clusters=given.get("clusters"),
+        later=_many_columns(given),
     )
     found: dict[str, Any] = {"data": None, "where": None, "ids": chosen.rows}
     if chosen.clusters is not None:
@@ -150,6 +152,13 @@ def from_data(given: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[ReldepWar
         if shown and "variables" not in selectors:
             found["names"] = [*shown.values(), *targets]
     return found, chosen.cautions
+
+
+def _many_columns(given: Mapping[str, Any]) -> tuple[str, ...]:
+    """Name the argument whose columns a scan reads some at a time."""
+    if "sources" not in given:
+        return ()
+    return ("sources",) if given.get("second") is not None else ("first",)
 
 
 def _words(argument: str, value: Any) -> str:
@@ -184,8 +193,10 @@ def _check_distinct(shown: Mapping[str, str]) -> None:
             )
 
 
-def _one_by_one(block: Any, columns: list[str], given: Mapping[str, Any]) -> dict[str, Any]:
+def _one_by_one(block: Any, columns: list[str], given: Mapping[str, Any]) -> Any:
     """Take a frame apart into its columns, but for the source's own."""
+    if isinstance(block, TableColumns):
+        return block
     if len(columns) == 1:
         return {columns[0]: block}
     source = given.get("source")

@@ -35,6 +35,8 @@ class Slot:
     required : bool
     metavar : str
         How a value is written.
+    by_blocks : bool
+        Whether its columns are many, so that the question reads them some at a time.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Slot:
     takes: Takes = "block"
     required: bool = True
     metavar: str = "COLS"
+    by_blocks: bool = False
 
     @property
     def many(self) -> bool:
@@ -138,6 +141,7 @@ READING = (
     Choice("header", "Whether the first line names the columns.", True, kind="flag"),
     Choice("skip_rows", "Lines before the header.", 0, kind="whole"),
     Choice("sheet", "The sheet of a workbook, by name or number.", kind="text"),
+    Choice("layer", "The layer of an AnnData file, in place of X.", kind="text"),
     Choice(
         "dates",
         "What dates become: days since the first one, or a place in a cycle.",

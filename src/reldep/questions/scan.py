@@ -233,9 +233,9 @@ class _ScanQuestion(Question):
     def arguments(
         self,
         filled: Mapping[str, Any],  # noqa: ARG002
-        data: Mapping[str, Mapping[str, Any]],
+        data: Mapping[str, Any],
     ) -> tuple[list[Any], dict[str, Any]]:
-        sources, targets = dict(data.get("sources", {})), dict(data.get("targets", {}))
+        sources, targets = data.get("sources"), data.get("targets")
         pair = [next(iter(data[slot].items())) for slot in ("first", "second") if data.get(slot)]
         if sources and len(pair) == 2 and not targets:
             return [sources, *(block for _, block in pair)], {"names": [name for name, _ in pair]}
@@ -277,8 +277,20 @@ QUESTIONS = (
             Slot("first", "On this more …", required=False),
             Slot("second", "… than on this?", required=False),
             Slot("source", "One source, to scan many targets for.", required=False),
-            Slot("sources", "Each of these columns is a source.", "each", required=False),
-            Slot("targets", "Each of these columns is a target.", "each", required=False),
+            Slot(
+                "sources",
+                "Each of these columns is a source.",
+                "each",
+                required=False,
+                by_blocks=True,
+            ),
+            Slot(
+                "targets",
+                "Each of these columns is a target.",
+                "each",
+                required=False,
+                by_blocks=True,
+            ),
         ),
         choices=(
             Choice(

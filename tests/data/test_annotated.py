@@ -1,0 +1,217 @@
+"""AnnData files and objects: the cells' columns and the genes, read when they are needed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy.sparse import csc_matrix, csr_matrix
+
+import reldep
+from reldep.data import ColumnType, ReadingOptions, annotated, open_table
+from reldep.data.annotated import annotated_table
+
+h5py = pytest.importorskip("h5py")
+
+pytestmark = pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
+
+# Written by anndata 0.12.19, see tests/reference/README.md.
+CELLS = Path(__file__).parents[1] / "reference" / "cells.h5ad"
+
+
+def counts(m=40, n=300, seed=0):
+    return np.random.default_rng(seed).poisson(1.0, size=(m, n)).astype(np.float32)
+
+
+def write(path, matrix, obs, genes=None, layers=None):
+    """Write a file as its format is described, without anndata."""
+    genes = genes or [f"gene{i}" for i in range(matrix.shape[1])]
+    with h5py.File(path, "w") as file:
+        _write_matrix(file, "X", matrix)
+        for name, layer in (layers or {}).items():
+            _write_matrix(file.require_group("layers"), name, layer)
+        for part, names, columns in (("obs", None, obs), ("var", genes, {})):
+            group = file.create_group(part)
+            names = names or [f"cell{i}" for i in range(matrix.shape[0])]
+            group.create_dataset("_index", data=names)
+            group.attrs["_index"] = "_index"
+            group.attrs.create("column-order", list(columns), dtype=h5py.string_dtype())
+            for name, values in columns.items():
+                if isinstance(values, pd.Categorical):
+                    column = group.create_group(name)
+                    column.attrs["encoding-type"] = "categorical"
+                    column.create_dataset("codes", data=values.codes)
+                    column.create_dataset("categories", data=[str(v) for v in values.categories])
+                else:
+                    group.create_dataset(name, data=values)
+    return path
+
+
+def _write_matrix(place, name, matrix):
+    if isinstance(matrix, np.ndarray):
+        place.create_dataset(name, data=matrix)
+        return
+    group = place.create_group(name)
+    group.attrs["encoding-type"] = f"{matrix.format}_matrix"
+    group.attrs["shape"] = matrix.shape
+    for part in ("data", "indices", "indptr"):
+        group.create_dataset(part, data=getattr(matrix, part))
+
+
+def obs(m=40, seed=1):
+    rng = np.random.default_rng(seed)
+    return {
+        "age": rng.normal(size=m),
+        "diet": pd.Categorical(rng.choice(["fish", "sun"], m)),
+        "cluster": pd.Categorical(rng.choice(["0", "1"], m)),
+    }
+
+
+def test_a_file_of_anndata_is_read_as_it_was_written():
+    table = open_table(CELLS)
+    assert dict(list(table.columns.items())[:7]) == {
+        "obs_names": ColumnType.TEXT,
+        "diet": ColumnType.CATEGORY,
+        "cluster": ColumnType.CATEGORY,
+        "age": ColumnType.NUMBER,
+        "treated": ColumnType.BOOLEAN,
+        "dose": ColumnType.INTEGER,
+        "gene0": ColumnType.GENE,
+    }
+    frame = table.read(["obs_names", "cluster", "age", "dose", "gene0", "gene2"])
+    # The first rows that AnnData.write_csvs gives for the same object.
+    assert frame.row(0) == ("cell0", "2", -0.184, 0, 1.0, 0.0)
+    assert frame["dose"].null_count() == 1
+    assert len(table.select("@genes")) == 12
+    twice = open_table(CELLS, options=ReadingOptions(layer="twice")).read(["gene2"])["gene2"]
+    assert (twice == 2 * frame["gene2"]).all()
+
+
+@pytest.mark.parametrize("made", [np.asarray, csr_matrix, csc_matrix])
+def test_every_way_of_storing_gives_the_same_numbers(tmp_path, made):
+    matrix = counts()
+    table = open_table(write(tmp_path / "cells.h5ad", made(matrix), obs()))
+    wanted = ["gene3", "gene299", "age", "gene0", "gene100", "gene101"]
+    frame = table.read(wanted)
+    assert frame.columns == wanted
+    for name in ("gene3", "gene299", "gene0", "gene100", "gene101"):
+        np.testing.assert_array_equal(frame[name], matrix[:, int(name[4:])])
+    kept = table.read(["gene5"], where="gene3 > 1 and diet = 'fish'")["gene5"]
+    chosen = (matrix[:, 3] > 1) & (np.array(obs()["diet"]) == "fish")
+    np.testing.assert_array_equal(kept, matrix[chosen, 5])
+    assert table.count_rows() == 40
+
+
+def test_a_matrix_too_large_to_be_held_is_read_by_rows(tmp_path, monkeypatch):
+    monkeypatch.setattr(annotated, "MOST_HELD", 0)
+    monkeypatch.setattr(annotated, "ROWS_AT_A_TIME", 7)
+    matrix = counts()
+    table = open_table(write(tmp_path / "cells.h5ad", csr_matrix(matrix), obs()))
+    frame = table.read(table.select("@genes"))
+    np.testing.assert_array_equal(frame.to_numpy(), matrix)
+
+
+@pytest.mark.parametrize("made", [np.asarray, csr_matrix, csc_matrix])
+def test_a_scan_of_a_file_is_that_of_the_arrays(tmp_path, made):
+    matrix, cells = counts(n=60), obs()
+    path = write(tmp_path / "cells.h5ad", made(matrix), cells)
+    found = reldep.scan("@genes", "diet", "age", data=path)
+    names = {f"gene{i}": column for i, column in enumerate(matrix.T.astype(float))}
+    expected = reldep.scan(names, np.array(cells["diet"]), cells["age"], names=["diet", "age"])
+    assert found.to_frame().equals(expected.to_frame())
+    targets = reldep.scan("diet", "@genes", data=path)
+    assert targets.to_frame().equals(reldep.scan(np.array(cells["diet"]), names).to_frame())
+
+
+def test_labels_that_look_like_numbers_stay_labels(tmp_path):
+    path = write(tmp_path / "cells.h5ad", counts(), obs())
+    result = reldep.dependence("cluster", "gene3", data=path)
+    assert "delta" in str(result.provenance.kernels["cluster"]["kernel"]).lower()
+
+
+class AnnData:
+    """What is used of anndata's own class."""
+
+    def __init__(self, matrix, cells):
+        self.X = matrix
+        self.obs = pd.DataFrame(cells, index=[f"cell{i}" for i in range(matrix.shape[0])])
+        self.obs_names = self.obs.index
+        self.var_names = pd.Index([f"gene{i}" for i in range(matrix.shape[1])])
+        self.layers = {"twice": 2 * matrix}
+
+
+@pytest.mark.parametrize("made", [np.asarray, csr_matrix, csc_matrix])
+def test_an_object_is_taken_as_data(made):
+    matrix, cells = counts(n=30), obs()
+    found = reldep.scan("@genes", "diet", "age", data=AnnData(made(matrix), cells))
+    names = {f"gene{i}": column for i, column in enumerate(matrix.T.astype(float))}
+    expected = reldep.scan(names, np.array(cells["diet"]), cells["age"], names=["diet", "age"])
+    assert found.to_frame().equals(expected.to_frame())
+
+
+def test_a_layer_of_an_object_is_read_on_request():
+    table = annotated_table(AnnData(counts(), obs()), ReadingOptions(layer="twice"))
+    np.testing.assert_array_equal(table.read(["gene4"])["gene4"], 2 * counts()[:, 4])
+
+
+def test_the_library_itself_agrees():
+    anndata = pytest.importorskip("anndata")
+    whole = anndata.read_h5ad(CELLS)
+    backed = anndata.read_h5ad(CELLS, backed="r")
+    expected = reldep.scan("@genes", "diet", "age", data=CELLS).to_frame()
+    for data in (whole, backed):
+        assert reldep.scan("@genes", "diet", "age", data=data).to_frame().equals(expected)
+
+
+def test_missing_cells_of_the_matrix_are_missing(tmp_path):
+    matrix = counts()
+    matrix[3, 5] = np.nan
+    path = write(tmp_path / "cells.h5ad", matrix, obs())
+    with pytest.raises(ValueError, match=r"1 of 300 sources have missing values.*gene5.*row 3"):
+        reldep.scan("@genes", "diet", "age", data=path)
+
+
+def test_genes_of_one_name_are_refused(tmp_path):
+    genes = [f"gene{i % 299}" for i in range(300)]
+    path = write(tmp_path / "cells.h5ad", counts(), obs(), genes=genes)
+    with pytest.raises(ValueError, match=r"several genes of one name: 'gene0'.*make_unique"):
+        open_table(path)
+
+
+def test_a_gene_with_the_name_of_a_column_gets_another(tmp_path):
+    genes = [f"gene{i}" for i in range(299)] + ["age"]
+    table = open_table(write(tmp_path / "cells.h5ad", counts(), obs(), genes=genes))
+    np.testing.assert_array_equal(table.read(["X:age"])["X:age"], counts()[:, 299])
+    np.testing.assert_array_equal(table.read(["age"])["age"], obs()["age"])
+    assert "called X:age" in str(table.cautions(["age"])[0])
+
+
+def test_what_is_no_such_file_is_refused_in_words(tmp_path):
+    path = tmp_path / "cells.h5ad"
+    path.write_text("cells")
+    with pytest.raises(ValueError, match="is no AnnData file"):
+        open_table(path)
+    with h5py.File(path, "w") as file:
+        file.create_dataset("numbers", data=[1, 2])
+    with pytest.raises(ValueError, match="has no 'obs'"):
+        open_table(path)
+    with pytest.raises(ValueError, match=r"layer='twise' no such layer.*'twice'"):
+        open_table(CELLS, options=ReadingOptions(layer="twise"))
+
+
+def test_columns_of_a_wide_file_are_read_in_blocks(tmp_path, monkeypatch):
+    monkeypatch.setattr("reldep.data.wide.READ_BYTES", 8 * 40 * 25)
+    monkeypatch.setattr("reldep.questions.scan_work.LARGEST_CHUNK", 20)
+    matrix = counts(n=70).astype(float)
+    named = {f"gene{i}": column for i, column in enumerate(matrix.T)}
+    frame = pl.DataFrame({"age": obs()["age"], "dose": np.arange(40.0), **named})
+    expected = reldep.scan(named, frame["age"], frame["dose"]).to_frame()
+    for name, writer in (("a.csv", frame.write_csv), ("a.parquet", frame.write_parquet)):
+        writer(tmp_path / name)
+        found = reldep.scan("gene*", "age", "dose", data=tmp_path / name)
+        assert found.to_frame().equals(expected)
+        some = reldep.scan("gene*", "age", "dose", data=tmp_path / name, where="dose > 5")
+        assert some.n_observations == 34
