@@ -137,16 +137,24 @@ def _print_answer(request: Request, wanted: Output, answer: Answer) -> None:
     if join is not None:
         # A table for machines stays a table.
         say(f"{join}" if wanted.csv else f"{join}\n", err=wanted.csv)
+        # It stands above the answer already.
+        others = tuple(c for c in answer.warnings if str(c) != f"{join}.")
+        answer = replace(answer, warnings=others)
     if wanted.csv:
         print_csv(answer.table(request.alpha))
+        for line in _cautions(answer):
+            say(line, err=True)
     else:
         say(in_words(answer, request.alpha))
 
 
 def in_words(answer: Answer, alpha: float = 0.05) -> str:
     """Write the summary, with cautions that speak of options."""
-    cautions = [f"Caution: {message(caution)}" for caution in answer.warnings]
-    return "\n".join([replace(answer, warnings=()).summary(alpha), *cautions])
+    return "\n".join([replace(answer, warnings=()).summary(alpha), *_cautions(answer)])
+
+
+def _cautions(answer: Answer) -> list[str]:
+    return [f"Caution: {message(caution)}" for caution in answer.warnings]
 
 
 def print_csv(columns: dict[str, list[Any]]) -> None:

@@ -177,6 +177,8 @@ class Table:
     def cautions(self, columns: Sequence[str]) -> tuple[DataWarning, ...]:
         """Say what was understood about the file and some of its columns."""
         file = [f"{printable(self.name)}: {text}." for text in self.said]
+        if self.join is not None and any(one.n_unmatched for one in self.join.files):
+            file.append(f"{self.join}.")
         alike: dict[str, list[str]] = {}
         for name in columns:
             for text in self.column_said.get(name, ()):

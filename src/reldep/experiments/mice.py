@@ -58,7 +58,7 @@ def write_examples(folder: Path) -> list[Path]:
 
     ``mice.csv`` holds all of the mice; ``design.csv``, ``lipids.csv`` and ``genes.parquet`` hold
     them in parts that can be joined by ``id``, in another order of the rows and with two mice
-    less in one part. ``plants.csv`` is made up.
+    less in one part. ``plants.csv`` and ``patients.csv`` are made up.
     """
     from reldep.files import write_atomically
 
@@ -72,6 +72,7 @@ def write_examples(folder: Path) -> list[Path]:
         "lipids.csv": mice.select("id", *lipids).reverse().head(38),
         "genes.parquet": mice.select("id", *genes),
         "plants.csv": _plant_table(),
+        "patients.csv": _patient_table(),
     }
     for name, table in tables.items():
         with write_atomically(folder / name) as temporary:
@@ -107,3 +108,28 @@ def _plant_table() -> pl.DataFrame:
     growth = np.sqrt(dose) + rng.normal(0, 0.4, 150)
     colour = np.where(dose + rng.normal(0, 4, 150) > 5, "green", "yellow")
     return pl.DataFrame({"dose": dose, "growth": growth, "colour": colour})
+
+
+def _patient_table() -> pl.DataFrame:
+    """Make up patients whose genes shorten their lives; some are still alive."""
+    import numpy as np
+    import polars as pl
+
+    n = 80
+    rng = np.random.default_rng(0)
+    genes = rng.normal(size=(n, 5))
+    age = rng.integers(35, 85, n)
+    lived = rng.exponential(400 * np.exp(-genes[:, 0] - genes[:, 1] - (age - 60) / 60))
+    watched = rng.uniform(100, 1500, n)
+    died = lived <= watched
+    return pl.DataFrame(
+        {
+            "days": np.ceil(np.minimum(lived, watched)).astype(np.int64),
+            "died": died.astype(np.int64),
+            "status": 1 + died.astype(np.int64),
+            "age": age,
+            "sex": rng.choice(["f", "m"], n),
+            "ward": np.where(np.arange(n) % 2 == 0, "east", "west"),
+            **{f"gene_{i + 1}": genes[:, i].round(3) for i in range(5)},
+        }
+    )
