@@ -27,7 +27,7 @@ from sklearn.gaussian_process.kernels import ExpSineSquared
 from sklearn.metrics import pairwise
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from reldep import kernels
+from reldep import Survival, kernels
 from reldep.data.objects import read_variable
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def bags(m):
 def lifetimes(m):
     rng = np.random.default_rng(0)
     life, left = rng.exponential(size=(2, m))
-    return kernels.Survival(np.minimum(life, left), life <= left)
+    return Survival(np.minimum(life, left), life <= left)
 
 
 def places(m):

@@ -21,8 +21,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 
 import reldep
+from reldep import Survival
 from reldep.exceptions import ReldepWarning
-from reldep.kernels import LogRank, Precomputed, Survival
+from reldep.kernels import LogRank, Precomputed
 from reldep.kernels.survival import Hazard
 
 HERE = Path(__file__).parent

@@ -9,8 +9,9 @@ from scipy import stats
 
 import reldep
 from cautioned import cautioned
+from reldep import Survival
 from reldep.exceptions import ReldepWarning
-from reldep.kernels import LogRank, Survival, check_kernel
+from reldep.kernels import LogRank, check_kernel
 from reldep.kernels.survival import Hazard
 
 

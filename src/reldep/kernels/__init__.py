@@ -21,7 +21,7 @@ from reldep.kernels.radial import Distance, Gaussian, Laplace
 from reldep.kernels.series import TimeSeries
 from reldep.kernels.sphere import Angles, Haversine, Periodic
 from reldep.kernels.strings import EditDistance, Spectrum
-from reldep.kernels.survival import LogRank, Survival
+from reldep.kernels.survival import LogRank
 
 __all__ = [
     "Agreement",
@@ -55,7 +55,6 @@ __all__ = [
     "Spectrum",
     "Standardized",
     "Sum",
-    "Survival",
     "Text",
     "TimeSeries",
     "WeisfeilerLehman",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from reldep.data.checks import check_positive
-from reldep.data.lifetimes import Lifetime, Survival
+from reldep.data.lifetimes import Lifetime
 from reldep.data.variables import Items, Numeric, Variable
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.mapped import MappedKernel
@@ -23,7 +23,7 @@ from reldep.kernels.mapped import MappedKernel
 if TYPE_CHECKING:
     from reldep.data.variables import BoolArray, FloatArray
 
-__all__ = ["Hazard", "LogRank", "Survival", "time_features"]
+__all__ = ["Hazard", "LogRank", "time_features"]
 
 # Places on [0, 1] from which the Gaussian kernel in time is interpolated: with the eigenvalues
 # that count for nothing left out, the values are exact to about 1e-12.
