@@ -6,6 +6,7 @@ import pytest
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
+from .browsing import CHROMIUM, FLAGS
 from .served import Server, Visitor
 
 # Every file of tests has one server: its start takes seconds.
@@ -21,6 +22,32 @@ def server(tmp_path_factory):
 @pytest.fixture(scope="module")
 def visitor(server):
     return Visitor(server)
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Starts servers for one test; those that still run at its end are ended."""
+    started = []
+
+    def starting(*options):
+        started.append(Server(tmp_path, *options))
+        return started[-1]
+
+    yield starting
+    for one in started:
+        one.end()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A real browser; without one the tests that need it are skipped, and say so."""
+    if CHROMIUM is None:
+        pytest.skip("no Chromium: apt-get install chromium")
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield chromium
+        chromium.close()
 
 
 @pytest.fixture(scope="session")

@@ -45,8 +45,9 @@ class Server:
         """End the server as Ctrl-C does and give its exit status and its complaints."""
         if self.process.poll() is None:
             self.process.send_signal(sign)
-        _, complaints = self.process.communicate(timeout=30)
-        return self.process.returncode, complaints
+        if not self.process.stderr.closed:
+            _, self.complaints = self.process.communicate(timeout=30)
+        return self.process.returncode, self.complaints
 
     def leftovers(self):
         return [path.name for path in self.folder.iterdir() if path.name.startswith("reldep-app")]

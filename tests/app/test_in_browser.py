@@ -2,45 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
-FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking")
-PATIENCE = 40_000
+from .browsing import answered, choose, new_page
 
-pytestmark = [
-    pytest.mark.xdist_group("app in a browser"),
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium"),
-]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as driver:
-        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield chromium
-        chromium.close()
-
-
-def new_page(browser, server, width=1280, scheme="light"):
-    context = browser.new_context(
-        viewport={"width": width, "height": 900}, color_scheme=scheme, accept_downloads=True
-    )
-    page = context.new_page()
-    page.set_default_timeout(PATIENCE)
-    page.complaints, page.requests = [], []
-    page.on("console", lambda message: page.complaints.append(message.text))
-    page.on("pageerror", lambda error: page.complaints.append(str(error)))
-    page.on("request", lambda request: page.requests.append(request.url))
-    page.goto(server.address)
-    return page
+pytestmark = pytest.mark.xdist_group("app in a browser")
 
 
 @pytest.fixture(scope="module")
@@ -49,18 +18,6 @@ def page(browser, server):
     page = new_page(browser, server)
     yield page
     page.context.close()
-
-
-def choose(page, name, content):
-    page.locator("#other").evaluate_all("all => all.forEach(d => { d.open = true; })")
-    file = {"name": name, "mimeType": "text/csv", "buffer": content.encode()}
-    page.set_input_files("#file", file)
-    page.locator("#size", has_text=name).wait_for()
-
-
-def answered(page):
-    page.locator("p.answer").wait_for()
-    return page.locator("p.answer").inner_text()
 
 
 OVERFLOWING = """() => [...document.querySelectorAll("body *")]

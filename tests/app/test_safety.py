@@ -5,15 +5,13 @@ from __future__ import annotations
 import http.client
 import io
 import json
-import signal
 import subprocess
 import sys
-import time
 import zipfile
 
 import pytest
 
-from .served import Server, Visitor
+from .served import Visitor
 
 HOSTILE = "<script>window.hacked = 1</script>\"'><img src=x onerror=hacked()>"
 
@@ -169,37 +167,6 @@ def test_sessions_do_not_mix(server, plants):
     assert "dose depends" in first.settled()
     assert second.send("GET", "/answers/1/table.csv").status == 404
     assert first.send("GET", "/answers/1/table.csv").status == 200
-
-
-def test_ctrl_c_ends_the_server_its_work_and_its_files(tmp_path, plants):
-    import psutil
-
-    server = Server(tmp_path)
-    visitor = Visitor(server)
-    visitor.upload("plants.csv", plants)
-    visitor.settled()
-    children = psutil.Process(server.process.pid).children(recursive=True)
-    assert children
-    assert server.leftovers()
-    status, complaints = server.end(signal.SIGINT)
-    assert status == 130
-    assert complaints.strip() == "Stopped."
-    assert server.leftovers() == []
-    _, alive = psutil.wait_procs(children, timeout=10)
-    assert alive == []
-
-
-def test_work_ends_with_a_server_that_is_killed(tmp_path):
-    import psutil
-
-    server = Server(tmp_path)
-    Visitor(server).send("GET", "/")
-    time.sleep(0.5)
-    children = psutil.Process(server.process.pid).children(recursive=True)
-    server.end(signal.SIGKILL)
-    _, alive = psutil.wait_procs(children, timeout=20)
-    assert children
-    assert alive == []
 
 
 def test_port_in_use_is_an_error_in_words(server):

@@ -20,7 +20,7 @@ KIND_WORDS = {TEXT: "text, compared by its words"}
 
 def data_part(session: Session) -> Markup:
     """Write the first part of the page."""
-    if not session.files:
+    if not session.files or session.awaited:
         return section("1. Data", _expected(session), _drop_zone(session), name="data")
     table = session.table
     if table is None:
@@ -39,9 +39,9 @@ def data_part(session: Session) -> Markup:
 
 
 def _expected(session: Session) -> Markup:
-    if not session.expected:
+    if not session.awaited:
         return Markup()
-    names = ", ".join(session.expected)
+    names = ", ".join(session.awaited)
     return element("p", f"The session is open. Now choose its data again: {names}.", class_="note")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from reldep.app.answer_part import answer_part, state_part, take_part
@@ -24,6 +25,7 @@ def whole_page(session: Session) -> str:
         element("div", *asked, class_="right"),
         id="page",
         tabindex="-1",
+        data_session=json.dumps(session.saved()) if session.files else None,
         class_="wide" if session.table is not None else None,
     )
     header = element(

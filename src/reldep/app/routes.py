@@ -293,7 +293,7 @@ def _answer(session: Session, form: Form) -> None:
 
 
 def _cancel(session: Session, _: Form) -> None:
-    session.cancel()
+    session.stop()
 
 
 def _show(session: Session, form: Form) -> None:

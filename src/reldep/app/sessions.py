@@ -7,14 +7,13 @@ import json
 import re
 import secrets
 import shutil
-import tempfile
 import threading
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reldep.app.choices import Choices, split_name
+from reldep.app.folders import PrivateFolder
 from reldep.app.jobs import COMPUTING_SECONDS, READING_SECONDS, Job, Worker
 from reldep.data import ColumnType, select_columns
 from reldep.data.checks import check_names_known
@@ -22,6 +21,7 @@ from reldep.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
 
 SCHEMA = "reldep.session/1"
 # Up to this many rows an answer comes by itself.
@@ -96,6 +96,8 @@ class Session:
         What went wrong with the latest action.
     expected : dict of str to str
         The files of a session that was opened, with their hashes.
+    again : list of Choices
+        The answers of that session, to be asked again.
     """
 
     key: str
@@ -110,6 +112,7 @@ class Session:
     plan: str = ""
     message: str = ""
     expected: dict[str, str] = field(default_factory=dict)
+    again: list[Choices] = field(default_factory=list)
     used: float = field(default_factory=time.monotonic)
     n_asked: int = 0
 
@@ -133,6 +136,13 @@ class Session:
         """Whether work is under way."""
         return self.job is not None and self.job.is_running
 
+    @property
+    def awaited(self) -> list[str]:
+        """The files of a session that was opened that are still to be chosen."""
+        if any(name not in self.expected for name in self.names):
+            return []
+        return [name for name in self.expected if name not in self.names]
+
     def column(self, position: str) -> str:
         """Find a column by its position, which is how the page speaks of it."""
         columns = self.columns
@@ -152,7 +162,7 @@ class Session:
         """Write an uploaded file, piece by piece, and refuse one that is too large."""
         safe = safe_name(name)
         self.cancel()
-        if not add:
+        if not add and not self.awaited:
             self.forget_files()
         path, size, digest = self.data / safe, 0, hashlib.sha256()
         with path.open("wb") as file:
@@ -196,9 +206,11 @@ class Session:
             self.choices = Choices()
 
     def read(self) -> None:
-        """Find out what is in the files."""
+        """Find out what is in the files, once all of them are there."""
         self.cancel()
         self.plan = ""
+        if self.awaited:
+            return
         work = {
             "kind": "read",
             "files": self.names,
@@ -215,7 +227,16 @@ class Session:
             if found != self.expected:
                 self.message = "These are not the files of the session that was opened."
             self.expected = {}
-        return self.consider
+        return self._ask_again
+
+    def _ask_again(self) -> None:
+        """Repeat the answers of a session that was opened, then go on with its question."""
+        if self.table is None or self.table["n_rows"] > AT_ONCE or not self.again:
+            self.again = []
+            self.consider()
+            return
+        choices = self.again.pop(0)
+        self.answer(bandwidths=True, choices=choices, then=self._ask_again)
 
     def consider(self) -> None:
         """Answer at once if there are few rows; otherwise say what it would take."""
@@ -226,43 +247,56 @@ class Session:
         if self.table["n_rows"] <= AT_ONCE:
             self.answer(bandwidths=True)
         elif self.choices.asked.has_plan:
-            work = {"kind": "plan", "request": self._request()}
+            work = {
+                "kind": "plan",
+                "request": self.choices.request(self.names, self.columns_of).to_dict(),
+            }
             self.job = Job(self.worker, "plan", work, self._have_planned, READING_SECONDS)
 
     def _have_planned(self, result: dict[str, Any]) -> None:
         self.plan = result["plan"]
 
-    def answer(self, *, bandwidths: bool) -> None:
-        """Ask the question."""
+    def answer(
+        self,
+        *,
+        bandwidths: bool,
+        choices: Choices | None = None,
+        then: Callable[[], None] | None = None,
+    ) -> None:
+        """Ask the question, or one that was chosen before; then go on."""
         self.cancel()
         self.shown = None
         self.n_asked += 1
-        number, chosen = self.n_asked, json.loads(json.dumps(self.choices.to_dict()))
+        asked = choices or self.choices
+        number, chosen = self.n_asked, json.loads(json.dumps(asked.to_dict()))
         work = {
             "kind": "answer",
-            "request": self._request(),
+            "request": asked.request(self.names, self.columns_of).to_dict(),
             "folder": str(self.folder / "answers" / str(number)),
             "number": number,
             "bandwidths": bandwidths,
         }
 
-        def have_answered(found: dict[str, Any]) -> None:
+        def have_answered(found: dict[str, Any]) -> Callable[[], None] | None:
             words = {name: found[name] for name in ("question", "sentence", "command", "python")}
             self.answers = [
                 *(one for one in self.answers if one.command != words["command"]),
                 Asked(number, chosen, **words),
             ]
             self.shown = number
+            return then
 
         self.job = Job(self.worker, "answer", work, have_answered, COMPUTING_SECONDS)
-
-    def _request(self) -> dict[str, Any]:
-        return self.choices.request(self.names, self.columns_of).to_dict()
 
     def cancel(self) -> None:
         """Stop the work that is under way."""
         if self.job is not None:
             self.job.cancel()
+
+    def stop(self) -> None:
+        """Stop the work, and what was to follow it."""
+        self.again = []
+        self.cancel()
 
     def saved(self) -> dict[str, Any]:
         """Give the session as plain values: choices and the hashes of the files, no data."""
@@ -279,6 +313,9 @@ class Session:
             raise InputError("This file is not a session that was saved here.")
         check_names_known("session", values, ["schema", "files", "choices", "answers"], "field")
         self.choices = Choices.from_dict(values["choices"])
+        self.again = [Choices.from_dict(one) for one in values["answers"]]
+        self.again = [one for one in self.again if one != self.choices]
+        self.answers = []
         self.expected = {str(one["name"]): str(one["sha256"]) for one in values["files"]}
         self.shown, self.plan = None, ""
         if self.expected == {file.name: file.sha256 for file in self.files}:
@@ -303,8 +340,8 @@ class Sessions:
 
     def __init__(self, memory: int) -> None:
         self._memory = memory
-        # Only the user who started the server may look into it.
-        self.folder = Path(tempfile.mkdtemp(prefix="reldep-app-"))
+        self._folder = PrivateFolder()
+        self.folder = self._folder.path
         self._known: dict[str, Session] = {}
         self._lock = threading.Lock()
 
@@ -337,7 +374,7 @@ class Sessions:
             known, self._known = self._known, {}
         for session in known.values():
             session.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self._folder.remove()
 
 
 def safe_name(name: str) -> str:

@@ -4,6 +4,9 @@
 
 (() => {
   const PAUSE = 300;
+  const KEPT = "reldep-session";
+  const ENDED = "The server does not answer: it has ended.";
+  const RESTARTED = "The server was started again and does not know this page any more.";
   const ticked = new Set();
   let polling = 0;
   let version = 0;
@@ -23,15 +26,71 @@
     try {
       const response = await fetch(path, { credentials: "same-origin", ...options });
       text = await response.text();
-      if (response.status === 403 || response.status === 421) {
-        say("This page is out of date. Open the address that the terminal shows.");
-        return;
-      }
+      if (response.status === 403 || response.status === 421) return lost(RESTARTED);
     } catch {
-      say("The server does not answer: it has ended. Start reldep app again.");
-      return;
+      return lost(ENDED);
     }
     if (mine === version) swap(text);
+  }
+
+  // The server is gone, or does not know this page any more: say so, and how to go on.
+  function lost(what) {
+    const session = page().dataset.session;
+    const told = document.createElement("div");
+    told.className = "message";
+    told.id = "lost";
+    told.setAttribute("role", "alert");
+    const files = session ? JSON.parse(session).files.map((file) => file.name).join(", ") : "";
+    told.append(paragraph(what));
+    if (session) {
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(new Blob([session], { type: "application/json" }));
+      link.download = "reldep-session.json";
+      link.textContent = "Save this session";
+      told.append(paragraph(link, " first: your choices are still in this page."));
+    }
+    told.append(paragraph(
+      session
+        ? `To go on: start reldep app again if it does not run, open the address that it prints,
+           open the saved session there and choose ${files} again.`
+        : "To go on: start reldep app again if it does not run, and open the address that it prints."
+    ));
+    document.getElementById("state").replaceChildren(told);
+    told.scrollIntoView({ block: "nearest" });
+  }
+
+  function paragraph(...parts) {
+    const made = document.createElement("p");
+    made.append(...parts);
+    return made;
+  }
+
+  // For this tab only: what was chosen, should the server end and start again at the same address.
+  function keep() {
+    const session = page().dataset.session;
+    if (session) sessionStorage.setItem(KEPT, session);
+  }
+
+  function offer() {
+    const kept = sessionStorage.getItem(KEPT);
+    if (!kept || page().dataset.session || document.getElementById("kept")) return;
+    const files = JSON.parse(kept).files.map((file) => file.name).join(", ");
+    const told = document.createElement("div");
+    told.className = "note";
+    told.id = "kept";
+    const button = document.createElement("button");
+    button.type = "button";
+    button.id = "go-on";
+    button.textContent = "Go on where I was";
+    told.append(
+      paragraph(`The server was started again. This page still knows what you chose for ${files}.`),
+      button
+    );
+    button.addEventListener("click", () => {
+      sessionStorage.removeItem(KEPT);
+      send("/session", { method: "POST", body: kept });
+    });
+    document.getElementById("state").append(told);
   }
 
   function swap(text) {
@@ -64,6 +123,7 @@
       if (again.type === "text") again.setSelectionRange(again.value.length, again.value.length);
     }
     else if (focused) page().focus({ preventScroll: true });
+    keep();
     watch();
   }
 
@@ -83,10 +143,11 @@
     const mine = version;
     let state;
     try {
-      state = await (await fetch(path, { credentials: "same-origin" })).json();
+      const response = await fetch(path, { credentials: "same-origin" });
+      if (response.status === 403) return lost(RESTARTED);
+      state = await response.json();
     } catch {
-      say("The server does not answer: it has ended. Start reldep app again.");
-      return;
+      return lost(ENDED);
     }
     if (mine !== version) return;
     if (!state.busy) {
@@ -261,5 +322,7 @@
   document.documentElement.classList.add("with-script");
   find();
   tick();
+  keep();
+  offer();
   watch();
 })();
