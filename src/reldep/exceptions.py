@@ -139,7 +139,7 @@ class BandwidthWarning(ReldepWarning):
 
 
 class DroppedRowsWarning(ReldepWarning):
-    """Incomplete rows were dropped, as ``missing="drop"`` asks."""
+    """Rows with a missing value were left out, as was asked."""
 
     headline = "incomplete observations were left out"
 

@@ -6,6 +6,7 @@ import csv
 import html
 import io
 import re
+import shlex
 import zipfile
 
 import pytest
@@ -132,7 +133,7 @@ KINDS = "x,marks,day,code,note\n" + "".join(
 def test_each_column_has_its_own_kind(visitor):
     visitor.upload("kinds.csv", KINDS)
     page = visitor.settled()
-    assert "'32,1' (line 9)" in faults(page)[0]
+    assert "'32,1' in line 9" in faults(page)[0]
     assert "'?' in line 5 is not a date." in faults(page)[1]
 
     def found(page):
@@ -152,7 +153,7 @@ def test_each_column_has_its_own_kind(visitor):
     assert found(visitor.settled()) == ["ignore", "number", "date", "", "text"]
     # A kind that a column cannot have is said beside the column, and nothing else is lost.
     visitor.act("/kinds", **{"kind-4": "number"})
-    assert "has no numbers: 'word0' (line 2)" in faults(visitor.settled())[0]
+    assert "has no numbers: 'word0' in line 2" in faults(visitor.settled())[0]
     assert visitor.act("/kinds", **{"kind-4": "colour"}).status == 400
 
 
@@ -186,7 +187,15 @@ def test_answers_form_a_list_and_one_report(asking):
     )
 
 
-def test_saved_session_can_be_opened_by_another_visitor(server, asking, plants):
+def test_saved_session_can_be_opened_by_another_visitor(server, plants):
+    asking = Visitor(server)
+    asking.upload("plants.csv", plants)
+    asking.settled()
+    asking.act("/ask", question="dependence")
+    asking.act("/place", slot="x", text="dose")
+    asking.act("/place", slot="y", text="height")
+    asking.settled()
+    asking.act("/ask", question="compare")
     compared(asking)
     saved = asking.send("GET", "/session.json").text
     assert "p17" not in saved  # choices, no data
@@ -196,10 +205,46 @@ def test_saved_session_can_be_opened_by_another_visitor(server, asking, plants):
     page = other.settled()
     assert "dose depends significantly more on growth" in page
     assert "not the files" not in page
+    assert page.count('action="/show"') == 2  # all answers about this file are back
     third = Visitor(server)
     third.send("POST", "/session", saved)
     third.upload("plants.csv", plants.replace("p17", "q17"))
     assert "These are not the files of the session" in third.settled()
+
+
+def test_session_of_several_files_waits_for_all_of_them(server, visitor, plants):
+    right = plants.replace("dose,growth,height", "a,b,c")
+    visitor.upload("left.csv", plants)
+    visitor.settled()
+    visitor.send("POST", "/upload?name=right.csv&add=1", right)
+    visitor.settled()
+    for slot, text in {"source": "dose", "first": "growth", "second": "c"}.items():
+        visitor.act("/place", slot=slot, text=text)
+    command = code(visitor.settled(), "command")
+    other = Visitor(server)
+    other.send("POST", "/session", visitor.send("GET", "/session.json").text)
+    assert "choose its data again: left.csv" in other.upload("right.csv", right).text
+    other.upload("left.csv", plants)
+    page = other.settled()
+    assert "not the files" not in page
+    assert set(shlex.split(code(page, "command"))) == set(shlex.split(command))
+
+
+def test_texts_need_a_place_of_their_own(visitor):
+    words = ["root", "leaf", "stem", "bud", "seed"]
+    rows = "\n".join(f"{i % 4},{words[i % 5]} {words[i % 3]},{i % 7}" for i in range(40))
+    visitor.upload("notes.csv", f"x,note,y\n{rows}\n")
+    visitor.settled()
+    visitor.act("/kinds", **{"kind-1": "text"})
+    visitor.settled()
+    visitor.act("/ask", question="dependence")
+    visitor.act("/place", slot="x", column=0)
+    response = visitor.act("/place", slot="y", column=[1, 2])
+    assert "note is text, and texts are compared by themselves" in complaints(response.text)[0]
+    visitor.act("/kinds", **{"kind-0": "category"})
+    assert "note is text" in complaints(visitor.settled())[0]
+    visitor.act("/place", slot="y", column=1)
+    assert "--kernel note=text" in code(visitor.settled(), "command")
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"schema": "reldep.session/1"}', "null"])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -159,41 +157,3 @@ def test_many_rows_come_with_a_plan_progress_and_a_cancel_that_stops(page, serve
     _, alive = psutil.wait_procs(workers, timeout=10)
     assert len(alive) < len(workers)
     assert not [one for one in alive if one.cpu_percent(0.3) > 50]
-
-
-@pytest.mark.parametrize("width", [390, 1280])
-def test_page_fits_the_screen(browser, server, width):
-    page = new_page(browser, server, width, "dark")
-    page.get_by_role("button", name="Try it with the mice").click()
-    assert "diet depends significantly more on lipids" in answered(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert page.evaluate(OVERFLOWING) == []
-    background = page.locator("body").evaluate("e => getComputedStyle(e).backgroundColor")
-    assert background == "rgb(22, 24, 28)"
-    assert page.evaluate(NAMELESS) == []
-    page.context.close()
-
-
-# Every control has a name that a screen reader can say, and no two parts share an id.
-NAMELESS = """() => {
-    const named = e => e.labels?.length || e.getAttribute("aria-label")
-        || e.getAttribute("aria-labelledby") || e.textContent.trim() || e.alt;
-    const controls = [...document.querySelectorAll(
-        "button, input:not([type=hidden]), select, textarea, a, img, progress, [role=group]")];
-    const ids = [...document.querySelectorAll("[id]")].map(e => e.id);
-    return [...controls.filter(e => !named(e)).map(e => e.outerHTML),
-            ...ids.filter((id, i) => ids.indexOf(id) !== i)];
-}"""
-
-
-def test_axe_finds_nothing_serious(page):
-    found = sorted(Path("node_modules").glob("axe-core/axe.min.js"))
-    if not found:
-        pytest.skip("axe-core is not there: npm install axe-core")
-    page.locator("#other").evaluate("details => { details.open = true; }")
-    page.get_by_role("button", name="Try it with the mice").click()
-    answered(page)
-    page.locator("details").evaluate_all("all => all.forEach(d => { d.open = true; })")
-    page.evaluate(found[0].read_text("utf-8"))
-    violations = page.evaluate("axe.run().then(r => r.violations)")
-    assert [v["id"] for v in violations if v["impact"] in ("serious", "critical")] == []

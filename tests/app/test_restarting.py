@@ -22,7 +22,9 @@ def killed(server):
     return children, alive
 
 
-def test_killed_server_leaves_no_process_and_the_next_one_removes_its_folder(start, tmp_path, plants):
+def test_killed_server_leaves_no_process_and_the_next_one_removes_its_folder(
+    start, tmp_path, plants
+):
     first, other = start(), start()
     visitor = Visitor(first)
     visitor.upload("plants.csv", plants)

@@ -73,3 +73,19 @@ def test_compact_dates_and_cycles_can_be_stated(write: Write) -> None:
     assert weekly.columns["day"] == "place in a cycle"
     with pytest.raises(ValueError, match="both as numbers and as dates"):
         open_table(path, options=ReadingOptions(date_columns="day", numbers="day"))
+
+
+def test_points_between_thousands_are_read_as_such_where_the_decimal_mark_is_stated(
+    write: Write,
+) -> None:
+    path = write("x.csv", "a;b;c\n1.234;2,5;1.5\n2.345;3,5;2.5\n7.123;4,5;3.25\n")
+    for options in ({"decimal": ","}, {"decimal": ",", "thousands": "."}, {"thousands": "."}):
+        table = open_table(path, options=ReadingOptions(**options))
+        assert table.read(["a"])["a"].to_list() == [1234, 2345, 7123]
+        assert "'.' read as the thousands separator" in str(table.cautions(["a"])[0])
+        assert table.read(["b"])["b"].to_list() == [2.5, 3.5, 4.5]
+        # No number has thousands of one digit.
+        assert table.read(["c"])["c"].to_list() == [1.5, 2.5, 3.25]
+    doubted = open_table(path, options=ReadingOptions(numbers="a"))
+    with pytest.raises(ValueError, match="may be a thousands separator"):
+        doubted.read(["a"])

@@ -16,12 +16,20 @@ if TYPE_CHECKING:
 HISTOGRAM_WIDTH, HISTOGRAM_HEIGHT = 96, 22
 # Kinds whose name does not say enough.
 KIND_WORDS = {TEXT: "text, compared by its words"}
+# The word of the readers is long, and the cells below say more.
+FOUND_WORDS = {"numbers and words": "unclear"}
+WHAT = element(
+    "p",
+    "Does X depend more on Y than on Z? Give a table, put its columns into a question, and read "
+    "the answer.",
+    class_="what",
+)
 
 
 def data_part(session: Session) -> Markup:
     """Write the first part of the page."""
     if not session.files or session.awaited:
-        return section("1. Data", _expected(session), _drop_zone(session), name="data")
+        return section("1. Data", _expected(session) or WHAT, _drop_zone(session), name="data")
     table = session.table
     if table is None:
         return section("1. Data", _reading_state(session), _drop_zone(session), name="data")
@@ -64,8 +72,11 @@ def _drop_zone(session: Session) -> Markup:
             "div",
             element("label", "Drop a file here, or choose one:", for_="file"),
             element("input", type="file", id="file", data_upload="new", accept=ACCEPTED),
-            element("p", "CSV, Excel, Parquet, SPSS, Stata, R and others. ", class_="hint"),
-            element("p", "It stays on this machine.", class_="hint"),
+            element(
+                "p",
+                "CSV, Excel, Parquet, SPSS, Stata, R and others. It stays on this machine.",
+                class_="hint",
+            ),
             class_="drop",
             id="drop",
         ),
@@ -158,7 +169,9 @@ def _column(session: Session, position: int, column: dict[str, Any]) -> Markup:
     fault = column.get("fault")
     kind = session.choices.kinds.get(name, "")
     notes = [element("p", text, class_="hint") for text in column.get("said") or ()]
-    return element(
+    if fault:
+        notes.insert(0, element("p", fault, class_="fault"))
+    row = element(
         "tr",
         element(
             "th",
@@ -170,8 +183,6 @@ def _column(session: Session, position: int, column: dict[str, Any]) -> Markup:
                 element("label", name, for_=box),
                 class_="pick",
             ),
-            element("p", fault, class_="fault") if fault else "",
-            *notes,
             scope="row",
         ),
         element("td", _kind(position, column, kind)),
@@ -181,12 +192,14 @@ def _column(session: Session, position: int, column: dict[str, Any]) -> Markup:
         data_column=position,
         class_="ignored" if kind == IGNORED else None,
     )
+    about = element("td", *notes, colspan="4")
+    return joined(row, element("tr", about, class_="about", data_about=position) if notes else "")
 
 
 def _kind(position: int, column: dict[str, Any], kind: str) -> Markup:
     """Write the list of kinds that a column can be given."""
     found = column["type"]
-    entries = [option("", "as found" if kind else found, kind)]
+    entries = [option("", "as found" if kind else FOUND_WORDS.get(found, found), kind)]
     entries += [
         option(word, KIND_WORDS.get(word, word), kind)
         for word in KINDS

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
     from reldep.questions.declaring import Choice
 
+# More columns than this are not offered in a list: a page could not hold them.
+MOST_OFFERED = 2_000
+
 
 def option(value: str, text: str, chosen: str) -> Markup:
     """Write one entry of a list to choose from."""
@@ -78,5 +81,5 @@ def _columns(columns: Sequence[str], value: Any) -> list[Markup]:
     # By position: a name may hold signs that no page can hold.
     return [
         element("option", name, value=position, selected="" if name == value else None)
-        for position, name in enumerate(columns)
+        for position, name in enumerate(columns[:MOST_OFFERED])
     ]

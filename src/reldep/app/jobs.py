@@ -10,6 +10,9 @@ import time
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any
 
+from reldep.app.wording import message
+from reldep.exceptions import InputError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
@@ -197,6 +200,9 @@ class Job:
         except WorkerError as error:
             if self.state == RUNNING:
                 self.error, self.state = str(error), FAILED
+        except InputError as error:
+            # What was to follow cannot be asked.
+            self.error, self.state = message(error), FAILED
         except OSError as error:
             self.error, self.state = f"The work could not be started: {error}", FAILED
 

@@ -88,7 +88,7 @@ def _slot(session: Session, slot: Slot) -> Markup:
     if slot.takes != "words":
         put = element(
             "button",
-            "Put the ticked columns here",
+            "Put ticked columns here",
             type="submit",
             form="place",
             name="slot",

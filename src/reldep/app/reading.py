@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reldep.app.wording import message, spell
+from reldep.app.wording import spell
 from reldep.data import ReadingOptions, describe, open_table
+from reldep.data.cells import ROW
 from reldep.data.checks import cell
 from reldep.exceptions import InputError
 from reldep.results.answer import plain
@@ -27,6 +28,14 @@ HISTOGRAM_ROWS = 20_000
 BINS = 16
 MOST_BARS = 8
 LONGEST_CELL = 60
+# What to do about a column that is neither numbers nor labels, by the kind of its refusal.
+WAYS_ON = {
+    "marks": "Say under “How the file is read” which marks the file uses, or choose the kind "
+    "number to keep only cells that are written like most.",
+    "units": "Convert them to one unit, or choose the kind category to make all cells labels.",
+    "dates": "Write dates as 2024-01-31, or choose the kind category to make all cells labels.",
+    "stated": "Choose another kind.",
+}
 WORKBOOKS = (".xlsx", ".xls", ".ods")
 
 
@@ -35,9 +44,11 @@ def described(files: Sequence[str], join: str | None, reading: Mapping[str, Any]
     options = ReadingOptions(**reading)
     key = join if len(files) < 2 else join or _common_column(files, options)
     table = open_table(list(files), join=key, options=options)
-    descriptions = [asdict(column) for column in describe(table)]
-    names = list(table.columns)
-    shown = names[:MOST_COLUMNS]
+    shown = list(table.columns)[:MOST_COLUMNS]
+    descriptions = [asdict(column) for column in describe(_first(table, shown))]
+    # Of the others it is enough to know what they are called.
+    others = list(table.columns.items())[MOST_COLUMNS:]
+    descriptions += [{"name": name, "type": str(kind)} for name, kind in others]
     sample = table.frame.select([_col(name) for name in shown]).head(HISTOGRAM_ROWS).collect()
     for name, column in zip(shown, descriptions, strict=False):
         column["picture"] = _picture(sample[name])
@@ -57,6 +68,14 @@ def described(files: Sequence[str], join: str | None, reading: Mapping[str, Any]
         }
     )
     return result
+
+
+def _first(table: Table, shown: Sequence[str]) -> Table:
+    """Give the table with its first columns only."""
+    if len(shown) == len(table.columns):
+        return table
+    frame = table.frame.select([_col(name) for name in [*shown, ROW]])
+    return replace(table, frame=frame, columns={name: table.columns[name] for name in shown})
 
 
 def _col(name: str) -> pl.Expr:
@@ -89,23 +108,19 @@ def _fault(table: Table, name: str) -> str | None:
     if refusal is None:
         return None
     places = table.origins.get(name, table.places)
-    noun = {"words": "a number", "dated": "a date"}.get(refusal.kind)
+    cells = [
+        f"{cell(text)} in {places.name(record)}"
+        for text, record in refusal.cells
+        if record is not None
+    ]
+    noun = {"words": "number", "limits": "number", "dated": "date"}.get(refusal.kind)
     if noun is not None:
-        shown = [
-            f"{cell(text)} in {places.name(record)} is not {noun}."
-            for text, record in refusal.cells
-            if record is not None
-        ]
-        way_out = (
-            f"Choose the kind {noun[2:]} to make such cells missing, "
-            "or category to make all cells labels."
+        shown = " ".join(f"{one} is not a {noun}." for one in cells)
+        return (
+            f"{shown} Choose the kind {noun} to make such cells missing, or category to make all "
+            "cells labels."
         )
-        return " ".join([*shown, way_out])
-    try:
-        table.read([name])
-    except InputError as error:
-        return message(error)
-    return None
+    return f"The column {refusal.reason}: {', '.join(cells)}. {WAYS_ON[refusal.kind]}"
 
 
 def _picture(values: pl.Series) -> dict[str, Any] | None:

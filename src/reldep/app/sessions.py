@@ -58,11 +58,14 @@ class Asked:
         The name of the folder with the answer's files.
     choices : dict
         What was chosen, to ask it again.
+    hashes : dict of str to str
+        The files that it is about.
     question, sentence, command, python : str
     """
 
     number: int
     choices: dict[str, Any]
+    hashes: dict[str, str]
     question: str
     sentence: str
     command: str
@@ -125,6 +128,11 @@ class Session:
     def names(self) -> list[str]:
         """The names of the uploaded files."""
         return [file.name for file in self.files]
+
+    @property
+    def hashes(self) -> dict[str, str]:
+        """The uploaded files with their hashes."""
+        return {file.name: file.sha256 for file in self.files}
 
     @property
     def columns(self) -> list[str]:
@@ -223,8 +231,7 @@ class Session:
         self.table = table
         self.choices.join = table["join"]
         if self.expected:
-            found = {file.name: file.sha256 for file in self.files}
-            if found != self.expected:
+            if self.hashes != self.expected:
                 self.message = "These are not the files of the session that was opened."
             self.expected = {}
         return self._ask_again
@@ -269,6 +276,7 @@ class Session:
         self.n_asked += 1
         asked = choices or self.choices
         number, chosen = self.n_asked, json.loads(json.dumps(asked.to_dict()))
+        hashes = self.hashes
         work = {
             "kind": "answer",
             "request": asked.request(self.names, self.columns_of).to_dict(),
@@ -281,7 +289,7 @@ class Session:
             words = {name: found[name] for name in ("question", "sentence", "command", "python")}
             self.answers = [
                 *(one for one in self.answers if one.command != words["command"]),
-                Asked(number, chosen, **words),
+                Asked(number, chosen, hashes, **words),
             ]
             self.shown = number
             return then
@@ -304,7 +312,7 @@ class Session:
             "schema": SCHEMA,
             "files": [{"name": file.name, "sha256": file.sha256} for file in self.files],
             "choices": self.choices.to_dict(),
-            "answers": [one.choices for one in self.answers],
+            "answers": [one.choices for one in self.answers if one.hashes == self.hashes],
         }
 
     def open_saved(self, values: Any) -> None:
@@ -318,7 +326,7 @@ class Session:
         self.answers = []
         self.expected = {str(one["name"]): str(one["sha256"]) for one in values["files"]}
         self.shown, self.plan = None, ""
-        if self.expected == {file.name: file.sha256 for file in self.files}:
+        if self.expected == self.hashes:
             self.read()
         else:
             self.forget_files()

@@ -42,7 +42,12 @@ def spell(option: Option) -> str:
 
 
 def message(error: BaseException) -> str:
-    """Give the words of an error; one that nobody expected asks to be reported."""
+    """Give the words of an error as sentences; one that nobody expected asks to be reported."""
+    words = _words(error)
+    return words if words.endswith((".", "?", "!")) else f"{words}."
+
+
+def _words(error: BaseException) -> str:
     if isinstance(error, Worded):
         return error.worded(spell)
     if isinstance(error, OSError) and error.strerror:

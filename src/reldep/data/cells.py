@@ -203,7 +203,9 @@ def _judge(name: str, counts: Sequence[Any], frame: pl.LazyFrame, default: Form 
         return _Verdict("dates", date_format=_DATE)
     if n_digits and n_integers == n_values:
         return _Verdict("integers")
-    if n_digits and n_numbers == n_values:
+    # Where commas are decimal marks, a point may stand between thousands.
+    has_commas = default is not None and default.decimal == ","
+    if n_digits and n_numbers == n_values and not has_commas:
         return _Verdict("numbers", Form())
     if n_like and 2 * n_like >= n_values - n_codes:
         return _judge_numbers(name, n_values, cells, frame, default)

@@ -67,8 +67,9 @@ def _as_numbers(table: Table, name: str, usual: Form | None) -> Table:
     import polars as pl
 
     kind = table.columns[name]
-    if kind in (ColumnType.NUMBER, ColumnType.INTEGER):
-        return table
+    is_read = table.frame.select(column(name)).collect_schema()[name].is_numeric()
+    if is_read:
+        return table  # also one with a doubt about its marks, which this does not settle
     if kind is ColumnType.BOOLEAN:
         return _with(table, name, column(name).cast(pl.Int8), ColumnType.INTEGER, [])
     cells = _cells(table, name)

@@ -189,6 +189,8 @@ def _from_zip(content: bytes, name: str) -> bytes:
                     f"{printable(name)} is a ZIP archive of {len(members)} files: {found}.",
                     "Unpack it, and name the file you want.",
                 )
+            if members[0].file_size > MOST_UNPACKED:
+                raise _too_large(name)
             with archive.open(members[0]) as file:
                 return _at_most(file, name)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
@@ -215,12 +217,16 @@ def _at_most(file: IO[bytes] | gzip.GzipFile, name: str) -> bytes:
     while block := file.read(_BLOCK):
         size += len(block)
         if size > MOST_UNPACKED:
-            raise InputError(
-                f"{printable(name)} holds more than {MOST_UNPACKED / 1e9:g} GB once unpacked.",
-                "Unpack it to a file, which is read piece by piece.",
-            )
+            raise _too_large(name)
         parts.append(block)
     return b"".join(parts)
+
+
+def _too_large(name: str) -> InputError:
+    return InputError(
+        f"{printable(name)} holds more than {MOST_UNPACKED / 1e9:g} GB once unpacked.",
+        "Unpack it to a file, which is read piece by piece.",
+    )
 
 
 def check_archive(path: Path, *, but: Sequence[str] = ()) -> None:

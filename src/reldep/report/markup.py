@@ -7,8 +7,10 @@ from typing import Any
 
 VOID = frozenset({"img", "meta", "br", "input", "link"})
 
-# Characters that no HTML document may hold; names in data sometimes do.
-_CONTROL = dict.fromkeys([*range(32), *range(127, 160)], "�")
+# Characters that no HTML document may hold, and those that turn the direction of writing, so that
+# a name reads as another; names in data sometimes hold them.
+_TURNING = [*range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+_CONTROL = dict.fromkeys([*range(32), *range(127, 160), *_TURNING], "�")
 _CONTROL |= {ord(white): white for white in "\t\n"}
 
 

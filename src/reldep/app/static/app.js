@@ -194,7 +194,7 @@
 
   // Columns: found by a pattern, ticked, dragged.
 
-  const rows = () => [...document.querySelectorAll("#columns tr")];
+  const rows = () => [...document.querySelectorAll("#columns tr[data-column]")];
 
   function find() {
     const field = document.getElementById("find");
@@ -206,6 +206,8 @@
     for (const row of rows()) {
       const name = row.querySelector("label").textContent.toLowerCase();
       row.hidden = !(test ? test.test(name) : name.includes(words));
+      const about = row.nextElementSibling;
+      if (about && about.dataset.about) about.hidden = row.hidden;
     }
   }
 
@@ -277,14 +279,14 @@
         .then(() => say("Copied."), () => say("The browser does not allow copying."));
     } else if (!target.closest("button, input, select, textarea, label, a, summary")) {
       const slot = target.closest("[data-slot]");
-      const row = target.closest("#columns tr");
+      const row = target.closest("#columns tr[data-column]");
       if (slot && ticked.size) place(slot.dataset.slot, ticked);
       else if (row) row.querySelector("input[type=checkbox]").click();
     }
   });
 
   document.addEventListener("dragstart", (event) => {
-    const row = event.target.closest && event.target.closest("#columns tr");
+    const row = event.target.closest && event.target.closest("#columns tr[data-column]");
     if (!row) return;
     const own = row.dataset.column;
     const columns = ticked.has(own) ? [...ticked] : [own];

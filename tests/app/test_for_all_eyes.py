@@ -1,0 +1,102 @@
+"""The page for those who do not see it, on small screens, and in the dark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from .browsing import answered, choose, fill, new_page
+
+pytestmark = pytest.mark.xdist_group("app in a browser")
+
+AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
+# Colours change slowly where a person prefers it; axe must not look in between.
+UNFOLD = "all => all.forEach(d => { d.open = true; })"
+
+
+@pytest.fixture
+def open_page(browser, server):
+    """Opens pages for one test."""
+    pages = []
+
+    def opening(width, scheme="light"):
+        pages.append(new_page(browser, server, width, scheme))
+        return pages[-1]
+
+    yield opening
+    for page in pages:
+        page.context.close()
+
+
+def serious(page):
+    """Let axe-core look at all that can be unfolded."""
+    page.locator("details").evaluate_all(UNFOLD)
+    page.evaluate(AXE.read_text("utf-8"))
+    violations = page.evaluate("axe.run().then(r => r.violations)")
+    return [
+        (one["id"], [node["html"][:120] for node in one["nodes"]][:3])
+        for one in violations
+        if one["impact"] in ("serious", "critical")
+    ]
+
+
+@pytest.mark.skipif(not AXE.exists(), reason="no axe-core: .ci/run installs it by npm")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(open_page, plants, scheme):
+    page = open_page(1280, scheme)
+    assert serious(page) == [], "the page without data"
+    choose(page, "stray.csv", plants.replace("\np9,", "\np9,?x?,1,2,green\nq9,"))
+    assert page.locator(".fault").count() == 1
+    assert serious(page) == [], "the data, with a cell that does not fit"
+    fill(page, source="growth", second="both=height,colour")
+    assert serious(page) == [], "the question, half filled"
+    fill(page, source="dose", first="growth", second="both=height,colour")
+    page.locator("[role=alert]").wait_for()
+    assert serious(page) == [], "an error"
+    page.select_option("#kind-1", "number")
+    page.locator(".fault").wait_for(state="detached")
+    page.locator("#folded-options").evaluate_all(UNFOLD)
+    page.select_option("#option-missing", "drop")
+    page.get_by_role("button", name="Apply", exact=True).click()
+    assert "dose depends significantly more on growth" in answered(page)
+    assert page.locator(".caution").count() > 0
+    assert serious(page) == [], "the answer, with a caution"
+
+
+OVERFLOWING = """() => [...document.querySelectorAll("body *")]
+    .filter(e => !e.closest(".scroll, .skip, #said, svg, .left")
+        && e.getBoundingClientRect().right > innerWidth + 1)
+    .map(e => e.outerHTML.slice(0, 80))"""
+# Every control has a name that a screen reader can say, and no two parts share an id.
+NAMELESS = """() => {
+    const named = e => e.labels?.length || e.getAttribute("aria-label")
+        || e.getAttribute("aria-labelledby") || e.textContent.trim() || e.alt;
+    const controls = [...document.querySelectorAll(
+        "button, input:not([type=hidden]), select, textarea, a, img, progress, [role=group]")];
+    const ids = [...document.querySelectorAll("[id]")].map(e => e.id);
+    return [...controls.filter(e => !named(e)).map(e => e.outerHTML),
+            ...ids.filter((id, i) => ids.indexOf(id) !== i)];
+}"""
+LONG = "a_very_long_name_without_any_place_to_break_" * 4
+
+
+@pytest.mark.parametrize("width", [320, 390, 820])
+def test_page_fits_the_screen(open_page, plants, width):
+    page = open_page(width, "dark")
+
+    def fits():
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate(OVERFLOWING) == []
+        assert page.evaluate(NAMELESS) == []
+
+    fits()
+    choose(page, "long.csv", plants.replace("growth", LONG))
+    page.locator("details").evaluate_all(UNFOLD)
+    fits()
+    fill(page, source="dose", first=LONG, second="height")
+    assert LONG in answered(page)
+    page.locator("details").evaluate_all(UNFOLD)
+    fits()
+    background = page.locator("body").evaluate("e => getComputedStyle(e).backgroundColor")
+    assert background == "rgb(22, 24, 28)"
