@@ -114,3 +114,24 @@ def latest(visitor, page, name):
     found = re.search(rf"/answers/\d+/{re.escape(name)}", page)
     assert found, complaints(page)
     return visitor.send("GET", found[0])
+
+
+def numbers(values):
+    """Give the numbers of an answer with their names, without how it was computed."""
+    left_out = {"provenance", "warnings", "call", "seconds"}
+    if isinstance(values, dict):
+        found = [
+            (f"{key}.{name}", value)
+            for key, inner in values.items()
+            if key not in left_out
+            for name, value in numbers(inner)
+        ]
+    elif isinstance(values, list):
+        found = [
+            (f"{i}.{name}", value) for i, one in enumerate(values) for name, value in numbers(one)
+        ]
+    elif isinstance(values, (int, float)) and not isinstance(values, bool):
+        found = [("", values)]
+    else:
+        found = []
+    return found

@@ -9,6 +9,7 @@ import re
 import shlex
 import zipfile
 
+import numpy as np
 import pytest
 
 from spreadsheets import write_xlsx
@@ -47,6 +48,34 @@ def test_everything_can_be_taken_along(asking):
     assert r"\toprule" in latest(asking, page, "table.tex").text
     rows = list(csv.DictReader(io.StringIO(latest(asking, page, "table.csv").text)))
     assert [row["dependence"] for row in rows] == ["dose ~ growth", "dose ~ height", "difference"]
+
+
+def test_answer_has_bandwidths_and_the_most_influential_rows_by_their_ids(asking):
+    compared(asking)
+    asking.act("/options", ids="0", alpha="0.05")
+    page = asking.settled()
+    assert "<summary>Does the answer depend on the bandwidth?</summary>" in page
+    influential = page.partition("<summary>Most influential observations</summary>")[2]
+    assert re.search(r"\bp\d+\b", influential.partition("</details>")[0])
+    # The cautions come before the numbers, and these before the picture and the table.
+    order = ["</h3>", 'class="answer"', "<dl", "<figure", "<table"]
+    article = page.partition("<article")[2]
+    places = [article.index(part) for part in order]
+    assert places == sorted(places)
+
+
+def test_undecided_answer_stands_beside_its_interval(visitor):
+    values = np.random.default_rng(1).normal(size=(60, 3)).round(3)
+    rows = "\n".join(",".join(map(str, row)) for row in values.tolist())
+    visitor.upload("nothing.csv", f"a,b,c\n{rows}\n")
+    visitor.settled()
+    for slot, column in {"source": 0, "first": 1, "second": 2}.items():
+        visitor.act("/place", slot=slot, column=column)
+    page = visitor.settled()
+    sentence = re.search(r'class="answer">(.*?)</p>', page)[1]
+    assert "Undecided" in sentence
+    assert "95% interval [" in sentence
+    assert page.index('class="caution"') < page.index("<dl")
 
 
 def test_several_columns_make_a_block_with_a_name(asking):

@@ -5,23 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from .browsing import answered, choose, new_page
+from .browsing import answered, choose, fill, new_page
 
 pytestmark = pytest.mark.xdist_group("app in a browser")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def page(browser, server):
-    """One page for all tests of this file, since every session starts a process of its own."""
     page = new_page(browser, server)
     yield page
     page.context.close()
-
-
-OVERFLOWING = """() => [...document.querySelectorAll("body *")]
-    .filter(e => !e.closest(".scroll, .skip, #said, svg, .left")
-        && e.getBoundingClientRect().right > innerWidth + 1)
-    .map(e => e.outerHTML.slice(0, 80))"""
 
 
 def test_from_a_dropped_file_to_a_downloaded_report_by_mouse(page, plants, tmp_path):
@@ -61,14 +54,21 @@ def press_until(page, reached, key="Tab", most=80):
     raise AssertionError(reached)
 
 
-def test_the_whole_way_by_keyboard_alone(page, plants):
-    choose(page, "keys.csv", plants)
-    page.locator("#page").focus()
+def is_label(column):
+    return f"""(document.activeElement.labels && document.activeElement.labels[0] &&
+        document.activeElement.labels[0].textContent === '{column}')"""
+
+
+def test_the_whole_way_by_keyboard_alone(page, plants, tmp_path):
+    press_until(page, "document.activeElement.id === 'file'")
+    file = {"name": "keys.csv", "mimeType": "text/csv", "buffer": plants.encode()}
+    with page.expect_file_chooser() as choosing:
+        page.keyboard.press("Enter")
+    choosing.value.set_files(file)
+    page.locator("#size", has_text="keys.csv").wait_for()
     for column, slot in (("growth", "source"), ("dose", "first"), ("height", "second")):
-        label = f"document.activeElement.labels && document.activeElement.labels[0] && \
-            document.activeElement.labels[0].textContent === '{column}'"
-        page.locator("#find").focus()
-        press_until(page, label)
+        press_until(page, "document.activeElement.id === 'find'", "Shift+Tab")
+        press_until(page, is_label(column))
         page.keyboard.press("Space")
         assert page.locator("#selected").inner_text() == "1 ticked"
         press_until(page, f"document.activeElement.id === 'put-{slot}'")
@@ -77,19 +77,21 @@ def test_the_whole_way_by_keyboard_alone(page, plants):
         # The focus stays where it was, although the page is new.
         assert page.evaluate("document.activeElement.id") == f"put-{slot}"
     assert "growth depends" in answered(page)
-    page.locator("#type-second").focus()
+    press_until(page, "document.activeElement.id === 'type-second'")
     page.keyboard.type("both=height,colour")
     page.keyboard.press("Enter")
     page.locator("#sentence mark", has_text="both").wait_for()
     assert "both" in answered(page)
+    press_until(page, "document.activeElement.textContent === 'Report (HTML)'")
+    with page.expect_download() as waiting:
+        page.keyboard.press("Enter")
+    waiting.value.save_as(tmp_path / "report.html")
+    assert "growth depends significantly more on dose" in (tmp_path / "report.html").read_text()
 
 
 def test_what_is_half_typed_survives_the_answer(page, plants):
     choose(page, "typed.csv", plants)
-    for slot, column in (("source", "growth"), ("first", "dose"), ("second", "height")):
-        page.fill(f"#type-{slot}", column)
-        page.press(f"#type-{slot}", "Enter")
-        page.locator("#sentence mark", has_text=column).wait_for()
+    fill(page, source="growth", first="dose", second="height")
     page.locator("#type-first").press_sequentially("gro", delay=300)
     answered(page)
     page.locator("#type-first").press_sequentially("wth", delay=50)
@@ -107,26 +109,9 @@ def test_columns_are_found_and_ticked_together(page, plants):
     assert page.locator("#columns tr:visible").count() == 5
 
 
-def test_hostile_names_run_nothing(page):
-    hostile = "<script>window.hacked=1</script><img src=x onerror=window.hacked=1>"
-    rows = "\n".join(f"{i % 7},{i % 5},{(i * i) % 11}" for i in range(60))
-    choose(page, "hostile.csv", f"{hostile},b,c\n{rows}\n")
-    page.get_by_label(hostile, exact=True).click()
-    page.click("#put-source")
-    page.locator("#sentence mark", has_text="hacked").wait_for()
-    for slot, column in (("first", "b"), ("second", "c")):
-        page.fill(f"#type-{slot}", column)
-        page.press(f"#type-{slot}", "Enter")
-        page.locator("#sentence mark", has_text=column).first.wait_for()
-    assert "<script>window.hacked=1</script>" in answered(page)
-    assert page.evaluate("window.hacked") is None
-    assert page.locator("img[src=x]").count() == 0
-    assert page.evaluate(OVERFLOWING) == []
-
-
 def moved_on(page):
     """Wait until the bar says how much is done."""
-    for _ in range(100):
+    for _ in range(300):
         if page.locator("#progress").evaluate("bar => bar.hasAttribute('value') && bar.value > 0"):
             return
         page.wait_for_timeout(200)
@@ -136,24 +121,20 @@ def moved_on(page):
 def test_many_rows_come_with_a_plan_progress_and_a_cancel_that_stops(page, server):
     import psutil
 
-    numbers = np.random.default_rng(0).normal(size=(100_000, 6)).round(4)
+    numbers = np.random.default_rng(0).integers(0, 1000, size=(100_000, 6))
     rows = "\n".join(",".join(map(str, row)) for row in numbers.tolist())
     choose(page, "many.csv", f"a,b,c,d,e,f\n{rows}\n")
-    page.locator("#ask").select_option("compare")
-    for slot, column in (("source", "a,b"), ("first", "c,d"), ("second", "e,f")):
-        page.fill(f"#type-{slot}", f"my {slot}={column}")
-        page.press(f"#type-{slot}", "Enter")
-        page.locator("#sentence mark", has_text=f"my {slot}").wait_for()
+    assert "100,000 rows" in page.locator("#size").inner_text()
+    fill(page, source="my source=a,b", first="my first=c,d", second="my second=e,f")
     page.get_by_role("button", name="Compute the answer").wait_for()
-    assert (
-        "engine" in page.locator("#answer ~ form pre, section form pre").first.inner_text().lower()
-    )
+    assert "engine" in page.locator("section form pre").first.inner_text().lower()
+    workers = psutil.Process(server.process.pid).children()
     page.get_by_role("button", name="Compute the answer").click()
     page.locator("#progress").wait_for()
     moved_on(page)
-    workers = psutil.Process(server.process.pid).children()
     page.click("#cancel")
     page.locator("text=Stopped.").wait_for()
-    _, alive = psutil.wait_procs(workers, timeout=10)
-    assert len(alive) < len(workers)
+    gone, alive = psutil.wait_procs(workers, timeout=10)
+    assert len(gone) == 1
     assert not [one for one in alive if one.cpu_percent(0.3) > 50]
+    page.get_by_role("button", name="Compute the answer").wait_for()  # it can be asked again

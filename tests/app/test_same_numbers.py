@@ -11,7 +11,7 @@ import pytest
 from reldep.cli.app import run
 from reldep.questions.asking import catalogue
 
-from .served import code, latest
+from .served import code, latest, numbers
 
 COMPARED = {"source": "dose", "first": "growth", "second": "height"}
 BLOCKS = {"source": "dose", "first": "my block=growth,height", "second": '"the other"=age,code'}
@@ -114,27 +114,6 @@ def choose(visitor, case):
         for text in [texts] if isinstance(texts, str) else texts:
             visitor.act("/place", slot=slot, text=text)
     return visitor.settled()
-
-
-def numbers(values):
-    """Give the numbers of an answer with their names, without how it was computed."""
-    left_out = {"provenance", "warnings", "call", "seconds"}
-    if isinstance(values, dict):
-        found = [
-            (f"{key}.{name}", value)
-            for key, inner in values.items()
-            if key not in left_out
-            for name, value in numbers(inner)
-        ]
-    elif isinstance(values, list):
-        found = [
-            (f"{i}.{name}", value) for i, one in enumerate(values) for name, value in numbers(one)
-        ]
-    elif isinstance(values, (int, float)) and not isinstance(values, bool):
-        found = [("", values)]
-    else:
-        found = []
-    return found
 
 
 @pytest.mark.filterwarnings("ignore::reldep.exceptions.ReldepWarning")

@@ -1,0 +1,97 @@
+"""Several people at once on one server: nobody sees or gets what is another's."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from reldep.questions.asking import Request
+
+from .browsing import answered, choose, fill, new_page
+from .served import Visitor, code, latest, numbers
+
+# Four people: the question, and the places of its sentence, with the names of their own columns.
+PEOPLE = {
+    "ann_": ("compare", {"source": "ann_0", "first": "ann_1", "second": "ann_2"}),
+    "bob_": ("rank", {"source": "bob_2", "targets": "bob_0,bob_1,bob_3"}),
+    "cem_": ("dependence", {"x": "cem_1", "y": "cem_3"}),
+    "dora_": ("contrast", {"weight": ["dora_0~dora_1=1", "dora_2~dora_3=-1"]}),
+}
+
+
+def table(person, round_):
+    """A table of this person for this round; no two are alike."""
+    rng = np.random.default_rng([*person.encode(), round_])
+    common = rng.normal(size=(70, 1))
+    values = common * rng.uniform(0, 2, size=4) + rng.normal(size=(70, 4))
+    rows = [",".join(f"{value:.5f}" for value in row) for row in values]
+    return "\n".join([",".join(f"{person}{i}" for i in range(4)), *rows]) + "\n"
+
+
+def ask(visitor, person, round_):
+    """Ask this person's question about this round's table; give the page and the numbers."""
+    question, places = PEOPLE[person]
+    visitor.upload(f"{person}{round_}.csv", table(person, round_))
+    visitor.settled()
+    visitor.act("/ask", question=question)
+    for slot, texts in places.items():
+        for text in [texts] if isinstance(texts, str) else texts:
+            visitor.act("/place", slot=slot, text=text)
+    page = visitor.settled(seconds=120)
+    return page, json.loads(latest(visitor, page, "answer.json").text)
+
+
+@pytest.mark.filterwarnings("ignore::reldep.exceptions.ReldepWarning")
+def test_four_people_at_once_get_their_own_numbers(server, tmp_path, monkeypatch):
+    visitors = {person: Visitor(server) for person in PEOPLE}
+    assert len({visitor.cookie for visitor in visitors.values()}) == 4
+    with ThreadPoolExecutor(4) as pool:
+        for round_ in range(2):
+            asked = {one: pool.submit(ask, visitors[one], one, round_) for one in PEOPLE}
+            found = {one: work.result() for one, work in asked.items()}
+    monkeypatch.chdir(tmp_path)
+    for person, (page, shown) in found.items():
+        question, places = PEOPLE[person]
+        file = f"{person}1.csv"
+        (tmp_path / file).write_text(table(person, 1))
+        alone = Request(question=question, files=(file,), slots=places).answer()
+        expected = dict(numbers(json.loads(alone.to_json())))
+        assert len(expected) > 3
+        assert dict(numbers(shown)) == pytest.approx(expected, rel=1e-9), person
+        assert f"reldep {question} {file}" in code(page, "command")
+        assert [other for other in PEOPLE if other != person and other in page] == []
+        saved = visitors[person].send("GET", "/session.json").text
+        report = visitors[person].send("GET", "/report.html").text
+        assert [other for other in PEOPLE if other != person and other in saved + report] == []
+
+
+def test_nobody_reaches_the_answer_of_another(server, plants):
+    first, second = Visitor(server), Visitor(server)
+    first.upload("plants.csv", plants)
+    first.settled()
+    for slot, text in {"source": "dose", "first": "growth", "second": "height"}.items():
+        first.act("/place", slot=slot, text=text)
+    first.settled()
+    assert first.send("GET", "/answers/1/table.csv").status == 200
+    assert second.send("GET", "/answers/1/table.csv").status == 404
+    assert second.act("/show", number=1).status == 400
+    assert "plants.csv" not in second.send("GET", "/").text
+
+
+def test_two_browsers_side_by_side(browser, server, plants):
+    first, second = new_page(browser, server), new_page(browser, server)
+    choose(first, "first.csv", plants)
+    choose(second, "second.csv", plants.replace("growth", "weight").replace("height", "width"))
+    fill(first, source="dose", first="growth")
+    fill(second, source="dose", first="weight", second="width")
+    fill(first, second="height")
+    assert "dose depends significantly more on growth than on height" in answered(first)
+    assert "dose depends significantly more on weight than on width" in answered(second)
+    first.reload()
+    assert "than on height" in answered(first)
+    assert "second.csv" not in first.content()
+    first.context.close()
+    second.context.close()
