@@ -181,3 +181,15 @@ def test_help_lists_every_question(capsys):
         assert any(line.startswith(f"│ {question.name} ") for line in said), question.name
         places = {slot.name: slot.name.upper() for slot in question.slots}
         assert question.sentence.format(**places).endswith("?")
+
+
+def test_names_with_line_breaks_do_not_break_the_lines_of_an_answer(ask, tmp_path):
+    rows = "\n".join(f"{i % 7},{i % 5},{(i * i) % 11}" for i in range(40))
+    path = tmp_path / "broken.csv"
+    path.write_text(f'"age\n(years)","x\rError: stop",z\n{rows}\n', encoding="utf-8")
+    said = ask("describe", path)
+    assert "age\\n(years)" in said.out
+    said = ask("compare", path, "--source", "age*", "--first", "x*", "--second", "z")
+    assert said.status == 0, said.err
+    assert said.out.startswith(("age (years)", "Undecided", "No evidence"))
+    assert "age (years) ~ x Error: stop" in said.out

@@ -134,3 +134,39 @@ def test_a_polynomial_of_values_far_from_zero_keeps_their_differences(engine):
     chosen = {**ENGINES, "features": Features()}[engine]
     expected = z_of(influence(Linear(), data))
     assert z_of(influence(Polynomial(2), far, chosen)) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("far", [1e5, 1e8])
+def test_sums_along_a_sorted_line_leave_far_values_to_tiles(far):
+    """A single far value moves the mean with it, but not the median."""
+    data = related()
+    data["x"] = np.append(data["x"][1:], far)
+    dense, sorted_sums = (
+        reldep.compare(*data.values(), measure="dcor", engine=engine).statistic
+        for engine in ("dense", "lowrank")
+    )
+    assert sorted_sums == pytest.approx(dense, rel=1e-9)
+
+
+@pytest.mark.parametrize("far", [9.97e36, 1e200, 1e300])
+def test_one_far_value_does_not_change_how_the_median_moves(far):
+    data = related(40)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", reldep.ReldepWarning)
+        far_off, further = (
+            reldep.compare(
+                np.append(data["x"][1:], value), data["y"], data["w"], kernel="gaussian"
+            ).statistic
+            for value in (1e6, far)
+        )
+    assert further == pytest.approx(far_off, rel=1e-9)
+
+
+def test_a_value_that_rules_the_mean_distance_is_named_as_the_reason():
+    data = related(40)
+    far = [np.append(data["x"][1:], value) for value in (1e4, 9.97e36)]
+    with pytest.warns(reldep.ReldepWarning):
+        answer = reldep.compare(far[0], data["y"], data["w"])
+    assert any("little else is seen. If it stands for a missing" in str(w) for w in answer.warnings)
+    with pytest.raises(ValueError, match=r"source has a value so far from the others.*write NA"):
+        reldep.compare(far[1], data["y"], data["w"])

@@ -32,6 +32,7 @@ def print_description(table: Table, *, json: bool, csv: bool) -> None:
 
 
 def _in_words(rows: list[dict[str, Any]]) -> str:
+    from reldep.data.checks import printable
     from reldep.words import text_table
 
     header = ["column", "type", "missing", "different", "range or example", "kernel"]
@@ -39,7 +40,7 @@ def _in_words(rows: list[dict[str, Any]]) -> str:
         header,
         [
             [
-                row["name"],
+                printable(row["name"]),
                 row["type"],
                 str(row["n_missing"]),
                 "" if row["n_unique"] is None else str(row["n_unique"]),

@@ -36,7 +36,7 @@ DECAY, LENGTH = range(2)
 
 # A distance so many times the typical one drowns the others in the sums of its rounding; tiles,
 # which take the effect of each row off first, do not mind.
-FARTHEST = 1e5
+FARTHEST = 1e4
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,8 +203,10 @@ def kind_of(kernel: FittedKernel) -> int | None:
     if isinstance(kernel.profile, LaplaceProfile):
         return DECAY
     if isinstance(kernel.profile, PowerProfile) and kernel.profile.exponent == 1:
-        values = np.abs(points.rows)
-        is_far = points.unit != 1 or values.max() > FARTHEST * values.mean()
+        sizes = np.abs(points.rows)
+        # Not the mean, which a far value moves with it.
+        typical = np.median(sizes[sizes > 0]) if sizes.any() else 0.0
+        is_far = points.unit != 1 or sizes.max() > FARTHEST * typical
         return None if is_far else LENGTH
     return None
 

@@ -131,7 +131,8 @@ def _spread(values: FloatArray) -> float:
     low, high = np.percentile(values, [25, 75])
     middle = float(high - low) / 1.34
     deviation = float(values.std())
-    return min(deviation, middle) if middle > 0 else deviation
+    # Not min: a value far beyond all others leaves no number for the deviation.
+    return float(np.fmin(deviation, middle)) if middle > 0 else deviation
 
 
 Bandwidth = float | ScaleRule

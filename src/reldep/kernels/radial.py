@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, get_args
 import numpy as np
 
 from reldep.data.variables import Labels, Numeric, Sparse, Variable
-from reldep.exceptions import InputError
+from reldep.exceptions import BandwidthWarning, InputError, Option
 from reldep.kernels.bandwidth import BandwidthKernel, BandwidthProbe, density_of, pair_variance
 from reldep.kernels.base import FittedKernel, Formula, Kernel
-from reldep.kernels.median import ScaleRule, distance_scale
+from reldep.kernels.median import MeanDistance, ScaleRule, distance_scale
 from reldep.kernels.points import Points
 from reldep.kernels.profiles import (
     BandwidthProfile,
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 
 # Beyond these the squares of distances in bandwidths are no numbers any more.
 EXTREME_WIDTHS = (1e-150, 1e150)
+
+# From these ratios of the mean distance to the usual one on, a few far values rule the bandwidth,
+# and the others are lost in the rounding of the kernel.
+FAR, LOST = 100.0, 1e7
 
 # Nanoseconds for turning a squared distance into a kernel value in a block.
 PROFILE_VALUE = 6.0
@@ -184,15 +188,45 @@ class RadialKernel(BandwidthKernel):
         if isinstance(self.bandwidth, str):
             scale = distance_scale(points, self.bandwidth, rng)
         chosen = self.choose(variable, scale)
+        notes = chosen.notes
+        if isinstance(scale, MeanDistance):
+            notes = (*notes, *_ruled_by_far_values(scale.value, points, variable.name))
         check_width(chosen.width, points)
         return FittedRadial(
             points,
             self.profile(chosen.width),
             f"{type(self).__name__}(bandwidth={chosen.width:.6g})",
             chosen.rule,
-            chosen.notes,
+            notes,
             scale,
         )
+
+
+def _ruled_by_far_values(mean: float, points: Points, name: str) -> tuple[BandwidthWarning, ...]:
+    """Look for values so far from the others that the mean distance is the distance to them.
+
+    Raises
+    ------
+    ValueError
+        If no difference between the others is left in the kernel.
+    """
+    sizes = np.sqrt(points.squared_norms)
+    typical = float(np.median(sizes[sizes > 0])) if sizes.any() else 0.0
+    ratio = mean / points.unit / typical if typical > 0 else 0.0
+    if points.is_sparse or ratio < FAR:
+        return ()
+    problem = (
+        f"{name} has a value so far from the others that its bandwidth, the mean distance, is "
+        f"{ratio:.3g} times the usual distance"
+    )
+    way_out: list[str | Option] = [
+        "If it stands for a missing value, write NA instead; if it is right, pass ",
+        Option("kernel", "gaussian"),
+        ", whose bandwidth is the median distance.",
+    ]
+    if ratio > LOST:
+        raise InputError(f"{problem}: the others cannot be told apart.", way_out)
+    return (BandwidthWarning(f"{problem}: little else is seen.", way_out),)
 
 
 class Gaussian(RadialKernel):

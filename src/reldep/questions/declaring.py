@@ -254,7 +254,8 @@ class Selector:
         """Give the variables that were put into a slot, with their columns."""
         if slot.takes == "each":
             used = {column for columns in taken.values() for column in columns}
-            return {name: [name] for name in self.table.select(str(value)) if name not in used}
+            chosen = self.table.select(str(value))
+            return {in_one_line(name): [name] for name in chosen if name not in used}
         if slot.takes == "column":
             return {slot.name: [self.column(slot.name, str(value))]}
         if slot.many:
@@ -264,12 +265,12 @@ class Selector:
     def block(self, definition: str) -> tuple[str, list[str]]:
         """Find the columns of one variable, written ``COLS`` or ``NAME=COLS``."""
         if definition in self.table.columns:
-            return definition, [definition]
+            return in_one_line(definition), [definition]
         try:
             name, expression = parse_named(definition)
         except ValueError:
             columns = self.table.select(definition)
-            return columns[0] if len(columns) == 1 else definition, columns
+            return in_one_line(columns[0] if len(columns) == 1 else definition), columns
         return name, self.table.select(expression)
 
     def written(self, definitions: Any, each: Any = None) -> Any:
@@ -292,6 +293,17 @@ class Selector:
                 f"names {len(found)} columns", "give one.", argument=option, value=expression
             )
         return found[0]
+
+
+def in_one_line(name: str) -> str:
+    r"""Write a column's name without line breaks, which would break the lines of an answer.
+
+    Examples
+    --------
+    >>> in_one_line("age\n(years)")
+    'age (years)'
+    """
+    return name if name.isprintable() else " ".join(name.split())
 
 
 def many(value: Any) -> Sequence[Any]:
