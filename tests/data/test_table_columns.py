@@ -156,7 +156,7 @@ def test_a_range_that_can_be_read_in_two_ways_asks_for_quotes() -> None:
         ("zz?", r"no column of mice.csv matches 'zz\?'"),
         ("!zz", r"no column 'zz' in mice.csv"),
         ("@number", r"unknown type of column '@number'; nearest: '@numeric'"),
-        ("@x", r"unknown type of column '@x'; types: '@numeric', '@categorical', '@all'"),
+        ("@x", r"unknown type of column '@x'; types: '@numeric', '@categorical', '@genes', '@all'"),
         ("id,!id", r"'id,!id' leaves no column of mice.csv"),
         ("!@all", r"leaves no column of mice.csv: all are excluded with '!'"),
         ("", r"'' has an empty place where a column should be"),

@@ -27,6 +27,9 @@ _CODES = np.array(
 )
 _FILL_VALUE = 1e15
 _SHOWN = 5
+# Numbers that are sorted at a time: about 40 MB.
+_SORTED_AT_ONCE = 5_000_000
+
 # With fewer levels 0 may be one of them.
 _LEVELS_OF_A_SCALE = 10
 
@@ -306,7 +309,7 @@ def near_copies(
     own = [values for _, values in _columns(variables[source])]
     found = []
     for target in targets:
-        for name, values in _columns(variables[target]):
+        for name, values in _columns(variables[target], beside=own):
             if any(_determines(values, of_source) for of_source in own):
                 which = f"{name!r} of {target!r}" if name != target else f"{target!r}"
                 found.append(
@@ -319,8 +322,13 @@ def near_copies(
     return tuple(found)
 
 
-def _columns(variable: Variable) -> Iterator[tuple[str, FloatArray]]:
-    """Give every column of numbers or labels as numbers, labels by first appearance."""
+def _columns(
+    variable: Variable, beside: Sequence[FloatArray] | None = None
+) -> Iterator[tuple[str, FloatArray]]:
+    """Give every column of numbers or labels as numbers, labels by first appearance.
+
+    Of numbers only those are given that may determine one of `beside`, if there are such.
+    """
     parts = variable.parts if isinstance(variable, Mixed) else (variable,)
     for part in parts:
         if isinstance(part, Labels):
@@ -329,8 +337,24 @@ def _columns(variable: Variable) -> Iterator[tuple[str, FloatArray]]:
             names = part.columns or tuple(map(str, range(part.values.shape[1])))
             if part.values.shape[1] == 1 and not isinstance(variable, Mixed):
                 names = (part.name,)
-            for position, name in enumerate(names):
-                yield name, np.ascontiguousarray(part.values[:, position]) + 0.0
+            chosen = range(len(names)) if beside is None else _may_determine(part.values, beside)
+            for position in chosen:
+                yield names[position], np.ascontiguousarray(part.values[:, position]) + 0.0
+
+
+def _may_determine(columns: FloatArray, sources: Sequence[FloatArray]) -> IntArray:
+    """Find the columns with few levels, and those whose first rows rise or fall with a source."""
+    n, p = columns.shape
+    may = np.zeros(p, dtype=np.bool_)
+    for source in sources:
+        steps = np.diff(columns[:50][np.argsort(source[:50])], axis=0)
+        may |= (steps >= 0).all(axis=0) | (steps <= 0).all(axis=0)
+    step = max(1, _SORTED_AT_ONCE // n)
+    for start in range(0, p, step):
+        ordered = np.sort(columns[:, start : start + step], axis=0)
+        n_levels = 1 + (ordered[1:] != ordered[:-1]).sum(axis=0)
+        may[start : start + step] |= 2 * n_levels <= n
+    return np.flatnonzero(may)
 
 
 def _renumbered(codes: IntArray) -> IntArray:
@@ -350,20 +374,10 @@ def n_distinct(values: FloatArray) -> int:
     return len(starts_of_levels(values))
 
 
-def _in_same_order(first: FloatArray, second: FloatArray) -> bool:
-    """Tell whether some values rise, or fall, where others rise."""
-    order = np.argsort(first)
-    steps = np.diff(second[order])[np.diff(first[order]) > 0]
-    return bool((steps > 0).all() or (steps < 0).all())
-
-
 def _determines(target: FloatArray, source: FloatArray) -> bool:
     """Tell whether a target fixes the source: in order, or level by level."""
     if np.array_equal(target, source):
         return True
-    if 2 * n_distinct(target) > len(target) and not _in_same_order(target[:50], source[:50]):
-        # The order of some rows alone tells, and takes no sorting of all.
-        return False
     levels, of_target = np.unique(target, return_inverse=True)
     if 2 * len(levels) <= len(target):
         _, of_source = np.unique(source, return_inverse=True)
