@@ -99,7 +99,7 @@ def annotated_table(data: Any, options: ReadingOptions) -> Table:
 def _series_of_pandas(name: str, column: Any) -> pl.Series:
     import polars as pl
 
-    values = [None if value != value else value for value in column.to_list()]
+    values = column.astype(object).where(column.notna(), None).to_list()
     if type(column.dtype).__name__ == "CategoricalDtype":
         words = [None if value is None else str(value) for value in values]
         return pl.Series(name, words, dtype=pl.String).cast(pl.Categorical)
