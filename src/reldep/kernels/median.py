@@ -276,7 +276,8 @@ def _mean_of_column(values: FloatArray) -> float:
     """Average the distances on one column: the i-th of m sorted values counts 2i - m + 1 times."""
     n = len(values)
     times = 2.0 * np.arange(n) - (n - 1)
-    return float(np.sort(values) @ times / (n * (n - 1) / 2))
+    with np.errstate(over="ignore"):  # a bandwidth beyond all numbers is refused in words
+        return float(np.sort(values) @ times / (n * (n - 1) / 2))
 
 
 def _mid_median(points: Points) -> MidMedian | None:

@@ -34,6 +34,9 @@ MOST_DIFFERENCES = 4_000_000
 # Values of an ordinary size are squared as they are; others are measured in a unit of their own.
 ORDINARY = (1e-100, 1e100)
 
+# A point that no number can hold is put here.
+FARTHEST = 1e308
+
 
 @dataclass(frozen=True, eq=False)
 class Points:
@@ -106,9 +109,11 @@ class Points:
     def of(cls, variable: Numeric | Sparse) -> Points:
         """Read the rows of a variable; dense ones are centred."""
         if isinstance(variable, Numeric):
-            rows = variable.values - _middle(variable.values)
-            unit = _unit(rows)
-            rows = np.ascontiguousarray(rows if unit == 1 else rows / unit)
+            with np.errstate(over="ignore"):  # what overflows is brought back
+                rows = _finite(variable.values - _middle(variable.values))
+                unit = _unit(rows)
+                rows = rows if unit == 1 else _finite(rows / unit)
+            rows = np.ascontiguousarray(rows)
             rows.flags.writeable = False
             return cls(rows, np.einsum("ij,ij->i", rows, rows), unit)
         unit = _unit(variable.values.data)
@@ -151,6 +156,13 @@ class Points:
                 block[at] = np.asarray(difference.multiply(difference).sum(axis=1)).ravel()
             else:
                 block[at] = np.einsum("ij,ij->i", difference, difference)
+
+
+def _finite(values: FloatArray) -> FloatArray:
+    """Put what no number can hold farther away than any bandwidth reaches."""
+    if np.isfinite(values).all():
+        return values
+    return np.nan_to_num(values, posinf=FARTHEST, neginf=-FARTHEST)
 
 
 def _middle(values: FloatArray) -> FloatArray:
