@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 import reldep
 from reldep.kernels import Linear
@@ -36,6 +37,18 @@ START, END = "<!-- table of calibration_given.py -->", "<!-- end of the table --
 LEVEL = 0.05
 COLUMNS = ("marginal", "cka", "hsic", "independence")
 WEIGHTS = np.array([1.0, -1.0])
+SECTION = """\
+## Given covariates
+
+Strong confounding by one covariate, or by two numbers and a label; two-sided tests at 5%. In all
+rows but the last the null is true given w. The marginal test, the first column of rates, answers
+another question and rejects nearly always. "No dependence" leaves nothing of x in either target
+once w is held fixed; "equal dependence" leaves the same in both. Written by
+`benchmarks/calibration_given.py`. A rate of .05 is known to ±.02 from 400 samples and to ±.035
+from 150.
+
+{table}
+"""
 
 
 @dataclass(frozen=True)
@@ -44,39 +57,73 @@ class Law:
 
     With a linear kernel for the targets the dependence given w does not depend on how w enters
     them, so that "equal" holds exactly; where nothing is shared it holds for any kernel, and x
-    and y are independent given w.
+    and y are independent given w. w has one column, or two of numbers and one of labels.
     """
 
     draw: Callable[[Array, Array, Array], tuple[Array, Array, Array]]
     targets: Any
     independent: bool = False
+    columns: int = 1
 
 
 LAWS = {
     "straight, no dependence given w": Law(
-        lambda w, u, e: (w + 0.5 * u, w + 0.5 * e[0], e[1]), "auto", independent=True
+        lambda w, u, e: (w[0] + 0.5 * u, w[0] + 0.5 * e[0], e[1]), "auto", independent=True
     ),
     "curved, no dependence given w": Law(
-        lambda w, u, e: (w**2 + 0.5 * u, np.cos(2 * w) + 0.5 * e[0], e[1]), "auto", independent=True
+        lambda w, u, e: (w[0] ** 2 + 0.5 * u, np.cos(2 * w[0]) + 0.5 * e[0], e[1]),
+        "auto",
+        independent=True,
     ),
     "curved, little noise, no dependence given w": Law(
-        lambda w, u, e: (w**2 + 0.2 * u, np.cos(2 * w) + 0.2 * e[0], e[1]), "auto", independent=True
+        lambda w, u, e: (w[0] ** 2 + 0.2 * u, np.cos(2 * w[0]) + 0.2 * e[0], e[1]),
+        "auto",
+        independent=True,
+    ),
+    "three covariates, curved, no dependence given w": Law(
+        lambda w, u, e: (
+            w[0] + np.sin(2 * w[1]) + w[2] + 0.5 * u,
+            w[0] + w[1] ** 2 / 2 + w[2] + 0.5 * e[0],
+            e[1],
+        ),
+        "auto",
+        independent=True,
+        columns=3,
     ),
     "straight, equal dependence given w": Law(
-        lambda w, u, e: (1.5 * w + u, 1.5 * w + u + e[0], u + e[1]), Linear()
+        lambda w, u, e: (1.5 * w[0] + u, 1.5 * w[0] + u + e[0], u + e[1]), Linear()
     ),
     "curved, equal dependence given w": Law(
         lambda w, u, e: (
-            1.5 * np.sin(2 * w) + u,
-            2 * np.sin(2 * w) + u + e[0],
+            1.5 * np.sin(2 * w[0]) + u,
+            2 * np.sin(2 * w[0]) + u + e[0],
             u + e[1],
         ),
         Linear(),
     ),
+    "three covariates, curved, equal dependence given w": Law(
+        lambda w, u, e: (
+            w[0] + np.sin(2 * w[1]) + w[2] + u,
+            2 * w[0] + w[1] ** 2 + w[2] + u + e[0],
+            u + e[1],
+        ),
+        Linear(),
+        columns=3,
+    ),
     "alternative: y = w + u², z = w + ε": Law(
-        lambda w, u, e: (w + u, w + u**2 + 0.5 * e[0], w + e[1]), "auto"
+        lambda w, u, e: (w[0] + u, w[0] + u**2 + 0.5 * e[0], w[0] + e[1]), "auto"
     ),
 }
+
+
+def covariates(rng: np.random.Generator, m: int, columns: int) -> tuple[Array, Any]:
+    """Draw w, as numbers for the law and as a user would pass it."""
+    w = rng.normal(size=(columns, m))
+    if columns < 3:
+        return w, w[0]
+    ward = rng.integers(0, 3, size=m)
+    w[2] = ward - 1.0
+    return w, pl.DataFrame({"age": w[0], "dose": w[1], "ward": np.array(["a", "b", "c"])[ward]})
 
 
 def count(law: Law, seed: int, m: int, draws: int) -> Counter[str]:
@@ -85,15 +132,15 @@ def count(law: Law, seed: int, m: int, draws: int) -> Counter[str]:
     kernel = ("auto", law.targets, law.targets)
     for number in range(draws):
         rng = np.random.default_rng([seed, m, number])
-        w, u = rng.normal(size=(2, m))
-        x, y, z = law.draw(w, u, rng.normal(size=(2, m)))
+        w, given = covariates(rng, m, law.columns)
+        x, y, z = law.draw(w, rng.normal(size=m), rng.normal(size=(2, m)))
         marginal = reldep.compare(x, y, z, kernel=kernel, alternative="two-sided")
-        given = reldep.compare(x, y, z, kernel=kernel, alternative="two-sided", given=w)
-        raw = estimate_dependences(given.influence, given.pairs, "hsic", "jackknife")
+        tested = reldep.compare(x, y, z, kernel=kernel, alternative="two-sided", given=given)
+        raw = estimate_dependences(tested.influence, tested.pairs, "hsic", "jackknife")
         found["marginal"] += marginal.pvalue < LEVEL
-        found["cka"] += given.pvalue < LEVEL
+        found["cka"] += tested.pvalue < LEVEL
         if law.independent:
-            found["independence"] += reldep.dependence(x, y, given=w).pvalue < LEVEL
+            found["independence"] += reldep.dependence(x, y, given=given).pvalue < LEVEL
         found["hsic"] += raw.test(WEIGHTS).pvalue("two-sided") < LEVEL
     return found
 
@@ -115,6 +162,12 @@ def table(counts: dict[str, dict[str, int]]) -> str:
     return "\n".join(lines)
 
 
+def section() -> str:
+    """Write the section of the page of calibration."""
+    counts = json.loads(RESULTS.read_text(encoding="utf-8"))
+    return SECTION.format(table=table(counts))
+
+
 def publish(counts: dict[str, dict[str, int]]) -> None:
     """Put the table into the page of the guide."""
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(START)
@@ -128,6 +181,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=100)
     parser.add_argument("--draws", type=int, default=200)
+    parser.add_argument("--only", default="", help="laws whose names hold these words")
     parser.add_argument("--publish", action="store_true")
     options = parser.parse_args()
     warnings.simplefilter("ignore", reldep.ReldepWarning)
@@ -135,6 +189,8 @@ def main() -> None:
         publish(json.loads(RESULTS.read_text(encoding="utf-8")))
         return
     for seed, (name, law) in enumerate(LAWS.items()):
+        if options.only and options.only not in name:
+            continue
         found = dict(count(law, seed, options.rows, options.draws))
         known = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
         known[f"{name}@{options.rows}"] = found

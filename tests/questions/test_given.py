@@ -11,7 +11,7 @@ import pytest
 import reldep
 from cautioned import cautioned
 from reldep.data.objects import read_variable
-from reldep.engine.covariates import RIDGES, WIDTHS, Covariates, design
+from reldep.engine.covariates import RIDGES, WIDTHS, Covariates, Regression, design
 from reldep.engine.residuals import Residuals
 from reldep.kernels import Distance, Gaussian, Linear
 from reldep.stats.estimation import estimate_dependences
@@ -107,6 +107,39 @@ def test_labels_are_held_fixed_as_means_within_categories(rng):
     )
 
 
+def test_what_two_rows_share_by_the_regression_is_taken_off(rng):
+    points, values = rng.normal(size=(30, 2)), rng.normal(size=30)
+    regression = Covariates.of(read_variable(points, "w")).regress(np.outer(values, values))
+    S = (regression.vectors * regression.shares) @ regression.vectors.T + 1 / 30
+    R = (np.eye(30) - S) / (1 - np.diag(S))[:, None]
+    gram = np.outer(values, values)
+    sizes = (1 - np.diag(S)) * np.diag(R @ gram @ R.T)
+    expected = R @ (gram - np.diag(sizes)) @ R.T
+    np.fill_diagonal(expected, 0.0)
+    np.testing.assert_allclose(regression.unshared(gram), expected, atol=1e-10)
+
+
+def test_residuals_of_noise_have_no_product_left_in_the_mean(rng):
+    # With the penalty held fixed: two straight lines through the same noise, 4,000 times.
+    points = rng.normal(size=(12, 1))
+    line = np.column_stack([np.ones(12), points])
+    basis = np.linalg.qr(line)[0][:, 1:]
+    free = 1 - 1 / 12 - (basis**2).sum(axis=1)
+    regression = Regression(basis, np.ones(1), free, 0.5)
+    shared, unshared = [], []
+    for noise in rng.normal(size=(4_000, 12)):
+        gram = np.outer(noise, noise)
+        raw = regression.residuals(gram)
+        np.fill_diagonal(raw, 0.0)
+        shared.append(raw)
+        unshared.append(regression.unshared(gram))
+    error = np.std(shared, axis=0) / np.sqrt(4_000)
+    np.fill_diagonal(error, 1.0)
+    assert (np.abs(np.mean(shared, axis=0)) / error).max() > 10
+    # Beyond 4.5 standard errors one of 66 pairs lies once in 2,000 times.
+    assert (np.abs(np.mean(unshared, axis=0)) / error).max() < 4.5
+
+
 def test_the_jackknife_of_order_2_leaves_out_every_row_exactly(rng):
     w, noise = rng.normal(size=(2, 20))
     blocks = {"x": w + noise, "y": w**2 + noise}
@@ -133,7 +166,7 @@ def test_bandwidths_are_followed_as_by_finite_differences(rng):
     def theta(factors):
         everything = slice(0, 40)
         scaled = {
-            name: residuals.regressions[name].residuals(
+            name: residuals.regressions[name].unshared(
                 residuals.kernels[name].scaled(factors[name])(everything, everything)
             )
             for name in blocks

@@ -177,6 +177,26 @@ class Regression:
         twice = (self.vectors @ (scaled.T @ half)) @ self.vectors.T
         return np.asarray((inner - once - once.T + twice) / np.outer(self.free, self.free))
 
+    def unshared(self, gram: FloatArray) -> FloatArray:
+        """Give the Gram matrix of the residuals without what two rows share by the regression.
+
+        The residuals of rows i ≠ j hold each other's noise, since each row helped to predict the
+        other: with noise of size d_k in row k the mean of their inner product is
+        ``(R diag(d) R')_ij`` and not 0. Regressions of two variables on the same covariates share
+        in the same way, and the product of both would look like dependence. It is taken off, with
+        ``d_k = (1 - S_kk) (R K R')_kk``; the diagonal is set to 0.
+        """
+        found = self.residuals(gram)
+        noise = self.free * np.diagonal(found)
+        n = len(found)
+        vectors = np.column_stack([np.full(n, n**-0.5), self.vectors])
+        scaled = vectors * np.append(1.0, self.shares)
+        once = (noise[:, None] * vectors) @ scaled.T
+        twice = scaled @ (vectors.T @ (noise[:, None] * vectors)) @ scaled.T
+        found -= (twice - once - once.T) / np.outer(self.free, self.free)
+        np.fill_diagonal(found, 0.0)
+        return found
+
 
 def centred(matrix: FloatArray) -> FloatArray:
     """Take the mean off every row and column of a symmetric matrix."""

@@ -1,10 +1,10 @@
 """A for dependences given covariates: conditional means of products of residual Gram matrices.
 
 ``θ_xy|w = ‖E[ε_x ⊗ ε_y]‖²``, with ε the residuals of the two embeddings, is estimated by the mean
-of ``K_ij L_ij`` over i ≠ j, where K and L are the Gram matrices of the leave-one-out residuals. It
-is a U-statistic of order 2. The error that the two regressions leave in it is the product of
-their own errors, so that both may be slow (Shah and Peters, 2020; Lundborg, Shah and Peters,
-2022).
+of ``K_ij L_ij`` over i ≠ j, where K and L are the Gram matrices of the leave-one-out residuals,
+less what the regressions make two rows share. It is a U-statistic of order 2. The error that the
+two regressions leave in it is the product of their own errors, so that both may be slow (Shah
+and Peters, 2020; Lundborg, Shah and Peters, 2022).
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ class Residuals:
     covariates : Covariates
     regressions : mapping of str to Regression
     matrices : mapping of str to ndarray, shape (m, m)
-        The Gram matrices of the leave-one-out residuals, with zeros on the diagonal.
+        The Gram matrices of the leave-one-out residuals, without what two rows share by the
+        regression and with zeros on the diagonal.
     explained : mapping of str to float
         The share of each variable that the covariates explain.
     """
@@ -90,7 +91,7 @@ class Residuals:
                 points = design(variable)[0]
                 explained[name] = covariates.regress(points @ points.T).explained
             _check_anything_left(name, explained[name], covariates)
-            matrices[name] = off_diagonal(regressions[name].residuals(gram))
+            matrices[name] = regressions[name].unshared(gram)
         return cls(kernels, covariates, regressions, matrices, explained)
 
     @property
@@ -155,7 +156,7 @@ class Residuals:
     def _slope(self, named: NamedProbe) -> FloatArray:
         everything = slice(0, self.n)
         slope = named.probe.slope(everything, everything)
-        return off_diagonal(self.regressions[named.variable].residuals(slope))
+        return self.regressions[named.variable].unshared(slope)
 
 
 def off_diagonal(matrix: FloatArray) -> FloatArray:
