@@ -12,8 +12,8 @@ from scipy.stats import false_discovery_control
 
 import reldep
 from cautioned import cautioned
-from reldep.exceptions import DataWarning
-from reldep.kernels import Gaussian, Laplace
+from reldep.exceptions import DataWarning, TiesWarning
+from reldep.kernels import Gaussian, Laplace, Precomputed
 from reldep.questions import scan_work as module
 from reldep.stats.scanning import SourceTests
 
@@ -217,6 +217,34 @@ def test_familywise_error_under_the_complete_null():
         false += bool(result.is_shown(0.05).any())
     # Three standard errors of a share of .05 above it.
     assert false / n_draws <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / n_draws)
+
+
+def test_what_is_to_be_said_of_many_sources_is_said_once():
+    sources, first, second = data(n=40)
+    sources[:, 10:20] = np.round(sources[:, 10:20])
+    sources[:, 25] = -2 * first + 1
+    with cautioned(TiesWarning, match=r"in 8 of 40 sources \(source 11, .* and 3 more\)"):
+        result = reldep.scan(sources, first, second)
+    assert [type(one).__name__ for one in result.warnings].count("TiesWarning") == 1
+    assert ("source 25", "determines first") in result.notes
+    assert len(result.notes) == 9
+    assert any("determines first exactly" in str(one) for one in result.warnings)
+
+
+def test_labels_renamed_are_copies_and_other_columns_without_ties_are_not():
+    sources, first, second = data()
+    label = np.where(first > 0, "high", "low")
+    renamed = {"plain": sources[:, 0], "other": np.where(first > 0, "a", "b")}
+    result = reldep.scan(renamed, label, second)
+    assert result.notes == (("other", "determines first"),)
+
+
+def test_two_kernel_matrices_are_two_targets():
+    sources, first, second = data()
+    matrices = [Precomputed(np.exp(-np.abs(v[:, None] - v))) for v in (first, second)]
+    found = reldep.scan(sources, *matrices)
+    one = reldep.compare(sources[:, 2], *matrices)
+    np.testing.assert_allclose(found.to_frame()["pvalue"][2], one.pvalue, rtol=1e-10)
 
 
 # One source, many targets.

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 # regression missed.
 NEARLY_ALL = 0.95
 
-# Regressions on few rows are rough, and so are those on half as many columns as rows.
+# Regressions on few rows are rough, and so are those on a column for every four rows.
 FEW_ROWS = 50
-COLUMNS_PER_ROW = 0.5
+COLUMNS_PER_ROW = 0.25
 
 
 def name_of_covariates(blocks: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ from reldep.engine.batches import make_batches
 from reldep.engine.threads import progress_bar
 from reldep.exceptions import DataWarning, InputError, Option
 from reldep.questions.cautions import small_sample_cautions
+from reldep.questions.source_notes import doubts_in_words
 from reldep.results.provenance import Provenance
 from reldep.stats.covariance import INDEPENDENT_ROWS
 from reldep.stats.scanning import batch_jackknife, has_energy
@@ -243,6 +244,12 @@ class ScanWork:
         """The variables that were skipped, in the order given, and why."""
         return tuple((self.wide.names[i], reason) for i, reason in sorted(self.skipped.items()))
 
+    @property
+    def notes(self) -> tuple[tuple[str, str], ...]:
+        """What is to be said of some of the variables, by name."""
+        doubts = self.survey.doubts.items()
+        return tuple((self.wide.names[i], doubt) for doubt, members in doubts for i in members)
+
     @cached_property
     def fixed(self) -> tuple[FittedKernel, ...]:
         """The fixed variables on all rows."""
@@ -276,6 +283,7 @@ class ScanWork:
         found += wide.study.dataset.cautions
         for fitted in self.fixed:
             found += fitted.cautions
+        found += doubts_in_words(self.survey.doubts, wide.names, wide.role)
         if self.interrupted:
             found.append(self._interrupted())
         reasons = dict.fromkeys(self.skipped.values())

@@ -14,11 +14,11 @@ from reldep.data.frames import aligned, column_names, frame_library, index_rows
 from reldep.data.objects import read_variable
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse
 from reldep.data.wide import HeldColumns, TableColumns
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import InputError
 from reldep.kernels.resolve import as_kernel, assign
+from reldep.questions.source_notes import Copies, Doubts, Gaps
 from reldep.questions.study import Study, read_study
-from reldep.questions.targets import read_variables, same_values
-from reldep.words import listed
+from reldep.questions.targets import read_variables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -74,10 +74,13 @@ class Survey:
         Variables that cannot be tested, by their place, and why.
     digest : str
         The same for the same data and kernels only.
+    doubts : dict of str to list of int
+        Variables that a reader should look at, by what is to be said of them.
     """
 
     skipped: dict[int, str]
     digest: str
+    doubts: dict[str, list[int]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,14 +173,14 @@ class WideStudy:
         """Look at all variables once: refuse what cannot be, note what must be skipped."""
         skipped: dict[int, str] = {}
         digest = hashlib.blake2b(digest_size=16)
-        gaps = _Gaps(self)
-        copies = _Copies(self)
+        gaps, copies, doubts = Gaps(self), Copies(self), Doubts(self)
         for variable in copies.fixed.values():
             _add_to(digest, variable)
         for i, variable in self._all():
             missing = variable.missing()
             gaps.look(i, variable, missing)
             copies.look(i, variable)
+            doubts.look(i, variable)
             _add_to(digest, variable)
             digest.update(ADDRESS.sub("", repr(self.kernel(i, variable))).encode())
             kept = variable.take(np.flatnonzero(~missing)) if missing.any() else variable
@@ -187,7 +190,7 @@ class WideStudy:
                 skipped[i] = CONSTANT
         gaps.check()
         copies.check()
-        return Survey(skipped, digest.hexdigest())
+        return Survey(skipped, digest.hexdigest(), doubts.found)
 
     def _all(self) -> Iterator[tuple[int, Variable]]:
         for start in range(0, len(self.names), SURVEYED):
@@ -311,68 +314,3 @@ def _check_apart(role: str, names: Any, fixed: Mapping[str, Any]) -> None:
             f"{both!r} is among the {role} and is also what they are compared with",
             f"leave it out of {role}, or rename it.",
         )
-
-
-class _Gaps:
-    """Variables with missing values, which are refused unless rows may be dropped."""
-
-    def __init__(self, wide: WideStudy) -> None:
-        self._wide = wide
-        self._count = 0
-        self._example = ""
-
-    def look(self, i: int, variable: Variable, missing: Any) -> None:
-        """Note the variable if it has gaps."""
-        if not missing.any():
-            return
-        self._count += 1
-        if self._count == 1:
-            words = variable.describe_missing(self._wide.study.dataset.rows)
-            self._example = f"{self._wide.names[i]} ({words})"
-
-    def check(self) -> None:
-        """Refuse the gaps that were found."""
-        if not self._count or self._wide.study.settings.missing == "drop":
-            return
-        raise InputError(
-            f"{self._count} of {len(self._wide.names)} {self._wide.role} have missing values, such "
-            f"as {self._example}.",
-            [
-                "Fill them in, or pass ",
-                Option("missing", "drop"),
-                " to leave out, for each of them, the observations that it does not have.",
-            ],
-        )
-
-
-class _Copies:
-    """Variables that are a fixed one themselves, which are refused."""
-
-    def __init__(self, wide: WideStudy) -> None:
-        self._role = wide.role
-        self._names = wide.names
-        self.fixed = {name: wide.study.dataset.variables[name] for name in wide.fixed_names}
-        self._found: dict[str, list[str]] = {name: [] for name in self.fixed}
-        if len(self.fixed) == 2 and same_values(*self.fixed.values()):
-            raise InputError(
-                f"{' and '.join(self.fixed)} are the same, so that everything depends equally on "
-                "both",
-                "pass different ones.",
-            )
-
-    def look(self, i: int, variable: Variable) -> None:
-        """Note the variable if it is a fixed one."""
-        for name, other in self.fixed.items():
-            if same_values(variable, other):
-                self._found[name].append(self._names[i])
-
-    def check(self) -> None:
-        """Refuse the copies that were found."""
-        for other, copies in self._found.items():
-            if copies:
-                raise InputError(
-                    f"{listed(copies, 5)} among the {self._role} "
-                    f"{'is' if len(copies) == 1 else 'are'} {other} itself, on which it depends "
-                    "most by construction",
-                    f"leave it out of {self._role}.",
-                )

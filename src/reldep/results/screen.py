@@ -37,8 +37,11 @@ class Screen(Answer):
     adjust : str
     skipped : tuple of (str, str)
         Variables that were left out, and why.
+    notes : tuple of (str, str)
+        Variables that a reader should look at, and what is to be said of them: many equal
+        values, or a copy of what they are compared with.
     variables : tuple of str
-        The others, in the order given.
+        Those that were tested, in the order given.
     """
 
     role: ClassVar[str]
@@ -48,6 +51,7 @@ class Screen(Answer):
     adjusted_pvalues: FloatArray
     adjust: str
     skipped: tuple[tuple[str, str], ...]
+    notes: tuple[tuple[str, str], ...]
     variables: tuple[str, ...]
 
     @property

@@ -1,0 +1,196 @@
+"""What is noticed about thousands of variables, said once for all and not once for each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reldep.data.variables import Labels, Numeric
+from reldep.exceptions import CopyWarning, InputError, Option, TiesWarning
+from reldep.kernels.given import Precomputed
+from reldep.questions.cautions import TIED_PAIRS
+from reldep.questions.targets import same_values
+from reldep.words import listed, percent
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from reldep.data.variables import IntArray, Variable
+    from reldep.exceptions import ReldepWarning
+    from reldep.questions.source_columns import WideStudy
+
+TIED = "many equal values"
+COPY = "determines {name}"
+
+
+class Gaps:
+    """Variables with missing values, which are refused unless rows may be dropped."""
+
+    def __init__(self, wide: WideStudy) -> None:
+        self._wide = wide
+        self._count = 0
+        self._example = ""
+
+    def look(self, i: int, variable: Variable, missing: Any) -> None:
+        """Note the variable if it has gaps."""
+        if not missing.any():
+            return
+        self._count += 1
+        if self._count == 1:
+            words = variable.describe_missing(self._wide.study.dataset.rows)
+            self._example = f"{self._wide.names[i]} ({words})"
+
+    def check(self) -> None:
+        """Refuse the gaps that were found."""
+        if not self._count or self._wide.study.settings.missing == "drop":
+            return
+        raise InputError(
+            f"{self._count} of {len(self._wide.names)} {self._wide.role} have missing values, such "
+            f"as {self._example}.",
+            [
+                "Fill them in, or pass ",
+                Option("missing", "drop"),
+                " to leave out, for each of them, the observations that it does not have.",
+            ],
+        )
+
+
+class Copies:
+    """Variables that are a fixed one themselves, which are refused."""
+
+    def __init__(self, wide: WideStudy) -> None:
+        self._role = wide.role
+        self._names = wide.names
+        self.fixed = {name: wide.study.dataset.variables[name] for name in wide.fixed_names}
+        self._found: dict[str, list[str]] = {name: [] for name in self.fixed}
+        # Of a kernel matrix that was passed in there are no values, only the numbers of its rows.
+        values = [
+            variable
+            for name, variable in self.fixed.items()
+            if not isinstance(wide.study.kernels[name], Precomputed)
+        ]
+        if len(values) == 2 and same_values(*values):
+            raise InputError(
+                f"{' and '.join(self.fixed)} are the same, so that everything depends equally on "
+                "both",
+                "pass different ones.",
+            )
+
+    def look(self, i: int, variable: Variable) -> None:
+        """Note the variable if it is a fixed one."""
+        for name, other in self.fixed.items():
+            if same_values(variable, other):
+                self._found[name].append(self._names[i])
+
+    def check(self) -> None:
+        """Refuse the copies that were found."""
+        for other, copies in self._found.items():
+            if copies:
+                raise InputError(
+                    f"{listed(copies, 5)} among the {self._role} "
+                    f"{'is' if len(copies) == 1 else 'are'} {other} itself, on which it depends "
+                    "most by construction",
+                    f"leave it out of {self._role}.",
+                )
+
+
+class Doubts:
+    """Variables that are tested all the same, but should be looked at.
+
+    Those with many equal values may be codes of categories, and those that order the observations
+    as a fixed variable does may be that variable in other units.
+    """
+
+    def __init__(self, wide: WideStudy) -> None:
+        self.found: dict[str, list[int]] = {}
+        self._marks: dict[bytes, str] = {}
+        for name in wide.fixed_names:
+            seen = _Values.of(wide.study.dataset.variables[name])
+            if seen is not None and not isinstance(wide.study.kernels[name], Precomputed):
+                self._marks |= dict.fromkeys(seen.marks(), name)
+
+    def look(self, i: int, variable: Variable) -> None:
+        """Note what is to be said of a variable."""
+        seen = _Values.of(variable)
+        if seen is None:
+            return
+        if isinstance(variable, Numeric) and seen.n_distinct > 2 and seen.tied > TIED_PAIRS:
+            self.found.setdefault(TIED, []).append(i)
+        name = next((self._marks[mark] for mark in seen.marks() if mark in self._marks), None)
+        if name is not None:
+            self.found.setdefault(COPY.format(name=name), []).append(i)
+
+
+class _Values:
+    """The different values of one column, as numbers in their order."""
+
+    def __init__(self, codes: IntArray, sizes: IntArray) -> None:
+        self.codes, self.sizes = codes, sizes
+
+    @classmethod
+    def of(cls, variable: Variable) -> _Values | None:
+        """Give numbers to the values; None where there is not one column of them."""
+        if isinstance(variable, Labels):
+            column: Any = variable.codes
+        elif isinstance(variable, Numeric) and variable.values.shape[1] == 1:
+            column = variable.values[:, 0]
+        else:
+            return None
+        _, codes, sizes = np.unique(column, return_inverse=True, return_counts=True)
+        return cls(codes.reshape(-1).astype(np.int64), sizes)
+
+    @property
+    def n_distinct(self) -> int:
+        """How many different values there are."""
+        return len(self.sizes)
+
+    @property
+    def tied(self) -> float:
+        """The share of pairs of observations with equal values."""
+        n = len(self.codes)
+        return float((self.sizes * (self.sizes - 1.0)).sum() / (n * (n - 1.0)))
+
+    def marks(self) -> list[bytes]:
+        """Give what columns have in common that are functions of each other.
+
+        Few different values may be renamed in any way; many must rise or fall together, for any
+        two columns without ties are functions of each other.
+        """
+        if self.n_distinct > len(self.codes) / 2:
+            return [self.codes.tobytes(), (self.n_distinct - 1 - self.codes).tobytes()]
+        _, first = np.unique(self.codes, return_index=True)
+        return [np.argsort(np.argsort(first))[self.codes].tobytes()]
+
+
+def doubts_in_words(
+    doubts: Mapping[str, Sequence[int]], names: Sequence[str], role: str
+) -> tuple[ReldepWarning, ...]:
+    """Say every doubt once, with how many variables it is about and a few of their names."""
+    found: list[ReldepWarning] = []
+    for doubt, members in doubts.items():
+        count = f"{len(members):,} of {len(names):,} {role}"
+        more = f" ({listed([names[i] for i in members], 5)})"
+        if doubt == TIED:
+            found.append(
+                TiesWarning(
+                    f"in {count}{more} more than {percent(TIED_PAIRS)} of all pairs of "
+                    "observations have equal values, as in counts with many zeros.",
+                    [
+                        "If the numbers are codes of categories pass ",
+                        Option("kernel", "delta"),
+                        " for them.",
+                    ],
+                )
+            )
+        else:
+            what = doubt.partition(" ")[2]
+            verb = "determines" if len(members) == 1 else "determine"
+            found.append(
+                CopyWarning(
+                    f"{count}{more} {verb} {what} exactly: it may be a copy of it in other units "
+                    "or words.",
+                    "If it is, leave it out.",
+                )
+            )
+    return tuple(found)
