@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -52,34 +53,53 @@ class Stack:
 def distances(x: Array) -> Array:
     """Give Euclidean distances, shape (B, m, m), of points of shape (B, m, d)."""
     if x.shape[2] == 1:
-        return np.abs(x[:, :, 0][:, :, None] - x[:, :, 0][:, None, :])
+        D = x[:, :, 0][:, :, None] - x[:, :, 0][:, None, :]
+        return np.abs(D, out=D)
     squares = np.einsum("bij,bij->bi", x, x)
     inner = x @ x.swapaxes(1, 2)
     return np.sqrt(np.maximum(squares[:, :, None] + squares[:, None, :] - 2.0 * inner, 0.0))
 
 
+@lru_cache
+def _upper_triangle(m: int) -> npt.NDArray[np.int64]:
+    """Give the places of i < j in a flattened matrix."""
+    return np.flatnonzero(np.triu(np.ones((m, m), dtype=bool), 1))
+
+
 def median_scale(D: Array) -> tuple[Array, Array]:
     """Give the median distance of every sample, and the influence of every row on it."""
     m = D.shape[1]
-    upper = D[:, *np.triu_indices(m, 1)]
-    scale = np.median(upper, axis=1)
-    for b in np.flatnonzero(scale <= 0):  # more than half of the distances are 0
-        scale[b] = np.median(upper[b][upper[b] > 0])
-    if (upper > 0).all():
-        density = _densities(upper, scale, m)
-    else:
-        density = np.array([_density(row, at, m) for row, at in zip(upper, scale, strict=True)])
+    upper = D.reshape(len(D), m * m).take(_upper_triangle(m), axis=1)
+    upper.sort(axis=1)
+    scale, density = np.empty(len(D)), np.empty(len(D))
+    for b, row in enumerate(upper):
+        scale[b] = _middle(row)
+        if row[0] > 0:
+            density[b] = _sorted_density(row, scale[b], m)
+            continue
+        if scale[b] <= 0:  # more than half of the distances are 0
+            scale[b] = np.median(row[row > 0])
+        density[b] = _density(row, scale[b], m)
     share = ((scale[:, None, None] >= D).sum(axis=2) - 1.0) / (m - 1)
     return scale, -2.0 * (share - share.mean(axis=1, keepdims=True)) / density[:, None]
 
 
-def _densities(upper: Array, medians: Array, m: int) -> Array:
-    """Estimate the densities of distances without ties at their medians."""
-    low, high = np.percentile(upper, [25, 75], axis=1)
-    width = 0.9 * np.minimum(upper.std(axis=1), (high - low) / 1.34)
-    width *= (m * (m - 1) / 2) ** -0.2
-    away = (upper - medians[:, None]) / width[:, None]
-    return np.exp(-0.5 * away**2).mean(axis=1) / (width * np.sqrt(2.0 * np.pi))
+def _middle(row: Array, level: float = 0.5) -> float:
+    """Give a quantile of sorted numbers, as NumPy does."""
+    place = level * (len(row) - 1)
+    low = int(place)
+    high = min(low + 1, len(row) - 1)
+    return float(row[low] + (place - low) * (row[high] - row[low]))
+
+
+def _sorted_density(row: Array, median: float, m: int) -> float:
+    """Estimate the density of sorted distances without ties at their median."""
+    spread = min(row.std(), (_middle(row, 0.75) - _middle(row, 0.25)) / 1.34)
+    width = 0.9 * spread * (m * (m - 1) / 2) ** -0.2
+    # Distances farther away add less than rounding.
+    near = row[slice(*np.searchsorted(row, (median - 9.0 * width, median + 9.0 * width)))]
+    bumps = np.exp(-0.5 * ((near - median) / width) ** 2).sum()
+    return float(bumps / (len(row) * width * np.sqrt(2.0 * np.pi)))
 
 
 def _density(upper: Array, median: float, m: int) -> float:
@@ -115,14 +135,15 @@ def gaussian(scale: Scale, factors: Sequence[float] = (1.0,)) -> Kernel:
         size, moves = scale(D)
         ratio = D * D
         ratio /= size[:, None, None] ** 2
-        total, slope = np.zeros_like(D), np.zeros_like(D)
+        total, slope = None, None
         for factor in factors:
-            K = np.exp(ratio * (-0.5 / factor**2))
-            total += K
-            K *= ratio
-            slope += K / factor**2
-        slope /= size[:, None, None] * len(factors)
-        return Stack(total / len(factors), slope, moves)
+            K = ratio * (-0.5 / factor**2)
+            np.exp(K, out=K)
+            added = K * ratio
+            added /= factor**2 * len(factors) * size[:, None, None]
+            K /= len(factors)
+            total, slope = (K, added) if total is None else (total + K, slope + added)
+        return Stack(total, slope, moves)
 
     return kernel
 
@@ -133,9 +154,11 @@ def laplace(scale: Scale, factor: float = 1.0) -> Kernel:
     def kernel(x: Array) -> Stack:
         D = distances(x)
         size, moves = scale(D)
-        ratio = D / (factor * size)[:, None, None]
-        K = np.exp(-ratio)
-        return Stack(K, K * ratio / size[:, None, None], moves)
+        D /= (-factor * size)[:, None, None]
+        K = np.exp(D)
+        D *= K
+        D /= -size[:, None, None]
+        return Stack(K, D, moves)
 
     return kernel
 
@@ -233,6 +256,16 @@ class Samples:
             measure,
             table,
             bandwidth_psi=self.bandwidth.reshape(B * q, m),
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[Samples]) -> Samples:
+        """Put several stacks into one, so that tests are asked of all samples in one call."""
+        return cls(
+            np.concatenate([part.means for part in parts]),
+            np.concatenate([part.bandwidth for part in parts]),
+            parts[0].pairs,
+            parts[0].names,
         )
 
     def keep(self, chosen: npt.NDArray[np.bool_]) -> Samples:

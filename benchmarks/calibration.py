@@ -18,9 +18,11 @@ import argparse
 from pathlib import Path
 
 import calibration_beside
+import calibration_cautions
 import calibration_dependent
 import calibration_many
 import calibration_rows
+import calibration_scales
 import default_kernel
 from calibration_page import page
 from calibration_picture import draw_picture
@@ -50,11 +52,13 @@ def main() -> None:
         for stage in (
             calibration_rows,
             calibration_many,
+            calibration_scales,
             calibration_dependent,
+            calibration_cautions,
             calibration_beside,
         ):
             stage.main(options.quick)
-        default_kernel.main([50, 30, 100])
+        default_kernel.main([50, 100, 200])
     draw_picture(ROOT / "docs" / "_static" / "calibration.svg")
     replace_file(ROOT / "docs" / "calibration.md", page())
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from counting import Rates, Tally
+from sampling_models import MODELS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,7 +16,7 @@ PANELS = (
     ("cka, Gaussian", "fixed-kernel", "its variance with CKA"),
     ("cka", "jackknife", "the default now\nCKA, jackknife-t"),
 )
-SIZES = (20, 30, 50, 100, 200)
+SIZES = (20, 30, 50, 100, 200, 1000)
 SPECIAL = ("independent",)
 
 
@@ -36,12 +37,13 @@ def draw_picture(path: Path) -> None:
     mpl.rcParams["svg.hashsalt"] = "reldep"
     mpl.rcParams["svg.fonttype"] = "path"
     rates = Rates(Tally("calibration_rows").rows())
-    laws = list(dict.fromkeys(key[0] for key in rates.keys()))  # noqa: SIM118
+    known = {key[1] for key in rates.keys()}  # noqa: SIM118
+    sizes, laws = [m for m in SIZES if m in known], list(MODELS)
     figure, axes = plt.subplots(1, 3, figsize=(9, 3.4), sharey=True, layout="constrained")
     for axis, (measure, method, title) in zip(axes, PANELS, strict=True):
         axis.axhspan(0.035, 0.065, color="#dfe9f3", zorder=0)
         axis.axhline(0.05, color="#30557a", linewidth=1.2, zorder=1)
-        for place, m in enumerate(SIZES):
+        for place, m in enumerate(sizes):
             for number, law in enumerate(laws):
                 upper = rates(law, m, measure, method, "upper")
                 lower = rates(law, m, measure, method, "lower")
@@ -59,7 +61,7 @@ def draw_picture(path: Path) -> None:
                     markerfacecolor="white" if hollow else None,
                 )
         axis.set_title(title, fontsize=10)
-        axis.set_xticks(np.arange(len(SIZES)), [str(m) for m in SIZES])
+        axis.set_xticks(np.arange(len(sizes)), [f"{m:,}" for m in sizes])
         axis.set_xlabel("rows")
         axis.spines[["top", "right"]].set_visible(False)
     axes[0].set_ylim(0, 0.16)

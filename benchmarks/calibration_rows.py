@@ -6,13 +6,14 @@ the same A.
 
 from __future__ import annotations
 
+import argparse
 from collections import Counter
 from typing import TYPE_CHECKING
 
 import batched
 import numpy as np
 from batched import Array, Samples, Stack, u_centred
-from counting import Tally, remember, remembered
+from counting import Counts, Tally, remember, remembered
 from sampling_models import ALTERNATIVES, MODELS, Model
 
 from reldep.stats.differences import compare_pairs
@@ -20,7 +21,7 @@ from reldep.stats.score_intervals import score_intervals
 from reldep.stats.student import log_tail
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 LEVEL = 0.05
 BAR = 1.959963984540054
@@ -37,23 +38,30 @@ SETTINGS = {
     "dcor": ("dcor", "distance"),
 }
 PAIRS = (("x", "y"), ("x", "z"))
-DRAWS = {20: 2000, 30: 1000, 50: 2000, 100: 1000, 200: 300}
-LARGE = ("weak", "linear", "strong", "spiral", "five levels")
-LARGE_DRAWS = {1000: 100}
-# Samples from which the true dependence is computed, and their size.
-TRUTH_SAMPLES, TRUTH_SIZE = 20, 600
+DRAWS = {20: 2000, 30: 2000, 50: 2000, 100: 2000, 200: 2000, 1000: 500}
+POWER_DRAWS = {20: 2000, 30: 2000, 50: 2000, 100: 2000, 200: 2000, 1000: 200}
+# Samples of the largest size are stored after so many.
+BATCH = 100
+# Samples from which the true dependence is computed, and their size: the error of the truth is
+# a tenth of that of an estimate from 1,000 rows, a twentieth of one from 200.
+TRUTH_SAMPLES, TRUTH_SIZE = 250, 400
 
 
 def stacks(model: Model, kernel: str, sample: tuple[Array, ...]) -> dict[str, Stack]:
     """Evaluate a kernel on a stack of samples; labels have the delta kernel."""
     made = KERNELS[kernel]
     x = batched.delta(sample[0]) if model.labels and kernel != "distance" else made(sample[0])
-    return {"x": x, "y": made(sample[1]), "z": made(sample[2])}
+    return {"x": x, **{name: made(y) for name, y in zip("yz", sample[1:], strict=False)}}
+
+
+def chunk_size(m: int) -> int:
+    """Give the number of samples whose matrices stay in the processor's cache together."""
+    return max(1, 2**16 // m**2)
 
 
 def chunks(draws: int, m: int) -> Iterator[int]:
-    """Cut draws into stacks whose matrices stay in the processor's cache."""
-    size = max(1, 2**16 // m**2)
+    """Cut draws into stacks."""
+    size = chunk_size(m)
     for start in range(0, draws, size):
         yield min(size, draws - start)
 
@@ -101,15 +109,19 @@ def truth(name: str) -> dict[str, float]:
         return dict.fromkeys(SETTINGS, 0.0)
     model = MODELS[name]
     rng = np.random.default_rng([11, list(MODELS).index(name)])
-    samples = [model.draw(rng, 1, TRUTH_SIZE) for _ in range(TRUTH_SAMPLES)]
+    totals = {kernel: np.zeros(3) for kernel in KERNELS}
+    for _ in range(TRUTH_SAMPLES):
+        sample = model.draw(rng, 1, TRUTH_SIZE)
+        for kernel, total in totals.items():
+            made = stacks(model, kernel, sample[:2])
+            x, y = made["x"], made["y"]
+            total += [
+                batched.hsic(a.kernel, b.kernel, a.sums, b.sums)[0]
+                for a, b in ((x, x), (x, y), (y, y))
+            ]
     values = {}
     for setting, (measure, kernel) in SETTINGS.items():
-        totals = np.zeros(3)
-        for sample in samples:
-            made = stacks(model, kernel, sample)
-            del made["z"]
-            totals += batched.influence(made).means.mean(axis=2)[0]
-        xx, xy, yy = totals / TRUTH_SAMPLES
+        xx, xy, yy = totals[kernel] / TRUTH_SAMPLES
         values[setting] = float(xy if measure == "hsic" else xy / np.sqrt(xx * yy))
     remember("calibration_truth", {**known, name: values})
     return values
@@ -136,8 +148,8 @@ def tuned_noise(name: str, setting: str) -> float:
     drawn = [model.draw(rng, 1, TRUTH_SIZE, 1.0)[0] for _ in range(TRUTH_SAMPLES)]
     sources = [u_centred(KERNELS[kernel](x).kernel)[0] for x in drawn]
     wanted = dependences(1.0, 1, sources)
-    low, high = 0.05, 8.0
-    for _ in range(10):
+    low, high = 0.2, 5.0
+    for _ in range(12):
         noise = float(np.sqrt(low * high))
         stronger = dependences(noise, 2, sources) > wanted
         low, high = (noise, high) if stronger else (low, noise)
@@ -169,47 +181,48 @@ def count_sample(
         events[setting, "jackknife", "covered"] += int(inside.sum())
 
 
-def simulate_null(name: str, m: int, draws: int) -> dict[tuple[str, str, str], tuple[float, int]]:
-    """Draw from a law under which the two dependences are equal."""
-    model = MODELS[name]
-    true_values = truth(name) if m <= 200 else {}
+def simulate_null(name: str, m: int, draws: int, first: int = 0) -> Counts:
+    """Draw from a law under which the two dependences are equal.
+
+    Samples from `first` on, a multiple of the size of a stack; so a later run adds to an earlier.
+    """
+    model, true_values = MODELS[name], truth(name)
     events: Counter[tuple[str, str, str]] = Counter()
-    tested: Counter[str] = Counter()
-    for number, B in enumerate(chunks(draws, m)):
-        computed: dict[tuple[str, float | None], Samples] = {}
-        for setting, (_, kernel) in SETTINGS.items():
-            noise = tuned_noise(name, setting) if model.tuned else None
-            if (kernel, noise) not in computed:
-                rng = np.random.default_rng([1, list(MODELS).index(name), m, number])
-                found = batched.influence(stacks(model, kernel, model.draw(rng, B, m, noise)))
-                computed[kernel, noise] = found.keep(found.usable())
-            found = computed[kernel, noise]
-            tested[setting] += len(found.means)
-            if len(found.means):
-                count_sample(found, setting, true_values.get(setting), events)
+    parts: dict[tuple[str, float | None], list[Samples]] = {}
+    noises = {setting: tuned_noise(name, setting) if model.tuned else None for setting in SETTINGS}
+    wanted = {(SETTINGS[setting][1], noise) for setting, noise in noises.items()}
+    for number, B in enumerate(chunks(draws - first, m), first // chunk_size(m)):
+        for kernel, noise in wanted:
+            rng = np.random.default_rng([1, list(MODELS).index(name), m, number])
+            found = batched.influence(stacks(model, kernel, model.draw(rng, B, m, noise)))
+            parts.setdefault((kernel, noise), []).append(found.keep(found.usable()))
+    tested = {}
+    for setting, (_, kernel) in SETTINGS.items():
+        found = Samples.joined(parts[kernel, noises[setting]])
+        tested[setting] = len(found.means)
+        count_sample(found, setting, true_values.get(setting), events)
     return {key: (count, tested[key[0]]) for key, count in events.items()}
 
 
 def statistics(model: Model, m: int, draws: int, seed: list[int]) -> dict[tuple[str, str], Array]:
     """Collect statistics on a scale on which they can be compared: z, and scores of t."""
-    collected: dict[tuple[str, str], list[Array]] = {}
+    parts: dict[str, list[Samples]] = {kernel: [] for kernel in KERNELS}
     for number, B in enumerate(chunks(draws, m)):
-        rng = np.random.default_rng([*seed, number])
-        sample = model.draw(rng, B, m)
-        computed = {}
-        for kernel in KERNELS:
+        sample = model.draw(np.random.default_rng([*seed, number]), B, m)
+        for kernel, some in parts.items():
             found = batched.influence(stacks(model, kernel, sample))
-            computed[kernel] = found.keep(found.usable())
-        for setting, (measure, kernel) in SETTINGS.items():
-            found = computed[kernel]
-            z, _, _ = z_statistics(found, measure, aware=False)
-            collected.setdefault((setting, "fixed-kernel"), []).append(np.abs(z))
-            tail = np.abs(scored(found, measure)[0])
-            collected.setdefault((setting, "jackknife"), []).append(-np.log(2.0 * tail))
-    return {key: np.concatenate(parts) for key, parts in collected.items()}
+            some.append(found.keep(found.usable()))
+    collected = {}
+    for setting, (measure, kernel) in SETTINGS.items():
+        found = Samples.joined(parts[kernel])
+        z, _, _ = z_statistics(found, measure, aware=False)
+        collected[setting, "fixed-kernel"] = np.abs(z)
+        tail = np.abs(scored(found, measure)[0])
+        collected[setting, "jackknife"] = -np.log(2.0 * tail)
+    return collected
 
 
-def simulate_power(name: str, m: int, draws: int) -> dict[tuple[str, str, str], tuple[float, int]]:
+def simulate_power(name: str, m: int, draws: int) -> Counts:
     """Draw from an alternative, and from its null to adjust the tests in size."""
     null, model = ALTERNATIVES[name]
     seed = [2, list(ALTERNATIVES).index(name), m]
@@ -224,19 +237,42 @@ def simulate_power(name: str, m: int, draws: int) -> dict[tuple[str, str, str], 
     return counts
 
 
-def main(quick: bool = False) -> None:
+def extend(tally: Tally, name: str, m: int, draws: int) -> None:
+    """Add samples of a law to those that are stored, up to so many."""
+    stored = tally.draws().get((name, m), 0)
+    if stored % chunk_size(m):
+        stored = 0  # a stack that was broken off cannot be gone on with
+    old = tally.counts(name, m) if stored else {}
+    new = simulate_null(name, m, draws, stored)
+    summed: dict[tuple[str, str, str], tuple[float, int]] = {}
+    for key in {**old, **new}:
+        tested = [
+            max((of for other, (_, of) in part.items() if other[0] == key[0]), default=0)
+            for part in (old, new)
+        ]
+        count = sum(part.get(key, (0, 0))[0] for part in (old, new))
+        summed[key] = (count, sum(tested))
+    tally.add(name, m, summed)
+
+
+def main(quick: bool = False, sizes: Sequence[int] = tuple(DRAWS)) -> None:
     """Run what is not there yet."""
     levels, power = Tally("calibration_rows"), Tally("calibration_power")
-    done, done_power = levels.done(), power.done()
-    for m, draws in {**DRAWS, **LARGE_DRAWS}.items():
-        for name in MODELS if m <= 200 else LARGE:
-            if (name, m) not in done:
-                levels.add(name, m, simulate_null(name, m, 100 if quick else draws))
-        for name in ALTERNATIVES if m in (30, 50, 100, 200) else ():
-            if (name, m) not in done_power:
-                n = 100 if quick else min(draws, 500)
-                power.add(name, m, simulate_power(name, m, n))
+    for m in sizes:
+        done, done_power = levels.draws(), power.draws()
+        wanted = 100 if quick else DRAWS[m]
+        for upto in range(min(wanted, BATCH) if m >= 1000 else wanted, wanted + 1, BATCH):
+            for name in MODELS:
+                # Some samples cannot be tested; a law with most of its samples is complete.
+                if done.get((name, m), 0) < 0.98 * upto:
+                    extend(levels, name, m, upto)
+        wanted = 100 if quick else POWER_DRAWS[m]
+        for name in ALTERNATIVES:
+            if done_power.get((name, m), 0) < 0.98 * wanted:
+                power.add(name, m, simulate_power(name, m, wanted))
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sizes", type=int, nargs="*", default=list(DRAWS))
+    main(sizes=parser.parse_args().sizes)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import csv
+from typing import TYPE_CHECKING
 
-from default_kernel import KERNELS, TABLE
+from default_kernel import KERNELS, LAWS, TABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 
 def rates(hypothesis: str) -> dict[tuple[str, int], dict[str, float]]:
@@ -18,11 +22,11 @@ def rates(hypothesis: str) -> dict[tuple[str, int], dict[str, float]]:
     return found
 
 
-def regrets(m: int) -> dict[str, dict[str, float]]:
+def regrets(m: int, laws: Collection[str]) -> dict[str, dict[str, float]]:
     """Give what each kernel loses against the best one, by kernel and law."""
     lost: dict[str, dict[str, float]] = {kernel: {} for kernel in KERNELS}
     for (law, size), powers in rates("different").items():
-        if size == m:
+        if size == m and law in laws:
             for kernel in KERNELS:
                 lost[kernel][law] = max(powers.values()) - powers[kernel]
     return lost
@@ -32,7 +36,7 @@ def main() -> None:
     for m in sorted({size for _, size in rates("different")}):
         levels = [powers for (_, size), powers in rates("equal").items() if size == m]
         print(f"m = {m}, {len(levels)} laws: largest regret, mean regret; lowest, largest level")
-        for kernel, lost in regrets(m).items():
+        for kernel, lost in regrets(m, LAWS).items():
             own = [powers[kernel] for powers in levels]
             worst = max(lost, key=lost.get)
             print(

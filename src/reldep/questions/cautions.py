@@ -162,6 +162,7 @@ def cautions_about_contrast(
         *_unlike_targets(computed, weights, test),
         *_small_for_normalised(found),
         *_nearly_copies(found),
+        *_neighbours(computed, psi[None]),
         *_influential(computed.provenance.rows, {"the estimate": psi}),
     )
 
@@ -172,6 +173,7 @@ def cautions_about_dependence(computed: Computed) -> tuple[ReldepWarning, ...]:
     return (
         *_small_for_normalised(found),
         *_nearly_copies(found),
+        *_neighbours(computed, psi[None]),
         *_influential(computed.provenance.rows, {"the estimate": psi}),
     )
 
@@ -185,8 +187,13 @@ def cautions_about_targets(computed: Computed) -> tuple[ReldepWarning, ...]:
         *_many_for_few(found),
         *_small_for_normalised(found),
         *_nearly_copies(found),
+        *_neighbours(computed, found.psi - found.psi.mean(axis=0)),
         *_influential(computed.provenance.rows, named),
     )
+
+
+def _neighbours(computed: Computed, psi: FloatArray) -> Iterable[ReldepWarning]:
+    return () if computed.neighbours is None else computed.neighbours.cautions(psi)
 
 
 def _independence(

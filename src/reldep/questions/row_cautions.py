@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 # Rows next to each other are alike if both variables of a pair have a correlation of neighbours
 # beyond this, so many deviations from 0.
 ALIKE, ALIKE_DEVIATIONS = 0.2, 2.5
-# The same for the influence of rows, where the data are no columns.
+# It harms where what is tested has such neighbours too; one deviation leaves out most files that
+# are only sorted.
+HARM_DEVIATIONS = 1.0
+# Where the data are no columns, what is tested decides alone.
 ALIKE_INFLUENCE, INFLUENCE_DEVIATIONS = 0.2, 3.5
 # In a file sorted by a variable of the question neighbours are alike anyway. There the logarithm
 # of the ratio of roughness at two steps and at one must be so many of its deviations from 0.
@@ -37,47 +41,74 @@ MOST_DISTINCT, FEWEST_COPIED = 0.9, 10
 FEW_CLUSTERS = 40
 
 
-def cautions_about_rows(
-    dataset: Dataset, dependences: Dependences
-) -> tuple[DependentRowsWarning | SmallSampleWarning, ...]:
-    """Look for rows that depend on each other, unless the question says that they do."""
-    return (
-        *_copies(dataset),
-        *(() if dependences.rows.any else _neighbours(dataset, dependences)),
-        *_few_clusters(dataset),
-    )
+def cautions_about_rows(dataset: Dataset) -> tuple[DependentRowsWarning | SmallSampleWarning, ...]:
+    """Look for rows that are copies of each other, and for few clusters."""
+    return (*_copies(dataset), *_few_clusters(dataset))
 
 
-def _neighbours(dataset: Dataset, found: Dependences) -> Iterable[DependentRowsWarning]:
-    """Notice rows next to each other that are alike, as in a series."""
-    n = len(dataset)
-    if n < SMALL_SAMPLE:
-        return
-    named = dict.fromkeys(name for pair in found.pairs for name in pair)
-    known = {name: _columns(dataset.variables[name]) for name in named if name in dataset.variables}
-    columns = {name: values for name, values in known.items() if values is not None}
-    if len(columns) < len(named):
-        correlation = _mean_correlation(found.psi)
-        deviations = INFLUENCE_DEVIATIONS
-        alike = correlation > ALIKE_INFLUENCE
-    else:
+@dataclass(frozen=True)
+class Neighbours:
+    """How alike rows next to each other are.
+
+    Attributes
+    ----------
+    correlation : float or None
+        Of neighbours, in both variables of some pair; None where the data are no columns.
+    suspicious : bool
+        Whether that is more than chance and more than a sorted file explains.
+    """
+
+    correlation: float | None
+    suspicious: bool
+
+    @classmethod
+    def of(cls, dataset: Dataset, found: Dependences) -> Neighbours | None:
+        """Compare rows next to each other, unless the question says that they may be alike."""
+        n = len(dataset)
+        if found.rows.any or n < SMALL_SAMPLE:
+            return None
+        named = dict.fromkeys(name for pair in found.pairs for name in pair)
+        known = {name: dataset.variables.get(name) for name in named}
+        columns = {
+            name: values
+            for name, variable in known.items()
+            if variable is not None and (values := _columns(variable)) is not None
+        }
+        if len(columns) < len(named):
+            return cls(None, True)
         of = {name: neighbour_correlation(values) for name, values in columns.items()}
-        # A difference is affected where both variables of one of its pairs are.
-        correlation = max(min(of[x], of[y]) for x, y in found.pairs)
-        deviations = ALIKE_DEVIATIONS
-        alike = correlation > ALIKE and not _only_sorted(columns)
-    if alike and correlation * np.sqrt(min(n, MOST_ROWS)) > deviations:
-        yield DependentRowsWarning(
-            f"rows next to each other are alike (correlation {correlation:.2f}). If the rows are "
-            "a series in time, or several belong to one subject, the p-value is too small.",
-            [
-                "Say so by ",
-                Option("max_lag", "auto"),
-                " or ",
-                Option("clusters"),
-                "; if the file is only sorted, ignore this.",
-            ],
-        )
+        # A dependence is affected where both of its variables are.
+        largest = max(min(of[x], of[y]) for x, y in found.pairs)
+        beyond = largest > max(ALIKE, ALIKE_DEVIATIONS / np.sqrt(min(n, MOST_ROWS)))
+        return cls(largest, beyond and not _only_sorted(columns))
+
+    def cautions(self, psi: FloatArray) -> Iterable[DependentRowsWarning]:
+        """Caution if neighbours have a like influence on what is tested too.
+
+        Parameters
+        ----------
+        psi : ndarray, shape (p, n)
+            The influence of the rows, on the average of whose rows the caution rests.
+        """
+        if not self.suspicious:
+            return
+        harm, n = _mean_correlation(psi), psi.shape[1]
+        bar = HARM_DEVIATIONS / np.sqrt(n)
+        if self.correlation is None:
+            bar = max(ALIKE_INFLUENCE, INFLUENCE_DEVIATIONS / np.sqrt(n))
+        if harm > bar:
+            shown = harm if self.correlation is None else self.correlation
+            yield DependentRowsWarning(
+                f"rows next to each other are alike (correlation {shown:.2f}). If the rows are "
+                "a series in time, or several belong to one subject, the p-value is too small.",
+                [
+                    "Say so by ",
+                    Option("max_lag", "auto"),
+                    " or ",
+                    Option("clusters"),
+                    "; if the file is only sorted, ignore this.",
+                ],
+            )
 
 
 def _columns(variable: Variable) -> FloatArray | None:

@@ -30,7 +30,7 @@ from reldep.questions.covariates import (
     name_of_covariates,
     split_covariates,
 )
-from reldep.questions.row_cautions import cautions_about_rows
+from reldep.questions.row_cautions import Neighbours, cautions_about_rows
 from reldep.results.provenance import Provenance
 from reldep.stats.covariance import RowDependence
 from reldep.stats.estimation import estimate_dependences
@@ -64,12 +64,15 @@ class Computed:
     provenance : Provenance
     cautions : tuple of ReldepWarning
         About the data, the fits and the computation.
+    neighbours : Neighbours or None
+        How alike rows next to each other are, where that is known.
     """
 
     influence: Influence
     dependences: Dependences
     provenance: Provenance
     cautions: tuple[ReldepWarning, ...]
+    neighbours: Neighbours | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,11 +187,12 @@ class Study:
         )
         cautions = (
             *cautions_of_data(self.dataset, self.fitted, influence),
-            *cautions_about_rows(self.dataset, dependences),
+            *cautions_about_rows(self.dataset),
             *cautions_of_texts(self.kernels, self.dataset.variables),
             *covariate_cautions(influence.conditioning, len(self.dataset)),
         )
-        return Computed(influence, dependences, provenance, cautions)
+        neighbours = Neighbours.of(self.dataset, dependences)
+        return Computed(influence, dependences, provenance, cautions, neighbours)
 
     def plan(self, pairs: Sequence[Pair]) -> Plan:
         """Say how A would be computed, without computing it."""
