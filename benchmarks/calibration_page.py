@@ -28,6 +28,7 @@ WIDTH = 99
 def page() -> str:
     """Write the whole page."""
     rows = Rates(Tally("calibration_rows").rows())
+    scales = Tally("calibration_scales").rows()
     laws = "\n".join(f"- **{name}**: {model.description}." for name, model in MODELS.items())
     return "\n".join(
         [
@@ -39,12 +40,12 @@ def page() -> str:
             words.COVERAGE.format(table=coverage_table(rows)),
             words.POWER.format(table=power_table()),
             words.RANKINGS.format(table=tables.ranking_table()),
-            words.SCALES.format(table=tables.scales_table()),
+            *([words.SCALES.format(table=tables.scales_table())] if scales else []),
             words.CLUSTERS.format(table=tables.dependent_table("clusters")),
             words.SERIES.format(table=tables.dependent_table("series")),
             words.INDEPENDENCE.format(table=tables.independence_table()),
             words.GROUPS.format(table=tables.groups_table()),
-            words.CAUTIONS.format(table=tables.caution_table()),
+            words.CAUTIONS.format(table=tables.caution_table(), samples=tables.caution_samples()),
             words.CLASSICS.format(table=tables.classics_table()),
             words.BOOTSTRAP.format(table=tables.bootstrap_table()),
             words.PLANNING.format(table=tables.planning_table()),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
 # A share of fewer samples than this is left out of the table of cautions.
-FEW_SAMPLES = 30
+FEW_SAMPLES = 15
 
 
 def shown(value: float | None) -> str:
@@ -52,18 +52,32 @@ def ranking_table() -> str:
 
 def caution_table() -> str:
     """Give the share of samples with each caution, where it is due and where it is not."""
-    found: dict[tuple[str, str, str], list[str]] = {}
+    found: dict[tuple[str, str, str], dict[str, list[str]]] = {}
     for row in Tally("calibration_cautions").rows():
         caution, words = row["law"].split(": ", 1)
         if row["draws"] < FEW_SAMPLES:
             continue
         text = f"{row['m']}: {100 * row['count'] / row['draws']:.0f}%"
-        found.setdefault((caution, words, row["method"]), []).append(text)
+        cell = found.setdefault((caution, words, row["method"]), {})
+        cell.setdefault(row["quantity"], []).append(text)
     body = [
-        [caution, words, "yes" if due == "due" else "no", ", ".join(shares)]
-        for (caution, words, due), shares in found.items()
+        [caution, words, "yes" if due == "due" else "no"]
+        + [", ".join(cell.get(what, ["–"])) for what in ("given", "rejected")]
+        for (caution, words, due), cell in found.items()
     ]
-    return markdown(["caution", "data", "due", "rows: samples with the caution"], body)
+    header = ["caution", "data", "due", "rows: samples with the caution", "rows: level at 5%"]
+    return markdown(header, body)
+
+
+def caution_samples() -> str:
+    """Say how many samples there are of each situation and size."""
+    totals: dict[tuple[str, int], int] = {}
+    for row in Tally("calibration_cautions").rows():
+        key = (row["law"], row["m"])
+        if row["quantity"] == "given":
+            totals[key] = totals.get(key, 0) + row["draws"]
+    low, high = min(totals.values()), max(totals.values())
+    return str(low) if low == high else f"{low} to {high}"
 
 
 def scales_table() -> str:

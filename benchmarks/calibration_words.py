@@ -151,12 +151,14 @@ at the common value, and of simultaneous pairwise comparisons; 300 samples.
 CAUTIONS = """\
 ## Cautions
 
-How often the package gives a caution, where it is due and where it is not; 300 samples for each
-number of rows. The laws had no part in setting the thresholds. "Raw HSIC against CKA" is due in
-samples in which the two disagree in significance or, both significant, in sign. "Median that jumps"
-is due where two samples of the law have different median distances in more than 5% of cases; near
-that limit it cannot be told apart. A file sorted by a column that the question does not use looks
-like a series; the caution says so and is not counted as due.
+How often the package gives a caution, where it is due and where it is not; {samples} samples for
+each number of rows. Where both targets depend equally on the source, the last column has the level
+of the test that takes the rows as independent: that tells how much harm there is. The laws had no
+part in setting the thresholds. "Raw HSIC against CKA" is due in samples in which the two disagree
+in significance or, both significant, in sign. "Median that jumps" is due where two samples of the
+law have different median distances in more than 5% of cases; near that limit it cannot be told
+apart. A file sorted by a column that the question does not use looks like a series; the caution
+says so and is not counted as due.
 
 {table}
 
