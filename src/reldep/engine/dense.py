@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from reldep.kernels.base import FittedKernel
 
 # Temporary matrices beside those that are kept.
-TEMPORARY_MATRICES = 3
+TEMPORARY_MATRICES = 2
 
 # Nanoseconds for adding an entry, or a product of two, to a sum.
 SUM_VALUE = 0.8

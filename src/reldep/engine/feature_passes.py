@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 # Copies of the runs of features that threads work on.
 RUNS_IN_WORK = 2
 
+# Bytes that a stored entry of sparse features takes on its way, indices and copies included.
+SPARSE_ENTRY = 32
+
 # Nanoseconds on one core for a multiplication and addition in a matrix product, and for looking
 # up one pair of entries of sparse rows.
 PRODUCT_STEP = 0.06
@@ -290,6 +293,7 @@ def passes_cost(n: int, rows: Mapping[str, RowShape], wanted: Wanted) -> Cost:
     memory = 8 * n * (wanted.n_sums() + len(names))
     cores = available_cores()
     memory += int(RUNS_IN_WORK * min(cores * RUN_BYTES, 8 * n * entries))
+    memory += int(SPARSE_ENTRY * n * sum(rows[x].entries for x in names if rows[x].is_sparse))
     for x, y in wanted.product_pairs():
         first, second = rows[x], rows[y]
         n_products = first.entries * second.entries

@@ -52,10 +52,13 @@ PROBED_KERNELS = 12
 
 # Nanoseconds on one core for a row: for each kernel, for each of its features, and for each
 # multiplication and addition; seconds for a pilot, times the squared rank; nanoseconds for a row
-# and a halving in sums along lines.
-ROW_VALUE, FEATURE_VALUE, STEP = 500.0, 11.0, 0.05
+# of a line, and for a row and a halving in sums of products along lines.
+ROW_VALUE, FEATURE_VALUE, STEP = 300.0, 8.0, 0.05
 PILOT_STEP = 2e-6
-LINE_STEP = 22.0
+LINE_VALUE, LINE_STEP = 100.0, 20.0
+
+# Numbers that are held for a row of a line, and by each thread that multiplies two.
+LINE_NUMBERS, PRODUCT_NUMBERS = 4, 11
 
 
 @dataclass(frozen=True)
@@ -204,11 +207,12 @@ class LowRank:
         names = wanted.names()
         ranks = {name: widths[name] for name in names}
         total = sum(ranks.values())
-        row = ROW_VALUE * len(names) + FEATURE_VALUE * total
+        n_lines = sum(rank == 0 for rank in ranks.values())
+        row = LINE_VALUE * n_lines + ROW_VALUE * (len(names) - n_lines) + FEATURE_VALUE * total
         row += STEP * sum(3 * rank**2 for rank in ranks.values())
         for x, y in wanted.product_pairs():
             if not ranks[x] and not ranks[y]:
-                row += LINE_STEP * log2(n)
+                row += LINE_STEP * log2(n) if x != y else LINE_VALUE
             elif not ranks[x] or not ranks[y]:
                 row += 2 * FEATURE_VALUE * (ranks[x] + ranks[y])
             else:
@@ -217,7 +221,10 @@ class LowRank:
         cores = available_cores()
         kept = 8 * n * total
         memory = 8 * n * (wanted.n_sums() + 2 * len(names))
-        memory += int(kept if kept <= KEPT_BYTES else 0) + int(2 * min(cores * RUN_BYTES, kept))
+        memory += 8 * n * (LINE_NUMBERS * n_lines + PRODUCT_NUMBERS * min(n_lines, cores))
+        # Ranks are known to a third, so that what seems not to fit may still be kept.
+        memory += int(min(kept, KEPT_BYTES)) if kept <= 1.3 * KEPT_BYTES else 0
+        memory += int(2 * min(cores * RUN_BYTES, kept))
         memory += 16 * int(max(ranks.values()) ** 2)
         return Cost(memory, COMPILED_START + pilots + row * n * 1e-9 / cores)
 
