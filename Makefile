@@ -54,7 +54,6 @@ $(VENV)/.bench: pyproject.toml | $(BIN)/python
 
 benchmarks: $(VENV)/.bench  ## speed and memory beside other programs; writes docs/benchmarks.md
 	$(BIN)/python benchmarks/speed.py --publish
-	$(BIN)/python benchmarks/accuracy.py
 
 calibration: $(VENV)/.bench  ## level, coverage and power by simulation; writes docs/calibration.md
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/calibration.py

@@ -168,10 +168,8 @@ def columns_beside_others(quick):
     times = []
     for chosen in options:
         reldep.compare(*few, engine="lowrank", **chosen)
-        spent = min(
-            core_seconds(lambda o=chosen: reldep.compare(x, y, z, **o))[0] for _ in range(3)
-        )
-        times.append(spent)
+        runs = [core_seconds(lambda o=chosen: reldep.compare(x, y, z, **o)) for _ in range(3)]
+        times.append(min(spent for spent, _ in runs))
     estimate = reldep.compare(x, y, z, **distance).estimate
     peer = Dcorr(is_fast=True)
     peer.statistic(few[0], few[1])

@@ -74,8 +74,8 @@ LAPLACE = Laplace(bandwidth=1.0)
         (GAUSSIAN, 50, 2, 16, Dense),
         (Linear(), 1_999, 2, 16, Dense),
         (GAUSSIAN, 53, 15_702, 16, Dense),
-        # ... unless they do not fit half of the memory: 5 × 1,900² × 8 bytes = 144 MB.
-        (GAUSSIAN, 1_900, 2, 0.28, Tiled),
+        # ... unless they do not fit half of the memory: 4 × 1,900² × 8 bytes = 116 MB.
+        (GAUSSIAN, 1_900, 2, 0.22, Tiled),
         # More: tiles, or features where all kernels have them.
         (GAUSSIAN, 2_000, 2, 16, Tiled),
         (Distance(), 2_000, 2, 16, Tiled),
@@ -149,7 +149,7 @@ def test_matrices_that_cannot_fit_are_refused_before_the_start():
     kernels = job(GAUSSIAN, 100_000)
     with pytest.raises(ValueError, match="engine='dense' would need about") as caught:
         select_engine("dense", kernels, PAIR)
-    assert "400 GB for 100,000 observations and 3 kernels" in str(caught.value)
+    assert "320 GB for 100,000 observations and 3 kernels" in str(caught.value)
     assert "only 16 GB may be used" in str(caught.value)
     assert "pass engine='tiled'" in str(caught.value)
     assert "It does not fit" in str(plan(kernels, PAIR, "dense"))
@@ -182,7 +182,7 @@ def test_a_plan_reads_well():
     assert text.splitlines() == [
         "engine  dense",
         "why     500 observations: whole kernel matrices are the quickest way.",
-        "memory  about 10 MB, of 8 GB that may be used",
+        "memory  about 8.04 MB, of 8 GB that may be used",
         "time    less than a second",
     ]
 
