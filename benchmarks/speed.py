@@ -45,7 +45,7 @@ TITLES = {
 ABOUT = {
     "rivals": "The paper's spirals, raw data to p-value, bandwidths included.",
     "near_linear": "Seconds of the whole test, in brackets core seconds, the sum over threads; "
-    "each in a process of its own, with compiled code loaded. Gaussian kernels with given bandwidths "
+    "each in a process of its own, with compiled code loaded. Gaussian kernels of given width "
     "unless another is named.",
     "columns_beside_others": "dcor computes the two statistics; reldep gives their difference, its "
     "standard error and p-value, and looks at the data for cautions on the way.",
