@@ -243,3 +243,24 @@ def test_texts_that_are_prepared_differently_get_a_caution():
     assert "as stems (first) and words (second)" in caution
     assert said(Text("en"), Text("en")) == []
     assert said(Text(), Text()) == []
+
+
+def test_texts_that_repeat_or_differ_in_length_get_a_caution():
+    pytest.importorskip("sklearn")
+    rng = np.random.default_rng(4)
+    words = ["".join(rng.choice(list("abcdefgh"), 5)) for _ in range(200)]
+    numbers, other = rng.normal(size=(2, 40))
+
+    def said(texts, **options):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ReldepWarning)
+            kernel = ("text", "auto", "auto")
+            answer = reldep.compare(texts, numbers, other, kernel=kernel, **options)
+        return " ".join(map(str, answer.warnings))
+
+    alike = [" ".join(rng.choice(words, 20)) for _ in range(40)]
+    assert "texts" not in said(alike)
+    assert "10 different texts in 40 rows" in said(alike[:10] * 4)
+    assert "different texts" not in said(alike[:10] * 4, clusters=[*range(10)] * 4)
+    unlike = [" ".join(rng.choice(words, size)) for size in rng.choice([4, 60], 40)]
+    assert "very different lengths" in said(unlike)

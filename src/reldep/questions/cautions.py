@@ -25,6 +25,7 @@ from reldep.exceptions import (
 from reldep.kernels.documents import Text
 from reldep.kernels.median import MedianDistance
 from reldep.kernels.radial import FittedRadial
+from reldep.kernels.strings import strings_of
 from reldep.stats import student
 from reldep.stats.diagnostics import variance_shares
 from reldep.stats.estimation import estimate_dependences
@@ -78,6 +79,10 @@ SMALL_FOR_NORMALISED = 50
 # Rankings of so many targets on so few rows rarely tell them apart.
 MANY_TARGETS, FEW_FOR_MANY = 20, 50
 
+# Texts are called repeated below this share of different ones; and of unlike lengths if the ninth
+# decile of the number of words is so many times the first.
+MOST_DISTINCT, UNLIKE_LENGTHS = 0.9, 5.0
+
 SOME_DEPENDENCE = "A comparison with such a pair compares a dependence with none."
 NO_DEPENDENCE = "A difference between dependences that may all be 0 means little."
 
@@ -105,14 +110,44 @@ def cautions_of_data(
     return tuple(found)
 
 
-def cautions_of_texts(
-    kernels: Mapping[str, Kernel], variables: Mapping[str, Variable]
+def cautions_of_texts(kernels: Mapping[str, Kernel], dataset: Dataset) -> tuple[ReldepWarning, ...]:
+    """Caution about texts: repeated, of very different lengths, or prepared differently."""
+    texts = {name: kernel for name, kernel in kernels.items() if isinstance(kernel, Text)}
+    found: list[ReldepWarning] = []
+    for name in texts:
+        found += _about_texts(name, dataset)
+    return (*found, *_prepared_differently(texts, dataset.variables))
+
+
+def _about_texts(name: str, dataset: Dataset) -> Iterable[DataWarning]:
+    texts = strings_of(dataset.variables[name], "Text")  # type: ignore[arg-type]
+    n_different = len(set(texts))
+    if n_different < MOST_DISTINCT * len(texts) and dataset.clusters is None:
+        yield DataWarning(
+            f"{name} holds {n_different} different texts in {len(texts)} rows. Rows with the same "
+            "text are hardly independent observations.",
+            ["If they are repeated measurements, pass ", Option("clusters"), "."],
+        )
+    short, long = np.percentile([len(text.split()) for text in texts], (10, 90))
+    if long > UNLIKE_LENGTHS * max(short, 1.0):
+        yield DataWarning(
+            f"the texts of {name} have very different lengths ({short:.0f} words or fewer in a "
+            f"tenth of them, {long:.0f} or more in another). A short text has few words in common "
+            "with any other, so that the length counts beside the words.",
+            [
+                "Cut the texts to similar lengths, or pass the log of the number of words as ",
+                Option("given"),
+                ".",
+            ],
+        )
+
+
+def _prepared_differently(
+    texts: Mapping[str, Text], variables: Mapping[str, Variable]
 ) -> tuple[ReldepWarning, ...]:
-    """Caution about texts that are not all prepared in the same way."""
     kinds: dict[str, list[str]] = {}
-    for name, kernel in kernels.items():
-        if isinstance(kernel, Text):
-            kinds.setdefault(kernel.preparation(variables[name]), []).append(name)
+    for name, kernel in texts.items():
+        kinds.setdefault(kernel.preparation(variables[name]), []).append(name)
     if len(kinds) < 2:
         return ()
     shown = " and ".join(f"{kind} ({listed(names)})" for kind, names in kinds.items())

@@ -188,7 +188,7 @@ class Study:
         cautions = (
             *cautions_of_data(self.dataset, self.fitted, influence),
             *cautions_about_rows(self.dataset),
-            *cautions_of_texts(self.kernels, self.dataset.variables),
+            *cautions_of_texts(self.kernels, self.dataset),
             *covariate_cautions(influence.conditioning, len(self.dataset)),
         )
         neighbours = Neighbours.of(self.dataset, dependences)
