@@ -313,6 +313,15 @@ def test_bad_covariates_have_their_sentences(confounded):
         reldep.compare(*many[:3], given=many[3])
 
 
+def test_labels_that_no_two_rows_share_are_refused(confounded):
+    x, y, z, age = confounded
+    names = [f"person {i}" for i in range(150)]
+    with pytest.raises(ValueError, match=r"given= has a label of its own in every row"):
+        reldep.compare(x, y, z, given=names)
+    with pytest.raises(ValueError, match=r"name of given= has a label of its own in every row"):
+        reldep.compare(x, y, z, given=pd.DataFrame({"age": age, "name": names}))
+
+
 def test_an_influence_given_covariates_keeps_its_order(confounded):
     x, _, z, age = confounded
     found = reldep.dependence(x, z, names=("x", "z"), given=age)

@@ -56,6 +56,7 @@ def split_covariates(
     variables = dict(dataset.variables)
     covariates = variables.pop(name)
     check_rows(len(dataset))
+    _check_repeated(covariates)
     for own, variable in variables.items():
         if own not in skipped:
             _check_apart(variable, covariates)
@@ -89,6 +90,22 @@ def _check_apart(variable: Variable, covariates: Variable) -> None:
             ],
             [f"Leave {variable.name} out, or take it out of ", Option("given"), "."],
         )
+
+
+def _check_repeated(covariates: Variable) -> None:
+    """Refuse labels that no two rows have in common, such as names: they hold nothing fixed."""
+    parts = covariates.parts if isinstance(covariates, Mixed) else (covariates,)
+    for part in parts:
+        if isinstance(part, Labels) and len(np.unique(part.codes)) == len(part):
+            raise InputError(
+                [
+                    f"{part.name} of " if part.name != covariates.name else "",
+                    Option("given"),
+                    " has a label of its own in every row, so that no two rows could be compared "
+                    "with it held fixed.",
+                ],
+                "Pass labels that several rows share, or numbers as numbers.",
+            )
 
 
 def _columns(variable: Variable) -> Iterator[np.ndarray[Any, Any]]:
