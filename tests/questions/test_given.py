@@ -12,7 +12,9 @@ import reldep
 from cautioned import cautioned
 from reldep.data.objects import read_variable
 from reldep.engine.covariates import RIDGES, WIDTHS, Covariates, Regression, design
+from reldep.engine.feature_residuals import FeatureResiduals
 from reldep.engine.residuals import Residuals
+from reldep.exceptions import ApproximationWarning
 from reldep.kernels import Distance, Gaussian, Linear
 from reldep.stats.estimation import estimate_dependences
 
@@ -308,9 +310,6 @@ def test_bad_covariates_have_their_sentences(confounded):
         reldep.compare(x, y, z, given=[{i} for i in range(150)])
     with pytest.raises(ValueError, match="use test='chi-square'"):
         reldep.dependence(x, y, given=age, test="permutation")
-    many = np.random.default_rng(0).normal(size=(4, 3001))
-    with pytest.raises(ValueError, match="up to 3,000 observations"):
-        reldep.compare(*many[:3], given=many[3])
 
 
 def test_labels_that_no_two_rows_share_are_refused(confounded):
@@ -381,3 +380,64 @@ def test_the_command_line_holds_columns_fixed(tmp_path, confounded):
     assert curve is None
     assert answer.pvalue == pytest.approx(direct.pvalue, rel=1e-8)
     assert "given age and sex" in answer.sentence()
+
+
+# Many rows, by features.
+
+
+def by_features(blocks, covariates, kernel):
+    """Regress on features of the covariates, as is done for many rows."""
+    fits = {name: kernel.fit(read_variable(data, name)) for name, data in blocks.items()}
+    return FeatureResiduals.of(fits, covariates)
+
+
+def test_features_give_the_residuals_of_whole_matrices(rng, monkeypatch):
+    w, u, e = rng.normal(size=(3, 200))
+    blocks = {"x": np.cos(2 * w) + u, "y": w + u + e}
+    dense = residuals_of(blocks, w, Linear())
+    monkeypatch.setattr("reldep.engine.covariates.DENSE_UP_TO", 50)
+    covariates = Covariates.of(read_variable(w, "w"))
+    pairs = [("x", "y"), ("x", "x")]
+    # The penalty is found on some of the rows: it is given here.
+    monkeypatch.setattr(
+        Covariates, "regress_features", lambda own, features: _of_gram(dense, features)
+    )
+    found = by_features(blocks, covariates, Linear())
+    for name in blocks:
+        whole = found.factors[name].block(slice(0, 200))
+        np.testing.assert_allclose(whole, dense.matrices[name], atol=1e-9)
+    np.testing.assert_allclose(
+        found.influence(pairs).values, dense.influence(pairs).values, rtol=1e-9
+    )
+    assert found.null_scale(pairs[0]) == pytest.approx(dense.null_scale(pairs[0]), rel=1e-9)
+
+
+def _of_gram(dense, features):
+    return dense.covariates.regress(features @ features.T)
+
+
+@pytest.mark.parametrize("measure", ["cka", "dcor"])
+def test_many_rows_have_nearly_the_answer_of_whole_matrices(rng, monkeypatch, measure):
+    w = rng.normal(size=(600, 2))
+    u, e = rng.normal(size=(2, 600))
+    x = w[:, 0] ** 2 + u
+    y, z = np.cos(2 * w[:, 0]) + w[:, 1] + u + e, w[:, 0] + 0.5 * e
+    whole = reldep.compare(x, y, z, given=w, measure=measure)
+    monkeypatch.setattr("reldep.engine.covariates.DENSE_UP_TO", 500)
+    with cautioned(ApproximationWarning, match="600 observations: kernels are approximated by 250"):
+        found = reldep.compare(x, y, z, given=w, measure=measure)
+    assert found.provenance.engine == "features"
+    asked = reldep.compare(x, y, z, given=w, measure=measure, engine="dense")
+    assert asked.estimate == whole.estimate
+    assert found.estimate == pytest.approx(whole.estimate, rel=0.05)
+    assert found.standard_error == pytest.approx(whole.standard_error, rel=0.1)
+    shares = [one.provenance.conditioning.explained for one in (found, whole)]
+    for name, share in shares[0].items():
+        assert share == pytest.approx(shares[1][name], abs=0.02)
+
+
+def test_more_rows_than_features_have_room_for_are_refused(monkeypatch):
+    monkeypatch.setattr("reldep.engine.residuals.MOST_ROWS", 100)
+    x, y, w = np.random.default_rng(0).normal(size=(3, 101))
+    with pytest.raises(ValueError, match=r"takes up to 100 observations.*there are 101"):
+        reldep.dependence(x, y, given=w)

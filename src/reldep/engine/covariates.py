@@ -22,7 +22,7 @@ from reldep.kernels.base import KINDS_IN_WORDS
 from reldep.kernels.radial import Gaussian
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from reldep.data.variables import FloatArray, Variable
 
@@ -36,6 +36,17 @@ WIDTHS = ((1.0,), (1.0, 0.25))
 # Directions of the covariates' kernel whose size is this share of the smallest penalty are left
 # out: no regression would use them.
 NEGLIGIBLE = 1e-9
+
+# The same for decompositions of features, where fewer directions are worth more speed; and the
+# share of the largest below which they are rounding.
+SMALL_FEATURE = 1e-3
+LEAST_FEATURE = 1e-12
+
+# Up to so many rows the covariates' kernel is decomposed as a whole, which takes time as the cube
+# of the rows; beyond it is represented by features.
+DENSE_UP_TO = 2_000
+
+ALL = slice(None)
 
 # A row that decides its own fitted value up to this has no residual beyond rounding.
 LEAST_FREE = 1e-5
@@ -63,25 +74,44 @@ class Basis:
         kept = values > NEGLIGIBLE * RIDGES[0] * len(gram)
         return cls(np.ascontiguousarray(vectors[:, kept]), values[kept])
 
-    def regress(self, inner: FloatArray) -> Iterator[Regression]:
-        """Regress an embedding with this centred Gram matrix, with every penalty.
+    @classmethod
+    def of_features(cls, features: FloatArray) -> Basis:
+        """Decompose the kernel that is the inner product of features."""
+        inner = features - features.mean(axis=0)
+        values, directions = np.linalg.eigh(inner.T @ inner)
+        smallest = max(SMALL_FEATURE * RIDGES[0] * len(inner), LEAST_FEATURE * values[-1])
+        kept = values > smallest
+        return cls(inner @ (directions[:, kept] / np.sqrt(values[kept])), values[kept])
+
+    def regress(
+        self, half: FloatArray, start: FloatArray, square: FloatArray, rows: slice
+    ) -> Iterator[Regression]:
+        """Regress an embedding with the centred Gram matrix K, with every penalty.
 
         The loss is the sum of squared residuals of rows predicted from all others.
+
+        Parameters
+        ----------
+        half : ndarray, shape (n, k)
+            ``K @ vectors``, of the rows that the loss is summed over.
+        start : ndarray, shape (n,)
+            The diagonal of K, of the same rows.
+        square : ndarray, shape (k, k)
+            ``vectors.T @ K @ vectors``.
+        rows : slice
+            Those rows.
         """
-        m = len(inner)
-        half = inner @ self.vectors
-        square = self.vectors.T @ half
-        start = np.diagonal(inner)
+        m = len(self.vectors)
         total = float(start.sum()) / (1.0 - 1.0 / m) ** 2
         for ridge in RIDGES * m:
             shares = self.values / (self.values + ridge)
-            scaled = self.vectors * shares
-            free = 1.0 - 1.0 / m - np.einsum("ik,ik->i", scaled, self.vectors)
+            free = 1.0 - 1.0 / m - np.square(self.vectors) @ shares
             if free.min() < LEAST_FREE:
                 continue
+            scaled = self.vectors[rows] * shares
             squares = start - 2.0 * np.einsum("ik,ik->i", scaled, half)
             squares = squares + np.einsum("ik,ik->i", scaled @ square, scaled)
-            left = float((squares / free**2).sum())
+            left = float((squares / free[rows] ** 2).sum())
             explained = 1.0 - left / total if total > 0 else 0.0
             yield Regression(self.vectors, shares, free, explained)
 
@@ -100,15 +130,20 @@ class Covariates:
         The number of columns, where a label counts as one for every category but one.
     columns : tuple of str
         Their names, if they have names.
+    whole : bool
+        Whether whole matrices are held, or features.
     """
 
     bases: tuple[Basis, ...]
     n: int
     n_columns: int
     columns: tuple[str, ...] = ()
+    whole: bool = True
 
     @classmethod
-    def of(cls, variable: Variable, columns: Sequence[str] = ()) -> Covariates:
+    def of(
+        cls, variable: Variable, columns: Sequence[str] = (), *, whole: bool | None = None
+    ) -> Covariates:
         """Decompose linear plus Gaussian kernels on standardised columns.
 
         The linear part is needed: with Gaussian ones alone, straight effects far out are shrunk
@@ -120,9 +155,21 @@ class Covariates:
             Numbers, labels or both.
         columns : sequence of str
             The names of its columns.
+        whole : bool, optional
+            Whether to hold whole matrices; without it up to `DENSE_UP_TO` rows.
         """
         points, n_columns = design(variable)
         gaussian = Gaussian().fit(Numeric(variable.name, points))
+        if not (len(points) <= DENSE_UP_TO if whole is None else whole):
+            from reldep.engine.feature_residuals import features_of
+
+            bases = tuple(
+                Basis.of_features(
+                    np.column_stack([points, *(features_of(gaussian.scaled(f)) for f in widths)])
+                )
+                for widths in WIDTHS
+            )
+            return cls(bases, len(points), n_columns, tuple(columns), whole=False)
         everything = slice(0, len(points))
         linear = points @ points.T
         bases = tuple(
@@ -138,7 +185,24 @@ class Covariates:
     def regress(self, gram: FloatArray) -> Regression:
         """Regress an embedding with this Gram matrix, by the kernel and penalty that fit best."""
         inner = centred(gram)
-        tried = (one for basis in self.bases for one in basis.regress(inner))
+        tried: list[Regression] = []
+        for basis in self.bases:
+            half = inner @ basis.vectors
+            tried += basis.regress(half, np.diagonal(inner), basis.vectors.T @ half, ALL)
+        return self._best(tried)
+
+    def regress_features(self, features: FloatArray) -> Regression:
+        """Regress an embedding that these features stand for; some rows tell the penalty."""
+        inner = features - features.mean(axis=0)
+        rows = slice(0, self.n, max(1, self.n // DENSE_UP_TO))
+        start = np.einsum("ij,ij->i", inner[rows], inner[rows])
+        tried: list[Regression] = []
+        for basis in self.bases:
+            across = inner.T @ basis.vectors
+            tried += basis.regress(inner[rows] @ across, start, across.T @ across, rows)
+        return self._best(tried)
+
+    def _best(self, tried: Iterable[Regression]) -> Regression:
         best = max(tried, key=lambda one: one.explained, default=None)
         if best is not None and best.explained > 0:
             return best

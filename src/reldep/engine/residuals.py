@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 ORDER = 2
 
-# The covariates' kernel is decomposed as a whole, which takes time as the cube of the rows.
-MOST_ROWS = 3_000
+# Beyond this even a few hundred features of every row are much.
+MOST_ROWS = 200_000
 
 # A variable of which covariates leave no more than this is determined by them.
 NOTHING_LEFT = 1e-3
@@ -90,7 +90,7 @@ class Residuals:
             if isinstance(variable, Numeric):
                 points = design(variable)[0]
                 explained[name] = covariates.regress(points @ points.T).explained
-            _check_anything_left(name, explained[name], covariates)
+            check_anything_left(name, explained[name], covariates)
             matrices[name] = regressions[name].unshared(gram)
         return cls(kernels, covariates, regressions, matrices, explained)
 
@@ -172,7 +172,7 @@ def check_rows(n: int) -> None:
             [
                 Option("given"),
                 f" takes up to {MOST_ROWS:,} observations, since regressions on covariates hold "
-                f"whole kernel matrices; there are {n:,}.",
+                f"hundreds of features of each; there are {n:,}.",
             ],
             "Draw that many of the rows at random.",
         )
@@ -189,7 +189,8 @@ def check_memory(n_variables: int, n: int) -> None:
         )
 
 
-def _check_anything_left(name: str, explained: float, covariates: Covariates) -> None:
+def check_anything_left(name: str, explained: float, covariates: Covariates) -> None:
+    """Refuse a variable that the covariates determine."""
     left = 1.0 - explained
     if left <= NOTHING_LEFT:
         raise InputError(

@@ -47,7 +47,12 @@ def check_covariates(given: Any) -> None:
 
 
 def split_covariates(
-    dataset: Dataset, name: str, given: Any, *, skipped: Collection[str] = ()
+    dataset: Dataset,
+    name: str,
+    given: Any,
+    *,
+    skipped: Collection[str] = (),
+    whole: bool | None = None,
 ) -> tuple[Dataset, Covariates]:
     """Take the covariates out of a data set again, and decompose them.
 
@@ -61,7 +66,7 @@ def split_covariates(
         if own not in skipped:
             _check_apart(variable, covariates)
     rest = replace(dataset, variables=variables)
-    return rest, Covariates.of(covariates, names_of_columns(given))
+    return rest, Covariates.of(covariates, names_of_columns(given), whole=whole)
 
 
 def names_of_columns(given: Any) -> tuple[str, ...]:

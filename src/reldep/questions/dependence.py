@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from reldep.engine import Influence, Pair
+    from reldep.engine.feature_residuals import FeatureResiduals
     from reldep.engine.residuals import Residuals
     from reldep.questions.study import Computed, Study
 
@@ -151,7 +152,9 @@ def _independence(
     return permutation_test(by_law.statistic, computed.influence.hsic(pair), permuted)
 
 
-def conditional_independence(residuals: Residuals, pair: Pair, estimate: float) -> IndependenceTest:
+def conditional_independence(
+    residuals: Residuals | FeatureResiduals, pair: Pair, estimate: float
+) -> IndependenceTest:
     """Test conditional independence by the chi-square approximation.
 
     As without covariates, but the scale is that of the products of residuals, which holds where

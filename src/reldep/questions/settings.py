@@ -94,8 +94,14 @@ class Settings:
             )
         if not (isinstance(self.engine, str) and self.engine in ENGINES_GIVEN):
             raise InputError(
-                ["cannot be combined with ", Option("given"), ", which holds whole matrices"],
-                ["use ", Option("engine", "auto"), "."],
+                ["cannot be combined with ", Option("given"), ", which has two ways of its own"],
+                [
+                    "use ",
+                    Option("engine", "auto"),
+                    ", or ",
+                    Option("engine", "dense"),
+                    " to hold whole matrices.",
+                ],
                 argument="engine",
                 value=self.engine,
             )

@@ -12,6 +12,7 @@ from reldep.data.dataset import Dataset, read_clusterings, read_dataset
 from reldep.data.inspection import check_values_outside, near_copies
 from reldep.data.objects import native_name
 from reldep.engine import Influence, Pair, Plan, compute_influence, plan
+from reldep.engine.feature_residuals import FeatureResiduals
 from reldep.engine.influence import make_job
 from reldep.engine.permuted import shuffled_hsics
 from reldep.engine.residuals import Residuals
@@ -97,7 +98,7 @@ class Study:
         }
 
     @cached_property
-    def residuals(self) -> Residuals | None:
+    def residuals(self) -> Residuals | FeatureResiduals | None:
         """What the covariates leave of every variable; None without covariates."""
         if self.covariates is None:
             return None
@@ -107,7 +108,8 @@ class Study:
             for name, variable in self.dataset.variables.items()
             if not isinstance(self.kernels[name], Precomputed)
         }
-        return Residuals.of(self.fitted, self.covariates, variables)
+        kind = Residuals if self.covariates.whole else FeatureResiduals
+        return kind.of(self.fitted, self.covariates, variables)
 
     @property
     def rows(self) -> RowDependence:
@@ -285,7 +287,13 @@ def read_study(
     settings.check_lag(len(dataset))
     settings.check_crossed(dataset.second_clusters)
     for name in beside:
-        dataset, covariates = split_covariates(dataset, name, settings.given, skipped=given)
+        dataset, covariates = split_covariates(
+            dataset,
+            name,
+            settings.given,
+            skipped=given,
+            whole=True if settings.engine == "dense" else None,
+        )
     kernels = {
         name: as_kernel(specs[name], variable) for name, variable in dataset.variables.items()
     }
