@@ -259,6 +259,32 @@ def test_session_of_several_files_waits_for_all_of_them(server, visitor, plants)
     assert set(shlex.split(code(page, "command"))) == set(shlex.split(command))
 
 
+def test_choices_made_while_a_file_is_read_are_asked_afterwards(visitor, plants):
+    lines = plants.splitlines()
+    lines[9] = lines[9].replace(lines[9].split(",")[1], "?x?")
+    visitor.upload("stray.csv", "\n".join(lines))
+    visitor.settled()
+    visitor.act("/kinds", **{"kind-1": "number"})
+    visitor.act("/options", missing="drop", alpha="0.05")
+    for slot, column in {"source": 1, "first": 2, "second": 3}.items():
+        visitor.act("/place", slot=slot, column=column)
+    page = visitor.settled()
+    assert faults(page) == []
+    assert "1 of 60 cells is not a number" in hints(page)
+    assert 'class="answer"' in page
+
+
+def test_file_that_cannot_be_read_as_it_is_can_be_read_otherwise(visitor, plants):
+    visitor.upload("latin.csv", plants.replace("yellow", "grün").encode("latin1"))
+    page = visitor.settled()
+    assert "name its encoding" in complaints(page)[0]
+    assert re.search(r'id="how-read" open=""', page)
+    visitor.act("/reading", encoding="latin1", header="yes")
+    page = visitor.settled()
+    assert "60 rows, 5 columns" in page
+    assert "grün" in page
+
+
 def test_texts_need_a_place_of_their_own(visitor):
     words = ["root", "leaf", "stem", "bud", "seed"]
     rows = "\n".join(f"{i % 4},{words[i % 5]} {words[i % 3]},{i % 7}" for i in range(40))

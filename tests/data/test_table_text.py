@@ -177,7 +177,8 @@ def test_numbers_with_a_stray_word_are_refused_with_its_line(write: Write) -> No
     assert table.columns["age"] == "numbers and words"
     message = (
         r"ages.csv: column 'age' holds numbers and words: 'unknown' \(line 4\). Write missing "
-        r"values as NA, or name their code with na=; .* Or leave a column out with '!age'"
+        r"values as NA, or name their code with na=, or the column in numbers=; .* Or leave a "
+        r"column out with '!age'"
     )
     with pytest.raises(ValueError, match=message):
         table.read(["age"])

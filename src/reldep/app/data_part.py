@@ -32,7 +32,7 @@ def data_part(session: Session) -> Markup:
         return section("1. Data", _expected(session) or WHAT, _drop_zone(session), name="data")
     table = session.table
     if table is None:
-        return section("1. Data", _reading_state(session), _drop_zone(session), name="data")
+        return section("1. Data", *_without_table(session), _drop_zone(session), name="data")
     return section(
         "1. Data",
         _opening(table),
@@ -53,8 +53,15 @@ def _expected(session: Session) -> Markup:
     return element("p", f"The session is open. Now choose its data again: {names}.", class_="note")
 
 
-def _reading_state(session: Session) -> Markup:
-    return element("p", f"Reading {', '.join(session.names)} …", class_="note")
+def _without_table(session: Session) -> list[Markup]:
+    """Say that a file is being read; where that failed, let people say how it is to be read."""
+    names = ", ".join(session.names)
+    if session.is_busy:
+        return [element("p", f"Reading {names} …", class_="note")]
+    return [
+        element("p", f"{names} could not be read as it is.", class_="note"),
+        _reading(session, opened=True),
+    ]
 
 
 def _drop_zone(session: Session) -> Markup:
@@ -278,7 +285,7 @@ def _preview(table: dict[str, Any]) -> Markup:
     )
 
 
-def _reading(session: Session) -> Markup:
+def _reading(session: Session, *, opened: bool = False) -> Markup:
     """Write how the file is read, folded away."""
     chosen = session.choices.reading
     join = ""
@@ -309,4 +316,5 @@ def _reading(session: Session) -> Markup:
             class_="fields",
         ),
         id="how-read",
+        open="" if opened else None,
     )

@@ -300,7 +300,8 @@ def _show(session: Session, form: Form) -> None:
     one = _asked(session, _one(form, "number"))
     if one is None:
         raise InputError("This answer is gone.")
-    session.cancel()
+    if not session.is_reading:
+        session.cancel()
     session.shown = one.number
 
 

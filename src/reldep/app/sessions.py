@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from reldep.app.choices import Choices, split_name
 from reldep.app.folders import PrivateFolder
-from reldep.app.jobs import COMPUTING_SECONDS, READING_SECONDS, Job, Worker
+from reldep.app.jobs import COMPUTING_SECONDS, READING_SECONDS, RUNNING, Job, Worker
 from reldep.data import ColumnType, select_columns
 from reldep.data.checks import check_names_known
 from reldep.exceptions import InputError
@@ -117,6 +117,7 @@ class Session:
     expected: dict[str, str] = field(default_factory=dict)
     again: list[Choices] = field(default_factory=list)
     used: float = field(default_factory=time.monotonic)
+    turn: threading.RLock = field(default_factory=threading.RLock)
     n_asked: int = 0
 
     @property
@@ -143,6 +144,11 @@ class Session:
     def is_busy(self) -> bool:
         """Whether work is under way."""
         return self.job is not None and self.job.is_running
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether the files are being read; what is chosen meanwhile is asked afterwards."""
+        return self.job is not None and self.job.kind == "read" and self.job.state == RUNNING
 
     @property
     def awaited(self) -> list[str]:
@@ -238,27 +244,30 @@ class Session:
 
     def _ask_again(self) -> None:
         """Repeat the answers of a session that was opened, then go on with its question."""
-        if self.table is None or self.table["n_rows"] > AT_ONCE or not self.again:
-            self.again = []
-            self.consider()
-            return
-        choices = self.again.pop(0)
-        self.answer(bandwidths=True, choices=choices, then=self._ask_again)
+        with self.turn:
+            if self.table is None or self.table["n_rows"] > AT_ONCE or not self.again:
+                self.again = []
+                self.consider()
+                return
+            choices = self.again.pop(0)
+            self.answer(bandwidths=True, choices=choices, then=self._ask_again)
 
     def consider(self) -> None:
         """Answer at once if there are few rows; otherwise say what it would take."""
-        self.cancel()
-        self.shown, self.plan = None, ""
-        if self.table is None or not self.choices.is_full:
-            return
-        if self.table["n_rows"] <= AT_ONCE:
-            self.answer(bandwidths=True)
-        elif self.choices.asked.has_plan:
-            work = {
-                "kind": "plan",
-                "request": self.choices.request(self.names, self.columns_of).to_dict(),
-            }
-            self.job = Job(self.worker, "plan", work, self._have_planned, READING_SECONDS)
+        # The work that reads comes here at its end, and a person at any time: one by one.
+        with self.turn:
+            if self.is_reading:
+                return
+            self.cancel()
+            self.shown, self.plan = None, ""
+            if self.table is None or not self.choices.is_full:
+                return
+            if self.table["n_rows"] <= AT_ONCE:
+                self.answer(bandwidths=True)
+            elif self.choices.asked.has_plan:
+                request = self.choices.request(self.names, self.columns_of)
+                work = {"kind": "plan", "request": request.to_dict()}
+                self.job = Job(self.worker, "plan", work, self._have_planned, READING_SECONDS)
 
     def _have_planned(self, result: dict[str, Any]) -> None:
         self.plan = result["plan"]

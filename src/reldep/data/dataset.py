@@ -116,7 +116,7 @@ def read_dataset(
     library = next((lib for lib in map(frame_library, blocks.values()) if lib), None)
     said = (caution for variable in variables.values() for caution in variable.cautions)
     found = (*found, *said, *value_cautions(variables))
-    cautions = (*found, *_dropped_in_words(n_dropped, len(complete)))
+    cautions = (*found, *dropped_in_words(n_dropped, len(complete)))
     return Dataset(variables, rows, n_dropped, groups, library, cautions, second)
 
 
@@ -235,7 +235,8 @@ def _check_size(n: int, n_dropped: int) -> None:
         )
 
 
-def _dropped_in_words(n_dropped: int, n_left: int) -> tuple[ReldepWarning, ...]:
+def dropped_in_words(n_dropped: int, n_left: int) -> tuple[ReldepWarning, ...]:
+    """Caution that observations were left out, if any were."""
     if not n_dropped:
         return ()
     what = (

@@ -36,7 +36,10 @@ _BASE_UNITS = (
 _UNITS = {"%", "‰", *_BASE_UNITS.split()} | {
     f"{size}{unit}"
     for size in ("f", "p", "n", "µ", "μ", "u", "m", "c", "d", "k", "M", "G", "T")
-    for unit in ("g", "m", "s", "l", "L", "mol", "M", "Pa", "Hz", "V", "A", "W", "J", "eV", "B")
+    for unit in (
+        *("g", "m", "s", "l", "L", "mol", "M", "Pa", "Hz", "V", "A", "W", "J", "eV", "B"),
+        *("U", "IU", "Da", "bar", "Eq", "Osm"),
+    )
 }
 _CELL = re.compile(
     r"(?P<limit>[<>≤≥]=?)?\s*(?P<open>\()?(?P<sign>[+-])?\s*"
@@ -122,7 +125,9 @@ WAYS_OUT: dict[str, tuple[str | Option, ...]] = {
     "words": (
         "Write missing values as NA, or name their code with ",
         Option("na"),
-        "; if they are labels, name the column in ",
+        ", or the column in ",
+        Option("numbers"),
+        "; if they are labels, name it in ",
         Option("categories"),
         ".",
     ),
@@ -133,8 +138,10 @@ WAYS_OUT: dict[str, tuple[str | Option, ...]] = {
         ".",
     ),
     "limits": (
-        "Replace limits by values, or name them as missing with ",
+        "Replace limits by values, or make them missing: name them with ",
         Option("na"),
+        ", or the column in ",
+        Option("numbers"),
         ".",
     ),
     "dates": ("Write dates as 2024-01-31.",),

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.data.checks import ALTERNATIVES, MISSING, check_choice, check_count
+from reldep.data.dataset import dropped_in_words
+from reldep.data.inspection import value_cautions
 from reldep.data.objects import labels_of, native_name
 from reldep.engine import compute_influence
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import DroppedRowsWarning, InputError, Option, ReldepWarning
 from reldep.kernels.given import FittedPrecomputed
 from reldep.questions.calling import asked
 from reldep.questions.declaring import Choice, Question, Slot
@@ -172,8 +174,18 @@ def _grouped(study: Study, by: Any, missing: str) -> tuple[Study, IntArray, list
         kept = np.flatnonzero(codes >= 0)
         dropped = dataset.n_dropped + len(codes) - len(kept)
         study = study.part(kept, {name: name for name in dataset.variables})
-        study = replace(study, dataset=replace(study.dataset, n_dropped=dropped))
+        said: list[ReldepWarning] = [
+            one for one in dataset.cautions if not isinstance(one, DroppedRowsWarning)
+        ]
+        said += dropped_in_words(dropped, len(kept))
+        study = replace(
+            study, dataset=replace(study.dataset, n_dropped=dropped, cautions=tuple(said))
+        )
         codes = codes[kept]
+    # Groups that are one and the same, written in two ways, are said.
+    named = replace(labels, name=native_name(by) or "by")
+    cautions = (*study.dataset.cautions, *value_cautions({named.name: named}))
+    study = replace(study, dataset=replace(study.dataset, cautions=cautions))
     return study, *_ordered(codes, labels.categories)
 
 

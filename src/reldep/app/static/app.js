@@ -103,7 +103,9 @@
     const sought = document.getElementById("find") ? document.getElementById("find").value : "";
     const typed = halfTyped();
     const size = document.getElementById("size") ? document.getElementById("size").textContent : "";
-    for (const details of made.querySelectorAll("details[id]")) details.open = open.has(details.id);
+    for (const details of made.querySelectorAll("details[id]")) {
+      if (open.has(details.id)) details.open = true;
+    }
     page().replaceWith(made);
     for (const [id, value] of typed) {
       const field = document.getElementById(id);
