@@ -97,6 +97,15 @@ class Visitor:
         raise TimeoutError(self.send("GET", "/").text[:500])
 
 
+def soon(holds, seconds=30):
+    """Wait until something holds."""
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            raise TimeoutError
+        time.sleep(0.05)
+
+
 def code(page, name):
     """Find the code on a page: "python" or "command"."""
     found = re.search(rf'id="{name}-code"[^>]*>(.*?)</pre>', page, re.S)

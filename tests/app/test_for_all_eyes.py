@@ -11,40 +11,34 @@ from .browsing import answered, choose, fill, new_page
 pytestmark = pytest.mark.xdist_group("app in a browser")
 
 AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
-# Colours change slowly where a person prefers it; axe must not look in between.
 UNFOLD = "all => all.forEach(d => { d.open = true; })"
 
 
 @pytest.fixture
-def open_page(browser, server):
-    """Opens pages for one test."""
-    pages = []
-
-    def opening(width, scheme="light"):
-        pages.append(new_page(browser, server, width, scheme))
-        return pages[-1]
-
-    yield opening
-    for page in pages:
-        page.context.close()
+def page(browser, server):
+    opened = new_page(browser, server)
+    yield opened
+    opened.context.close()
 
 
 def serious(page):
-    """Let axe-core look at all that can be unfolded."""
+    """Let axe-core look at all that can be unfolded, by day and by night."""
     page.locator("details").evaluate_all(UNFOLD)
     page.evaluate(AXE.read_text("utf-8"))
-    violations = page.evaluate("axe.run().then(r => r.violations)")
-    return [
-        (one["id"], [node["html"][:120] for node in one["nodes"]][:3])
-        for one in violations
-        if one["impact"] in ("serious", "critical")
-    ]
+    found = []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        violations = page.evaluate("axe.run().then(r => r.violations)")
+        found += [
+            (scheme, one["id"], [node["html"][:120] for node in one["nodes"]][:3])
+            for one in violations
+            if one["impact"] in ("serious", "critical")
+        ]
+    return found
 
 
 @pytest.mark.skipif(not AXE.exists(), reason="no axe-core: .ci/run installs it by npm")
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious(open_page, plants, scheme):
-    page = open_page(1280, scheme)
+def test_axe_finds_nothing_serious(page, plants):
     assert serious(page) == [], "the page without data"
     choose(page, "stray.csv", plants.replace("\np9,", "\np9,?x?,1,2,green\nq9,"))
     assert page.locator(".fault").count() == 1
@@ -81,22 +75,23 @@ NAMELESS = """() => {
 LONG = "a_very_long_name_without_any_place_to_break_" * 4
 
 
-@pytest.mark.parametrize("width", [320, 390, 820])
-def test_page_fits_the_screen(open_page, plants, width):
-    page = open_page(width, "dark")
-
+def test_page_fits_every_screen_by_day_and_by_night(page, plants):
     def fits():
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        assert page.evaluate(OVERFLOWING) == []
-        assert page.evaluate(NAMELESS) == []
+        page.locator("details").evaluate_all(UNFOLD)
+        for width in (320, 390, 820, 1440):
+            page.set_viewport_size({"width": width, "height": 844})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            assert page.evaluate(OVERFLOWING) == []
+            assert page.evaluate(NAMELESS) == []
 
     fits()
     choose(page, "long.csv", plants.replace("growth", LONG))
-    page.locator("details").evaluate_all(UNFOLD)
     fits()
     fill(page, source="dose", first=LONG, second="height")
     assert LONG in answered(page)
-    page.locator("details").evaluate_all(UNFOLD)
     fits()
-    background = page.locator("body").evaluate("e => getComputedStyle(e).backgroundColor")
-    assert background == "rgb(22, 24, 28)"
+    backgrounds = set()
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        backgrounds.add(page.locator("body").evaluate("e => getComputedStyle(e).backgroundColor"))
+    assert backgrounds == {"rgb(255, 255, 255)", "rgb(22, 24, 28)"}

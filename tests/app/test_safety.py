@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import http.client
+import stat
 import subprocess
 import sys
 
 import pytest
 
-from .served import Visitor
+from .served import Visitor, soon
 
 
 def test_page_needs_the_token(server):
@@ -101,6 +102,34 @@ def test_too_large_file_is_refused_with_and_without_its_length(server, visitor):
 @pytest.mark.parametrize("name", ["numpy.py", "..", "", "a.pkl", "x.csv.exe", "/etc/passwd"])
 def test_files_of_other_kinds_are_not_stored(visitor, name):
     assert visitor.upload(name, b"import os").status == 400
+
+
+def test_files_lie_where_only_their_owner_can_look(server, visitor, plants):
+    visitor.upload("plants.csv", plants.encode())
+    visitor.settled()
+    folders = list(server.folder.glob("reldep-app-*"))
+    assert [stat.S_IMODE(folder.stat().st_mode) for folder in folders] == [0o700]
+
+
+def test_half_an_upload_is_not_kept(server):
+    visitor = Visitor(server)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    connection.putrequest("POST", "/upload?name=half.csv")
+    for name, value in (
+        ("Cookie", visitor.cookie),
+        ("Origin", server.origin),
+        ("Content-Length", "1000000"),
+    ):
+        connection.putheader(name, value)
+    connection.endheaders(b"a,b\n" * 1000)
+
+    def stored():
+        return list(server.folder.glob("reldep-app-*/*/data/half.csv"))
+
+    soon(stored)
+    connection.close()
+    soon(lambda: not stored())
+    assert "Reading" not in visitor.send("GET", "/").text
 
 
 def test_file_names_stay_in_their_folder(server, visitor, plants):

@@ -179,15 +179,21 @@ class Session:
         if not add and not self.awaited:
             self.forget_files()
         path, size, digest = self.data / safe, 0, hashlib.sha256()
-        with path.open("wb") as file:
-            async for piece in body:
-                size += len(piece)
-                if size > most:
-                    break
-                digest.update(piece)
-                file.write(piece)
-        if size > most or size == 0:
-            path.unlink()
+        is_whole = False
+        try:
+            with path.open("wb") as file:
+                async for piece in body:
+                    size += len(piece)
+                    if size > most:
+                        break
+                    digest.update(piece)
+                    file.write(piece)
+            is_whole = 0 < size <= most
+        finally:
+            # Also where the browser went away in the middle.
+            if not is_whole:
+                path.unlink()
+        if not is_whole:
             raise InputError(
                 "The file is empty."
                 if size == 0
