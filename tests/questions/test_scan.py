@@ -231,6 +231,13 @@ def test_what_is_to_be_said_of_many_sources_is_said_once():
     assert any("determines first exactly" in str(one) for one in result.warnings)
 
 
+def test_a_target_that_may_be_codes_has_its_caution():
+    sources, first, second = data()
+    codes = np.digitize(first, [-0.5, 0.5])
+    with cautioned(TiesWarning, match="first: .* of all pairs .* have equal values"):
+        reldep.scan(sources, codes, second)
+
+
 def test_labels_renamed_are_copies_and_other_columns_without_ties_are_not():
     sources, first, second = data()
     label = np.where(first > 0, "high", "low")

@@ -105,7 +105,7 @@ def cautions_of_data(
         variable = dataset.variables.get(name)
         asked = tested and isinstance(kernel, FittedRadial) and not kernel.cautions
         if asked and isinstance(variable, Numeric):
-            found += _ties(name, variable.values)
+            found += ties(name, variable.values)
             found += _jumping_median(name, variable.values, kernel)
     return tuple(found)
 
@@ -369,7 +369,8 @@ def _influential(
         )
 
 
-def _ties(name: str, values: FloatArray) -> Iterable[TiesWarning]:
+def ties(name: str, values: FloatArray) -> Iterable[TiesWarning]:
+    """Caution about numbers with many equal values, which may be codes of categories."""
     share, n_distinct = tied_pairs(values)
     # Two values are two categories whichever kernel reads them.
     if share > TIED_PAIRS and n_distinct > 2:

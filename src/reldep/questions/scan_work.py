@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reldep.data.variables import Numeric
 from reldep.engine.batches import make_batches
 from reldep.engine.threads import progress_bar
 from reldep.exceptions import DataWarning, InputError, Option
-from reldep.questions.cautions import small_sample_cautions
+from reldep.kernels.radial import FittedRadial
+from reldep.questions.cautions import small_sample_cautions, ties
 from reldep.questions.source_notes import doubts_in_words
 from reldep.results.provenance import Provenance
 from reldep.stats.covariance import INDEPENDENT_ROWS
@@ -281,8 +283,11 @@ class ScanWork:
         wide = self.wide
         found: list[ReldepWarning] = [*small_sample_cautions(len(wide)), *wide.cautions]
         found += wide.study.dataset.cautions
-        for fitted in self.fixed:
+        for name, fitted in zip(wide.fixed_names, self.fixed, strict=True):
             found += fitted.cautions
+            variable = wide.study.dataset.variables[name]
+            if isinstance(variable, Numeric) and isinstance(fitted, FittedRadial):
+                found += ties(name, variable.values)
         found += doubts_in_words(self.survey.doubts, wide.names, wide.role)
         if self.interrupted:
             found.append(self._interrupted())
