@@ -7,6 +7,8 @@ import math
 import textwrap
 from typing import TYPE_CHECKING
 
+import calibration_given
+import calibration_groups
 import calibration_tables as tables
 import calibration_words as words
 from calibration_rows import DRAWS, SETTINGS
@@ -45,6 +47,8 @@ def page() -> str:
             words.SERIES.format(table=tables.dependent_table("series")),
             words.INDEPENDENCE.format(table=tables.independence_table()),
             words.GROUPS.format(table=tables.groups_table()),
+            calibration_groups.section(),
+            calibration_given.section(),
             words.CAUTIONS.format(table=tables.caution_table(), samples=tables.caution_samples()),
             words.CLASSICS.format(table=tables.classics_table()),
             words.BOOTSTRAP.format(table=tables.bootstrap_table()),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from reldep.data.table import Table
 
-_NUMERIC = {ColumnType.NUMBER, ColumnType.INTEGER, ColumnType.LIFETIME}
+_NUMERIC = {ColumnType.NUMBER, ColumnType.INTEGER, ColumnType.LIFETIME, ColumnType.GENE}
 _NESTED = {ColumnType.OTHER, ColumnType.CYCLE}
 _LABELS = {ColumnType.CATEGORY, ColumnType.TEXT}
 
