@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
-FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking")
 PATIENCE = 60_000
 
 

@@ -6,7 +6,6 @@ import pytest
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
-from .browsing import CHROMIUM, FLAGS
 from .served import Server, Visitor
 
 # Every file of tests has one server: its start takes seconds.
@@ -36,18 +35,6 @@ def start(tmp_path):
     yield starting
     for one in started:
         one.end()
-
-
-@pytest.fixture(scope="session")
-def browser():
-    """A real browser; without one the tests that need it are skipped, and say so."""
-    if CHROMIUM is None:
-        pytest.skip("no Chromium: apt-get install chromium")
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as driver:
-        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="session")
