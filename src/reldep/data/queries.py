@@ -96,8 +96,8 @@ def typed_columns(
     }
 
 
-def tidy_numbers(frame: pl.LazyFrame) -> pl.LazyFrame:
-    """Make NaN a missing value, as it is meant in data, and decimals floats.
+def tidied(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Make NaN a missing value, as it is meant in data, decimals floats, and words composed.
 
     Otherwise a row with NaN would pass ``--where "x > 3"``: polars orders NaN
     above every number.
@@ -105,7 +105,25 @@ def tidy_numbers(frame: pl.LazyFrame) -> pl.LazyFrame:
     import polars as pl
     import polars.selectors as cs
 
-    return frame.with_columns(cs.float().fill_nan(None), cs.decimal().cast(pl.Float64))
+    if len(frame.collect_schema()) > WIDE:
+        # To plan so many expressions takes more memory than the table.
+        columns = frame.collect(engine="in-memory").get_columns()
+        return pl.DataFrame([_tidied(values) for values in columns]).lazy()
+    return frame.with_columns(
+        cs.float().fill_nan(None),
+        cs.decimal().cast(pl.Float64),
+        cs.string().str.normalize("NFC"),
+    )
+
+
+def _tidied(values: pl.Series) -> pl.Series:
+    import polars as pl
+
+    if values.dtype.is_float():
+        return values.fill_nan(None)
+    if values.dtype.is_decimal():
+        return values.cast(pl.Float64)
+    return values.str.normalize("NFC") if values.dtype == pl.String else values
 
 
 def collect(frame: pl.LazyFrame, *, n_expressions: int) -> pl.DataFrame:

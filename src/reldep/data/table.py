@@ -21,7 +21,7 @@ from reldep.data.queries import (
     parse_condition,
     reading_errors,
     settled,
-    tidy_numbers,
+    tidied,
     typed_columns,
 )
 from reldep.data.rows import Places, Rows
@@ -308,7 +308,7 @@ def finished_table(
     said: tuple[str, ...] = (),
 ) -> Table:
     """Make a table of a frame whose words are understood: missing codes, NaN, labels."""
-    frame = settled(tidy_numbers(_without_codes(_composed_words(cleaned.frame), options)))
+    frame = _without_codes(tidied(cleaned.frame), options)
     columns = typed_columns(frame.collect_schema(), cleaned.refusals)
     frame, columns, cycles = with_cycles(frame, columns, options)
     table = Table(
@@ -355,13 +355,6 @@ def with_cycles(
     return frame.with_columns(made), kinds, said
 
 
-def _composed_words(frame: pl.LazyFrame) -> pl.LazyFrame:
-    """Write all words in Unicode's composed form, in which they can be compared."""
-    import polars.selectors as cs
-
-    return frame.with_columns(cs.string().str.normalize("NFC"))
-
-
 def _without_codes(frame: pl.LazyFrame, options: ReadingOptions) -> pl.LazyFrame:
     """Make the values missing that the user says stand for missing ones."""
     if not options.na:
@@ -378,8 +371,10 @@ def _without_codes(frame: pl.LazyFrame, options: ReadingOptions) -> pl.LazyFrame
     if not numbers:
         return frame
     values = cs.numeric() - cs.by_name(ROW, require_all=False)
-    return frame.with_columns(
-        pl.when(values.cast(pl.Float64).is_in(numbers)).then(None).otherwise(values).name.keep()
+    return settled(
+        frame.with_columns(
+            pl.when(values.cast(pl.Float64).is_in(numbers)).then(None).otherwise(values).name.keep()
+        )
     )
 
 
