@@ -64,6 +64,7 @@ check: test lint types imports  ## everything that must be green
 LOOPS := tests/engine/test_fills.py tests/engine/test_all_engines_agree.py \
          tests/kernels/test_median.py tests/kernels/test_products.py \
          tests/engine/test_lowrank.py::test_all_combinations_give_the_numbers_of_whole_matrices \
+         tests/engine/test_bandwidth_influence.py::test_row_means_on_several_columns_come_from_reference_rows \
          tests/kernels/test_series_kernel.py::test_both_programs_give_the_values_of_tslearn
 # Too long without a compiler; float32 rounds otherwise; tslearn overflows when it is not compiled.
 NOT_AS_LOOPS := subsample or one_pass or single_precision or (tslearn and long)

@@ -49,7 +49,7 @@ NUMBERS_A_ROW = 60
 
 # Rows with which all rows are compared, for up to so many rows and for more: the standard error of
 # a mean over so many vanishes in that of an HSIC.
-REFERENCE_ROWS = {50_000: 4_000, 200_000: 2_000, None: 1_000}
+REFERENCE_ROWS = {20_000: 6_000, 50_000: 4_000, 200_000: 2_000, None: 1_000}
 
 
 @dataclass(frozen=True, eq=False)
