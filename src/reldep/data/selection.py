@@ -29,6 +29,7 @@ from reldep.exceptions import InputError, InputTypeError, Option, ReldepWarning
 if TYPE_CHECKING:
     import narwhals as nw
 
+    from reldep.data.partitions import Partitions
     from reldep.data.table import Table
 
 _SOURCE = "the data"
@@ -103,6 +104,7 @@ def select_data(
     """
     from reldep.data.annotated import annotated_table, is_annotated
     from reldep.data.opening import open_table
+    from reldep.data.partitions import Partitions
     from reldep.data.table import Table
 
     reading = options or ReadingOptions()
@@ -113,6 +115,8 @@ def select_data(
     elif is_annotated(data):
         data = annotated_table(data, reading)
     asked = _Request(selectors, where, ids, clusters, later)
+    if isinstance(data, Partitions):
+        return asked.from_partitions(data)
     if isinstance(data, Table):
         return asked.from_table(data)
     if isinstance(data, Mapping):
@@ -202,6 +206,22 @@ class _Request:
             table.cautions(used),
             table,
         )
+
+    def from_partitions(self, data: Partitions) -> Selection:
+        """Name the columns of every block; nothing is read yet."""
+        from reldep.data.partitions import PiecesOf
+
+        for argument in ("ids", "clusters"):
+            if getattr(self, argument) is not None:
+                raise InputError(
+                    [Option(argument), " needs all rows in one place, which partitions are not."],
+                    "Leave it out, or read the rows you need into a data frame, and pass that.",
+                )
+        columns = self._blocks(data.columns, data.name)
+        blocks = {
+            name: PiecesOf(data, tuple(block), self.where) for name, block in columns.items()
+        }
+        return Selection(blocks, columns, Rows.of(0))
 
     def from_frame(self, data: Any, options: ReadingOptions) -> Selection:
         """Take the blocks from a data frame, in its own library."""

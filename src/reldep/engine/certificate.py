@@ -18,13 +18,13 @@ kernels add. They are rigorous in exact arithmetic; the rounding of d is covered
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from reldep.data.variables import FloatArray
     from reldep.engine.terms import Pair
@@ -120,6 +120,97 @@ class Certificate:
         left = standard_error - error
         ratio = (estimate + abs(statistic) * error) / left if left > 0 else float("inf")
         return Bounds(float(estimate), float(error), float(ratio))
+
+
+@dataclass(frozen=True, eq=False)
+class SummedRoots:
+    """Sums over some rows of ``√d`` of several kernels, for a certificate without its rows.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The kernels that have a remainder.
+    products : ndarray, shape (v + 1, v + 1)
+        Sums of products of 1 and the roots.
+    largest : ndarray, shape (v,)
+        The largest root of each.
+    norms : mapping of str to float
+        The largest squared length of the features of every kernel.
+    worst : float
+        The most negative remainder, in tolerances.
+    """
+
+    names: tuple[str, ...]
+    products: FloatArray
+    largest: FloatArray
+    norms: Mapping[str, float]
+    worst: float = 0.0
+
+    @classmethod
+    def none(cls, names: Sequence[str]) -> SummedRoots:
+        """Begin with no rows."""
+        size = len(names)
+        return cls(tuple(names), np.zeros((size + 1, size + 1)), np.zeros(size), {})
+
+    @classmethod
+    def of(
+        cls, roots: Mapping[str, FloatArray], norms: Mapping[str, float], worst: float, n: int
+    ) -> SummedRoots:
+        """Add up over some rows."""
+        table = np.array([np.ones(n), *roots.values()])
+        largest = table[1:].max(axis=1, initial=0.0)
+        return cls(tuple(roots), table @ table.T, largest, norms, worst)
+
+    def __add__(self, other: SummedRoots) -> SummedRoots:
+        norms = {
+            name: max(self.norms.get(name, 0.0), other.norms.get(name, 0.0))
+            for name in (*self.norms, *other.norms)
+        }
+        return SummedRoots(
+            self.names,
+            self.products + other.products,
+            np.maximum(self.largest, other.largest),
+            norms,
+            max(self.worst, other.worst),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SummedCertificate(Certificate):
+    """A certificate from sums: the same bounds, without those of single rows."""
+
+    sums: SummedRoots = field(kw_only=True)
+
+    def hsic(self, pair: Pair) -> float:
+        bound, m = 0.0, float(self.sums.products[0, 0])
+        for own, other in (pair, pair[::-1]):
+            if own in self.sums.names:
+                total = self._total(own)
+                bound += 2.0 * self._spread(other) * total**2 / (m * (m - 1.0))
+        return bound
+
+    def _total(self, name: str) -> float:
+        return float(self.sums.products[0, 1 + self.sums.names.index(name)])
+
+    def rows(self, pair: Pair) -> FloatArray | float:
+        raise NotImplementedError(f"the rows of {pair} are not held.")
+
+    def _spread(self, name: str) -> float:
+        remainder = 0.0
+        if name in self.sums.names:
+            remainder = 2.0 * float(self.sums.largest[self.sums.names.index(name)]) ** 2
+        return self.spreads[name] + remainder
+
+    def standard_error(self, pair: Pair, m: int) -> float:
+        # The bound of a row is a weighted sum of 1 and its roots.
+        weights = np.zeros(len(self.sums.products))
+        for own, other in (pair, pair[::-1]):
+            if own in self.sums.names:
+                total, spread = self._total(own), self._spread(other)
+                weights[1 + self.sums.names.index(own)] += spread * total / (m - 1.0)
+                weights[0] += spread * total**2 / ((m - 1.0) * (m - 2.0))
+        square = float(weights @ self.sums.products @ weights)
+        return 4.0 / m * float(np.sqrt(max(square, 0.0)))
 
 
 def root_residuals(residuals: FloatArray, rank: int, diagonal: float) -> FloatArray:

@@ -154,6 +154,12 @@ class SparseCross(Cross):
         mean_part = self.n * (self.first_centre @ left)
         return np.asarray(self.raw.T @ left - self.second_centre * mean_part)
 
+    def squared_norm(self) -> float:
+        c, d = self.first_centre, self.second_centre
+        raw_times_d, _ = self._raw_times_centres
+        raw = float(self.raw.data @ self.raw.data)
+        return raw - 2.0 * self.n * float(c @ raw_times_d) + self.n**2 * float((c @ c) * (d @ d))
+
     def between(self, first: CentredRows, second: CentredRows) -> FloatArray:
         c, d = self.first_centre, self.second_centre
         raw_times_d, c_times_raw = self._raw_times_centres

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from reldep.data.partitions import open_partitions
 from reldep.data.selection import select_data
 from reldep.data.selectors import parse_named, quote_column
 from reldep.data.wide import TableColumns
 from reldep.exceptions import InputError, InputTypeError, Option
 from reldep.kernels.base import Kernel
+from reldep.kernels.machine import available_memory
 from reldep.results.answer import Answer
 
 if TYPE_CHECKING:
@@ -29,6 +31,9 @@ A = TypeVar("A", bound=Answer)
 BLOCKS = ("source", "first", "second", "x", "y", "given")
 SEVERAL = ("sources", "targets", "variables", "columns")
 COLUMNS = ("by", "clusters", "ids")
+
+# The questions that data in pieces can answer.
+IN_PIECES = ("compare", "paper_test", "contrast", "dependence", "rank")
 
 # Longer values are data, which the reader has under the argument's own name.
 LONGEST = 160
@@ -53,7 +58,7 @@ def asked(question: Callable[P, A]) -> Callable[P, A]:
         given = dict(bound.arguments)
         cautions: tuple[ReldepWarning, ...] = ()
         if given.get("data") is not None:
-            found, cautions = from_data(given)
+            found, cautions = from_data(in_pieces(question.__name__, given))
             bound.arguments.update(found)
         elif given.get("where") is not None:
             raise InputError(
@@ -99,6 +104,20 @@ def _frames_of_package() -> int:
         count, frame = count + 1, frame.f_back
     # This function is among those counted, but is not there any more when the warning is raised.
     return count - 1
+
+
+def in_pieces(question: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Open data that stay in pieces, for the questions that can be answered so."""
+    partitions = open_partitions(given["data"], available_memory())
+    if partitions is None:
+        return given
+    if question not in IN_PIECES:
+        raise InputError(
+            f"{question} needs all rows in one place, and the data are in partitions.",
+            f"Ask by {', '.join(IN_PIECES[:-1])} or {IN_PIECES[-1]}, or read the rows you need "
+            "into a data frame, and pass that.",
+        )
+    return {**given, "data": partitions}
 
 
 def from_data(given: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[ReldepWarning, ...]]:

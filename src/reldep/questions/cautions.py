@@ -26,8 +26,8 @@ from reldep.kernels.documents import Text
 from reldep.kernels.median import MedianDistance
 from reldep.kernels.radial import FittedRadial
 from reldep.kernels.strings import strings_of
+from reldep.questions.row_cautions import ALIKE_INFLUENCE, INFLUENCE_DEVIATIONS
 from reldep.stats import student
-from reldep.stats.diagnostics import variance_shares
 from reldep.stats.estimation import estimate_dependences
 from reldep.stats.measures import NORMALISED, SECOND_ORDER
 from reldep.stats.screening import independence_pvalues, second_order_share
@@ -190,45 +190,62 @@ def cautions_about_contrast(
     influence, found = computed.influence, computed.dependences
     n = influence.n_observations // 2 if halves else influence.n_observations
     second_order = () if halves else _degenerate(computed, weights, test)
-    psi = weights @ found.psi
     return (
         *_independence(influence, found, n),
         *second_order,
         *_unlike_targets(computed, weights, test),
         *_small_for_normalised(found),
         *_nearly_copies(found),
-        *_neighbours(computed, psi[None]),
-        *_influential(computed.provenance.rows, {"the estimate": psi}),
+        *_neighbours(computed, weights[None]),
+        *_in_pieces_order(found, weights),
+        *_influential(computed.provenance.rows, found, {"the estimate": weights}),
     )
 
 
 def cautions_about_dependence(computed: Computed) -> tuple[ReldepWarning, ...]:
     """Screen a single dependence; whether there is any is what its own p-value says."""
-    found, psi = computed.dependences, computed.dependences.psi[0]
+    found, weights = computed.dependences, np.ones(1)
     return (
         *_small_for_normalised(found),
         *_nearly_copies(found),
-        *_neighbours(computed, psi[None]),
-        *_influential(computed.provenance.rows, {"the estimate": psi}),
+        *_neighbours(computed, weights[None]),
+        *_in_pieces_order(found, weights),
+        *_influential(computed.provenance.rows, found, {"the estimate": weights}),
     )
 
 
 def cautions_about_targets(computed: Computed) -> tuple[ReldepWarning, ...]:
     """Screen the dependences of a ranking."""
     found = computed.dependences
-    named = {f"{x} ~ {y}": row for (x, y), row in zip(found.pairs, found.psi, strict=True)}
+    each = np.eye(len(found.pairs))
+    named = {f"{x} ~ {y}": weights for (x, y), weights in zip(found.pairs, each, strict=True)}
     return (
         *_independence(computed.influence, found, found.n_observations),
         *_many_for_few(found),
         *_small_for_normalised(found),
         *_nearly_copies(found),
-        *_neighbours(computed, found.psi - found.psi.mean(axis=0)),
-        *_influential(computed.provenance.rows, named),
+        *_neighbours(computed, each - each.mean(axis=0)),
+        *_influential(computed.provenance.rows, found, named),
     )
 
 
-def _neighbours(computed: Computed, psi: FloatArray) -> Iterable[ReldepWarning]:
-    return () if computed.neighbours is None else computed.neighbours.cautions(psi)
+def _neighbours(computed: Computed, weights: FloatArray) -> Iterable[ReldepWarning]:
+    if computed.neighbours is None:
+        return ()
+    return computed.neighbours.cautions(weights @ computed.dependences.psi)
+
+
+def _in_pieces_order(found: Dependences, weights: FloatArray) -> Iterable[DependentRowsWarning]:
+    """Notice rows next to each other that act alike, where the rows are not held."""
+    if found.keeps_rows:
+        return
+    correlation = found.lag_correlation(weights)
+    if correlation > max(ALIKE_INFLUENCE, INFLUENCE_DEVIATIONS / np.sqrt(found.n_observations)):
+        yield DependentRowsWarning(
+            f"rows next to each other act alike (correlation {correlation:.2f}). If the rows are "
+            "a series in time, or several belong to one subject, the p-value is too small.",
+            "Keep one row of each subject; if the files are only sorted, ignore this.",
+        )
 
 
 def _independence(
@@ -353,16 +370,16 @@ def _many_for_few(found: Dependences) -> Iterable[SmallSampleWarning]:
 
 
 def _influential(
-    rows: Rows, psi: Mapping[str, FloatArray]
+    rows: Rows, found: Dependences, named: Mapping[str, FloatArray]
 ) -> Iterable[InfluentialObservationWarning]:
     bar = max(INFLUENTIAL_SHARE, INFLUENTIAL_TIMES_AVERAGE / len(rows))
     words = []
-    for name, values in psi.items():
-        shares = variance_shares(values)
-        top = int(np.argmax(shares))
-        if shares[top] > bar:
-            share = percent(round(float(shares[top]), 2))
-            words.append(f"{rows.name(top)} carries {share} of the variance of {name}")
+    for name, weights in named.items():
+        share, top = found.largest_share(weights)
+        if share > bar:
+            words.append(
+                f"{rows.name(top)} carries {percent(round(share, 2))} of the variance of {name}"
+            )
     if words:
         yield InfluentialObservationWarning(
             listed(words, 5), "look at it, and at the answer without it."

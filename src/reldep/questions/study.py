@@ -11,6 +11,7 @@ import numpy as np
 from reldep.data.dataset import Dataset, read_clusterings, read_dataset
 from reldep.data.inspection import check_values_outside, near_copies
 from reldep.data.objects import native_name
+from reldep.data.partitions import PiecesOf
 from reldep.engine import Influence, Pair, Plan, compute_influence, plan
 from reldep.engine.feature_residuals import FeatureResiduals
 from reldep.engine.influence import make_job
@@ -267,6 +268,10 @@ def read_study(
     among : sequence of str, optional
         All variables that the user passed, where the blocks are only some of them.
     """
+    if any(isinstance(data, PiecesOf) for data in blocks.values()):
+        from reldep.questions.partitioned import read_partitioned
+
+        return read_partitioned(blocks, settings, roles=roles, among=among)
     names = list(blocks)
     specs = assign(settings.kernel, names, roles=roles, among=among, measure=settings.measure)
     if settings.standardize:

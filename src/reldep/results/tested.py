@@ -174,6 +174,11 @@ class Result(Answer):
         ndarray, shape (n_observations,)
             They sum to 0; independent rows have the variance ``Σ psi² / n²``.
         """
+        if not self.dependences.keeps_rows:
+            raise InputError(
+                "what every row adds is not kept of data in partitions.",
+                "Read the rows you need into a data frame, and pass that.",
+            )
         return np.asarray(self.weights @ self.dependences.psi)
 
     def influential(self, k: int = 10) -> Any:
@@ -289,13 +294,16 @@ class Result(Answer):
 
     def sections(self) -> tuple[Section, ...]:
         """Show which observations drive the estimate, and what is left without them."""
+        planning = Section("Planning", "planning", self, paragraphs=(self.plan_in_words(),))
+        if not self.dependences.keeps_rows:
+            return (planning,)
         k = min(TOP, self.n_observations)
         columns = self._influential(k)
         noun, rows = self.provenance.rows.noun, self.provenance.rows
         names = ", ".join(map(str, columns[noun]))
         shares = [f"{share:.1%}" for share in columns["share"]]
         return (
-            Section("Planning", "planning", self, paragraphs=(self.plan_in_words(),)),
+            planning,
             Section(
                 "Most influential observations",
                 "influential",

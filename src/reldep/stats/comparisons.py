@@ -112,7 +112,8 @@ def compare_many(
     df = pooled_degrees(found.kurtosis, found.n, found.most_df)
     largest = float(found.null_variance.max(initial=0.0))
     kept = np.flatnonzero(found.null_variance > TIE * largest)
-    if lifted and len(kept):
+    # Rows that are not held are so many that their variances have no noise to be lifted for.
+    if lifted and jackknife.keeps_rows and len(kept):
         chosen = np.linspace(0, len(kept) - 1, min(len(kept), ROWS_FOR_SHARE)).astype(np.int64)
         rows = (
             jackknife.deviations[first[kept[chosen]]] - jackknife.deviations[second[kept[chosen]]]

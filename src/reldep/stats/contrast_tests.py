@@ -43,7 +43,11 @@ def contrast_test(jackknife: Jackknife, weights: FloatArray) -> TTest:
     variance = max(whole - jackknife.excess * part, part)
     if whole <= ROUNDING * float(w**2 @ jackknife.variances()[used]):
         variance = 0.0
-    df = degrees_of_freedom(_kurtosis(deviations), n, jackknife.most_df)
+    kurtosis = _kurtosis(deviations)
+    if not jackknife.keeps_rows and whole > 0:
+        fourth = float(jackknife.fourth_powers(weights[None])[0])
+        kurtosis = np.array(n * fourth / float(deviations @ deviations) ** 2)
+    df = degrees_of_freedom(kurtosis, n, jackknife.most_df)
     error = math.sqrt(variance)
     return TTest(float(w @ jackknife.values[used]), error, float(df), error)
 

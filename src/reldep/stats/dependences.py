@@ -11,7 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from reldep.stats.comparisons import (
 )
 from reldep.stats.contrast_tests import contrast_test, split_test
 from reldep.stats.covariance import INDEPENDENT_ROWS, RowDependence, is_negligible
+from reldep.stats.diagnostics import variance_shares
 from reldep.stats.differences import TTest
 from reldep.stats.joint_draws import critical_value
 from reldep.stats.score_intervals import single_interval
@@ -64,6 +65,9 @@ class Dependences(ABC):
     values: FloatArray
     psi: FloatArray
     rows: RowDependence
+
+    keeps_rows: ClassVar[bool] = True
+    """Whether `psi` has a column for every observation, or only their sums of products."""
 
     @property
     def n_observations(self) -> int:
@@ -128,6 +132,18 @@ class Dependences(ABC):
     def without(self, rows: IntArray) -> FloatArray | None:  # noqa: ARG002
         """Give all values without some rows, where that is known exactly."""
         return None
+
+    def lag_correlation(self, weights: FloatArray) -> float:
+        """Correlate the influence on a weighted sum with that of the next row."""
+        psi = weights @ self.psi
+        energy = float(psi @ psi)
+        return float(psi[1:] @ psi[:-1]) / energy if energy > 0 else 0.0
+
+    def largest_share(self, weights: FloatArray) -> tuple[float, int]:
+        """Give the largest share of a row in the variance of a weighted sum, and the row."""
+        shares = variance_shares(weights @ self.psi)
+        top = int(np.argmax(shares))
+        return float(shares[top]), top
 
     def n_units(self) -> int:
         """Give the number of units that vary independently: rows, clusters or blocks."""

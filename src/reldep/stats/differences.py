@@ -166,6 +166,10 @@ def compare_pairs(jackknife: Jackknife, first: IntArray, second: IntArray) -> Di
         return a * a * own_second[first] + b * b * own_second[second] - 2.0 * a * b * crossed
 
     moments = _moments(jackknife.deviations, first, second, slopes)
+    if not jackknife.keeps_rows:
+        rows, weights = np.arange(len(first)), np.zeros((len(first), len(jackknife.values)))
+        weights[rows, first], weights[rows, second] = slopes.base_first, -slopes.base_second
+        moments = moments._replace(fourth=jackknife.fourth_powers(weights))
     factor = (n - 1) / n
     plain, base, root = (factor * part for part in (moments.plain, moments.base, moments.root))
     second_plain = component(1.0, 1.0)

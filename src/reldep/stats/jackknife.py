@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -65,6 +65,9 @@ class Jackknife:
     order: int = ORDER
     most_df: float = inf
 
+    keeps_rows: ClassVar[bool] = True
+    """Whether `deviations` has a column for every unit, or only their sums of products."""
+
     @property
     def n(self) -> int:
         """The number of units that were left out in turn."""
@@ -93,6 +96,11 @@ class Jackknife:
     def covariance(self) -> FloatArray:
         """Give the jackknife covariance of the values, ``(n-1)/n J J'``."""
         return np.asarray((self.n - 1) / self.n * self.deviations @ self.deviations.T)
+
+    def fourth_powers(self, weights: FloatArray) -> FloatArray:
+        """Sum the fourth powers of weighted sums of deviations, one for each row of weights."""
+        squares = (weights @ self.deviations) ** 2
+        return np.asarray(np.einsum("ij,ij->i", squares, squares))
 
     def second_matrix(self) -> FloatArray:
         """Give the covariance of the second component as a matrix."""

@@ -137,6 +137,8 @@ def own_kurtosis(jackknife: Jackknife) -> FloatArray:
     """Give the kurtosis of the deviations of every dependence."""
     squares = jackknife.deviations**2
     second, fourth = squares.sum(axis=1), np.einsum("ij,ij->i", squares, squares)
+    if not jackknife.keeps_rows:
+        fourth = jackknife.fourth_powers(np.eye(len(second)))
     kurtosis = np.full(len(second), 3.0)
     np.divide(jackknife.n * fourth, second**2, out=kurtosis, where=second > 0)
     return kurtosis
