@@ -125,7 +125,9 @@ def open_partitions(data: Any, memory: int) -> Partitions | None:
     memory : int
         Bytes that are available.
     """
-    if type(data).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(data, "npartitions"):
+    if type(data).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(
+        data, "npartitions"
+    ):
         return _from_dask(data)
     if not isinstance(data, (str, os.PathLike)):
         return None
@@ -135,7 +137,7 @@ def open_partitions(data: Any, memory: int) -> Partitions | None:
         return _from_files(text, _parquet_files(path))
     if glob.has_magic(text) and not path.exists():
         # In a fixed order: the file system's own may change, and the sums with it.
-        return _from_files(text, sorted(map(Path, glob.glob(text))))
+        return _from_files(text, sorted(map(Path, glob.glob(text))))  # noqa: PTH207
     if path.suffix.lower() in (".parquet", ".pq") and path.is_file():
         is_large = path.stat().st_size > memory / 4
         return _from_files(text, [path]) if is_large else None
@@ -225,8 +227,10 @@ def _dask_kind(dtype: Any) -> ColumnType:
         return ColumnType.INTEGER
     if kind == "f":
         return ColumnType.NUMBER
-    return ColumnType.TEXT if text in ("object", "string", "str") or "string" in text else (
-        ColumnType.OTHER
+    return (
+        ColumnType.TEXT
+        if text in ("object", "string", "str") or "string" in text
+        else (ColumnType.OTHER)
     )
 
 
@@ -237,6 +241,10 @@ class PiecesOf:
     partitions: Partitions
     columns: tuple[str, ...]
     where: str | None = None
+
+    def __getitem__(self, name: str) -> PiecesOf:
+        """Take one of the columns."""
+        return PiecesOf(self.partitions, (name,), self.where)
 
 
 @dataclass(frozen=True, eq=False)

@@ -145,7 +145,9 @@ def scan_piece(layout: Layout, piece: Any, number: int, seed: int) -> Scan:
     complete = frame.drop_nulls()
     n = len(complete)
     numbers = [variable for variable, kind in layout.kinds.items() if kind == "number"]
-    values = {variable: complete.select(_names(layout, variable)).to_numpy() for variable in numbers}
+    values = {
+        variable: complete.select(_names(layout, variable)).to_numpy() for variable in numbers
+    }
     keys = Block(number, {}, np.empty(n, dtype=np.int64), n).keys(seed)
     rows = complete.drop(PLACE)
     return Scan(
@@ -154,10 +156,7 @@ def scan_piece(layout: Layout, piece: Any, number: int, seed: int) -> Scan:
         n,
         {variable: int(count or 0) for variable, count in gaps.items()},
         {variable: part.sum(axis=0) for variable, part in values.items()},
-        {
-            variable: np.abs(part).max(axis=0, initial=0.0)
-            for variable, part in values.items()
-        },
+        {variable: np.abs(part).max(axis=0, initial=0.0) for variable, part in values.items()},
         {
             variable: _counted(rows[f"{variable}\0{0}"])
             for variable, kind in layout.kinds.items()

@@ -218,9 +218,7 @@ class _Request:
                     "Leave it out, or read the rows you need into a data frame, and pass that.",
                 )
         columns = self._blocks(data.columns, data.name)
-        blocks = {
-            name: PiecesOf(data, tuple(block), self.where) for name, block in columns.items()
-        }
+        blocks = {name: PiecesOf(data, tuple(block), self.where) for name, block in columns.items()}
         return Selection(blocks, columns, Rows.of(0))
 
     def from_frame(self, data: Any, options: ReadingOptions) -> Selection:

@@ -191,7 +191,7 @@ class MovesOnLine:
         cls, scale: LineScale, median: float, factor: float, density: float
     ) -> MovesOnLine:
         """Follow the median: a row moves it by ``-2 (F_i - mean F) / f``."""
-        means, up_to = scale._atoms  # noqa: SLF001
+        means, up_to = scale._atoms
         weights = np.diff(up_to, prepend=0.0)
         mean = float(weights @ scale.shares_within(means, median)) / scale.n
         return cls(scale, median, mean, -2.0 * factor / density)

@@ -104,7 +104,7 @@ class DaskPieces:
 
     def total(self, one_pass: Callable[[Any, int], Sums]) -> Sums:
         """Add what a pass makes of every piece, a few at a time, where the pieces are."""
-        from dask import delayed
+        from dask.delayed import delayed
 
         # Once for all tasks: pivots and sums are sent to a worker only once.
         shared = delayed(one_pass, pure=False, traverse=False)
@@ -151,8 +151,10 @@ def pieces_of(partitions: Partitions, engine: Any) -> Pieces:
     """
     asks_for_dask = isinstance(engine, DaskEngine) or engine == "dask"
     if asks_for_dask:
-        client = engine.connected_client() if isinstance(engine, DaskEngine) else (
-            DaskEngine().connected_client()
+        client = (
+            engine.connected_client()
+            if isinstance(engine, DaskEngine)
+            else (DaskEngine().connected_client())
         )
         check_workers(client)
         return DaskPieces(partitions.pieces, client)

@@ -17,7 +17,6 @@ from reldep.engine.bandwidths import (
 )
 from reldep.engine.certificate import SummedCertificate
 from reldep.engine.line_scales import BinPass, LineScale, MovesOfSample, MovesOnLine
-from reldep.engine.lowrank import LowRank
 from reldep.engine.partitioned import (
     LabelFeatures,
     LinearFeatures,
@@ -49,9 +48,9 @@ if TYPE_CHECKING:
     from reldep.data.scanning import Scan
     from reldep.data.variables import FloatArray, Variable
     from reldep.engine.bandwidths import NamedProbe
-    from reldep.engine.partitioned import Mover, Observer, PairTotals, RowFeatures, RowSums
-    from reldep.engine.bandwidths import NamedProbe
     from reldep.engine.feature_passes import Factors
+    from reldep.engine.lowrank import LowRank
+    from reldep.engine.partitioned import Mover, Observer, PairTotals, RowFeatures, RowSums
     from reldep.engine.pieces import Pieces
     from reldep.engine.terms import Pair
     from reldep.kernels.base import FittedKernel, Kernel
@@ -157,9 +156,7 @@ class Streaming:
             f"the kernel {type(kernel).__name__} of {name} needs all rows in one place.", POSSIBLE
         )
 
-    def _with_bandwidth(
-        self, name: str, kernel: BandwidthKernel, line: LineScale | None
-    ) -> Fitted:
+    def _with_bandwidth(self, name: str, kernel: BandwidthKernel, line: LineScale | None) -> Fitted:
         """Choose the bandwidth by all rows of one column, or by the sample of several."""
         variable = self.variables[name]
         points = Points.of(variable)  # type: ignore[arg-type]
@@ -217,8 +214,9 @@ class Streaming:
         bound = np.full(len(points), float(farthest @ farthest))
         whole: FittedKernel = replace(base, points=replace(points, squared_norms=bound))
         if isinstance(sample, FittedGaussians):
-            whole = FittedGaussians.of(replace(base, points=replace(points, squared_norms=bound)),
-                                       sample.ratios)
+            whole = FittedGaussians.of(
+                replace(base, points=replace(points, squared_norms=bound)), sample.ratios
+            )
         between = Between.of(whole)
         if between is None or not is_positive(whole):
             raise InputError(
@@ -230,7 +228,9 @@ class Streaming:
             )
         except RankTooHighError:
             raise _too_many(name, sample, self.engine.most_features) from None
-        light = replace(between, recipe=replace(between.recipe, columns=between.recipe.columns[:, :1]))
+        light = replace(
+            between, recipe=replace(between.recipe, columns=between.recipe.columns[:, :1])
+        )
         one = PivotFeatures(replace(pivots, between=light), origin, points.unit, np.empty(0))
         return one.with_pivots(one.pivots, values)
 
@@ -261,7 +261,8 @@ class Streaming:
         """Give what a unit of each bandwidth adds to the HSIC of every pair."""
         samples = {name: one.sample for name, one in self.fitted.items()}
         probes = tuple(
-            probe for probe in named_probes(samples, pairs)
+            probe
+            for probe in named_probes(samples, pairs)
             if self.fitted[probe.variable].mover is not None
         )
         if not probes:
@@ -293,7 +294,7 @@ class Streaming:
             slopes,
             observer,
         )
-        found = self.pieces.total(BlockPass(self.layout, one_pass))
+        found: RowSums = self.pieces.total(BlockPass(self.layout, one_pass))
         if found.observed is None or found.observed.n != self.n:
             raise InputError(
                 "the data changed while they were read: not every pass saw the same rows.",

@@ -14,6 +14,7 @@ from reldep.exceptions import (
     CopyWarning,
     DataWarning,
     DegenerateWarning,
+    DependentRowsWarning,
     IndependenceWarning,
     InfluentialObservationWarning,
     MeasureWarning,

@@ -20,6 +20,7 @@ from reldep.results.one_dependence import Dependence
 from reldep.stats.estimation import estimate_dependences
 from reldep.stats.independence import IndependenceTest, independence_test, permutation_test
 from reldep.stats.measures import pairs_needed
+from reldep.stats.screening import unbiased_correlation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -144,8 +145,7 @@ def _independence(
         return conditional_independence(study.residuals, pair, computed.influence.hsic(pair))
     if study.rows.any:
         return dependent_independence(study, pair, computed.dependences, n_permutations)
-    correlation = estimate_dependences(computed.influence, [pair], "cka").values[0]
-    by_law = independence_test(float(correlation), len(study.dataset))
+    by_law = independence_test(unbiased_correlation(computed.influence, pair), len(study.dataset))
     if n_permutations is None:
         return by_law
     permuted = study.shuffled_hsics(pair, n_permutations)

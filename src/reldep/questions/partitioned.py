@@ -16,8 +16,13 @@ from reldep.data.scanning import KEY, with_categories
 from reldep.data.variables import Labels, Mixed, Numeric
 from reldep.engine.dask import DaskEngine
 from reldep.engine.influence import Influence
-from reldep.engine.lowrank import ESTIMATE_ERROR, LEAST_TOLERANCE, STANDARD_ERROR_ERROR, TIGHTENED
-from reldep.engine.lowrank import LowRank
+from reldep.engine.lowrank import (
+    ESTIMATE_ERROR,
+    LEAST_TOLERANCE,
+    STANDARD_ERROR_ERROR,
+    TIGHTENED,
+    LowRank,
+)
 from reldep.engine.pieces import ScanPass, pieces_of
 from reldep.engine.streaming import MOST_FEATURES, POSSIBLE, Streaming
 from reldep.engine.terms import canonical
@@ -182,7 +187,10 @@ class PartitionedStudy(Study):
         )
 
     def influence(self, pairs: Any, *, means: Any = None) -> Influence:  # noqa: ARG002
-        raise InputError("A value for every row is not held in partitions.", WAY_OUT)
+        raise InputError(
+            "a value for every row is not held in partitions.",
+            "Read the rows you need into a data frame, and pass that.",
+        )
 
     def shuffled_hsics(self, pair: Any, n_permutations: int) -> Any:  # noqa: ARG002
         raise InputError(
@@ -248,10 +256,15 @@ def read_partitioned(
     """
     first = next(iter(blocks.values()))
     if not all(isinstance(block, PiecesOf) for block in blocks.values()):
-        raise InputError("some variables are in partitions and others are not.", WAY_OUT)
+        raise InputError(
+            "some variables are in partitions and others are not.",
+            "Name columns of the same data for all of them.",
+        )
     _check_settings(settings)
     engine = _low_rank_engine(settings.engine)
-    specs = assign(settings.kernel, list(blocks), roles=roles, among=among, measure=settings.measure)
+    specs = assign(
+        settings.kernel, list(blocks), roles=roles, among=among, measure=settings.measure
+    )
     table = first.partitions
     kinds = {name: _kind(block, specs[name], name) for name, block in blocks.items()}
     layout = Layout(
@@ -292,7 +305,8 @@ def _check_settings(settings: Settings) -> None:
     for name in ("clusters", "max_lag", "given"):
         if getattr(settings, name) is not None:
             raise InputError(
-                [Option(name), " needs all rows in one place, which partitions are not."], WAY_OUT
+                [Option(name), " needs all rows in one place, which partitions are not."],
+                "Leave it out, or read the rows you need into a data frame, and pass that.",
             )
     if settings.standardize:
         raise InputError(
@@ -391,7 +405,9 @@ def _kernels(
     specs: Mapping[str, Any], dataset: Dataset, kinds: Mapping[str, str]
 ) -> tuple[dict[str, Any], tuple[ReldepWarning, ...]]:
     """Give every variable its kernel, and say where it is not the one it would get in memory."""
-    found, changed, notes = {}, [], []
+    found: dict[str, Any] = {}
+    changed: list[str] = []
+    notes: list[ReldepWarning] = []
     for name, variable in dataset.variables.items():
         spec = specs[name]
         kernel = as_kernel(spec, variable)

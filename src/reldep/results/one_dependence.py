@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from reldep.data.checks import MINIMUM_OBSERVATIONS, check_count, check_level
+from reldep.exceptions import InputError, Option
 from reldep.results.tested import Result
 from reldep.stats.estimation import estimate_dependences
 from reldep.stats.independence import (
@@ -104,6 +105,11 @@ class Dependence(Result):
     def _correlation(self) -> tuple[float, float]:
         """Give the unbiased correlation and the deviation due to one observation."""
         found = self.dependences
+        if self.measure == "hsic" and not found.keeps_rows:
+            raise InputError(
+                "a plan from the HSIC of data in partitions has no scale",
+                ["use ", Option("measure", "cka"), "."],
+            )
         if self.measure == "hsic":
             rows = self.provenance.dependence
             found = estimate_dependences(self.influence, self.pairs, "cka", self.variance, rows)

@@ -59,7 +59,7 @@ def measure_gradient(
 def _energy_row(influence: Influence, hsics: FloatArray, name: str) -> int:
     """Find the self-pair of a variable and check that one can divide by its HSIC."""
     row = influence.row((name, name))
-    _check_energy(name, float(hsics[row]))
+    check_energy(name, float(hsics[row]))
     return row
 
 
@@ -82,7 +82,8 @@ def not_computed(variance: str) -> InputError:
     )
 
 
-def _check_energy(name: str, energy: float) -> None:
+def check_energy(name: str, energy: float) -> None:
+    """Refuse a variable whose HSIC with itself one cannot divide by."""
     if not energy > 0:
         raise InputError(
             f"the HSIC of {name} with itself is {energy:.3g}, so a normalised measure (cka, dcor) "

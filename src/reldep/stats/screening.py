@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 
 from reldep.stats.independence import independence_pvalues_of
-from reldep.stats.measures import NORMALISED
+from reldep.stats.measures import NORMALISED, check_energy
 from reldep.stats.second_order import second_component
 
 if TYPE_CHECKING:
@@ -63,6 +63,16 @@ def independence_pvalues(influence: Influence, pairs: Sequence[Pair], n: int) ->
     screened = independence_pvalues_of(np.array(correlations, dtype=np.float64), n)
     found |= dict(zip(known, screened.tolist(), strict=True))
     return {pair: found[pair] for pair in pairs if pair in found}
+
+
+def unbiased_correlation(influence: Influence, pair: Pair) -> float:
+    """Give ``H_xy / √(H_xx H_yy)``, from HSICs alone."""
+    x, y = pair
+    energies = []
+    for name in pair:
+        energies.append(influence.hsic((name, name)))
+        check_energy(name, energies[-1])
+    return influence.hsic((x, y)) / float(np.sqrt(energies[0] * energies[1]))
 
 
 def second_order_share(

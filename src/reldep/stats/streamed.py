@@ -223,7 +223,7 @@ class Moments:
         square = v[:, i] * v[:, j] * np.where(i == j, 1.0, 2.0)
         powers = np.einsum("ki,ij,kj->k", square, self._centred[1 + p :, 1 + p :], square)
         # A fourth power is at least the squared second by n, whatever rounding says.
-        return np.maximum(powers, self.second(weights) ** 2 / self.sums.n)
+        return np.asarray(np.maximum(powers, self.second(weights) ** 2 / self.sums.n))
 
     def root(self) -> FloatArray:
         """Give D, shape (p, p), with ``D D'`` the sums of products of the deviations."""
@@ -238,7 +238,7 @@ class Moments:
             root = root_of(related)
         root = scale[:, None] * root
         root[1:] += root[0]
-        return root
+        return np.asarray(root)
 
     def lag_correlation(self, weights: FloatArray) -> float:
         """Correlate a weighted sum with itself in the next row."""
@@ -251,7 +251,9 @@ class Moments:
 
         It is known of single dependences and of differences; 0 of other contrasts.
         """
-        for form, square, place in zip(self.forms, self.sums.largest, self.sums.places, strict=True):
+        for form, square, place in zip(
+            self.forms, self.sums.largest, self.sums.places, strict=True
+        ):
             if np.array_equal(form, weights) or np.array_equal(form, -weights):
                 energy = float(self.second(weights[None])[0])
                 share = float(square) / energy if energy > 0 else 0.0
