@@ -15,7 +15,7 @@ from reldep.engine import LowRank
 from reldep.exceptions import DroppedRowsWarning, InputError, ReldepWarning
 from reldep.kernels import Gaussian, Gaussians, Laplace
 
-N = 2_400
+N = 1_800
 
 
 @pytest.fixture(autouse=True)
@@ -98,8 +98,8 @@ def test_the_median_of_a_column_is_found_to_a_bin(files, rows):
 
 
 def test_the_default_kernel_says_that_it_is_another(files):
-    with pytest.warns(ReldepWarning, match="Gaussian kernels at several scales"):
-        found = reldep.compare("x", "y", "z", data=files)
+    found = reldep.compare("x", "y", "z", data=files)
+    assert any("Gaussian kernels at several scales" in str(one) for one in found.warnings)
     assert found.provenance.kernels["x"]["kernel"].startswith("Gaussians")
     assert found.provenance.engine == "lowrank, in pieces"
 
@@ -156,18 +156,18 @@ def test_conditions_and_missing_values_leave_rows_out(tmp_path, rows):
         z=pl.when(place % 70 == 0).then(float("nan")).otherwise(pl.col("z")),
     )
     files = write(tmp_path / "gaps", gaps)
-    with pytest.raises(InputError, match=r"y has missing values in 48 of 2,400 rows"):
+    with pytest.raises(InputError, match=r"y has missing values in 36 of 1,800 rows"):
         reldep.compare("x", "y", "z", data=files, kernel=Gaussian(1.0))
     options = {"kernel": Gaussian(1.0), "missing": "drop", "where": "group != 'low'"}
-    with pytest.warns(DroppedRowsWarning, match="incomplete observations were dropped"):
-        found = reldep.compare("x", "y", "z", data=files, **options)
+    found = reldep.compare("x", "y", "z", data=files, **options)
+    assert any(isinstance(one, DroppedRowsWarning) for one in found.warnings)
     same(found, reldep.compare("x", "y", "z", data=gaps, **options))
     assert found.provenance.n_dropped > 0
 
 
 def test_a_label_that_only_the_last_file_has_counts(tmp_path, rows):
     last = rows.with_columns(
-        pl.when(pl.int_range(pl.len()) >= 2_300)
+        pl.when(pl.int_range(pl.len()) >= 1_700)
         .then(pl.lit("new"))
         .otherwise(pl.col("group"))
         .alias("group")

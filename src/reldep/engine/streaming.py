@@ -257,7 +257,7 @@ class Streaming:
         factors, totals = all_factors(sums, self.n, features)
         return FeatureTotals(features, factors, totals)
 
-    def slopes(self, pairs: Sequence[Pair], totals: FeatureTotals) -> dict[str, FloatArray]:
+    def slopes(self, pairs: Sequence[Pair]) -> dict[str, FloatArray]:
         """Give what a unit of each bandwidth adds to the HSIC of every pair."""
         samples = {name: one.sample for name, one in self.fitted.items()}
         probes = tuple(

@@ -145,7 +145,7 @@ class PartitionedStudy(Study):
         observer = deviations_of(
             numbered, hsics, measure, stream.n, leaves_out=variance == "jackknife"
         )
-        slopes = stream.slopes(rows, totals) if variance in FOLLOWS_BANDWIDTHS else {}
+        slopes = stream.slopes(rows) if variance in FOLLOWS_BANDWIDTHS else {}
         found = stream.rows(rows, totals, observer, slopes)
         dependences = streamed_dependences(
             pairs, measure, variance, observer, found.observed, numbered, stream.scan.n_rows
