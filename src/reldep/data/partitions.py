@@ -204,7 +204,7 @@ def _common_columns(schemas: Mapping[str, Mapping[str, pl.DataType]]) -> dict[st
 
 
 def _from_dask(data: Any) -> Partitions:
-    if not hasattr(data, "columns"):
+    if not hasattr(data, "columns") or getattr(data, "ndim", 0) != 2:
         raise InputTypeError(
             "data is a dask series or array.", "Pass a dask data frame, and name its columns."
         )

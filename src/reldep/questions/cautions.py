@@ -14,7 +14,6 @@ from reldep.exceptions import (
     CopyWarning,
     DataWarning,
     DegenerateWarning,
-    DependentRowsWarning,
     IndependenceWarning,
     InfluentialObservationWarning,
     MeasureWarning,
@@ -27,7 +26,7 @@ from reldep.kernels.documents import Text
 from reldep.kernels.median import MedianDistance
 from reldep.kernels.radial import FittedRadial
 from reldep.kernels.strings import strings_of
-from reldep.questions.row_cautions import ALIKE_INFLUENCE, INFLUENCE_DEVIATIONS
+from reldep.questions.row_cautions import in_pieces_order
 from reldep.stats import student
 from reldep.stats.estimation import estimate_dependences
 from reldep.stats.measures import NORMALISED, SECOND_ORDER
@@ -198,7 +197,7 @@ def cautions_about_contrast(
         *_small_for_normalised(found),
         *_nearly_copies(found),
         *_neighbours(computed, weights[None]),
-        *_in_pieces_order(found, weights),
+        *in_pieces_order(found, weights),
         *_influential(computed.provenance.rows, found, {"the estimate": weights}),
     )
 
@@ -210,7 +209,7 @@ def cautions_about_dependence(computed: Computed) -> tuple[ReldepWarning, ...]:
         *_small_for_normalised(found),
         *_nearly_copies(found),
         *_neighbours(computed, weights[None]),
-        *_in_pieces_order(found, weights),
+        *in_pieces_order(found, weights),
         *_influential(computed.provenance.rows, found, {"the estimate": weights}),
     )
 
@@ -234,19 +233,6 @@ def _neighbours(computed: Computed, weights: FloatArray) -> Iterable[ReldepWarni
     if computed.neighbours is None:
         return ()
     return computed.neighbours.cautions(weights @ computed.dependences.psi)
-
-
-def _in_pieces_order(found: Dependences, weights: FloatArray) -> Iterable[DependentRowsWarning]:
-    """Notice rows next to each other that act alike, where the rows are not held."""
-    if found.keeps_rows:
-        return
-    correlation = found.lag_correlation(weights)
-    if correlation > max(ALIKE_INFLUENCE, INFLUENCE_DEVIATIONS / np.sqrt(found.n_observations)):
-        yield DependentRowsWarning(
-            f"rows next to each other act alike (correlation {correlation:.2f}). If the rows are "
-            "a series in time, or several belong to one subject, the p-value is too small.",
-            "Keep one row of each subject; if the files are only sorted, ignore this.",
-        )
 
 
 def _independence(

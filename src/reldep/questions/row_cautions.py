@@ -243,3 +243,16 @@ def _few_clusters(dataset: Dataset) -> Iterable[SmallSampleWarning]:
             f"only {n_clusters} clusters: p-values and intervals are approximate below "
             f"{FEW_CLUSTERS}."
         )
+
+
+def in_pieces_order(found: Dependences, weights: FloatArray) -> Iterable[DependentRowsWarning]:
+    """Notice rows next to each other that act alike, where the rows are not held."""
+    if found.keeps_rows:
+        return
+    correlation = found.lag_correlation(weights)
+    if correlation > max(ALIKE_INFLUENCE, INFLUENCE_DEVIATIONS / np.sqrt(found.n_observations)):
+        yield DependentRowsWarning(
+            f"rows next to each other act alike (correlation {correlation:.2f}). If the rows are "
+            "a series in time, or several belong to one subject, the p-value is too small.",
+            "Keep one row of each subject; if the files are only sorted, ignore this.",
+        )
