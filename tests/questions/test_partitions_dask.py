@@ -1,10 +1,8 @@
-"""Dask data frames: the numbers of one machine on a cluster, also when a worker dies."""
+"""Dask data frames: the numbers of one machine on a cluster."""
 
 from __future__ import annotations
 
 import gc
-import os
-import signal
 import warnings
 
 import numpy as np
@@ -14,7 +12,6 @@ import pytest
 
 import reldep
 from reldep.engine import DaskEngine, LowRank
-from reldep.engine.pieces import DaskPieces
 from reldep.exceptions import InputError, ReldepWarning
 from reldep.kernels import Gaussian
 
@@ -80,24 +77,6 @@ def test_files_are_read_by_the_workers(client, rows, tmp_path):
         pl.from_pandas(rows[500 * i : 500 * i + 500]).write_parquet(tmp_path / f"{i}.parquet")
     here = numbers(asked(tmp_path))
     np.testing.assert_allclose(numbers(asked(tmp_path, engine="dask")), here, rtol=1e-12)
-
-
-def test_a_worker_killed_in_mid_run_changes_nothing(client, rows, monkeypatch):
-    data = dd.from_pandas(rows, npartitions=8)
-    expected = numbers(asked(data, engine="dask"))
-    computed, passes = DaskPieces._computed, []
-
-    def with_a_death(self, root):
-        passes.append(root)
-        if len(passes) == 3:
-            pids = client.run(os.getpid)
-            os.kill(next(iter(pids.values())), signal.SIGKILL)
-        return computed(self, root)
-
-    monkeypatch.setattr(DaskPieces, "_computed", with_a_death)
-    found = numbers(asked(data, engine="dask"))
-    assert len(passes) >= 4
-    np.testing.assert_array_equal(found, expected)
 
 
 def test_partitions_may_be_empty_and_lack_what_others_have(client, rows):
