@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from reldep.kernels.base import FittedKernel
     from reldep.kernels.points import Points
 
-FOLLOWED_EXACTLY_UP_TO = 2_000
+# As long as whole matrices are held, see the planner.
+FOLLOWED_EXACTLY_UP_TO = 1_999
 
 # Slopes are taken within blocks of rows: about so many pairs in all, but not more rows in a block
 # than the most nor fewer than the least.
