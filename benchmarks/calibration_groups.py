@@ -157,9 +157,8 @@ is known to ±.01. The test is careful: its level lies between .03 and .04.
 
 The chance of any false claim at 5% in a scan of {sources} sources none of which depends more on one
 target than on the other, adjusted by the joint law of all sources ("single-step", the default,
-{simulations:,} draws of it) and by Holm's procedure; {scan_draws:,} samples, so that a rate of .05 is
-known to ±.03. Written by
-`benchmarks/calibration_groups.py`.
+{simulations:,} draws of it) and by Holm's procedure; {scan_draws:,} samples, so that a rate of .05
+is known to ±.03. Written by `benchmarks/calibration_groups.py`.
 
 {scans}
 """
