@@ -436,6 +436,20 @@ def test_many_rows_have_nearly_the_answer_of_whole_matrices(rng, monkeypatch, me
         assert share == pytest.approx(shares[1][name], abs=0.02)
 
 
+def test_rare_values_of_many_rows_are_not_missed(rng, monkeypatch):
+    monkeypatch.setattr("reldep.engine.covariates.DENSE_UP_TO", 500)
+    w, u = rng.normal(size=(2, 2_000))
+    rare = np.zeros(2_000)
+    rare[rng.choice(2_000, 8, replace=False)] = 1.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = reldep.dependence(rare, 3 * rare + u, given=w)
+        whole = reldep.dependence(rare, 3 * rare + u, given=w, engine="dense")
+    # Eight rows decide, and the features smooth the kernel of the other variable a little.
+    assert found.estimate == pytest.approx(whole.estimate, rel=0.25)
+    assert found.pvalue < 0.05
+
+
 def test_more_rows_than_features_have_room_for_are_refused(monkeypatch):
     monkeypatch.setattr("reldep.engine.residuals.MOST_ROWS", 100)
     x, y, w = np.random.default_rng(0).normal(size=(3, 101))

@@ -24,7 +24,7 @@ from reldep.kernels.machine import available_memory, in_words
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reldep.data.variables import FloatArray, Variable
+    from reldep.data.variables import FloatArray, IntArray, Variable
     from reldep.engine.covariates import Covariates, Regression
     from reldep.kernels.base import FittedKernel
 
@@ -171,9 +171,8 @@ def features_of(kernel: FittedKernel, n_landmarks: int = LANDMARKS, seed: int = 
     if own is not None and own.shape[1] <= n_landmarks:
         dense = own if isinstance(own, np.ndarray) else own.toarray()
         return np.asarray(dense, dtype=np.float64)
-    n = len(kernel)
-    chosen = np.random.default_rng(seed).choice(n, min(n_landmarks + 1, n), replace=False)
-    everything = slice(0, n)
+    chosen = _landmarks(kernel, n_landmarks, seed)
+    everything = slice(0, len(kernel))
     values = np.concatenate([kernel(slice(i, i + 1), everything) for i in chosen.tolist()])
     values -= values[:1].copy()
     values -= values[:, chosen[:1]].copy()
@@ -181,6 +180,20 @@ def features_of(kernel: FittedKernel, n_landmarks: int = LANDMARKS, seed: int = 
     sizes, directions = np.linalg.eigh((among + among.T) / 2.0)
     kept = sizes > ROUNDING * sizes[-1]
     return np.asarray(values[1:].T @ (directions[:, kept] / np.sqrt(sizes[kept])))
+
+
+def _landmarks(kernel: FittedKernel, n_landmarks: int, seed: int) -> IntArray:
+    """Draw half of the rows at random; half stand evenly by their value with the first.
+
+    Rare values, as of a column with few ones, lie at an end and are not missed.
+    """
+    n = len(kernel)
+    drawn = np.random.default_rng(seed).choice(n, min(n_landmarks // 2 + 1, n), replace=False)
+    first = int(drawn[0])
+    order = np.argsort(kernel(slice(first, first + 1), slice(0, n))[0], kind="stable")
+    even = order[np.linspace(0, n - 1, min(n_landmarks // 2, n)).astype(np.int64)]
+    others = np.setdiff1d(np.concatenate([drawn[1:], even]), [first])
+    return np.concatenate([[first], others]).astype(np.int64)
 
 
 def check_memory(n_variables: int, covariates: Covariates) -> None:
