@@ -42,8 +42,8 @@ SECTION = """\
 
 Strong confounding by one covariate, or by two numbers and a label; two-sided tests at 5%. The null
 is true given w, but in a row that says "alternative". The marginal test, the first column of
-rates, answers another question and rejects nearly always. "No dependence" leaves nothing of x in either target
-once w is held fixed; "equal dependence" leaves the same in both. Written by
+rates, answers another question and rejects nearly always. "No dependence" leaves nothing of x in
+either target once w is held fixed; "equal dependence" leaves the same in both. Written by
 `benchmarks/calibration_given.py`. A rate of .05 is known to ±.02 from 400 samples.
 
 {table}
