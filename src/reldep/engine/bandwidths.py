@@ -42,7 +42,7 @@ FOLLOWED_EXACTLY_UP_TO = 1_999
 
 # Slopes are taken within blocks of rows: about so many pairs in all, but not more rows in a block
 # than the most nor fewer than the least.
-SLOPE_PAIRS = 1_000_000
+SLOPE_PAIRS = 650_000
 BLOCK_ROWS = (40, 500)
 
 # Numbers that a row of a block weighs when blocks are dealt out to threads.
