@@ -103,7 +103,8 @@ def test_names_and_cells_reach_no_terminal_as_commands(tmp_path):
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the peak from /proc")
 def test_the_memory_to_describe_wide_tables_allows_a_hundred_thousand_columns(tmp_path):
     n = 30_000
-    values = ",".join(str(i % 97) for i in range(n))
+    # Decimals: each has NaN to be looked for.
+    values = ",".join(str(i % 97 + 0.5) for i in range(n))
     with (tmp_path / "wide.csv").open("w") as file:
         file.write(",".join(f"c{i}" for i in range(n)) + "\n" + f"{values}\n" * 5)
     program = textwrap.dedent(
