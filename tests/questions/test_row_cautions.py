@@ -186,3 +186,14 @@ def test_a_target_with_hardly_any_noise_is_called_almost_a_copy():
     near = reldep.compare(x, x + 0.005 * rng.normal(size=80), z)
     assert said(near, CopyWarning, "almost as dependent as copies of each other: source and first")
     assert not said(reldep.compare(x, x + 0.3 * rng.normal(size=80), z), CopyWarning)
+
+
+@pytest.mark.parametrize(
+    ("count", "rows", "fires"), [(20, 55, True), (20, 65, False), (5, 25, False)]
+)
+def test_few_rows_for_many_targets_are_named(count, rows, fires):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=rows)
+    targets = {f"t{i}": x + rng.normal(size=rows) for i in range(count)}
+    answer = reldep.rank(x, targets, n_simulations=500)
+    assert bool(said(answer, SmallSampleWarning, f"{count} targets and {rows}")) == fires

@@ -76,8 +76,9 @@ COPIED = 1.0 - 1e-9
 # Below this the older variances reject too often for normalised measures (.07 to .12 at 5%).
 SMALL_FOR_NORMALISED = 50
 
-# Rankings of so many targets on so few rows rarely tell them apart.
-MANY_TARGETS, FEW_FOR_MANY = 20, 50
+# A ranking of at least so many targets needs about this times the logarithm of their number of
+# rows: of 20 targets on 50 rows one in seven large differences was found, on 100 rows two in three.
+MANY_TARGETS, ROWS_FOR_MANY = 10, 20.0
 
 # Texts are called repeated below this share of different ones; and of unlike lengths if the ninth
 # decile of the number of words is so many times the first.
@@ -348,7 +349,7 @@ def _nearly_copies(found: Dependences) -> Iterable[CopyWarning]:
 
 def _many_for_few(found: Dependences) -> Iterable[SmallSampleWarning]:
     p, n = len(found.pairs), found.n_observations
-    if p >= MANY_TARGETS and n < FEW_FOR_MANY:
+    if p >= MANY_TARGETS and n < ROWS_FOR_MANY * np.log(p):
         yield SmallSampleWarning(
             f"{p} targets and {n} observations: with so few, differences must be very large to "
             "stand out among so many.",
