@@ -21,7 +21,7 @@ from scipy.signal import lfilter
 from reldep.stats.between_groups import Groups
 from reldep.stats.clusters import ClusteredKernel, Clustering, cluster_jackknife
 from reldep.stats.dependent_independence import circular_test, cluster_independence
-from reldep.stats.dependent_rows import SHORTEST_SERIES, clustered_jackknife, time_blocks
+from reldep.stats.dependent_rows import clustered_jackknife, time_blocks
 from reldep.stats.differences import difference_test
 from reldep.stats.independence import independence_test
 from reldep.stats.jackknife import jackknife
@@ -184,12 +184,6 @@ def difference_cell(kind: str, name: str, draws: int) -> Counter[str]:
             sample = series(rng, m, memory, law)
             codes = time_blocks(m)
         count_differences(sample, codes, kind == "series", events)
-        if kind == "series" and len(codes) < SHORTEST_SERIES:
-            # As it was before: blocks of the size that series of up to 200 rows have.
-            clustering = Clustering.of(np.arange(len(codes)) * 8 // len(codes), by_rows=True)
-            kernels, _ = clustered_kernels(sample, clustering)
-            earlier = cluster_jackknife(kernels, PAIRS, "cka", clustering)
-            events["8 blocks"] += difference_test(earlier, 0, 1).pvalue() < LEVEL
     return events
 
 

@@ -42,7 +42,7 @@ def page() -> str:
             words.COVERAGE.format(table=coverage_table(rows)),
             words.POWER.format(table=power_table()),
             words.RANKINGS.format(table=tables.ranking_table()),
-            *([words.SCALES.format(table=tables.scales_table())] if scales else []),
+            *([_scales()] if scales else []),
             words.CLUSTERS.format(table=tables.dependent_table("clusters")),
             words.SERIES.format(table=tables.dependent_table("series")),
             words.INDEPENDENCE.format(table=tables.independence_table()),
@@ -60,6 +60,10 @@ def page() -> str:
             ),
         ]
     )
+
+
+def _scales() -> str:
+    return words.SCALES.format(table=tables.scales_table(), samples=tables.scales_samples())
 
 
 def level(rates: Rates, law: str, m: int, setting: str, method: str) -> float | None:

@@ -98,6 +98,13 @@ def scales_table() -> str:
     return markdown(["law", "rows", *quantities], body)
 
 
+def scales_samples() -> str:
+    """Say how many samples there are of each law and size."""
+    draws = Tally("calibration_scales").draws().values()
+    low, high = min(draws), max(draws)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
 def dependent_table(kind: str) -> str:
     rates = Rates(Tally("calibration_dependent").rows())
     names = list(dict.fromkeys(law for law, _, _, which, _ in rates.keys() if which == kind))  # noqa: SIM118
@@ -114,8 +121,6 @@ def dependent_table(kind: str) -> str:
         "from A, t",
         "**four different clusters, t**",
     ]
-    if kind == "series":
-        methods, header = (*methods, "8 blocks"), [*header, "the same with 8 blocks (earlier)"]
     body = [
         [
             _sizes_spaced(name.split(": ", 1)[1]),
