@@ -35,7 +35,7 @@ FEWEST_CLUSTERS = 4
 FEW_CLUSTERS = 40
 # Blocks of a series: more of them mean more power, fewer a better level under long memory.
 FEWEST_BLOCKS, MOST_BLOCKS = 6, 16
-SHORTEST_SERIES, SHORT_SERIES = 150, 200
+SHORT_SERIES = 200
 LAGS_IN_A_BLOCK = 3
 
 
@@ -108,16 +108,14 @@ def time_blocks(m: int, max_lag: int | None = None) -> IntArray:
         Number of rows, in time order.
     max_lag : int, optional
         How far the dependence reaches; blocks are then at least three times as long. By default
-        there are 6 blocks below 150 rows, 8 below 200 and 10 to 16 beyond.
+        there are 8 blocks below 200 rows and 10 to 16 beyond.
 
     Returns
     -------
     ndarray of int, shape (m,)
         The block of every row.
     """
-    count = min(10 + (m - SHORT_SERIES) // 200, MOST_BLOCKS)
-    if m < SHORT_SERIES:
-        count = FEWEST_BLOCKS if m < SHORTEST_SERIES else 8
+    count = 8 if m < SHORT_SERIES else min(10 + (m - SHORT_SERIES) // 200, MOST_BLOCKS)
     if max_lag is not None:
         longest = m // (LAGS_IN_A_BLOCK * (max_lag + 1))
         count = int(np.clip(longest, FEWEST_BLOCKS, MOST_BLOCKS))
