@@ -286,3 +286,8 @@ def test_whole_numbers_beyond_doubles_stay_different_labels(tmp_path):
     found = reldep.compare("x", "y", "c", data=files, kernel=kernel)
     words = frame.with_columns(pl.col("c").cast(pl.String).cast(pl.Categorical))
     same(found, reldep.compare("x", "y", "c", data=words, kernel=kernel))
+
+
+def test_a_kernel_for_numbers_is_refused_for_labels(files):
+    with pytest.raises(TypeError, match="kernel Gaussian cannot be used for group"):
+        reldep.compare("x", "y", "group", data=files, kernel="gaussian")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import signal
 import warnings
 
 import numpy as np
@@ -12,6 +14,7 @@ import pytest
 
 import reldep
 from reldep.engine import DaskEngine, LowRank
+from reldep.engine.pieces import DaskPieces
 from reldep.exceptions import InputError, ReldepWarning
 from reldep.kernels import Gaussian
 
@@ -106,3 +109,27 @@ def test_a_column_that_is_not_what_it_says_is_refused(client, rows):
     data = data.map_partitions(spoilt, meta=rows.iloc[:0], enforce_metadata=False)
     with pytest.raises(InputError, match=r"column 'y' holds values of the type String"):
         asked(data, engine="dask")
+
+
+def test_worker_processes_give_the_same_numbers_though_one_is_killed(rows, monkeypatch):
+    data = dd.from_pandas(rows, npartitions=8)
+    computed, passes = DaskPieces._computed, []
+
+    def with_a_death(self, root):
+        passes.append(root)
+        if len(passes) == 3:
+            pids = self.client.run(os.getpid)
+            os.kill(next(iter(pids.values())), signal.SIGKILL)
+        return computed(self, root)
+
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        monkeypatch.setattr(DaskPieces, "_computed", with_a_death)
+        found = numbers(asked(data, engine=DaskEngine(client)))
+    assert len(passes) >= 4
+    monkeypatch.undo()
+    np.testing.assert_array_equal(found, numbers(asked(data)))

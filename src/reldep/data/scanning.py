@@ -103,6 +103,16 @@ class Scan:
             _ends(pl.concat([self.ends, other.ends])),
         )
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Polars' own way of writing a frame waits for threads that wait for the interpreter, for
+        # ever, where dask sends it from its event loop.
+        plain = {name: _written(getattr(self, name)) for name in ("sample", "ends")}
+        return self.__dict__ | plain
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        frames = {name: _read(state[name]) for name in ("sample", "ends")}
+        self.__dict__.update(state | frames)
+
     def check(self, layout: Layout, missing: str) -> None:
         """Refuse missing values unless they may be dropped, and tables without rows."""
         name = printable(layout.name)
@@ -190,6 +200,22 @@ def _added(first: Mapping[str, int], second: Mapping[str, int]) -> dict[str, int
             break
         total[label] = total.get(label, 0) + n
     return total
+
+
+def _written(frame: pl.DataFrame) -> dict[str, Any]:
+    """Give a frame as columns of NumPy, or as lists where they hold words."""
+    return {
+        one.name: one.to_numpy() if one.dtype.is_numeric() else one.cast(str).to_list()
+        for one in frame.get_columns()
+    }
+
+
+def _read(columns: dict[str, Any]) -> pl.DataFrame:
+    import polars as pl
+
+    # A column without any row has no value to tell its type by.
+    words = {name: pl.String() for name, values in columns.items() if isinstance(values, list)}
+    return pl.DataFrame(columns, schema_overrides=words)
 
 
 def _smallest(rows: pl.DataFrame) -> pl.DataFrame:

@@ -411,6 +411,7 @@ def _kernels(
     for name, variable in dataset.variables.items():
         spec = specs[name]
         kernel = as_kernel(spec, variable)
+        kernel.check_accepts(variable)
         notes += getattr(kernel, "notes", ())
         kernel = getattr(kernel, "kernel", kernel) if getattr(kernel, "notes", None) else kernel
         is_auto = isinstance(spec, str) and spec.lower() == "auto"
