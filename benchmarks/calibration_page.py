@@ -180,7 +180,10 @@ def draws_in_words() -> str:
         n = min(found)
         error = 2.0 * math.sqrt(0.05 * 0.95 / n)
         parts.append(f"{n:,} samples at {m:,} rows (±{shown(error)})")
+    missing = [f"{m:,}" for m in SIZES if m not in known]
     text = f"Of every law there are at least {', '.join(parts)}."
+    if missing:
+        text += f" Not run: {', '.join(missing)} rows."
     return textwrap.fill(text, WIDTH)
 
 

@@ -62,8 +62,7 @@ COVERAGE = """\
 ## Coverage of the interval of one dependence
 
 Share of 95% intervals that contain the true value: plug-in variance → score interval. The truth
-comes from samples of 400 to 600 rows, at least 12,000 rows in all.
-
+comes from 250 samples of 400 rows.
 
 {table}
 """
@@ -212,7 +211,6 @@ their estimate gives too little power. The careful plan starts from the lower 80
 effect. Where that limit is no effect at all there is no such plan, and an error says so: these
 pilots are counted in the last column, and all averages leave them out.
 
-
 {table}
 """
 
@@ -230,7 +228,8 @@ Laplace kernel at the mean distance costs little where the Gaussian is good and 
 an average of Gaussians over scales; its one scale is a mean, which does not jump on counts and
 levels, and on one column it is exact in O(m log m). It is the default.
 
-Twelve more laws were written down after the choice and had no part in it. Their regrets:
+Twelve more laws were written down after the choice and had no part in it; 300 samples. Their
+regrets:
 
 {held_out}
 

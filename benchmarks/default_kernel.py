@@ -53,6 +53,7 @@ KERNELS = {
 }
 PILOTS = ("Gaussian, median", "Gaussian, median/2", "Gaussians ¼…4 × median", "distance", "linear")
 GRID = (1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0, 10.0, 30.0, 100.0)
+HOLD_OUT_DRAWS = 300
 DRAWS = {50: 600, 30: 600, 100: 300, 200: 200}
 
 
@@ -134,7 +135,8 @@ def main(sizes: list[int]) -> None:
                 for kind, ratio in (("equal", 1.0), ("different", ratios[law])):
                     seed = [2026, number, m, int(kind == "equal")]
                     noise = ratio * LAWS[law].noise
-                    counted = simulate(law, m, tuple(KERNELS), noise, DRAWS[m], seed)
+                    draws = HOLD_OUT_DRAWS if law in HOLD_OUT else DRAWS[m]
+                    counted = simulate(law, m, tuple(KERNELS), noise, draws, seed)
                     writer.writerows([law, m, k, kind, *found] for k, found in counted.items())
                 file.flush()
                 print(m, law, flush=True)

@@ -77,7 +77,7 @@ COPIED = 1.0 - 1e-9
 SMALL_FOR_NORMALISED = 50
 
 # A ranking of at least so many targets needs about this times the logarithm of their number of
-# rows: of 20 targets on 50 rows one in seven large differences was found, on 100 rows two in three.
+# rows: of 20 targets on 50 rows one in six large differences was found, on 100 rows two in three.
 MANY_TARGETS, ROWS_FOR_MANY = 10, 20.0
 
 # Texts are called repeated below this share of different ones; and of unlike lengths if the ninth
