@@ -11,7 +11,7 @@ import pytest
 
 from reldep.experiments import repetitions, stimuli
 from reldep.experiments.repetitions import Cell, records_of, run_cells
-from reldep.experiments.request import Request
+from reldep.experiments.request import RunRequest
 
 CELLS = [Cell("a", {"mean": 0.0}, 5), Cell("b", {"mean": 10.0}, 3)]
 
@@ -21,7 +21,7 @@ def draw(cell, rng):
 
 
 def request(folder, **changed):
-    return Request(**{"size": "quick", "seed": 0, "out": folder, "progress": False} | changed)
+    return RunRequest(**{"size": "quick", "seed": 0, "out": folder, "progress": False} | changed)
 
 
 def values(checkpoint, cells=CELLS):

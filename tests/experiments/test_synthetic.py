@@ -13,7 +13,7 @@ import reldep
 from reldep.datasets import make_spirals
 from reldep.experiments import paper, synthetic
 from reldep.experiments.repetitions import Cell
-from reldep.experiments.request import Request
+from reldep.experiments.request import RunRequest
 from reldep.experiments.synthetic import draws
 
 
@@ -117,7 +117,7 @@ def test_candidates_differ_in_what_they_say():
 
 
 def test_a_full_run_has_the_papers_sizes(tmp_path):
-    cells = draws.cells(Request("full", 0, tmp_path))
+    cells = draws.cells(RunRequest("full", 0, tmp_path))
     drawn = [c.settings for c in cells if c.part == "draws"]
     assert [(s["gamma3"], s["m"]) for s in drawn] == list(paper.SYNTHETIC)
     power = [c for c in cells if c.part == "power"]

@@ -231,7 +231,7 @@ def test_a_run_of_another_version_is_refused(stopped):
 
 
 def test_two_runs_do_not_write_one_file(stopped):
-    running = checkpoints.Checkpoint(stopped, resume=True)
+    running = checkpoints.ScanCheckpoint(stopped, resume=True)
     manifest = running.folder / checkpoints.MANIFEST
     known = json.loads(manifest.read_text())
     with running:

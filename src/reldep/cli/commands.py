@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
-from reldep.cli.delivery import Output, deliver
+from reldep.cli.delivery import Delivery, deliver
 from reldep.questions import SENTENCES
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ RESUME: TypeAlias = Annotated[
     bool, option("Continue the run that was to write --output.", OUTPUT, "--resume")
 ]
 
-# By the names of the fields of `Output`.
+# By the names of the fields of `Delivery`.
 WRITING: dict[str, Any] = {
     "json": JSON,
     "csv": CSV,
@@ -173,7 +173,7 @@ def asking(question: Question, *, has_lifetime: bool = False) -> Callable[..., N
         _parameter("alpha", ALPHA, 0.05),
         *(
             _parameter(one.name, WRITING[one.name], one.default)
-            for one in fields(Output)
+            for one in fields(Delivery)
             if _can_have(question, one.name)
         ),
     ]
@@ -219,8 +219,8 @@ def _with(command: Callable[..., None], parameters: list[inspect.Parameter]) -> 
     return command
 
 
-def _output(given: dict[str, Any]) -> Output:
-    return Output(**{one.name: given[one.name] for one in fields(Output) if one.name in given})
+def _output(given: dict[str, Any]) -> Delivery:
+    return Delivery(**{one.name: given[one.name] for one in fields(Delivery) if one.name in given})
 
 
 def _request(question: Question, given: dict[str, Any]) -> Any:

@@ -25,7 +25,7 @@ REPORTS = (".html", ".htm")
 
 
 @dataclass(frozen=True)
-class Output:
+class Delivery:
     """What is wanted besides, or in place of, the answer in words."""
 
     json: bool = False
@@ -65,7 +65,7 @@ def say(text: str, *, err: bool = False) -> None:
     typer.echo(visible(text), err=err)
 
 
-def deliver(request: Request, wanted: Output) -> None:
+def deliver(request: Request, wanted: Delivery) -> None:
     """Answer a request, write what was asked for and print the answer.
 
     If a file cannot be written the answer is printed all the same: it may have taken hours.
@@ -91,17 +91,17 @@ def deliver(request: Request, wanted: Output) -> None:
                 say(f"The {kind} is in {path}.")
 
 
-def _whole(wanted: Output) -> Path | None:
+def _whole(wanted: Delivery) -> Path | None:
     """Give where the table is; that of a run that was interrupted is not written."""
     if wanted.output is None:
         return None
-    from reldep.questions.checkpoints import Checkpoint
+    from reldep.questions.checkpoints import ScanCheckpoint
 
-    return wanted.output if Checkpoint(wanted.output, resume=True).is_finished else None
+    return wanted.output if ScanCheckpoint(wanted.output, resume=True).is_finished else None
 
 
 def _write_files(
-    request: Request, wanted: Output, answer: Answer, sensitivity: Answer | None
+    request: Request, wanted: Delivery, answer: Answer, sensitivity: Answer | None
 ) -> None:
     if wanted.plot is not None:
         _draw(answer, wanted.plot)
@@ -129,7 +129,7 @@ def _draw(answer: Answer, path: Path) -> None:
         figure.savefig(temporary, format=path.suffix.lower().lstrip("."), dpi=200)
 
 
-def _print_answer(request: Request, wanted: Output, answer: Answer) -> None:
+def _print_answer(request: Request, wanted: Delivery, answer: Answer) -> None:
     join = request.table.join
     if wanted.json:
         say(json_text(as_json(request, answer)))

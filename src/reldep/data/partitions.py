@@ -277,7 +277,7 @@ class Block:
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class PieceLayout:
     """Which columns of every piece are read, and as what.
 
     Attributes

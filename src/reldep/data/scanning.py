@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.data.checks import MINIMUM_OBSERVATIONS, printable
-from reldep.data.partitions import PLACE, Block, Layout
+from reldep.data.partitions import PLACE, Block, PieceLayout
 from reldep.exceptions import InputError, Option
 
 if TYPE_CHECKING:
@@ -29,13 +29,13 @@ MOST_CATEGORIES = 20_000
 KEY = "\0key"
 
 
-def read_block(layout: Layout, piece: Any, number: int) -> Block:
+def read_block(layout: PieceLayout, piece: Any, number: int) -> Block:
     """Read the complete rows of a piece as arrays; the labels must be known."""
     frame, n_rows = layout.frame(piece, number)
     return _as_block(layout, frame.drop_nulls(), number, n_rows)
 
 
-def _as_block(layout: Layout, frame: pl.DataFrame, number: int, n_rows: int) -> Block:
+def _as_block(layout: PieceLayout, frame: pl.DataFrame, number: int, n_rows: int) -> Block:
     import polars as pl
 
     values: dict[str, Any] = {}
@@ -57,7 +57,7 @@ def _as_block(layout: Layout, frame: pl.DataFrame, number: int, n_rows: int) -> 
 
 
 @dataclass(frozen=True, eq=False)
-class Scan:
+class FirstLook:
     """What a first pass over all pieces finds.
 
     Attributes
@@ -88,10 +88,10 @@ class Scan:
     sample: pl.DataFrame = field(repr=False)
     ends: pl.DataFrame = field(repr=False)
 
-    def __add__(self, other: Scan) -> Scan:
+    def __add__(self, other: FirstLook) -> FirstLook:
         import polars as pl
 
-        return Scan(
+        return FirstLook(
             (*self.n_rows, *other.n_rows),
             self.n_chosen + other.n_chosen,
             self.n_complete + other.n_complete,
@@ -113,7 +113,7 @@ class Scan:
         frames = {name: _read(state[name]) for name in ("sample", "ends")}
         self.__dict__.update(state | frames)
 
-    def check(self, layout: Layout, missing: str) -> None:
+    def check(self, layout: PieceLayout, missing: str) -> None:
         """Refuse missing values unless they may be dropped, and tables without rows."""
         name = printable(layout.name)
         if not self.n_chosen:
@@ -141,7 +141,7 @@ class Scan:
                 )
 
 
-def scan_piece(layout: Layout, piece: Any, number: int, seed: int) -> Scan:
+def scan_piece(layout: PieceLayout, piece: Any, number: int, seed: int) -> FirstLook:
     """Take a first look at a piece."""
     import polars as pl
 
@@ -160,7 +160,7 @@ def scan_piece(layout: Layout, piece: Any, number: int, seed: int) -> Scan:
     }
     keys = Block(number, {}, np.empty(n, dtype=np.int64), n).keys(seed)
     rows = complete.drop(PLACE)
-    return Scan(
+    return FirstLook(
         (n_rows,),
         len(frame),
         n,
@@ -177,13 +177,13 @@ def scan_piece(layout: Layout, piece: Any, number: int, seed: int) -> Scan:
     )
 
 
-def with_categories(layout: Layout, scan: Scan) -> Layout:
+def with_categories(layout: PieceLayout, scan: FirstLook) -> PieceLayout:
     """Write the labels that were found into a layout, in an order of their own."""
     found = {variable: tuple(sorted(counts)) for variable, counts in scan.counts.items()}
     return replace(layout, categories=found)
 
 
-def _names(layout: Layout, variable: str) -> list[str]:
+def _names(layout: PieceLayout, variable: str) -> list[str]:
     return [f"{variable}\0{i}" for i in range(len(layout.blocks[variable]))]
 
 

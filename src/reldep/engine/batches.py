@@ -189,7 +189,7 @@ class Move(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Matrix:
+class CentredMatrix:
     """The centred matrix of one kernel, its size before, and its slopes in its bandwidths."""
 
     values: FloatArray
@@ -197,7 +197,7 @@ class Matrix:
     moves: tuple[Move, ...]
 
     @classmethod
-    def of(cls, kernel: FittedKernel) -> Matrix:
+    def of(cls, kernel: FittedKernel) -> CentredMatrix:
         """Evaluate a kernel on all observations."""
         moves = [
             Move(probe.influence(row_means(whole(probe.side))), centred(whole(probe.slope)))
@@ -217,7 +217,7 @@ class Batches:
     """
 
     def __init__(self, fixed: Sequence[FittedKernel]) -> None:
-        self._matrices = [Matrix.of(kernel) for kernel in fixed]
+        self._matrices = [CentredMatrix.of(kernel) for kernel in fixed]
         self._fixed = np.array([matrix.values for matrix in self._matrices])
         slopes = [move.slope for matrix in self._matrices for move in matrix.moves]
         self.n = self._fixed.shape[1]
@@ -262,14 +262,14 @@ class Batches:
                 self._compile(columns, np.array(members), made)
         upper = np.triu_indices(m, k=1)
         for i in alone:
-            matrix = Matrix.of(kernels[i].fit(variables[i], rng=rng))
+            matrix = CentredMatrix.of(kernels[i].fit(variables[i], rng=rng))
             made.means[i], made.moves[i] = self._finished(matrix)
             made.sizes[i] = matrix.size
             if made.packed is not None:
                 made.packed[i] = matrix.values[upper]
         return made
 
-    def _finished(self, matrix: Matrix) -> tuple[FloatArray, FloatArray]:
+    def _finished(self, matrix: CentredMatrix) -> tuple[FloatArray, FloatArray]:
         """Multiply one matrix by the fixed ones and by itself."""
         partners = [*self._fixed, matrix.values]
         products = np.array([np.einsum("ij,ij->i", matrix.values, other) for other in partners])

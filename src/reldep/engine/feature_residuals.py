@@ -39,14 +39,14 @@ SAMPLED = 1_500
 
 
 @dataclass(frozen=True, eq=False)
-class Factors:
+class ResidualFactors:
     """A symmetric matrix with zeros on its diagonal; elsewhere it is ``left @ right.T``."""
 
     left: FloatArray
     right: FloatArray
 
     @classmethod
-    def of(cls, regression: Regression, features: FloatArray) -> Factors:
+    def of(cls, regression: Regression, features: FloatArray) -> ResidualFactors:
         """Give the residual Gram matrix of features, without what two rows share.
 
         With ``U = (1/√m, V)``, shares s (1 for the constant), noise d and ``f = 1 - diag S`` that
@@ -69,7 +69,7 @@ class Factors:
             np.column_stack([residuals, scaled / free, other / free]),
         )
 
-    def row_sums(self, other: Factors) -> FloatArray:
+    def row_sums(self, other: ResidualFactors) -> FloatArray:
         """Give the sums of products with another matrix over each row."""
         sums = np.einsum("ij,ij->i", self.left @ (self.right.T @ other.right), other.left)
         own = np.einsum("ij,ij->i", self.left, self.right)
@@ -90,13 +90,13 @@ class FeatureResiduals:
     ----------
     kernels : mapping of str to FittedKernel
     covariates : Covariates
-    factors : mapping of str to Factors
+    factors : mapping of str to ResidualFactors
     explained : mapping of str to float
     """
 
     kernels: Mapping[str, FittedKernel]
     covariates: Covariates
-    factors: Mapping[str, Factors]
+    factors: Mapping[str, ResidualFactors]
     explained: Mapping[str, float]
 
     @classmethod
@@ -117,7 +117,7 @@ class FeatureResiduals:
             if isinstance(variable, Numeric):
                 explained[name] = covariates.regress_features(design(variable)[0]).explained
             check_anything_left(name, explained[name], covariates)
-            factors[name] = Factors.of(regression, features)
+            factors[name] = ResidualFactors.of(regression, features)
         return cls(kernels, covariates, factors, explained)
 
     @property

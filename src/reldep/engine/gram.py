@@ -41,7 +41,7 @@ def has_many_pairs(wanted: Wanted) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class PairLayout:
     """Which matrices are multiplied.
 
     Attributes
@@ -63,7 +63,7 @@ class Layout:
     totals: tuple[Pair, ...]
 
     @classmethod
-    def of(cls, wanted: Wanted) -> Layout:
+    def of(cls, wanted: Wanted) -> PairLayout:
         """Order the matrices of a job."""
         pairs = wanted.crossed_pairs()
         known = set(pairs)
@@ -88,7 +88,7 @@ def gram_terms(kernels: Mapping[str, FittedKernel], wanted: Wanted) -> Terms:
     """
     names = wanted.names()
     n = len(kernels[names[0]])
-    layout = Layout.of(wanted)
+    layout = PairLayout.of(wanted)
     effects, sizes = _effects(kernels, names, n)
     rows, totals = _products(kernels, layout, effects, n)
     nothing = np.zeros(n)
@@ -106,7 +106,7 @@ def gram_terms(kernels: Mapping[str, FittedKernel], wanted: Wanted) -> Terms:
 
 def gram_cost(wanted: Wanted, n: int, nanoseconds: float) -> Cost:
     """Estimate the job; `nanoseconds` are for one value of every kernel."""
-    layout = Layout.of(wanted)
+    layout = PairLayout.of(wanted)
     multiplied = layout.n_crossed**2 + len(layout.names) * layout.n_right
     seconds = (2.0 * nanoseconds + PRODUCT_VALUE * multiplied) * n**2 * 1e-9
     memory = 2 * HELD_BYTES + 8 * n * (len(layout.pairs) + 4 * len(wanted.names()))
@@ -137,7 +137,7 @@ def _effects(
 
 def _products(
     kernels: Mapping[str, FittedKernel],
-    layout: Layout,
+    layout: PairLayout,
     effects: Mapping[str, FloatArray],
     n: int,
 ) -> tuple[FloatArray, FloatArray]:

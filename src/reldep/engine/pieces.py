@@ -13,7 +13,7 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from reldep.data.scanning import Scan, read_block, scan_piece
+from reldep.data.scanning import FirstLook, read_block, scan_piece
 from reldep.engine.dask import FAN_IN, LOST_WORKERS, DaskEngine, check_workers
 from reldep.engine.threads import Steps, SummingThreads, progress_bar, single_threaded_blas
 from reldep.exceptions import InputError
@@ -22,7 +22,7 @@ from reldep.kernels.machine import available_cores, import_extra
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from reldep.data.partitions import Block, Layout, Partitions
+    from reldep.data.partitions import Block, Partitions, PieceLayout
     from reldep.engine.threads import OnProgress
 
 Sums = TypeVar("Sums")
@@ -37,10 +37,10 @@ SMALLER_PIECES = (
 class ScanPass:
     """The pass that takes a first look."""
 
-    layout: Layout
+    layout: PieceLayout
     seed: int
 
-    def __call__(self, piece: Any, number: int) -> Scan:
+    def __call__(self, piece: Any, number: int) -> FirstLook:
         """Look at a piece."""
         return scan_piece(self.layout, piece, number, self.seed)
 
@@ -49,7 +49,7 @@ class ScanPass:
 class BlockPass:
     """A pass over the complete rows of every piece."""
 
-    layout: Layout
+    layout: PieceLayout
     work: Callable[[Block], Any]
 
     def __call__(self, piece: Any, number: int) -> Any:

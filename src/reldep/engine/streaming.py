@@ -44,8 +44,8 @@ from reldep.kernels.radial import FittedRadial, Gaussian, Laplace
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reldep.data.partitions import Layout
-    from reldep.data.scanning import Scan
+    from reldep.data.partitions import PieceLayout
+    from reldep.data.scanning import FirstLook
     from reldep.data.variables import FloatArray, Variable
     from reldep.engine.bandwidths import NamedProbe
     from reldep.engine.feature_passes import Factors
@@ -92,8 +92,8 @@ class Streaming:
     Attributes
     ----------
     pieces : Pieces
-    layout : Layout
-    scan : Scan
+    layout : PieceLayout
+    scan : FirstLook
     variables : mapping of str to Variable
         The rows of the sample, in the order of their keys.
     kernels : mapping of str to Kernel
@@ -104,8 +104,8 @@ class Streaming:
     """
 
     pieces: Pieces
-    layout: Layout
-    scan: Scan
+    layout: PieceLayout
+    scan: FirstLook
     variables: Mapping[str, Variable]
     kernels: Mapping[str, Kernel]
     seed: int

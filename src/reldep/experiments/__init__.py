@@ -13,7 +13,7 @@ import difflib
 import importlib
 from pathlib import Path
 
-from reldep.experiments.request import SIZES, Request
+from reldep.experiments.request import SIZES, RunRequest
 
 # What each experiment shows; the module of the same name runs it.
 EXPERIMENTS = {
@@ -23,7 +23,7 @@ EXPERIMENTS = {
     "stimuli": "two streams of stimuli and one response that change slowly over time",
 }
 
-__all__ = ["EXPERIMENTS", "SIZES", "Request", "names", "reproduce"]
+__all__ = ["EXPERIMENTS", "SIZES", "RunRequest", "names", "reproduce"]
 
 
 def names() -> tuple[str, ...]:
@@ -72,7 +72,7 @@ def reproduce(
     >>> reproduce("tumour", out="reproduction")  # doctest: +SKIP
     """
     _check_name(name)
-    request = Request(
+    request = RunRequest(
         size=size,
         seed=seed,
         out=Path(out),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from reldep.experiments.request import Request
+    from reldep.experiments.request import RunRequest
 
 Record: TypeAlias = "dict[str, float]"
 Place: TypeAlias = "tuple[int, int]"
@@ -106,7 +106,7 @@ class Checkpoint:
         self.path.unlink(missing_ok=True)
 
 
-def run_cells(name: str, cells: list[Cell], measure: Measure, request: Request) -> Checkpoint:
+def run_cells(name: str, cells: list[Cell], measure: Measure, request: RunRequest) -> Checkpoint:
     """Run what is left of an experiment's repetitions.
 
     Parameters
@@ -116,7 +116,7 @@ def run_cells(name: str, cells: list[Cell], measure: Measure, request: Request) 
     cells : list of Cell
     measure : function of a cell and a random generator, giving a record
         A module-level function, so that other processes can run it.
-    request : Request
+    request : RunRequest
 
     Returns
     -------
@@ -163,7 +163,7 @@ def _repeat(measure: Measure, cell: Cell, place: Place, seed: int) -> Record:
 
 
 def _results(
-    cells: list[Cell], places: list[Place], measure: Measure, request: Request
+    cells: list[Cell], places: list[Place], measure: Measure, request: RunRequest
 ) -> Iterator[tuple[Place, Record]]:
     """Run repetitions, in this process or in two, and give each as it finishes."""
     if not request.is_full:
@@ -186,7 +186,7 @@ def _results(
 
 @contextmanager
 def _progress_bar(
-    name: str, total: int, done: int, request: Request
+    name: str, total: int, done: int, request: RunRequest
 ) -> Iterator[Callable[[], object]]:
     from rich.console import Console
     from rich.progress import Progress

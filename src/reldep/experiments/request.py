@@ -20,7 +20,7 @@ OWN_DATA = {
 
 
 @dataclass(frozen=True)
-class Request:
+class RunRequest:
     """Size, seed, folder and data of one run.
 
     Attributes

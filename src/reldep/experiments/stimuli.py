@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from matplotlib.figure import Figure
 
-    from reldep.experiments.request import Request
+    from reldep.experiments.request import RunRequest
 
 LEVEL = 0.05
 LAGS: dict[str, int | str | None] = {
@@ -51,7 +51,7 @@ The price is power: a longer lag leaves fewer blocks. The seeming power of the t
 rows is worth nothing, because it also rejects when the weights are equal (first row)."""
 
 
-def cells(request: Request) -> list[Cell]:
+def cells(request: RunRequest) -> list[Cell]:
     """List what is drawn in a quick or a full run."""
     n, repetitions = (400, 400) if request.is_full else (120, 25)
     size = [{"n": n, "autocorrelation": a, "visual_weight": 1.0} for a in AUTOCORRELATIONS]
@@ -80,7 +80,7 @@ def measure(cell: Cell, rng: np.random.Generator) -> Record:
     }
 
 
-def run(request: Request) -> list[Path]:
+def run(request: RunRequest) -> list[Path]:
     """Draw, test and write; see :func:`reldep.experiments.reproduce`."""
     drawn = cells(request)
     checkpoint = run_cells("stimuli", drawn, measure, request)
@@ -128,7 +128,7 @@ def _figure(size: list[dict[str, Any]], power: list[dict[str, Any]]) -> Figure:
 
 
 def _paragraphs(
-    request: Request, size: list[dict[str, Any]], power: list[dict[str, Any]]
+    request: RunRequest, size: list[dict[str, Any]], power: list[dict[str, Any]]
 ) -> list[str]:
     n, repetitions = size[0]["n"], size[0]["repetitions"]
     # Two standard deviations of a share of 5% among this many samples.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from reldep.experiments.request import Request
+    from reldep.experiments.request import RunRequest
 
 # The paper's two tests, and what this program does unless told otherwise.
 TESTS = ("paper, joint", "paper, split", "default")
@@ -35,7 +35,7 @@ _KERNELS = ("delta", "gaussian", "gaussian")
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class TumourQuestion:
     """Does a label depend more on the first block than on the second?
 
     Attributes
@@ -96,7 +96,7 @@ divisions it rejects in a minority of cases. The default is surer of the first t
 it has the sign right, but not beyond chance."""
 
 
-def run(request: Request) -> list[Path]:
+def run(request: RunRequest) -> list[Path]:
     """Test, draw and write; see :func:`reldep.experiments.reproduce`."""
     questions = _acc_questions() if request.data is None else _glioma_questions(request.data)
     n_divisions = 500 if request.is_full else 50
@@ -133,7 +133,7 @@ def printed_rows() -> list[dict[str, Any]]:
     ]
 
 
-def _acc_questions() -> list[Question]:
+def _acc_questions() -> list[TumourQuestion]:
     from reldep.datasets import load_acc
 
     tumours = load_acc()
@@ -151,19 +151,19 @@ def _acc_questions() -> list[Question]:
             *(blocks[name].filter(known).to_numpy() for name in (first, second)),
         )
         names = (label, first.replace("_", " "), second.replace("_", " "))
-        questions.append(Question(names, data))
+        questions.append(TumourQuestion(names, data))
     return questions
 
 
-def _glioma_questions(path: Path) -> list[Question]:
+def _glioma_questions(path: Path) -> list[TumourQuestion]:
     from reldep.datasets import read_glioma
 
     tumours = read_glioma(path, as_frame=False)
     data = (tumours.location, tumours.expression, tumours.cgh)
-    return [Question(("location", "expression", "copy number"), data)]
+    return [TumourQuestion(("location", "expression", "copy number"), data)]
 
 
-def _divided(question: Question, n_divisions: int, seed: int) -> np.ndarray:
+def _divided(question: TumourQuestion, n_divisions: int, seed: int) -> np.ndarray:
     """Give the split test's p-values over random divisions of the rows in two halves.
 
     The split test gives the first half of the rows to one block, so another order divides them
@@ -265,7 +265,7 @@ def _finish(ax: Any, names: tuple[str, str, str], title: str) -> None:
     without_frame(ax)
 
 
-def _paragraphs(request: Request, rows: list[dict[str, Any]], n_divisions: int) -> list[str]:
+def _paragraphs(request: RunRequest, rows: list[dict[str, Any]], n_divisions: int) -> list[str]:
     shipped = request.data is None
     command = f"reldep reproduce tumour --{request.size} --seed {request.seed}"
     return [

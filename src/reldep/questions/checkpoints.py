@@ -42,7 +42,7 @@ DAMAGES = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.err
 
 
 @dataclass(eq=False)
-class Checkpoint:
+class ScanCheckpoint:
     """The folder of an unfinished run.
 
     Attributes
@@ -58,7 +58,7 @@ class Checkpoint:
     _handle: int = -1
 
     @classmethod
-    def of(cls, output: Any, resume: bool) -> Checkpoint | None:
+    def of(cls, output: Any, resume: bool) -> ScanCheckpoint | None:
         """Refuse, before any work, what could not be written after it; None without output."""
         if output is None:
             if resume:
@@ -91,7 +91,7 @@ class Checkpoint:
         """Where chunks are kept until the run is finished."""
         return self.output.with_name(f"{self.output.name}.unfinished")
 
-    def __enter__(self) -> Checkpoint:
+    def __enter__(self) -> ScanCheckpoint:
         return self
 
     def __exit__(self, *exception: object) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.data.dataset import Dataset, read_dataset
-from reldep.data.partitions import Layout, PiecesOf
+from reldep.data.partitions import PieceLayout, PiecesOf
 from reldep.data.rows import Rows
 from reldep.data.scanning import KEY, with_categories
 from reldep.data.variables import Labels, Mixed, Numeric
@@ -267,7 +267,7 @@ def read_partitioned(
     )
     table = first.partitions
     kinds = {name: _kind(block, specs[name], name) for name, block in blocks.items()}
-    layout = Layout(
+    layout = PieceLayout(
         table.name,
         {name: tuple(block.columns) for name, block in blocks.items()},
         kinds,
@@ -350,7 +350,7 @@ def _kind(block: PiecesOf, spec: Any, name: str) -> Any:
     return "label" if as_labels else next(iter(kinds))
 
 
-def _sampled_dataset(scan: Any, layout: Layout) -> SampledDataset:
+def _sampled_dataset(scan: Any, layout: PieceLayout) -> SampledDataset:
     """Read the sample as any other data are read, and check it in the same way."""
     sample = scan.sample.sort(KEY)
     blocks = {}
@@ -385,7 +385,7 @@ def _sampled_dataset(scan: Any, layout: Layout) -> SampledDataset:
     )
 
 
-def _check_varies(scan: Any, sample: Any, layout: Layout) -> None:
+def _check_varies(scan: Any, sample: Any, layout: PieceLayout) -> None:
     """Refuse numbers that do not vary, or so rarely that a sample does not show it."""
     for name, columns in layout.blocks.items():
         if layout.kinds[name] == "label":

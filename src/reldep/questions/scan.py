@@ -14,7 +14,7 @@ from reldep.data.checks import ALTERNATIVES, check_choice, check_count, check_le
 from reldep.data.objects import native_name
 from reldep.exceptions import InputError, Option
 from reldep.questions.calling import asked
-from reldep.questions.checkpoints import Checkpoint
+from reldep.questions.checkpoints import ScanCheckpoint
 from reldep.questions.declaring import Choice, Question, Selector, Slot
 from reldep.questions.scan_work import ScanWork
 from reldep.questions.settings import Settings
@@ -122,7 +122,7 @@ def scan(
         measure=measure, kernel=kernel, missing=missing, engine=engine, rng=rng, ids=ids
     )
     asks = _Asked(settings, alternative, adjust, level, n_simulations)
-    kept = Checkpoint.of(output, resume)
+    kept = ScanCheckpoint.of(output, resume)
     with kept or nullcontext():
         if second is None:
             return _scan_targets(sources, first, names, asks, kept)
@@ -158,7 +158,7 @@ def _scan_sources(
     targets: tuple[Any, Any],
     names: Sequence[str] | None,
     asks: _Asked,
-    kept: Checkpoint | None,
+    kept: ScanCheckpoint | None,
 ) -> Scan:
     """Compare the two dependences of every source."""
     settings = asks.settings
@@ -194,7 +194,7 @@ def _scan_targets(
     targets: Any,
     names: Sequence[str] | None,
     asks: _Asked,
-    kept: Checkpoint | None,
+    kept: ScanCheckpoint | None,
 ) -> TargetScan:
     """Estimate the dependence of one source on every target."""
     label = names[0] if names else native_name(source) or "source"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from reldep.engine.batches import Batches, EngineBatches
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel
-    from reldep.questions.checkpoints import Arrays, Checkpoint
+    from reldep.questions.checkpoints import Arrays, ScanCheckpoint
     from reldep.questions.source_columns import Part, WideStudy
 
 NO_ENERGY = "almost no variation: its dependence on anything has no scale"
@@ -100,7 +100,7 @@ class ScanWork:
     wide : WideStudy
     kind : type
         The tests that are wanted: `SourceTests` or `TargetTests`.
-    kept : Checkpoint, optional
+    kept : ScanCheckpoint, optional
         Where chunks are kept.
     options : mapping of str to object
         What else decides the answer, to be checked before a run is continued.
@@ -110,7 +110,7 @@ class ScanWork:
         self,
         wide: WideStudy,
         kind: type[Any],
-        kept: Checkpoint | None,
+        kept: ScanCheckpoint | None,
         options: Mapping[str, Any],
     ) -> None:
         self.wide, self.kind, self.kept = wide, kind, kept
@@ -216,7 +216,7 @@ class ScanWork:
             self._batches[part.pattern] = make_batches(fixed, self.wide.study.settings.engine)
         return self._batches[part.pattern]
 
-    def _check_agrees(self, kept: Checkpoint, number: int, run: slice, chunk: Chunk) -> None:
+    def _check_agrees(self, kept: ScanCheckpoint, number: int, run: slice, chunk: Chunk) -> None:
         """Test the first variables once more: a function that was changed has no other mark."""
         again = self._tested(number, slice(run.start, min(run.start + 3, run.stop)))
         places = {member: i for i, member in enumerate(chunk.members)}

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from reldep import Influence
     from reldep.data.variables import FloatArray
     from reldep.datasets import Dataset
-    from reldep.experiments.request import Request
+    from reldep.experiments.request import RunRequest
 
 
-def run(request: Request) -> list[Path]:
+def run(request: RunRequest) -> list[Path]:
     """Test, grow the tree and write; see :func:`reldep.experiments.reproduce`."""
     texts = _texts(request)
     names = list(texts)
@@ -55,7 +55,7 @@ def run(request: Request) -> list[Path]:
     return output.paths
 
 
-def _texts(request: Request) -> Dataset:
+def _texts(request: RunRequest) -> Dataset:
     """Give the texts that ship, or those in the user's folder."""
     from reldep.datasets import load_languages, read_europarl, read_parallel
     from reldep.datasets._europarl import is_europarl

@@ -10,7 +10,7 @@ from reldep.experiments.paper import LEVEL, is_yes
 
 if TYPE_CHECKING:
     from reldep.datasets import Dataset
-    from reldep.experiments.request import Request
+    from reldep.experiments.request import RunRequest
 
 Rows = list[dict[str, Any]]
 
@@ -69,7 +69,7 @@ the tests about it: a tick is a yes at 5%, in agreement with the tree."""
 
 
 def paragraphs(
-    request: Request, texts: Dataset, rows: Rows, nearest: Rows, groups: Rows, n_draws: int
+    request: RunRequest, texts: Dataset, rows: Rows, nearest: Rows, groups: Rows, n_draws: int
 ) -> list[str]:
     """Write the page."""
     shipped = request.data is None

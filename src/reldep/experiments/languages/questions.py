@@ -24,7 +24,7 @@ KERNEL = "gaussian"
 
 
 @dataclass(frozen=True)
-class Question:
+class TreeQuestion:
     """Is a language nearer to some languages, on average, than to another?
 
     Attributes
@@ -58,11 +58,11 @@ class Question:
 
 
 QUESTIONS = tuple(
-    Question(kind, *printed) for kind, table in paper.LANGUAGES.items() for printed in table
+    TreeQuestion(kind, *printed) for kind, table in paper.LANGUAGES.items() for printed in table
 )
 
 
-def questions_about(languages: Container[str]) -> list[Question]:
+def questions_about(languages: Container[str]) -> list[TreeQuestion]:
     """Choose the questions whose languages are all there."""
     return [q for q in QUESTIONS if all(language in languages for language in q.languages)]
 
@@ -90,7 +90,7 @@ def answers(
     return rows
 
 
-def _papers_test(question: Question, texts: Mapping[str, Any], influence: Influence) -> Any:
+def _papers_test(question: TreeQuestion, texts: Mapping[str, Any], influence: Influence) -> Any:
     """Run the paper's test, or its general form where there are more than two targets."""
     if len(question.near) == 1:
         data = [texts[name] for name in question.languages]
@@ -98,7 +98,7 @@ def _papers_test(question: Question, texts: Mapping[str, Any], influence: Influe
     return reldep.contrast(influence, question.weights, measure="hsic", variance="fixed-kernel")
 
 
-def _row(question: Question, test: str, result: Any) -> dict[str, Any]:
+def _row(question: TreeQuestion, test: str, result: Any) -> dict[str, Any]:
     return {
         "table": question.kind,
         "source": question.source,

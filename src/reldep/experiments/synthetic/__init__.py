@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reldep.experiments.repetitions import Cell, Records
-    from reldep.experiments.request import Request
+    from reldep.experiments.request import RunRequest
 
 Rows = list[dict[str, Any]]
 
 
-def run(request: Request) -> list[Path]:
+def run(request: RunRequest) -> list[Path]:
     """Draw, test and write; see :func:`reldep.experiments.reproduce`."""
     cells = draws.cells(request)
     checkpoint = run_cells("synthetic", cells, draws.measure, request)

@@ -13,7 +13,7 @@ from reldep.kernels import Gaussian
 
 if TYPE_CHECKING:
     from reldep.datasets import Dataset
-    from reldep.experiments.request import Request
+    from reldep.experiments.request import RunRequest
 
 GAMMAS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.9, 1.1, 1.3, 1.5, 1.7)
 TWO_GAMMAS = (0.7, 1.7)
@@ -40,7 +40,7 @@ CANDIDATES = {
 _FACTORS = {"narrow": 0.5**0.5, "wide": 2.0**0.5, "double": 2.0}
 
 
-def cells(request: Request) -> list[Cell]:
+def cells(request: RunRequest) -> list[Cell]:
     """List what is drawn in a quick or a full run."""
     full = request.is_full
     power_size, power_repetitions = (500, 300) if full else (100, 20)

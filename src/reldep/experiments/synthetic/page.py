@@ -8,7 +8,7 @@ from reldep.experiments.output import image, markdown_table, pvalue
 from reldep.experiments.synthetic.draws import CANDIDATES, TESTS
 
 if TYPE_CHECKING:
-    from reldep.experiments.request import Request
+    from reldep.experiments.request import RunRequest
     from reldep.experiments.synthetic import Rows
 
 _INTRODUCTION = """\
@@ -72,7 +72,7 @@ experiment, so it cannot be settled.
 What the paper concludes is reproduced: the joint test rejects where the split test does not."""
 
 
-def paragraphs(request: Request, tables: dict[str, Rows]) -> list[str]:
+def paragraphs(request: RunRequest, tables: dict[str, Rows]) -> list[str]:
     """Write the page."""
     power, pvalues, tried = tables["power"], tables["pvalues"], tables["candidates"]
     return [
