@@ -39,7 +39,7 @@ def maximum_of_three(x: Array) -> Array:
 HOLD_OUT = {
     law.name: law
     for law in (
-        Law("|x|", "|x| + ε", normal(), plus_noise(np.abs), 0.2),
+        Law("absolute value", "|x| + ε", normal(), plus_noise(np.abs), 0.2),
         Law("cubic", "x³ - 2x + ε", normal(), plus_noise(lambda x: x**3 - 2 * x), 0.6),
         Law("sawtooth", "3x mod 1, + ε", uniform(0, 1), plus_noise(lambda x: (3 * x) % 1.0), 0.1),
         Law("bump", "e^(-8x²) + ε", uniform(-2, 2), plus_noise(lambda x: np.exp(-8 * x**2)), 0.1),
