@@ -18,6 +18,8 @@ from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 
+import reldep
+
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "speed.json"
 PAGE = HERE.parent / "docs" / "benchmarks.md"
@@ -76,6 +78,9 @@ GOALS = (
 
 # Why a goal is out of reach, where it is.
 REASONS = {
+    "times faster than plain NumPy": "half of the time goes to the exact medians of the distances",
+    "largest relative error": "the median of the distances, and single HSICs only: it is moved by "
+    "few pairs, which blocks of rows show roughly; the default is within 0.0005",
     "times less than dcor": "sums along lines take two thirds, reading and cautions the rest",
     "10 columns": "two sweeps evaluate every kernel twice; predicting row sums by features would "
     "save one, but moves standard errors by 1e-8 to 1e-5 in ten columns",
@@ -103,7 +108,7 @@ def machine():
         "processor": processor(),
         "cores": os.cpu_count(),
         "python": platform.python_version(),
-        "reldep": version("reldep"),
+        "reldep": reldep.__version__,
         **{package: version(package) for package in packages},
     }
 
