@@ -10,7 +10,11 @@ import reldep
 from reldep.datasets import make_two_stimuli
 from reldep.experiments import stimuli
 
-pytestmark = pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
+pytestmark = [
+    # One worker: the experiment runs once for all of these tests.
+    pytest.mark.xdist_group("stimuli"),
+    pytest.mark.filterwarnings("ignore::reldep.ReldepWarning"),
+]
 
 
 @pytest.fixture(scope="module")
