@@ -104,6 +104,7 @@ def read_dataset(
     n = _common_length(variables)
     rows = read_rows(blocks, n, ids)
     groups, second = read_clusterings(clusters, n, rows)
+    _check_usable(variables)
     complete = _complete_rows(variables, rows, missing)
     n_dropped = n - len(complete)
     if n_dropped:
@@ -210,20 +211,36 @@ def _common_length(variables: Mapping[str, Variable]) -> int:
 
 
 def _complete_rows(variables: Mapping[str, Variable], rows: Rows, missing: str) -> IntArray:
-    incomplete = np.zeros(len(rows), dtype=bool)
+    gaps = {name: variable.missing() for name, variable in variables.items()}
+    lacking = [name for name, places in gaps.items() if places.any()]
+    if lacking and missing == "raise":
+        first = lacking[0]
+        others = f"; so have {listing(lacking[1:])}" if len(lacking) > 1 else ""
+        raise InputError(
+            f"{first} has missing values: {variables[first].describe_missing(rows)}{others}.",
+            [
+                "Fill them in, or pass ",
+                Option("missing", "drop"),
+                " to leave those observations out.",
+            ],
+        )
+    incomplete = np.logical_or.reduce(list(gaps.values()))
+    return np.flatnonzero(~incomplete).astype(np.int64)
+
+
+def _check_usable(variables: Mapping[str, Variable]) -> None:
+    """Name all variables without values or variation, where some have no value at all."""
+    empty, constant = [], []
     for name, variable in variables.items():
         gaps = variable.missing()
-        if gaps.any() and missing == "raise":
-            raise InputError(
-                f"{name} has missing values: {variable.describe_missing(rows)}.",
-                [
-                    "Fill them in, or pass ",
-                    Option("missing", "drop"),
-                    " to leave those observations out.",
-                ],
-            )
-        incomplete |= gaps
-    return np.flatnonzero(~incomplete).astype(np.int64)
+        if gaps.all():
+            empty.append(name)
+        elif (variable.take(np.flatnonzero(~gaps)) if gaps.any() else variable).is_constant():
+            constant.append(name)
+    if empty and len(empty) + len(constant) > 1:
+        said = f"without any value: {listing(empty)}"
+        said += f"; constant: {listing(constant)}" if constant else ""
+        raise InputError(f"these variables cannot be used: {said}.", "Leave them out.")
 
 
 def _check_size(n: int, n_dropped: int) -> None:
