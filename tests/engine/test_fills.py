@@ -13,9 +13,9 @@ from scipy.spatial.distance import cdist
 
 from reldep.data.objects import read_variable
 from reldep.engine import Tiled, Wanted, fills
-from reldep.engine.recipe import PRODUCT, SUM, Recipe
+from reldep.engine.recipe import PRODUCT, SUM, Recipe, suits_single_precision
 from reldep.engine.terms import row_means
-from reldep.kernels import Gaussian
+from reldep.kernels import Distance, Gaussian, Laplace, Linear
 from reldep.kernels.base import (
     EQUAL,
     LINEAR,
@@ -172,9 +172,45 @@ def gaussian_on(rows, bandwidth):
 
 def test_a_recipe_in_single_precision_holds_single_columns():
     rows = np.random.default_rng(0).normal(size=(20, 3))
-    recipe = Recipe.of([gaussian_on(rows, 2.0)], "single")
+    kernel = gaussian_on(rows, 2.0)
+    recipe = Recipe.of([kernel], "single")
     assert recipe.columns.dtype == recipe.parameters.dtype == np.float32
-    np.testing.assert_allclose(recipe.parameters, [[-0.125 / math.log(2), 0.0]], rtol=1e-7)
+    # Coordinates carry the width, so that a rounded coefficient is no other bandwidth.
+    np.testing.assert_array_equal(recipe.parameters, [[-1.0, 0.0]])
+    width = math.sqrt(0.125 / math.log(2))
+    np.testing.assert_allclose(recipe.columns, width * kernel.points.rows.T, rtol=1e-6, atol=1e-7)
+
+
+def test_kernels_that_share_points_share_them_in_single_precision_too():
+    rows = np.random.default_rng(0).normal(size=(20, 3))
+    kernel = gaussian_on(rows, 2.0)
+    recipe = Recipe.of([kernel, kernel.scaled(2.0)], "single")
+    assert len(recipe.columns) == 3
+    expected = [[-0.125 / math.log(2), 0.0], [-0.03125 / math.log(2), 0.0]]
+    np.testing.assert_allclose(recipe.parameters, expected, rtol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "suits"),
+    [
+        (Gaussian(2.0), True),
+        (Laplace(2.0), True),
+        (Gaussian(0.01), False),
+        (Distance(), False),
+        (Linear(), False),
+    ],
+)
+def test_single_precision_is_for_bounded_kernels_of_a_width_not_far_below_that_of_the_data(
+    kernel, suits
+):
+    rows = np.random.default_rng(0).normal(size=(50, 3))
+    assert suits_single_precision(kernel.fit(read_variable(rows, "x"))) is suits
+
+
+def test_one_cloud_far_away_does_not_suit_single_precision():
+    rows = np.random.default_rng(0).normal(size=(50, 1))
+    rows[:20] += 1e3
+    assert not suits_single_precision(gaussian_on(rows, 1.0))
 
 
 def test_far_points_get_the_function_that_gives_zero():

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from reldep.data.objects import read_variable
 from reldep.data.variables import Labels, Mixed, Numeric
-from reldep.engine import Dense, Tiled, Wanted, tiled
+from reldep.engine import Dense, Tiled, Wanted, tiled, tiles
 from reldep.engine.blocks import upper_tiles
 from reldep.engine.terms import conditional_means, hsic, row_means
 from reldep.engine.tiled import cut_into_pieces
@@ -149,9 +149,9 @@ def test_kept_blocks_are_found_again_though_the_second_sweep_needs_fewer():
     tiles = upper_tiles(70, 32)
     kept = {}
     first = sweeps.first(tiles, kept)
-    again = sweeps.second(sweeps.row_sums(first), tiles, kept)
+    again = sweeps.second(sweeps.vectors(first), tiles, kept)
     assert len(kept) == len(tiles)
-    assert np.array_equal(again, sweeps.second(sweeps.row_sums(first), tiles))
+    assert np.array_equal(again, sweeps.second(sweeps.vectors(first), tiles))
 
 
 @pytest.mark.parametrize(("name", "n_given"), [("gaussian", 0), ("sparse", 1)])
@@ -174,6 +174,46 @@ def test_single_precision_leaves_six_digits():
         right = conditional_means(double, pair)
         error = np.abs(conditional_means(single, pair) - right).max() / np.abs(right).max()
         assert 1e-12 < error < 1e-5
+
+
+@pytest.mark.parametrize(
+    ("kernel", "noise"), [(Gaussian(), 1.0), (Laplace("mean"), 1.0), (Laplace("mean"), 1e6)]
+)
+def test_mixed_precision_moves_no_estimate_and_standard_errors_by_a_billionth(
+    kernel, noise, monkeypatch
+):
+    monkeypatch.setattr(tiles, "MIXED_FROM", 1_500)
+    rng = np.random.default_rng(0)
+    x = rng.standard_t(3, size=(1_500, 4))
+    y = x + noise * rng.normal(size=x.shape)
+    kernels = {
+        "x": kernel.fit(read_variable(x, "x")),
+        "y": kernel.fit(read_variable(y, "y")),
+        "z": Delta().fit(labels(len(x), rng)),
+    }
+    wanted = Wanted((("x", "y"), ("x", "z"), ("x", "x")))
+    double = Tiled(compiled=True, precision="double").terms(kernels, wanted)
+    mixed = Tiled(compiled=True).terms(kernels, wanted)
+    assert Sweeps.prepare(kernels, wanted, compiled=True, precision="mixed").mixed
+    for pair in wanted.pairs:
+        right, found = conditional_means(double, pair), conditional_means(mixed, pair)
+        assert found.mean() == pytest.approx(right.mean(), rel=1e-11, abs=1e-16)
+        assert found.std() == pytest.approx(right.std(), rel=3e-9)
+        # It is another way to the same numbers: were it double, they would agree further.
+        assert np.abs(found - right).max() > 1e-14 * np.abs(right).max()
+
+
+def test_what_does_not_suit_single_precision_keeps_double(monkeypatch):
+    monkeypatch.setattr(tiles, "MIXED_FROM", 0)
+    kernels = {k: v for k, v in kernel_zoo(60).items() if k in ("gaussian", "linear", "distance")}
+    for pair in (("gaussian", "linear"), ("gaussian", "distance")):
+        sweeps = Sweeps.prepare(kernels, Wanted((pair,)), compiled=True, precision="mixed")
+        assert not sweeps.mixed
+    beside = Wanted((("gaussian", "gaussian"),), means=(("gaussian", "linear"),))
+    assert Sweeps.prepare(kernels, beside, compiled=True, precision="mixed").mixed
+    found, right = (e.terms(kernels, beside) for e in (Tiled(compiled=True), Dense()))
+    for pair in beside.product_pairs():
+        assert hsic(found, pair) == pytest.approx(hsic(right, pair), rel=1e-10)
 
 
 def test_without_numba_the_numbers_are_the_same(monkeypatch):

@@ -5,7 +5,7 @@ The NumPy path takes any kernel. It stands in where numba is not installed or no
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import process_time
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from reldep.kernels.radial import FittedRadial
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from reldep.data.variables import FloatArray, IntArray
     from reldep.kernels.base import FittedKernel
@@ -77,6 +77,8 @@ class Shifts:
     constants : ndarray, shape (n_kernels,)
     effect_of : ndarray of int, shape (n_kernels,)
         The row of `effects`; -1 for a kernel that has none.
+    bounded : ndarray of int, shape (n_kernels,)
+        1 for values in [0, 1], else 0.
     effects : ndarray, shape (n_effects, n)
     sizes : ndarray, shape (n_kernels,)
         The size of the values themselves.
@@ -84,6 +86,7 @@ class Shifts:
 
     constants: FloatArray
     effect_of: IntArray
+    bounded: IntArray
     effects: FloatArray
     sizes: FloatArray
 
@@ -100,24 +103,43 @@ class Shifts:
                 numbers[i], constants[i] = len(effects), 0.0
                 effects.append(row_effects(kernel))
                 sizes[i] = max(sizes[i], 2.0 * np.abs(effects[-1]).mean())
-        if precision == "single":
-            # The shift that is reported must be the one that is subtracted.
-            constants = constants.astype(np.float32).astype(np.float64)
-            effects = [effect.astype(np.float32).astype(np.float64) for effect in effects]
         stacked = np.array(effects).reshape(-1, len(kernels[0]))
-        return cls(constants, numbers.astype(np.int64), stacked, sizes)
+        found = cls(constants, numbers.astype(np.int64), _bounded(kernels), stacked, sizes)
+        return found.in_single_precision() if precision == "single" else found
 
     @classmethod
     def none(cls, kernels: Sequence[FittedKernel]) -> Shifts:
         """Take nothing off."""
         n = len(kernels)
-        return cls(np.zeros(n), np.full(n, -1), np.empty((0, len(kernels[0]))), np.ones(n))
+        no_effects = np.empty((0, len(kernels[0])))
+        return cls(np.zeros(n), np.full(n, -1), _bounded(kernels), no_effects, np.ones(n))
+
+    def in_single_precision(self) -> Shifts:
+        """Round them: the shift that is reported must be the one that is subtracted."""
+        return replace(
+            self,
+            constants=self.constants.astype(np.float32).astype(np.float64),
+            effects=self.effects.astype(np.float32).astype(np.float64),
+        )
+
+    def with_effects(self, effects: Mapping[int, FloatArray]) -> Shifts:
+        """Take effects of rows off some kernels, by number, in place of constants."""
+        constants, effect_of = self.constants.copy(), self.effect_of.copy()
+        chosen = list(effects)
+        constants[chosen] = 0.0
+        effect_of[chosen] = len(self.effects) + np.arange(len(chosen))
+        stacked = np.concatenate([self.effects, list(effects.values())])
+        return replace(self, constants=constants, effect_of=effect_of, effects=stacked)
 
     def take(self, chosen: Sequence[int]) -> Shifts:
         """Keep those of some kernels."""
         numbers = list(chosen)
         return Shifts(
-            self.constants[numbers], self.effect_of[numbers], self.effects, self.sizes[numbers]
+            self.constants[numbers],
+            self.effect_of[numbers],
+            self.bounded[numbers],
+            self.effects,
+            self.sizes[numbers],
         )
 
     def off_row_means(self, i: int) -> float | FloatArray:
@@ -133,6 +155,10 @@ class Shifts:
             return block
         effect = self.effects[self.effect_of[i]]
         return subtract_effects(block, effect[rows], effect[cols])
+
+
+def _bounded(kernels: Sequence[FittedKernel]) -> IntArray:
+    return np.array([kernel.in_unit_interval for kernel in kernels], dtype=np.int64)
 
 
 def subtract_effects(block: FloatArray, own: FloatArray, others: FloatArray) -> FloatArray:
@@ -221,19 +247,20 @@ class BlockSums:
                 total[tile.rows] += np.einsum("ij,ij->i", blocks[x], blocks[y])
                 total[tile.cols] += np.einsum("ij,ij->j", blocks[x], blocks[y])
 
-    def add_multiplied(
+    def add_crossed(
         self,
         tiles: Iterable[Tile],
         blocks: FloatArray,
-        multiplied: IntArray,
+        pairs: IntArray,
         vectors: FloatArray,
         sums: FloatArray,
     ) -> None:
-        """Add kernels times vectors."""
+        """Add either kernel of each pair times the vector of the other."""
         for tile in tiles:
-            for total, (v, u) in zip(sums, multiplied, strict=True):
-                total[tile.rows] += blocks[v] @ vectors[u, tile.cols]
-                total[tile.cols] += vectors[u, tile.rows] @ blocks[v]
+            for total, (x, y) in zip(sums, pairs, strict=True):
+                for kernel, vector in ((x, y), (y, x)):
+                    total[tile.rows] += blocks[kernel] @ vectors[vector, tile.cols]
+                    total[tile.cols] += vectors[vector, tile.rows] @ blocks[kernel]
 
 
 def fill_blocks(

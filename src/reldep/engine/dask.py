@@ -108,20 +108,19 @@ class DaskEngine:
         """Produce what is wanted from the fitted kernels."""
         client = self.connected_client()
         check_workers(client)
-        sweeps = Sweeps.prepare(kernels, wanted)
+        sweeps = Sweeps.prepare(kernels, wanted, precision="mixed")
         regions = self._regions(sweeps, n_threads(client))
         data = OnWorkers(client, sweeps)
-        n_sweeps = 1 + bool(sweeps.multiplied)
+        n_sweeps = 1 + bool(sweeps.crossed)
         with progress_bar("tasks", self.on_progress) as on_progress:
 
             def counted(sweep: int) -> OnProgress:
                 return lambda done, total: on_progress(sweep * total + done, n_sweeps * total)
 
             first = summed(client, first_of_region, regions, counted(0), {"sweeps": data})
-            if not sweeps.multiplied:
-                return sweeps.terms(first, sweeps.second(sweeps.row_sums(first), ()))
-            row_sums = OnWorkers(client, sweeps.row_sums(first))
-            shared = {"sweeps": data, "row_sums": row_sums}
+            if not sweeps.crossed:
+                return sweeps.terms(first)
+            shared = {"sweeps": data, "vectors": OnWorkers(client, sweeps.vectors(first))}
             second = summed(client, second_of_region, regions, counted(1), shared)
         return sweeps.terms(first, second)
 
@@ -229,9 +228,9 @@ def first_of_region(region: Region, sweeps: Sweeps) -> Partial:
     return region.covered(sweeps.first(region.tiles()))
 
 
-def second_of_region(region: Region, sweeps: Sweeps, row_sums: FloatArray) -> Partial:
+def second_of_region(region: Region, sweeps: Sweeps, vectors: FloatArray) -> Partial:
     """Make the second sweep over a region."""
-    return region.covered(sweeps.second(row_sums, region.tiles()))
+    return region.covered(sweeps.second(vectors, region.tiles()))
 
 
 def added(partials: Sequence[Partial]) -> Partial:

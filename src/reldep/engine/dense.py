@@ -118,7 +118,7 @@ class _Sums:
         self._shifts: dict[str, float | FloatArray] = {}
         self._sizes: dict[str, float] = {}
         self._products: dict[Pair, FloatArray] = {}
-        self._crossed: dict[Pair, tuple[FloatArray, FloatArray]] = {}
+        self._crossed: dict[Pair, FloatArray] = {}
 
     def take(self, name: str, matrix: FloatArray, *, bounded: bool) -> None:
         """Shift a matrix, and finish its pairs with those that are there."""
@@ -131,7 +131,8 @@ class _Sums:
             K, L = self._matrices[x], self._matrices[y]
             self._products[x, y] = np.einsum("ij,ij->i", K, L)
             if (x, y) in self._crossed_pairs:
-                self._crossed[x, y] = K @ self._row_sums[y], L @ self._row_sums[x]
+                k, l = self._row_sums[x], self._row_sums[y]  # noqa: E741
+                self._crossed[x, y] = K @ l + L @ k if x != y else 2.0 * (K @ k)
         for pair in ready:
             for member in pair:
                 self._waiting[member].discard(pair)

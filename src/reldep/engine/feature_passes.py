@@ -20,7 +20,7 @@ import numpy as np
 
 from reldep.engine.blocks import off_row_means
 from reldep.engine.feature_rows import SparseCross, product_of_all, product_of_run
-from reldep.engine.terms import Cost, Terms
+from reldep.engine.terms import Cost, Terms, canonical
 from reldep.engine.threads import RUN_BYTES, Steps, SummingThreads, runs, single_threaded_blas
 from reldep.kernels.machine import available_cores
 
@@ -123,14 +123,15 @@ class Factors:
 class FinishedRows:
     """What the second pass fills in, a run at a time.
 
-    `along` is each row along the centre, `norms` its squared length.
+    `along` is each row along the centre, `norms` its squared length. `crossed` has the part of
+    kernels with features, for each pair that one takes part in.
     """
 
     row_sums: dict[str, FloatArray]
     along: dict[str, FloatArray]
     norms: dict[str, FloatArray]
     products: dict[Pair, FloatArray]
-    multiplied: dict[Pair, FloatArray]
+    crossed: dict[Pair, FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,16 +187,12 @@ class FeaturePasses:
     ) -> Terms:
         centres = {name: feature_map.centre for name, feature_map in self.maps.items()}
         shifts = {name: _row_shift(along, centres[name]) for name, along in rows.along.items()}
-        crossed = {
-            (x, y): (rows.multiplied[x, y], rows.multiplied[y, x])
-            for x, y in self.wanted.crossed_pairs()
-        }
         # The mean square of a feature vector bounds the size of the kernel's values.
         sizes = {
             name: float(centre @ centre + sums.norms[name] / self.n)
             for name, centre in centres.items()
         }
-        return Terms(self.n, rows.row_sums, rows.products, crossed, shifts, sizes, notes)
+        return Terms(self.n, rows.row_sums, rows.products, rows.crossed, shifts, sizes, notes)
 
     def _sums_of_runs(self, places: Iterable[slice]) -> FeatureSums:
         return reduce(FeatureSums.__add__, map(self._sums_of_run, places))
@@ -233,17 +230,25 @@ class FeaturePasses:
 
     def _finish_run(self, place: slice, factors: Factors, into: FinishedRows) -> None:
         rows, norms = self._features(place)
+        onto: dict[Pair, FloatArray] = {}
         for name, part in rows.items():
-            into.row_sums[name][place] = part.times(factors.total[name]) - norms[name]
-            into.along[name][place] = part.times(self.maps[name].centre)
+            own = {pair: vector for pair, vector in factors.onto.items() if pair[0] == name}
+            # All at once, so that the rows are read from memory but once.
+            vectors = (factors.total[name], self.maps[name].centre, *own.values())
+            products = part.times(np.stack(vectors, axis=1)).T
+            into.row_sums[name][place] = products[0] - norms[name]
+            into.along[name][place] = products[1]
             into.norms[name][place] = norms[name]
+            onto |= dict(zip(own, products[2:], strict=True))
         for (x, y), values in into.products.items():
             cross = factors.cross[x, y]
             values[place] = cross.between(rows[x], rows[y]) - norms[x] * norms[y]
-        for (x, y), vector in factors.onto.items():
+        for values in into.crossed.values():
+            values[place] = 0.0
+        for (x, y), product in onto.items():
             weights = self.vectors[x, y] if (x, y) in self.vectors else into.row_sums[y]
-            diagonal = norms[x] * weights[place]
-            into.multiplied[x, y][place] = rows[x].times(vector) - diagonal
+            times = 2.0 if x == y else 1.0
+            into.crossed[canonical((x, y))][place] += times * (product - norms[x] * weights[place])
 
     def _features(self, place: slice) -> tuple[dict[str, CentredRows], dict[str, FloatArray]]:
         """Make the features of a run, and their squared norms."""
@@ -262,7 +267,7 @@ class FeaturePasses:
             {name: np.empty(self.n) for name in self.maps},
             {name: np.empty(self.n) for name in self.maps},
             {pair: np.empty(self.n) for pair in in_full},
-            {pair: np.empty(self.n) for pair in factors.onto},
+            {canonical(pair): np.empty(self.n) for pair in factors.onto},
         )
 
     @cached_property

@@ -19,7 +19,7 @@ from reldep.engine.row_sums import (
     add_products,
     add_rows,
     add_run,
-    multiply_rows,
+    cross_rows,
 )
 from reldep.kernels.base import (
     EQUAL,
@@ -156,6 +156,7 @@ def evaluate_kernels(
 @compiled
 def subtract_effects(
     effect_of: IntArray,
+    bounded: IntArray,
     effects: FloatArray,
     i: int,
     others: FloatArray,
@@ -163,13 +164,20 @@ def subtract_effects(
     values: FloatArray,
     r: int,
 ) -> None:
-    """Take ``f_i + f_j`` off row r of each kernel that has effects, the larger first."""
+    """Take ``f_i + f_j`` off row r of each kernel that has effects.
+
+    The larger first where values have no bound, which loses no digit.
+    """
     for v in range(values.shape[1]):
         e = effect_of[v]
         if e < 0:
             continue
         own = effects[e, i]
         size = abs(own)
+        if bounded[v]:
+            for j in range(n):
+                values[r, v, j] -= own + others[e, j]
+            continue
         for j in range(n):
             other = others[e, j]
             is_larger = size > abs(other)
@@ -236,26 +244,26 @@ def sweep(
     combinations: IntArray,
     shifts: FloatArray,
     effect_of: IntArray,
+    bounded: IntArray,
     effects: FloatArray,
     pairs: IntArray,
-    multiplied: IntArray,
     vectors: FloatArray,
     tiles: IntArray,
     sums: FloatArray,
 ) -> None:
     """Add the sums of a sweep over the entries above the diagonal, and their mirror images.
 
-    With nothing to be multiplied it is the first sweep: row sums, then sums of products. Else it
-    is the second: kernels times vectors. `given` belongs to a tile, so a recipe with given
-    blocks takes one tile at a time.
+    Without vectors it is the first sweep: row sums, then sums of products. Else it is the second:
+    either kernel of a pair times the vector of the other. `given` belongs to a tile, so a recipe
+    with given blocks takes one tile at a time.
     """
     sources = np.empty((len(source_table), WIDTH), columns.dtype)
     scratch = np.empty((ROWS, 1, WIDTH), columns.dtype)
     values = np.empty((ROWS, len(combinations), WIDTH), columns.dtype)
     others = np.empty((len(columns), WIDTH), columns.dtype)
-    own = np.zeros((len(vectors), ROWS))
+    own = np.zeros((len(vectors), ROWS), columns.dtype)
     other_effects = np.empty((len(effects), WIDTH), columns.dtype)
-    weights = np.empty((len(vectors), WIDTH))
+    weights = np.empty((len(vectors), WIDTH), columns.dtype)
     down = np.empty((len(sums), WIDTH))
     across = np.zeros((len(sums), ROWS))
     for t in range(len(tiles)):
@@ -294,12 +302,14 @@ def sweep(
                         r,
                     )
                     if len(effects):
-                        subtract_effects(effect_of, effects, i, other_effects, n, values, r)
+                        subtract_effects(
+                            effect_of, bounded, effects, i, other_effects, n, values, r
+                        )
                     clear_start(values, r, min(n, i + 1 - left))
                     for u in range(len(vectors)):
                         own[u, r] = vectors[u, i]
-                if len(multiplied):
-                    multiply_rows(values, multiplied, own, weights, n, across, down)
+                if len(vectors):
+                    cross_rows(values, pairs, own, weights, n, across, down)
                 else:
                     add_rows(values, n, across, down)
                     add_products(values, pairs, n, across, down)

@@ -98,7 +98,7 @@ def gram_terms(kernels: Mapping[str, FittedKernel], wanted: Wanted) -> Terms:
         n,
         dict.fromkeys(names, nothing),
         products,
-        dict.fromkeys(layout.pairs, (nothing, nothing)),
+        dict.fromkeys(layout.pairs, nothing),
         {name: off_row_means(effects[name]) for name in names},
         sizes,
     )

@@ -261,22 +261,19 @@ class LinePasses:
         """Make all sums that a line takes part in, on all cores, and put them beside the rest."""
         row_sums = {name: line.row_sums for name, line in self.lines.items()}
         products: dict[Pair, FloatArray] = {}
-        multiplied: dict[Pair, FloatArray] = {}
+        crossed: dict[Pair, FloatArray] = {}
         if terms is not None and rows is not None:
             row_sums |= terms.row_sums
             products |= terms.products
-            multiplied |= rows.multiplied
+            crossed |= rows.crossed
         todo: list[Callable[[], None]] = []
         for x, y in self.wanted.product_pairs():
             if x in self.lines or y in self.lines:
                 todo.append(partial(self._put_products, (x, y), products))
-        for x, y in self.wanted.multiplied():
-            if x in self.lines:
-                todo.append(partial(self._put_multiplied, (x, y), row_sums[y], multiplied))
+        for x, y in self.wanted.crossed_pairs():
+            if x in self.lines or y in self.lines:
+                todo.append(partial(self._put_crossed, (x, y), row_sums, crossed))
         _together(todo)
-        crossed = {
-            (x, y): (multiplied[x, y], multiplied[y, x]) for x, y in self.wanted.crossed_pairs()
-        }
         shifts: dict[str, float | FloatArray] = {n: line.shift for n, line in self.lines.items()}
         sizes = {name: line.size for name, line in self.lines.items()}
         if terms is not None:
@@ -293,10 +290,20 @@ class LinePasses:
         line, features = (x, y) if x in self.lines else (y, x)
         into[pair] = self.lines[line].products_with(self.maps[features])
 
-    def _put_multiplied(
-        self, pair: Pair, row_sums: FloatArray, into: dict[Pair, FloatArray]
+    def _put_crossed(
+        self, pair: Pair, row_sums: Mapping[str, FloatArray], into: dict[Pair, FloatArray]
     ) -> None:
-        into[pair] = self.lines[pair[0]].times(row_sums)
+        """Add what lines give to what kernels with features gave."""
+        x, y = pair
+        if x == y:
+            into[pair] = 2.0 * self.lines[x].times(row_sums[x])
+            return
+        parts = [
+            self.lines[one].times(row_sums[other])
+            for one, other in ((x, y), (y, x))
+            if one in self.lines
+        ]
+        into[pair] = into[pair] + parts[0] if pair in into else parts[0] + parts[1]
 
 
 def _together(todo: Iterable[Callable[[], Any]]) -> None:

@@ -9,13 +9,14 @@ in compiled code it says itself (:attr:`~reldep.kernels.base.FittedKernel.formul
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from reldep.engine.blocks import fill_blocks
-from reldep.kernels.base import LINEAR, NEAR, POWER
+from reldep.kernels.base import EQUAL, LINEAR, NEAR, POWER, POWER_ROOT
 from reldep.kernels.composite import FittedProduct, FittedSum
 from reldep.kernels.machine import numba_is_there
 from reldep.kernels.points import Points
@@ -35,6 +36,9 @@ NORMAL_FROM = {"f8": -1000.0, "f4": -120.0}
 
 # How factors are combined.
 PRODUCT, SUM = range(2)
+
+# Whole numbers up to this are exact in single precision.
+MOST_SINGLE_CODES = 2**24
 
 # Nanoseconds on one core: for a column of a squared distance, and for a function of it.
 COLUMN_VALUE, FUNCTION_VALUE = 0.2, 0.75
@@ -90,11 +94,16 @@ class Draft:
     combinations: list[tuple[int, int, int]] = field(default_factory=list)
     given: list[Filler] = field(default_factory=list)
     number_of: dict[int, int] = field(default_factory=dict)
+    of_one: set[int] = field(default_factory=set)
 
     @classmethod
     def of(cls, kernels: Sequence[FittedKernel], precision: str = "double") -> Draft:
         """Write down some kernels."""
         draft = cls("f4" if precision == "single" else "f8")
+        if precision == "single":
+            formulas = [part.formula for kernel in kernels for part in parts_of(kernel)]
+            users = Counter(id(formula.source) for formula in formulas if formula is not None)
+            draft.of_one = {source for source, count in users.items() if count == 1}
         for kernel in kernels:
             draft.add(kernel)
         return draft
@@ -107,10 +116,7 @@ class Draft:
     def add(self, kernel: FittedKernel) -> None:
         """Add a kernel, as a combination of one or more factors."""
         start = len(self.factors)
-        parts: tuple[FittedKernel, ...] = (kernel,)
-        if isinstance(kernel, (FittedProduct, FittedSum)):
-            parts = kernel.factors
-        for part in parts:
+        for part in parts_of(kernel):
             (function, c, a), source = self._factor(part)
             self.factors.append((function, source))
             self.parameters.append((c, a))
@@ -124,6 +130,8 @@ class Draft:
         function = formula.function
         if function == POWER and self._stays_normal(formula):
             function = NEAR
+        if id(formula.source) in self.of_one:
+            formula = in_own_width(formula)
         return (function, formula.c, formula.a), self._source(formula)
 
     def _stays_normal(self, formula: Formula) -> bool:
@@ -160,6 +168,45 @@ class Draft:
             np.array(self.combinations, dtype=np.int64),
             tuple(self.given),
         )
+
+
+def parts_of(kernel: FittedKernel) -> tuple[FittedKernel, ...]:
+    """Give the factors of a product or the terms of a sum; any other kernel is its only part."""
+    return kernel.factors if isinstance(kernel, (FittedProduct, FittedSum)) else (kernel,)
+
+
+def in_own_width(formula: Formula) -> Formula:
+    """Measure coordinates so that the power's coefficient is -1.
+
+    In single precision a rounded coefficient would be another bandwidth, the same for all values;
+    the rounding of coordinates is different for each and averages out.
+    """
+    if formula.columns is None or formula.function not in (POWER, POWER_ROOT):
+        return formula
+    scale = float(np.sqrt(-formula.c)) if formula.function == POWER else -formula.c
+    return replace(formula, c=-1.0, columns=np.asarray(scale * formula.columns))
+
+
+# Squares of coordinates, in units of the width, whose mean may not be larger in single precision.
+NEAR_ENOUGH = 64.0
+
+
+def suits_single_precision(kernel: FittedKernel) -> bool:
+    """Whether single precision gives all values of a kernel to about seven digits."""
+    return all(map(_part_suits_single, parts_of(kernel)))
+
+
+def _part_suits_single(part: FittedKernel) -> bool:
+    formula = part.formula
+    if formula is None or formula.columns is None:
+        return False
+    if formula.function == EQUAL:
+        return len(part) < MOST_SINGLE_CODES
+    if formula.function not in (POWER, POWER_ROOT):
+        return False
+    squares = float(np.mean(formula.source.squared_norms))
+    width = -formula.c if formula.function == POWER else formula.c**2
+    return width * squares <= NEAR_ENOUGH
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,26 +293,23 @@ class CompiledSums:
         self, tiles: Sequence[Tile], blocks: FloatArray, pairs: IntArray, sums: FloatArray
     ) -> None:
         """Add row sums of kernels, then of products of kernels."""
-        nothing, no_vectors = np.empty((0, 2), dtype=np.int64), np.empty((0, sums.shape[1]))
-        self._sweep(blocks, pairs, nothing, no_vectors, tiles, sums)
+        self._sweep(blocks, pairs, np.empty((0, sums.shape[1])), tiles, sums)
 
-    def add_multiplied(
+    def add_crossed(
         self,
         tiles: Sequence[Tile],
         blocks: FloatArray,
-        multiplied: IntArray,
+        pairs: IntArray,
         vectors: FloatArray,
         sums: FloatArray,
     ) -> None:
-        """Add kernels times vectors."""
-        nothing = np.empty((0, 2), dtype=np.int64)
-        self._sweep(blocks, nothing, multiplied, vectors, tiles, sums)
+        """Add either kernel of each pair times the vector of the other."""
+        self._sweep(blocks, pairs, vectors, tiles, sums)
 
     def _sweep(
         self,
         blocks: FloatArray,
         pairs: IntArray,
-        multiplied: IntArray,
         vectors: FloatArray,
         tiles: Sequence[Tile],
         sums: FloatArray,
@@ -280,10 +324,10 @@ class CompiledSums:
             *self.recipe.tables,
             self.shifts.constants.astype(dtype),
             self.shifts.effect_of,
+            self.shifts.bounded,
             self.shifts.effects.astype(dtype, copy=False),
             pairs,
-            multiplied,
-            np.ascontiguousarray(vectors),
+            np.ascontiguousarray(vectors, dtype=dtype),
             np.array(bounds, dtype=np.int64).reshape(-1, 4),
             sums,
         ]

@@ -57,30 +57,51 @@ def add_products(
 
 
 @compiled_sum
-def multiply_rows(
+def cross_rows(
     values: FloatArray,
-    multiplied: IntArray,
+    pairs: IntArray,
     own: FloatArray,
     others: FloatArray,
     n: int,
     across: FloatArray,
     down: FloatArray,
 ) -> None:
-    """Multiply rows of kernels by vectors, and add the rows times own entries to the columns."""
-    for w in range(len(multiplied)):
-        v, u = multiplied[w, 0], multiplied[w, 1]
-        w0, w1, w2, w3 = own[u, 0], own[u, 1], own[u, 2], own[u, 3]
-        t0 = t1 = t2 = t3 = 0.0
+    """Multiply the rows of either kernel of a pair by the vector of the other, and add both.
+
+    What the entries of these rows add to the columns comes on the way. A run of products is added
+    up in the precision of the values.
+    """
+    zero = own[0, 0] - own[0, 0]
+    for p in range(len(pairs)):
+        x, y = pairs[p, 0], pairs[p, 1]
+        k0, k1, k2, k3 = own[x, 0], own[x, 1], own[x, 2], own[x, 3]
+        l0, l1, l2, l3 = own[y, 0], own[y, 1], own[y, 2], own[y, 3]
+        t0 = t1 = t2 = t3 = zero
+        if x == y:
+            for j in range(n):
+                k = others[x, j]
+                a, b, c, d = values[0, x, j], values[1, x, j], values[2, x, j], values[3, x, j]
+                t0 += a * k
+                t1 += b * k
+                t2 += c * k
+                t3 += d * k
+                down[p, j] += 2.0 * ((a * k0 + b * k1) + (c * k2 + d * k3))
+            across[p, 0], across[p, 1], across[p, 2], across[p, 3] = t0, t1, t2, t3
+            for r in range(ROWS):
+                across[p, r] *= 2.0
+            continue
         for j in range(n):
-            a, b = np.float64(values[0, v, j]), np.float64(values[1, v, j])
-            c, d = np.float64(values[2, v, j]), np.float64(values[3, v, j])
-            other = others[u, j]
-            t0 += a * other
-            t1 += b * other
-            t2 += c * other
-            t3 += d * other
-            down[w, j] += (a * w0 + b * w1) + (c * w2 + d * w3)
-        across[w, 0], across[w, 1], across[w, 2], across[w, 3] = t0, t1, t2, t3
+            k, l = others[x, j], others[y, j]  # noqa: E741
+            a, b, c, d = values[0, x, j], values[1, x, j], values[2, x, j], values[3, x, j]
+            e, f, g, h = values[0, y, j], values[1, y, j], values[2, y, j], values[3, y, j]
+            t0 += a * l + e * k
+            t1 += b * l + f * k
+            t2 += c * l + g * k
+            t3 += d * l + h * k
+            down[p, j] += ((a * l0 + e * k0) + (b * l1 + f * k1)) + (
+                (c * l2 + g * k2) + (d * l3 + h * k3)
+            )
+        across[p, 0], across[p, 1], across[p, 2], across[p, 3] = t0, t1, t2, t3
 
 
 @compiled

@@ -63,7 +63,7 @@ class Wanted:
 
     def n_sums(self) -> int:
         """Count the values that every observation ends up with."""
-        return len(self.names()) + len(self.product_pairs()) + len(self.multiplied())
+        return len(self.names()) + len(self.product_pairs()) + len(self.crossed_pairs())
 
     def batches(self, most: int) -> list[Wanted]:
         """Cut into jobs of at most so many kernels each, or of the two of a single pair.
@@ -114,8 +114,8 @@ class Terms:
         ``k = K~ 1``.
     products : mapping of Pair to ndarray
         ``q = (K~ ∘ L~) 1`` by canonical pair.
-    crossed : mapping of Pair to pair of ndarrays
-        ``(K~ l, L~ k)`` by canonical pair.
+    crossed : mapping of Pair to ndarray
+        ``K~ l + L~ k`` by canonical pair.
     shifts : mapping of str to float or ndarray
         What the shift took off the mean of each row over the other observations: one number
         for a constant, one per row for ``f(x) + f(x')``.
@@ -133,7 +133,7 @@ class Terms:
     n: int
     row_sums: Mapping[str, FloatArray]
     products: Mapping[Pair, FloatArray]
-    crossed: Mapping[Pair, tuple[FloatArray, FloatArray]]
+    crossed: Mapping[Pair, FloatArray]
     shifts: Mapping[str, float | FloatArray] = field(default_factory=dict)
     sizes: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[ReldepWarning, ...] = ()
@@ -177,15 +177,14 @@ def conditional_means(terms: Terms, pair: Pair) -> FloatArray:
     observation i, so that ``mean(a)`` is the unbiased HSIC exactly (the paper's equation 8,
     in which ``4m`` stands for the factor 2 here)::
 
-        h = (m-2)² q - m k∘l + (m-2)(Σq - K~l - L~k) + Σl k + Σk l - k'l
+        h = (m-2)² q - m k∘l + (m-2)(Σq - (K~l + L~k)) + Σl k + Σk l - k'l
         a = h / (2 (m-1)(m-2)(m-3))
     """
     first, second = canonical(pair)
     m = terms.n
     k, l = terms.row_sums[first], terms.row_sums[second]  # noqa: E741
     q = terms.products[first, second]
-    k_times_l, l_times_k = terms.crossed[first, second]
-    h = (m - 2) ** 2 * q - m * k * l + (m - 2) * (q.sum() - k_times_l - l_times_k)
+    h = (m - 2) ** 2 * q - m * k * l + (m - 2) * (q.sum() - terms.crossed[first, second])
     h += l.sum() * k + k.sum() * l - k @ l
     result: FloatArray = h / (2.0 * (m - 1) * (m - 2) * (m - 3))
     return result
