@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 # exp(-t/s), and t; the kernel of a distance is minus this.
 DECAY, LENGTH = range(2)
 
-# Runs of so few points are compared directly.
+# Runs of so few points are compared directly; those of so many stay in the cache.
 BASE = 16
+CACHED = 4_096
 
 # The logarithm of e to the base 2.
 LOG2_E = 1.4426950408889634
@@ -109,43 +110,133 @@ def products_along(
     `by_x` and `by_y` sort the values. Both are of kind DECAY, or y of kind LENGTH. Two halves of a
     run of x are cut at a point c: across the cut, ``|x_i - x_j| = |x_i - c| + |c - x_j|``, so that
     the sum over the other half is one along y. The points go from the largest runs to the smallest
-    in the order of y, and take along what has been summed.
+    in the order of y, and take along what has been summed; depth first, so that the parts of a run
+    are worked on while it is in the cache.
     """
     n = len(x)
-    place = np.empty(n, np.int64)
+    place = np.empty(n, np.int32)
     for t in range(n):
         place[by_x[t]] = t
-    places, ordered, sums = place[by_y], y[by_y], np.zeros(n)
-    next_places, next_ordered, next_sums = np.empty(n, np.int64), np.empty(n), np.empty(n)
     sorted_x = x[by_x]
-    is_right, far, step = np.empty(n + 1), np.empty(n + 1), np.empty(n + 1)
+    places, ordered, sums = place[by_y], y[by_y], np.zeros(n)
+    next_places, next_ordered, next_sums = np.empty(n, np.int32), np.empty(n), np.empty(n)
     width = BASE
     while width < n:
         width *= 2
-    while width > BASE:
-        for low in range(0, n, width):
-            middle, high = low + width // 2, min(low + width, n)
-            if middle < high:
-                _look_across(
-                    kind_x, scale_x, sorted_x, kind_y, scale_y, places, ordered, low, middle, high,
-                    is_right, far, step,
+    is_right, far, step = np.empty(width), np.empty(width), np.empty(width + 1)
+    # Runs that wait: where they start, how long they are, and how often they were halved.
+    waiting = np.empty((64, 3), np.int64)
+    waiting[0], n_waiting = (0, width, 0), 1
+    while n_waiting:
+        n_waiting -= 1
+        low, width, depth = waiting[n_waiting]
+        if width <= CACHED:
+            if depth % 2:
+                _finish_run(
+                    kind_x, scale_x, sorted_x, kind_y, scale_y, low, min(low + width, n), width,
+                    next_places, next_ordered, next_sums, places, ordered, sums,
+                    is_right, far, step, by_x, q,
                 )  # fmt: skip
-                if kind_y == DECAY:
-                    _add_decays(low, high, is_right, far, step, sums)
-                else:
-                    _add_lengths(kind_x, low, high, is_right, far, step, sums)
-            _part(low, middle, high, places, ordered, sums, next_places, next_ordered, next_sums)
+            else:
+                _finish_run(
+                    kind_x, scale_x, sorted_x, kind_y, scale_y, low, min(low + width, n), width,
+                    places, ordered, sums, next_places, next_ordered, next_sums,
+                    is_right, far, step, by_x, q,
+                )  # fmt: skip
+            continue
+        if depth % 2:
+            _halve_runs(
+                kind_x, scale_x, sorted_x, kind_y, scale_y, low, min(low + width, n), width,
+                next_places, next_ordered, next_sums, places, ordered, sums, is_right, far, step,
+            )  # fmt: skip
+        else:
+            _halve_runs(
+                kind_x, scale_x, sorted_x, kind_y, scale_y, low, min(low + width, n), width,
+                places, ordered, sums, next_places, next_ordered, next_sums, is_right, far, step,
+            )  # fmt: skip
+        half = width // 2
+        if low + half < n:
+            waiting[n_waiting] = low + half, half, depth + 1
+            n_waiting += 1
+        waiting[n_waiting] = low, half, depth + 1
+        n_waiting += 1
+
+
+@compiled
+def _finish_run(
+    kind_x: int,
+    scale_x: float,
+    sorted_x: FloatArray,
+    kind_y: int,
+    scale_y: float,
+    start: int,
+    stop: int,
+    width: int,
+    places: IntArray,
+    ordered: FloatArray,
+    sums: FloatArray,
+    next_places: IntArray,
+    next_ordered: FloatArray,
+    next_sums: FloatArray,
+    is_right: FloatArray,
+    far: FloatArray,
+    step: FloatArray,
+    by_x: IntArray,
+    q: FloatArray,
+) -> None:
+    """Work on a run that stays in the cache, down to its smallest parts."""
+    while width > BASE:
+        _halve_runs(
+            kind_x, scale_x, sorted_x, kind_y, scale_y, start, stop, width,
+            places, ordered, sums, next_places, next_ordered, next_sums, is_right, far, step,
+        )  # fmt: skip
         places, next_places = next_places, places
         ordered, next_ordered = next_ordered, ordered
         sums, next_sums = next_sums, sums
         width //= 2
-    for low in range(0, n, BASE):
-        high = min(low + BASE, n)
+    near_x, across, along = np.empty(BASE), np.empty(BASE**2), np.empty(BASE**2)
+    for low in range(start, stop, BASE):
         _compare_directly(
-            kind_x, scale_x, sorted_x, kind_y, scale_y, places, ordered, low, high, far, sums
-        )
-    for t in range(n):
+            kind_x, scale_x, sorted_x, kind_y, scale_y, places, ordered, low,
+            min(low + BASE, stop), near_x, across, along, sums,
+        )  # fmt: skip
+    for t in range(start, stop):
         q[by_x[places[t]]] += sums[t]
+
+
+@compiled
+def _halve_runs(
+    kind_x: int,
+    scale_x: float,
+    sorted_x: FloatArray,
+    kind_y: int,
+    scale_y: float,
+    start: int,
+    stop: int,
+    width: int,
+    places: IntArray,
+    ordered: FloatArray,
+    sums: FloatArray,
+    next_places: IntArray,
+    next_ordered: FloatArray,
+    next_sums: FloatArray,
+    is_right: FloatArray,
+    far: FloatArray,
+    step: FloatArray,
+) -> None:
+    """Sum across the cuts of all runs of a width, and move the points to their halves."""
+    for low in range(start, stop, width):
+        middle, high = low + width // 2, min(low + width, stop)
+        if middle < high:
+            _look_across(
+                kind_x, scale_x, sorted_x, kind_y, scale_y, places, ordered, low, middle, high,
+                is_right, far, step,
+            )  # fmt: skip
+            if kind_y == DECAY:
+                _add_decays(low, high, is_right, far, step, sums)
+            else:
+                _add_lengths(kind_x, low, high, is_right, far, step, sums)
+        _part(low, middle, high, places, ordered, sums, next_places, next_ordered, next_sums)
 
 
 @compiled
@@ -164,22 +255,26 @@ def _look_across(
     far: FloatArray,
     step: FloatArray,
 ) -> None:
-    """Write on which side of the cut each point lies, how far, and what lies before it along y."""
+    """Write on which side of the cut each point lies, how far, and what lies before it along y.
+
+    From the first entry on, which stays in the cache from run to run.
+    """
     cut, c_x, c_y = sorted_x[middle], -LOG2_E / scale_x, -LOG2_E / scale_y
-    for t in range(low, high):
-        is_right[t] = 1.0 if places[t] >= middle else 0.0
-        far[t] = abs(sorted_x[places[t]] - cut)
-    step[low] = 0.0
-    for t in range(low + 1, high):
-        step[t] = ordered[t] - ordered[t - 1]
+    n = high - low
+    for u in range(n):
+        is_right[u] = 1.0 if places[low + u] >= middle else 0.0
+        far[u] = abs(sorted_x[places[low + u]] - cut)
+    step[0] = 0.0
+    for u in range(1, n):
+        step[u] = ordered[low + u] - ordered[low + u - 1]
     # In loops of their own, so that they are vectorised.
     if kind_x == DECAY:
-        for t in range(low, high):
-            far[t] = power_of_two_or_zero(c_x, far[t], 0.0)
+        for u in range(n):
+            far[u] = power_of_two_or_zero(c_x, far[u], 0.0)
     if kind_y == DECAY:
-        for t in range(low, high):
-            step[t] = power_of_two_or_zero(c_y, step[t], 0.0)
-    step[high] = 0.0
+        for u in range(n):
+            step[u] = power_of_two_or_zero(c_y, step[u], 0.0)
+    step[n] = 0.0
 
 
 @compiled
@@ -219,16 +314,17 @@ def _add_decays(
     end and downwards from the other at a time.
     """
     left = right = left_down = right_down = 0.0
-    for u in range(high - low):
-        t, d = low + u, high - 1 - u
-        left *= step[t]
-        right *= step[t]
+    n = high - low
+    for u in range(n):
+        d = n - 1 - u
+        left *= step[u]
+        right *= step[u]
         left_down *= step[d + 1]
         right_down *= step[d + 1]
-        sums[t] += far[t] * (is_right[t] * left + (1.0 - is_right[t]) * right)
-        sums[d] += far[d] * (is_right[d] * left_down + (1.0 - is_right[d]) * right_down)
-        left += (1.0 - is_right[t]) * far[t]
-        right += is_right[t] * far[t]
+        sums[low + u] += far[u] * (is_right[u] * left + (1.0 - is_right[u]) * right)
+        sums[low + d] += far[d] * (is_right[d] * left_down + (1.0 - is_right[d]) * right_down)
+        left += (1.0 - is_right[u]) * far[u]
+        right += is_right[u] * far[u]
         left_down += (1.0 - is_right[d]) * far[d]
         right_down += is_right[d] * far[d]
 
@@ -253,25 +349,26 @@ def _add_lengths(
     # Of the left (l) and the right half (r), P and W, near and along; upwards, then downwards.
     lp = lw = rp = rw = lp_along = lw_along = rp_along = rw_along = 0.0
     lpd = lwd = rpd = rwd = lpd_along = lwd_along = rpd_along = rwd_along = 0.0
-    for u in range(high - low):
-        t, d = low + u, high - 1 - u
-        lp_along += lp * step[t]
-        lw_along += lw * step[t]
-        rp_along += rp * step[t]
-        rw_along += rw * step[t]
+    n = high - low
+    for u in range(n):
+        d = n - 1 - u
+        lp_along += lp * step[u]
+        lw_along += lw * step[u]
+        rp_along += rp * step[u]
+        rw_along += rw * step[u]
         lpd_along += lpd * step[d + 1]
         lwd_along += lwd * step[d + 1]
         rpd_along += rpd * step[d + 1]
         rwd_along += rwd * step[d + 1]
-        from_left, from_right = far[t] * lp_along + lw_along, far[t] * rp_along + rw_along
-        sums[t] += is_right[t] * from_left + (1.0 - is_right[t]) * from_right
+        from_left, from_right = far[u] * lp_along + lw_along, far[u] * rp_along + rw_along
+        sums[low + u] += is_right[u] * from_left + (1.0 - is_right[u]) * from_right
         from_left, from_right = far[d] * lpd_along + lwd_along, far[d] * rpd_along + rwd_along
-        sums[d] += is_right[d] * from_left + (1.0 - is_right[d]) * from_right
-        p, w = (far[t], 0.0) if decays else (1.0, far[t])
-        lp += (1.0 - is_right[t]) * p
-        lw += (1.0 - is_right[t]) * w
-        rp += is_right[t] * p
-        rw += is_right[t] * w
+        sums[low + d] += is_right[d] * from_left + (1.0 - is_right[d]) * from_right
+        p, w = (far[u], 0.0) if decays else (1.0, far[u])
+        lp += (1.0 - is_right[u]) * p
+        lw += (1.0 - is_right[u]) * w
+        rp += is_right[u] * p
+        rw += is_right[u] * w
         p, w = (far[d], 0.0) if decays else (1.0, far[d])
         lpd += (1.0 - is_right[d]) * p
         lwd += (1.0 - is_right[d]) * w
@@ -290,27 +387,48 @@ def _compare_directly(
     ordered: FloatArray,
     low: int,
     high: int,
-    values: FloatArray,
+    near_x: FloatArray,
+    across: FloatArray,
+    along: FloatArray,
     sums: FloatArray,
 ) -> None:
-    """Add the products of all pairs of a few points."""
+    """Add the products of all pairs of a few points, each pair once."""
+    n, k = high - low, 0
+    for a in range(n):
+        near_x[a] = sorted_x[places[low + a]]
+    for a in range(n):
+        for b in range(a + 1, n):
+            across[k] = abs(near_x[a] - near_x[b])
+            along[k] = ordered[low + b] - ordered[low + a]
+            k += 1
+    # One long loop for all powers, so that it is vectorised.
+    _multiply_pairs(kind_x, scale_x, kind_y, scale_y, k, across, along)
+    k = 0
+    for a in range(n):
+        for b in range(a + 1, n):
+            sums[low + a] += across[k]
+            sums[low + b] += across[k]
+            k += 1
+
+
+@compiled
+def _multiply_pairs(
+    kind_x: int,
+    scale_x: float,
+    kind_y: int,
+    scale_y: float,
+    n: int,
+    across: FloatArray,
+    along: FloatArray,
+) -> None:
+    """Write the products of the kernels at n pairs of distances in place of the first."""
     c_x, c_y = -LOG2_E / scale_x, -LOG2_E / scale_y
-    for a in range(low, high):
-        x, y = sorted_x[places[a]], ordered[a]
-        for b in range(low, high):
-            values[b] = abs(x - sorted_x[places[b]])
-        if kind_y == DECAY:
-            for b in range(low, high):
-                both = c_x * values[b] + c_y * abs(y - ordered[b])
-                values[b] = power_of_two_or_zero(1.0, both, 0.0)
-        else:
-            if kind_x == DECAY:
-                for b in range(low, high):
-                    values[b] = power_of_two_or_zero(c_x, values[b], 0.0)
-            for b in range(low, high):
-                values[b] *= abs(y - ordered[b])
-        values[a] = 0.0
-        total = 0.0
-        for b in range(low, high):
-            total += values[b]
-        sums[a] += total
+    if kind_y == DECAY:
+        for k in range(n):
+            across[k] = power_of_two_or_zero(1.0, c_x * across[k] + c_y * along[k], 0.0)
+        return
+    if kind_x == DECAY:
+        for k in range(n):
+            across[k] = power_of_two_or_zero(c_x, across[k], 0.0)
+    for k in range(n):
+        across[k] *= along[k]
