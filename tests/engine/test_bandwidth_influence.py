@@ -7,7 +7,8 @@ from scipy.spatial.distance import cdist
 from reldep.data.objects import read_variable
 from reldep.data.variables import Numeric
 from reldep.engine import Dense, Tiled, bandwidths, compute_influence, influence
-from reldep.engine.bandwidths import sampled_row_means
+from reldep.engine.bandwidths import paired_hsics, sampled_row_means, slope_partners
+from reldep.engine.terms import Wanted, hsic, row_means
 from reldep.kernels import Delta, Gaussian, Laplace
 from reldep.kernels.points import Points
 from reldep.kernels.profiles import PowerProfile
@@ -108,17 +109,39 @@ def test_bandwidths_followed_on_some_rows_give_the_standard_errors_of_all(
     assert sampled.bandwidth_psi.sum(axis=1) == pytest.approx(0.0, abs=1e-9)
 
 
-def test_hsics_of_blocks_are_averaged(monkeypatch):
-    data = samples(97)
+def paired(n, n_partners, *, compiled, monkeypatch):
+    """Give estimates of slopes, the slopes themselves, and the pairs."""
+    data = samples(n)
     kernels = fit(data, Gaussian()) | {"z": Delta().fit(read_variable(data["x"] > 1, "z"))}
-    monkeypatch.setattr(bandwidths, "BLOCK_ROWS", (4, 12))
-    pairs = [("x", "y"), ("x", "x"), ("y", "z")]
-    found = bandwidths.block_hsics(kernels, pairs)
-    rows = np.random.default_rng(0).permutation(97)[:96].reshape(8, 12)
-    for pair in pairs:
-        taken = [{name: kernels[name].take(block) for name in pair} for block in rows]
-        each = [compute_influence(some, [pair], Dense()).estimates[0] for some in taken]
-        assert found[pair] == pytest.approx(np.mean(each), rel=1e-12)
+    kernels["slope"] = kernels["x"].bandwidth_probes()[0].slope
+    slopes = [("slope", "y"), ("slope", "x"), ("slope", "z")]
+    terms = Dense().terms(kernels, Wanted((), tuple(slopes)))
+    monkeypatch.setattr(bandwidths, "numba_is_there", lambda: compiled)
+    found = paired_hsics(kernels, slopes, lambda name: row_means(terms, name), n_partners)
+    return found, {pair: hsic(terms, pair) for pair in slopes}, slopes
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_slopes_from_all_pairs_are_the_hsics(compiled, monkeypatch):
+    # 48 rows on either side are all others; so is a block of all rows.
+    found, exact, slopes = paired(97, 48, compiled=compiled, monkeypatch=monkeypatch)
+    for pair in slopes:
+        assert found[pair] == pytest.approx(exact[pair], rel=1e-10)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_slopes_from_some_pairs_are_near(compiled, monkeypatch):
+    found, exact, slopes = paired(1_600, 30, compiled=compiled, monkeypatch=monkeypatch)
+    for pair in slopes:
+        assert found[pair] != pytest.approx(exact[pair], rel=1e-9)
+        assert found[pair] == pytest.approx(exact[pair], rel=0.15)
+
+
+def test_more_pairs_are_taken_where_they_do_not_show():
+    assert slope_partners(2_000, quick=False) == 125
+    assert slope_partners(20_000, quick=False) == 99
+    assert slope_partners(20_000, quick=True) == 12
+    assert slope_partners(10**6, quick=False) == slope_partners(10**6, quick=True) == 8
 
 
 @pytest.mark.parametrize("rule", ["median", "mean", "mid-median"])

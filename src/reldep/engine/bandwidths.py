@@ -8,24 +8,26 @@ bandwidth σ moves with the observation as well and takes every HSIC along::
 ∂H/∂σ is the HSIC of the kernel's slope with the partner, and IF comes from the row means of one
 more kernel (see :class:`~reldep.kernels.bandwidth.BandwidthProbe`). Up to
 :data:`FOLLOWED_EXACTLY_UP_TO` observations both come out of the same sweeps as everything else.
-Beyond that they need fewer digits than the HSICs have. A slope is the mean over blocks of rows of
-the HSIC within the block: every row takes part, so that its first-order error is that of all pairs,
-and what the pairs left out add is of the order ``1/√(m b)`` for blocks of b rows. The row means are
-exact where that is cheap, and else taken over some thousand rows.
+Beyond that they need fewer digits than the HSICs have. With the effects of rows taken off the
+partner, the HSIC of a slope is a mean over pairs of rows, and some pairs will do: rows are put in
+random order and each is paired with the next few. Every row takes part equally often, so that the
+first-order error is that of all pairs, and what the pairs left out add is of the order ``1/√(m b)``
+for b pairs a row. The row means are exact where that is cheap, and else taken over some thousand
+rows.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.engine.blocks import Tile
-from reldep.engine.recipe import Between
-from reldep.engine.terms import Pair, Terms, Wanted, canonical, hsic, row_means
+from reldep.engine.blocks import fill_blocks, levelling_effects, subtract_effects
+from reldep.engine.recipe import Between, Draft
+from reldep.engine.terms import Pair, Terms, Wanted, hsic, row_means
 from reldep.engine.threads import over_runs
-from reldep.engine.tiles import Outline, Sweeps
+from reldep.engine.tiles import Outline
 from reldep.kernels.machine import available_cores, numba_is_there
 from reldep.kernels.radial import FittedRadial
 
@@ -40,12 +42,13 @@ if TYPE_CHECKING:
 # As long as whole matrices are held, see the planner.
 FOLLOWED_EXACTLY_UP_TO = 1_999
 
-# Slopes are taken within blocks of rows: about so many pairs in all, but not more rows in a block
-# than the most nor fewer than the least.
-SLOPE_PAIRS = 650_000
-BLOCK_ROWS = (40, 500)
+# Slopes are taken from this share of all pairs of rows, but from no fewer pairs than the first
+# number and no more than the second, and from at least so many for each row. Where the sums take
+# near-linear time, from as few as that.
+SLOPE_SHARE, SLOPE_PAIRS = 0.01, (250_000, 4_000_000)
+LEAST_PARTNERS = 8
 
-# Numbers that a row of a block weighs when blocks are dealt out to threads.
+# Numbers that a row weighs when rows are dealt out to threads.
 NUMBERS_A_ROW = 60
 
 # Rows with which all rows are compared, for up to so many rows and for more: the standard error of
@@ -119,15 +122,33 @@ def bandwidth_psi(terms: Terms, probes: Sequence[NamedProbe], pairs: Sequence[Pa
 
 
 def sampled_bandwidth_psi(
-    kernels: Mapping[str, FittedKernel], probes: Sequence[NamedProbe], pairs: Sequence[Pair]
+    kernels: Mapping[str, FittedKernel],
+    probes: Sequence[NamedProbe],
+    pairs: Sequence[Pair],
+    terms: Terms,
+    *,
+    quick: bool,
 ) -> FloatArray:
-    """Estimate what the bandwidths add, with slopes from blocks and row means from some rows."""
-    n = len(next(iter(kernels.values())))
+    """Estimate what the bandwidths add, with slopes and row means from some rows.
+
+    Parameters
+    ----------
+    kernels : mapping of str to FittedKernel
+    probes : sequence of NamedProbe
+    pairs : sequence of Pair
+    terms : Terms
+        Of these pairs.
+    quick : bool
+        Whether the terms took near-linear time, so that the slopes should not take longer.
+    """
+    n = terms.n
     if not probes:
         return np.zeros((len(pairs), n))
-    slopes = {canonical(pair) for named in probes for pair in named.slope_pairs(pairs)}
+    slopes = dict.fromkeys(pair for named in probes for pair in named.slope_pairs(pairs))
     all_kernels = {**kernels, **{named.slope: named.probe.slope for named in probes}}
-    found = block_hsics(all_kernels, sorted(slopes))
+    found = paired_hsics(
+        all_kernels, list(slopes), lambda name: row_means(terms, name), slope_partners(n, quick)
+    )
     n_references = next(k for most, k in REFERENCE_ROWS.items() if most is None or n <= most)
     drawn = np.random.default_rng(0).permutation(n)
     references = np.sort(drawn[:n_references])
@@ -135,71 +156,150 @@ def sampled_bandwidth_psi(
         probes,
         pairs,
         n,
-        lambda pair: found[canonical(pair)],
+        lambda pair: found[pair],
         lambda named: sampled_row_means(named.probe.side, references),
     )
 
 
-def block_hsics(kernels: Mapping[str, FittedKernel], pairs: Sequence[Pair]) -> dict[Pair, float]:
-    """Average the unbiased HSICs of each pair within blocks of rows drawn at random."""
-    wanted = Wanted((), tuple(pairs))
-    n = len(kernels[wanted.names()[0]])
-    size = _block_size(n)
-    n_blocks = n // size
-    blocks = np.random.default_rng(0).permutation(n)[: n_blocks * size].reshape(n_blocks, size)
+def slope_partners(n: int, quick: bool) -> int:
+    """Choose with how many rows that follow it each row is paired."""
+    least, most = SLOPE_PAIRS
+    n_pairs = least if quick else int(np.clip(SLOPE_SHARE * n * (n - 1) / 2, least, most))
+    return int(np.clip(n_pairs // n, LEAST_PARTNERS, (n - 1) // 2))
+
+
+def paired_hsics(
+    kernels: Mapping[str, FittedKernel],
+    slopes: Sequence[Pair],
+    means_of: Callable[[str], FloatArray],
+    n_partners: int,
+) -> dict[Pair, float]:
+    """Estimate the HSIC of each slope with its partner from some pairs of rows.
+
+    With ``L° = L - f_i - f_j``, whose rows sum to 0, it is ``(m-1)/(m-3)`` times the mean of
+    ``K' L°`` over pairs; taking the mean of K' off adds nothing but makes the error smaller.
+
+    Parameters
+    ----------
+    kernels : mapping of str to FittedKernel
+    slopes : sequence of Pair
+        Each a slope and its partner.
+    means_of : callable
+        Gives the mean of each row of a kernel over the others.
+    n_partners : int
+        With so many rows each row is paired on either side.
+    """
+    names = list(dict.fromkeys(name for pair in slopes for name in pair))
+    used = {name: kernels[name] for name in names}
+    n = len(used[names[0]])
+    partners = list(dict.fromkeys(partner for _, partner in slopes))
+    effects = {name: levelling_effects((n - 1) * means_of(name)) for name in partners}
+    order = np.random.default_rng(0).permutation(n)
+    sums = _compiled_sums(used, slopes, effects, order, n_partners)
+    if sums is None:
+        sums = _block_sums(used, slopes, effects, order, 2 * n_partners)
+    both, first, second, count = sums.T
+    means = (both - first * second / count) / count * ((n - 1) / (n - 3))
+    return dict(zip(slopes, means.tolist(), strict=True))
+
+
+def _compiled_sums(
+    kernels: Mapping[str, FittedKernel],
+    slopes: Sequence[Pair],
+    effects: Mapping[str, FloatArray],
+    order: IntArray,
+    n_partners: int,
+) -> FloatArray | None:
+    """Add up products over pairs of a row and one that follows; None if it must be otherwise.
+
+    Returns
+    -------
+    ndarray, shape (n_slopes, 4), or None
+        The sums of products, of the slopes and of their partners, and the number of pairs.
+    """
+    draft = Draft.of(list(kernels.values())) if numba_is_there() else None
+    if draft is None or draft.given:
+        return None
+    from reldep.engine.fills import add_paired
+
+    n, names = len(order), list(kernels)
+    # Those that follow the last row are the first ones again.
+    circle = np.concatenate([order, order[:n_partners]])
+    recipe = draft.finished(n)
+    columns = np.ascontiguousarray(recipe.columns[:, circle])
+    off = np.array([effect[circle] for effect in effects.values()])
+    numbers = {name: i for i, name in enumerate(effects)}
+    effect_of = np.array([numbers.get(name, -1) for name in names])
+    products = np.array([[names.index(name) for name in pair] for pair in slopes])
 
     def added(places: Iterable[slice]) -> FloatArray:
-        return sum((_sum_of_hsics(kernels, wanted, blocks[p]) for p in places), np.zeros(1))
+        totals = np.zeros((len(slopes), 3))
+        for place in places:
+            arguments: list[Any] = [columns, *recipe.tables, effect_of, off, products]
+            arguments += [place.start, place.stop, n_partners, totals]
+            add_paired(*arguments)
+        return totals
 
-    totals = over_runs(added, n_blocks, NUMBERS_A_ROW * size)
-    return dict(zip(wanted.product_pairs(), (totals / n_blocks).tolist(), strict=True))
+    totals = over_runs(added, n, NUMBERS_A_ROW * n_partners)
+    return np.column_stack([totals, np.full(len(slopes), float(n * n_partners))])
 
 
-def _block_size(n: int) -> int:
-    """Choose the number of rows in a block, so that few are left over."""
-    least, most = BLOCK_ROWS
-    n_blocks = max(1, n // int(np.clip(2 * SLOPE_PAIRS // n, least, most)))
-    return n // n_blocks
+def _block_sums(
+    kernels: Mapping[str, FittedKernel],
+    slopes: Sequence[Pair],
+    effects: Mapping[str, FloatArray],
+    order: IntArray,
+    size: int,
+) -> FloatArray:
+    """Add up products over all pairs within blocks of rows, for kernels that NumPy fills."""
+    n_blocks = max(1, len(order) // size)
+
+    def added(places: Iterable[slice]) -> FloatArray:
+        totals = np.zeros((len(slopes), 4))
+        for place in places:
+            for rows in np.array_split(order, n_blocks)[place]:
+                totals += _sums_in_block(kernels, slopes, effects, rows)
+        return totals
+
+    return over_runs(added, n_blocks, NUMBERS_A_ROW * size)
+
+
+def _sums_in_block(
+    kernels: Mapping[str, FittedKernel],
+    slopes: Sequence[Pair],
+    effects: Mapping[str, FloatArray],
+    rows: IntArray,
+) -> FloatArray:
+    sharing: dict[int, Points] = {}
+    taken = [_taken(kernel, rows, sharing) for kernel in kernels.values()]
+    everything = slice(0, len(rows))
+    blocks, names = {}, list(kernels)
+    for i, block in fill_blocks(taken, everything, everything):
+        if names[i] in effects:
+            own = effects[names[i]][rows]
+            subtract_effects(block, own, own)
+        np.fill_diagonal(block, 0.0)
+        blocks[names[i]] = block
+    count = len(rows) * (len(rows) - 1.0)
+    return np.array(
+        [
+            (np.vdot(blocks[x], blocks[y]), blocks[x].sum(), blocks[y].sum(), count)
+            for x, y in slopes
+        ]
+    )
 
 
 def following_seconds(
     kernels: Mapping[str, FittedKernel], probes: Sequence[NamedProbe], pairs: Sequence[Pair]
 ) -> float:
-    """Estimate what slopes from blocks will take, on all cores."""
+    """Estimate what slopes will take, on all cores."""
     if not probes:
         return 0.0
     slopes = tuple(pair for named in probes for pair in named.slope_pairs(pairs))
     all_kernels = {**kernels, **{named.slope: named.probe.slope for named in probes}}
     outline = Outline.of(all_kernels, Wanted((), slopes))
-    share = _block_size(outline.n) / outline.n
+    share = 2.0 * slope_partners(outline.n, quick=False) / outline.n
     return share * outline.seconds(keeps=False) / available_cores()
-
-
-def _sum_of_hsics(
-    kernels: Mapping[str, FittedKernel], wanted: Wanted, blocks: IntArray
-) -> FloatArray:
-    """Add up the HSICs of each pair within some blocks of rows, one block a row."""
-    n_blocks, m = blocks.shape
-    sharing: dict[int, Points] = {}
-    taken = {name: _taken(kernels[name], blocks.ravel(), sharing) for name in wanted.names()}
-    sweeps = Sweeps.prepare(taken, wanted, compiled=numba_is_there(), shifted=False)
-    places = [slice(start, start + m) for start in range(0, n_blocks * m, m)]
-    sums = sweeps.first([Tile(place, place) for place in places]).reshape(-1, n_blocks, m)
-    row_sums = dict(zip(sweeps.names, sums, strict=False))
-    return np.array(
-        [
-            _sum_of_hsic(row_sums[x], row_sums[y], q)
-            for (x, y), q in zip(wanted.product_pairs(), sums[len(row_sums) :], strict=True)
-        ]
-    )
-
-
-def _sum_of_hsic(k: FloatArray, l: FloatArray, q: FloatArray) -> float:  # noqa: E741
-    """Add up the unbiased HSICs of blocks of row sums, one block a row."""
-    m = k.shape[1]
-    total = q.sum(axis=1) + k.sum(axis=1) * l.sum(axis=1) / ((m - 1) * (m - 2))
-    total -= 2.0 * (k * l).sum(axis=1) / (m - 2)
-    return float(total.sum() / (m * (m - 3)))
 
 
 def _taken(

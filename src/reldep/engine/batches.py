@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from reldep.data.variables import Numeric
+from reldep.engine.blocks import levelling_effects
 from reldep.engine.influence import compute_influence
 from reldep.kernels.machine import available_cores, numba_is_there
 from reldep.kernels.radial import Distance, Gaussian, Laplace, RadialKernel
@@ -422,10 +423,8 @@ def conditional_means(products: FloatArray) -> FloatArray:
 
 def centred(matrix: FloatArray) -> FloatArray:
     """Set the diagonal to 0 and take effects off, so that every row sums to 0."""
-    m = len(matrix)
     np.fill_diagonal(matrix, 0.0)
-    sums = matrix.sum(axis=1)
-    effects = (sums - sums.sum() / (2.0 * (m - 1))) / (m - 2)
+    effects = levelling_effects(matrix.sum(axis=1))
     matrix -= effects[:, None]
     matrix -= effects[None, :]
     np.fill_diagonal(matrix, 0.0)

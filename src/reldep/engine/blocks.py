@@ -107,13 +107,6 @@ class Shifts:
         found = cls(constants, numbers.astype(np.int64), _bounded(kernels), stacked, sizes)
         return found.in_single_precision() if precision == "single" else found
 
-    @classmethod
-    def none(cls, kernels: Sequence[FittedKernel]) -> Shifts:
-        """Take nothing off."""
-        n = len(kernels)
-        no_effects = np.empty((0, len(kernels[0])))
-        return cls(np.zeros(n), np.full(n, -1), _bounded(kernels), no_effects, np.ones(n))
-
     def in_single_precision(self) -> Shifts:
         """Round them: the shift that is reported must be the one that is subtracted."""
         return replace(
@@ -168,6 +161,16 @@ def subtract_effects(block: FloatArray, own: FloatArray, others: FloatArray) -> 
     block -= np.where(own_is_larger, first, second)
     block -= np.where(own_is_larger, second, first)
     return block
+
+
+def levelling_effects(sums: FloatArray) -> FloatArray:
+    """Find the effects that leave row sums of 0, from the sums of rows without the diagonal.
+
+    They solve ``Σ_j≠i (K_ij - f_i - f_j) = 0`` for all i. Rows are the last axis.
+    """
+    m = sums.shape[-1]
+    total = sums.sum(axis=-1, keepdims=True)
+    return np.asarray((sums - total / (2.0 * (m - 1))) / (m - 2))
 
 
 def off_row_means(effect: FloatArray) -> FloatArray:

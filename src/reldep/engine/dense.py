@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from reldep.engine.blocks import fill_blocks, nanoseconds_of, off_row_means, subtract_effects
+from reldep.engine.blocks import (
+    fill_blocks,
+    levelling_effects,
+    nanoseconds_of,
+    off_row_means,
+    subtract_effects,
+)
 from reldep.engine.gram import gram_cost, gram_terms, has_many_pairs
 from reldep.engine.terms import Cost, Pair, Terms, Wanted
 from reldep.kernels.radial import FittedRadial
@@ -169,9 +175,7 @@ def shifted(
     m = len(matrix)
     np.fill_diagonal(matrix, 0.0)
     if has_effects:
-        sums = matrix.sum(axis=1)
-        # Solves Σ_j≠i (K_ij - f_i - f_j) = 0 for all i.
-        effects = (sums - sums.sum() / (2.0 * (m - 1))) / (m - 2)
+        effects = levelling_effects(matrix.sum(axis=1))
         subtract_effects(matrix, effects, effects)
         shift: float | FloatArray = off_row_means(effects)
     else:

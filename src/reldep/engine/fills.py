@@ -34,6 +34,7 @@ from reldep.kernels.base import (
 from reldep.kernels.compiled import (
     WIDTH,
     compiled,
+    compiled_sum,
     copy_run,
     power_of_two,
     power_of_two_or_zero,
@@ -382,3 +383,73 @@ def mean_between(
                 out[left + j] += values[0, 0, j]
         for j in range(n):
             out[left + j] /= n_others
+
+
+@compiled_sum
+def _add_paired_products(
+    values: FloatArray, products: IntArray, n: int, totals: FloatArray
+) -> None:
+    """Add up products of the first row of two kernels, and both rows."""
+    for p in range(len(products)):
+        v, w = products[p, 0], products[p, 1]
+        both = first = second = 0.0
+        for j in range(n):
+            both += values[0, v, j] * values[0, w, j]
+            first += values[0, v, j]
+            second += values[0, w, j]
+        totals[p, 0] += both
+        totals[p, 1] += first
+        totals[p, 2] += second
+
+
+@compiled
+def add_paired(
+    columns: FloatArray,
+    source_table: IntArray,
+    factors: IntArray,
+    parameters: FloatArray,
+    combinations: IntArray,
+    effect_of: IntArray,
+    effects: FloatArray,
+    products: IntArray,
+    start: int,
+    stop: int,
+    n_partners: int,
+    totals: FloatArray,
+) -> None:
+    """Add up products of kernels between each of some rows and the rows that follow it.
+
+    No source may be given.
+
+    Parameters
+    ----------
+    effect_of : ndarray of int, shape (n_kernels,)
+        The row of `effects` that is taken off a kernel, ``f_i + f_j``; -1 for none.
+    products : ndarray of int, shape (n_products, 2)
+        Pairs of kernels.
+    totals : ndarray, shape (n_products, 3)
+        Takes the sums of the products, of the first kernel and of the second.
+    """
+    sources = np.empty((len(source_table), WIDTH))
+    scratch, values = np.empty((1, 1, WIDTH)), np.empty((1, len(combinations), WIDTH))
+    no_shifts = np.zeros(len(combinations))
+    for left in range(start, stop, WIDTH):
+        n = min(WIDTH, stop - left)
+        for t in range(1, n_partners + 1):
+            for s in range(len(source_table)):
+                first, last = source_table[s, 0], source_table[s, 1]
+                for j in range(n):
+                    sources[s, j] = 0.0
+                for c in range(first, last):
+                    for j in range(n):
+                        gap = columns[c, left + j] - columns[c, left + t + j]
+                        sources[s, j] += gap * gap
+            evaluate_kernels(
+                factors, parameters, combinations, no_shifts, n, sources, scratch, values, 0
+            )
+            for v in range(len(combinations)):
+                e = effect_of[v]
+                if e >= 0:
+                    for j in range(n):
+                        values[0, v, j] -= effects[e, left + j] + effects[e, left + t + j]
+            _add_paired_products(values, products, n, totals)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reldep.engine.blocks import fill_blocks, off_row_means
+from reldep.engine.blocks import fill_blocks, levelling_effects, off_row_means
 from reldep.engine.terms import Cost, Terms
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def _effects(
             block[own - run.start, own] = 0.0
             sums[i, run] = block.sum(axis=1)
             squares[i] += np.vdot(block, block)
-    effects = (sums - sums.sum(axis=1, keepdims=True) / (2.0 * (n - 1))) / (n - 2)
+    effects = levelling_effects(sums)
     sizes = np.sqrt(squares / (n * (n - 1)))
     return dict(zip(names, effects, strict=True)), dict(zip(names, sizes.tolist(), strict=True))
 

@@ -304,16 +304,16 @@ def compute_influence(
             terms.n,
             terms.engine or chosen.name,
             terms.notes,
-            _bandwidth_psi(job, terms, pairs) if bandwidths else None,
+            _bandwidth_psi(job, terms, pairs, quick=chosen.name != "tiled") if bandwidths else None,
             means={canonical(pair): hsic(terms, pair) for pair in means},
             sizes=_sizes(terms, pairs),
             certificate=terms.certificate,
         )
 
 
-def _bandwidth_psi(job: Job, terms: Terms, pairs: Sequence[Pair]) -> FloatArray:
+def _bandwidth_psi(job: Job, terms: Terms, pairs: Sequence[Pair], *, quick: bool) -> FloatArray:
     if job.samples:
-        return sampled_bandwidth_psi(job.kernels, job.probes, pairs)
+        return sampled_bandwidth_psi(job.kernels, job.probes, pairs, terms, quick=quick)
     return bandwidth_psi(terms, job.probes, pairs)
 
 

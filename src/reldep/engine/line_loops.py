@@ -7,14 +7,18 @@ nothing overflows, nothing cancels, and ties need no care.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from reldep.kernels.compiled import compiled, power_of_two_or_zero
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from reldep.data.variables import FloatArray, IntArray
+
+    Places: TypeAlias = npt.NDArray[np.int32]
 
 # exp(-t/s), and t; the kernel of a distance is minus this.
 DECAY, LENGTH = range(2)
@@ -172,10 +176,10 @@ def _finish_run(
     start: int,
     stop: int,
     width: int,
-    places: IntArray,
+    places: Places,
     ordered: FloatArray,
     sums: FloatArray,
-    next_places: IntArray,
+    next_places: Places,
     next_ordered: FloatArray,
     next_sums: FloatArray,
     is_right: FloatArray,
@@ -214,10 +218,10 @@ def _halve_runs(
     start: int,
     stop: int,
     width: int,
-    places: IntArray,
+    places: Places,
     ordered: FloatArray,
     sums: FloatArray,
-    next_places: IntArray,
+    next_places: Places,
     next_ordered: FloatArray,
     next_sums: FloatArray,
     is_right: FloatArray,
@@ -246,7 +250,7 @@ def _look_across(
     sorted_x: FloatArray,
     kind_y: int,
     scale_y: float,
-    places: IntArray,
+    places: Places,
     ordered: FloatArray,
     low: int,
     middle: int,
@@ -282,10 +286,10 @@ def _part(
     low: int,
     middle: int,
     high: int,
-    places: IntArray,
+    places: Places,
     ordered: FloatArray,
     sums: FloatArray,
-    next_places: IntArray,
+    next_places: Places,
     next_ordered: FloatArray,
     next_sums: FloatArray,
 ) -> None:
@@ -383,7 +387,7 @@ def _compare_directly(
     sorted_x: FloatArray,
     kind_y: int,
     scale_y: float,
-    places: IntArray,
+    places: Places,
     ordered: FloatArray,
     low: int,
     high: int,

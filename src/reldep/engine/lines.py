@@ -68,7 +68,7 @@ class Line:
         scale = 1.0
         if kind == DECAY and isinstance(kernel.profile, LaplaceProfile):
             scale = kernel.profile.bandwidth / kernel.points.unit
-        return cls(kind, scale, values, np.argsort(values))
+        return cls(kind, scale, values, kernel.points.order)
 
     def __len__(self) -> int:
         return len(self.values)
@@ -203,10 +203,8 @@ def kind_of(kernel: FittedKernel) -> int | None:
     if isinstance(kernel.profile, LaplaceProfile):
         return DECAY
     if isinstance(kernel.profile, PowerProfile) and kernel.profile.exponent == 1:
-        sizes = np.abs(points.rows)
-        # Not the mean, which a far value moves with it.
-        typical = np.median(sizes[sizes > 0]) if sizes.any() else 0.0
-        is_far = points.unit != 1 or sizes.max() > FARTHEST * typical
+        farthest = np.sqrt(points.squared_norms.max())
+        is_far = points.unit != 1 or farthest > FARTHEST * points.typical_norm
         return None if is_far else LENGTH
     return None
 

@@ -11,9 +11,10 @@ import numpy as np
 from reldep.data.scanning import KEY
 from reldep.engine.bandwidths import (
     FOLLOWED_EXACTLY_UP_TO,
-    block_hsics,
     named_probes,
+    paired_hsics,
     sampled_row_means,
+    slope_partners,
 )
 from reldep.engine.certificate import SummedCertificate
 from reldep.engine.line_scales import BinPass, LineScale, MovesOfSample, MovesOnLine
@@ -30,7 +31,7 @@ from reldep.engine.partitioned import (
 from reldep.engine.pieces import BlockPass
 from reldep.engine.pivots import RankTooHighError, is_positive, pilot_pivots
 from reldep.engine.recipe import Between
-from reldep.engine.terms import Wanted, canonical, hsic
+from reldep.engine.terms import Wanted, hsic, row_means
 from reldep.engine.tiled import Tiled
 from reldep.exceptions import InputError, InputTypeError, Option
 from reldep.kernels.bandwidth import BandwidthKernel, density_at
@@ -339,11 +340,15 @@ def slopes_on_sample(
     """Estimate the slopes of HSICs in bandwidths on the rows of the sample."""
     slopes = tuple(pair for probe in probes for pair in probe.slope_pairs(pairs))
     kernels = {**samples, **{probe.slope: probe.probe.slope for probe in probes}}
-    if len(next(iter(samples.values()))) <= FOLLOWED_EXACTLY_UP_TO:
+    n = len(next(iter(samples.values())))
+    if n <= FOLLOWED_EXACTLY_UP_TO:
         terms = Tiled().terms(kernels, Wanted((), slopes))
         return {pair: hsic(terms, pair) for pair in slopes}
-    found = block_hsics(kernels, sorted(set(map(canonical, slopes))))
-    return {pair: found[canonical(pair)] for pair in slopes}
+    partners = tuple(dict.fromkeys(partner for _, partner in slopes))
+    terms = Tiled().terms(kernels, Wanted((), row_sums=partners))
+    return paired_hsics(
+        kernels, slopes, lambda name: row_means(terms, name), slope_partners(n, quick=False)
+    )
 
 
 def _followed(sample: FittedKernel, scale: Any) -> FittedKernel:

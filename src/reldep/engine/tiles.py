@@ -86,7 +86,6 @@ class Sweeps:
         *,
         precision: str = "double",
         compiled: bool | None = None,
-        shifted: bool = True,
     ) -> Sweeps:
         """Choose the kernels that are needed and estimate their shifts.
 
@@ -100,8 +99,6 @@ class Sweeps:
         compiled : bool, optional
             Whether to use compiled code; by default from 2,000 observations on, where numba
             can be imported.
-        shifted : bool, default True
-            Whether to take off shifts, which sums over many rows need to keep their digits.
         """
         names = wanted.names()
         used = [kernels[name] for name in names]
@@ -111,7 +108,7 @@ class Sweeps:
         crossed = _in_pairs(wanted.crossed_pairs(), names)
         mixed = compiled and precision == "mixed" and suits_mixed([kernels[x] for x in crossed])
         precision = "single" if compiled and precision == "single" else "double"
-        shifts = Shifts.of(used, precision) if shifted else Shifts.none(used)
+        shifts = Shifts.of(used, precision)
 
         def sums_of(chosen: Sequence[str], off: Shifts, precision: str) -> BlockSums | CompiledSums:
             fitted = tuple(kernels[name] for name in chosen)

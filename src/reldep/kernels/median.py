@@ -169,7 +169,7 @@ def mean_distance(points: Points, rng: np.random.Generator | None = None) -> Mea
     """Find the mean of the distances between different observations."""
     n = len(points)
     if points.few_columns is not None and points.n_columns == 1:
-        found = MeanDistance(_mean_of_column(np.asarray(points.rows)[:, 0]))
+        found = MeanDistance(_mean_of_column(np.asarray(points.rows)[points.order, 0]))
     elif n <= EXACT_UP_TO and points.few_columns is not None and worth_compiling(n):
         found = MeanDistance(float(points.mean_distances.mean()))
     elif n <= EXACT_UP_TO:
@@ -247,7 +247,7 @@ def _median_of_column(points: Points) -> MedianDistance:
     """Find the exact median on one column, in O(m log m): sort, count by two pointers, bisect."""
     from reldep.kernels.compiled import count_up_to, next_distance
 
-    values = np.sort(np.asarray(points.rows)[:, 0])
+    values = np.asarray(points.rows)[points.order, 0]
     n = len(values) * (len(values) - 1) // 2
     n_zeros = int(count_up_to(values, 0.0))
     has_ties = n // 2 < n_zeros
@@ -273,11 +273,11 @@ def _distance_at(values: FloatArray, rank: int, count: Any) -> float:
 
 
 def _mean_of_column(values: FloatArray) -> float:
-    """Average the distances on one column: the i-th of m sorted values counts 2i - m + 1 times."""
+    """Average the distances of sorted values: the i-th of m values counts 2i - m + 1 times."""
     n = len(values)
     times = 2.0 * np.arange(n) - (n - 1)
     with np.errstate(over="ignore"):  # a bandwidth beyond all numbers is refused in words
-        return float(np.sort(values) @ times / (n * (n - 1) / 2))
+        return float(values @ times / (n * (n - 1) / 2))
 
 
 def _mid_median(points: Points) -> MidMedian | None:

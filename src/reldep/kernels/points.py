@@ -83,6 +83,17 @@ class Points:
         return 12.0 + dot_nanoseconds(self.rows)
 
     @cached_property
+    def order(self) -> IntArray:
+        """What sorts points of one column."""
+        return np.argsort(np.asarray(self.rows)[:, 0])
+
+    @cached_property
+    def typical_norm(self) -> float:
+        """The median of the norms that are not 0; not the mean, which far values take along."""
+        positive = self.squared_norms[self.squared_norms > 0]
+        return float(np.sqrt(np.median(positive))) if len(positive) else 0.0
+
+    @cached_property
     def mean_distances(self) -> FloatArray:
         """The mean distance of each point from the others, by compiled code for few columns."""
         from reldep.kernels.compiled import add_distances
@@ -174,10 +185,11 @@ def _middle(values: FloatArray) -> FloatArray:
 def _unit(values: FloatArray) -> float:
     """Choose the power of two in which values are measured: that of their typical size."""
     sizes = np.abs(values)
-    sizes = sizes[sizes > 0]
-    if not len(sizes):
+    n_positive = np.count_nonzero(sizes)
+    n_tiny = np.count_nonzero(sizes <= ORDINARY[0]) - (sizes.size - n_positive)
+    n_huge = np.count_nonzero(sizes >= ORDINARY[1])
+    # Most are ordinary, so that their median need not be found.
+    if 2 * max(n_tiny, n_huge) < n_positive or not n_positive:
         return 1.0
-    typical = float(np.median(sizes))
-    if ORDINARY[0] < typical < ORDINARY[1]:
-        return 1.0
-    return float(2.0 ** np.floor(np.log2(typical)))
+    typical = float(np.median(sizes[sizes > 0]))
+    return 1.0 if ORDINARY[0] < typical < ORDINARY[1] else float(2.0 ** np.floor(np.log2(typical)))

@@ -113,7 +113,7 @@ class FittedRadial(FittedKernel):
             known = self.points.known_mean_distances if is_distance else None
             return None if known is None else -known
         values = np.asarray(self.points.rows)[:, 0]
-        order = np.argsort(values)
+        order = self.points.order
         ordered = self._profile_here.means_on_line(values[order])
         if ordered is None:
             return None
@@ -210,8 +210,7 @@ def _ruled_by_far_values(mean: float, points: Points, name: str) -> tuple[Bandwi
     ValueError
         If no difference between the others is left in the kernel.
     """
-    sizes = np.sqrt(points.squared_norms)
-    typical = float(np.median(sizes[sizes > 0])) if sizes.any() else 0.0
+    typical = points.typical_norm
     ratio = mean / points.unit / typical if typical > 0 else 0.0
     if points.is_sparse or ratio < FAR:
         return ()
