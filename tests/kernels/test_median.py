@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -15,7 +17,7 @@ from reldep.kernels.median import (
     median_distance,
     pairwise_distances,
 )
-from reldep.kernels.order_statistics import DistanceStream, Pass, RankBounds
+from reldep.kernels.order_statistics import Boxes, DistanceStream, Pass, RankBounds
 from reldep.kernels.points import Points
 
 pytestmark = pytest.mark.xdist_group("compiled")
@@ -97,6 +99,21 @@ def test_every_rank_is_found_with_little_memory(name, most_collected, monkeypatc
         assert stream.squared_distance_at(rank) == squared[rank]
         room = max(most_collected, machine.available_cores() * 32 * stream._is_cheap)
         assert all(len(found.inside) <= room for found in stream.passes)
+
+
+@pytest.mark.parametrize("name", ["normal", "whole numbers", "two far clusters", "line"])
+def test_boxes_hold_every_point_within_their_ends(name):
+    rows = points_of(samples(500)[name]).rows
+    boxes = Boxes.of(rows)
+    order = np.lexsort(boxes.columns)
+    np.testing.assert_array_equal(boxes.columns[:, order], rows.T[:, np.lexsort(rows.T)])
+    sizes = np.diff(boxes.starts)
+    assert sizes.sum() == 500
+    assert 0 < sizes.min() <= sizes.max() <= 2 * order_statistics.BOX_POINTS
+    for b, (first, last) in enumerate(pairwise(boxes.starts)):
+        inside = boxes.columns[:, first:last]
+        np.testing.assert_array_equal(inside.min(axis=1), boxes.lows[:, b])
+        np.testing.assert_array_equal(inside.max(axis=1), boxes.highs[:, b])
 
 
 def test_one_pass_is_enough_for_ordinary_data():

@@ -8,7 +8,6 @@ kernel go through compiled code; everything else one variable at a time.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from math import log
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,7 +17,7 @@ import numpy as np
 from reldep.data.variables import Numeric
 from reldep.engine.blocks import levelling_effects
 from reldep.engine.influence import compute_influence
-from reldep.kernels.machine import available_cores, numba_is_there
+from reldep.kernels.machine import available_cores, numba_is_there, on_all_cores
 from reldep.kernels.radial import Distance, Gaussian, Laplace, RadialKernel
 
 if TYPE_CHECKING:
@@ -309,9 +308,7 @@ class Batches:
         n_threads = available_cores()
         step = max(1, min(64, n // n_threads))
         runs = [slice(start, start + step) for start in range(0, n, step)]
-        with ThreadPoolExecutor(n_threads, thread_name_prefix="reldep") as pool:
-            for _ in pool.map(work, runs):
-                pass
+        on_all_cores(work, runs)
         made.means[members], made.sizes[members] = conditional_means(products), sizes
         moves = self._fixed_moves(totals[:, :e])
         if columns.influence is not None:

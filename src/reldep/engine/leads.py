@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from reldep.kernels.machine import available_cores, numba_is_there
+from reldep.kernels.machine import available_cores, numba_is_there, on_all_cores
 
 if TYPE_CHECKING:
     SingleArray: TypeAlias = npt.NDArray[np.float32]
@@ -56,7 +55,5 @@ def _compiled(Z: SingleArray, inverse: SingleArray) -> SingleArray:
     def work(k: int) -> None:
         raise_leads(Z, inverse, cuts[k], cuts[k + 1], largest)
 
-    with ThreadPoolExecutor(n_threads, thread_name_prefix="reldep") as pool:
-        for _ in pool.map(work, range(n_threads)):
-            pass
+    on_all_cores(work, range(n_threads))
     return largest

@@ -7,17 +7,16 @@ O(m log m), between one and a kernel with r features O(m r). All of it is exact.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from reldep.engine.feature_passes import FeaturePasses
 from reldep.engine.terms import Terms, Wanted
 from reldep.engine.threads import RUN_BYTES
-from reldep.kernels.machine import available_cores, numba_is_there
+from reldep.kernels.machine import numba_is_there, on_all_cores
 from reldep.kernels.profiles import LaplaceProfile, PowerProfile
 from reldep.kernels.radial import FittedRadial
 
@@ -230,7 +229,7 @@ class LinePasses:
         """Give what is wanted, and what the passes over features found on the way."""
         if not self.lines:
             return self._feature_passes({}).finished()
-        _together(partial(getattr, line, "row_sums") for line in self.lines.values())
+        on_all_cores(lambda line: line.row_sums, self.lines.values())
         terms, rows = None, None
         if self.maps:
             terms, rows = self._feature_passes(self._vectors()).finished()
@@ -271,7 +270,7 @@ class LinePasses:
         for x, y in self.wanted.crossed_pairs():
             if x in self.lines or y in self.lines:
                 todo.append(partial(self._put_crossed, (x, y), row_sums, crossed))
-        _together(todo)
+        on_all_cores(lambda one: one(), todo)
         shifts: dict[str, float | FloatArray] = {n: line.shift for n, line in self.lines.items()}
         sizes = {name: line.size for name, line in self.lines.items()}
         if terms is not None:
@@ -302,10 +301,3 @@ class LinePasses:
             if one in self.lines
         ]
         into[pair] = into[pair] + parts[0] if pair in into else parts[0] + parts[1]
-
-
-def _together(todo: Iterable[Callable[[], Any]]) -> None:
-    """Do some things on all cores; compiled code lets the others run."""
-    with ThreadPoolExecutor(available_cores()) as pool:
-        for done in [pool.submit(one) for one in todo]:
-            done.result()

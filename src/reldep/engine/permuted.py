@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ from reldep.engine.lowrank import LowRank
 from reldep.engine.planner import select_engine
 from reldep.engine.terms import Terms, Wanted, hsic
 from reldep.engine.threads import single_threaded_blas
-from reldep.kernels.machine import available_cores
+from reldep.kernels.machine import available_cores, on_all_cores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -98,10 +97,10 @@ def _near_linear(
 
     values: list[float] = []
     n_threads = available_cores()
-    with ThreadPoolExecutor(n_threads) as pool, single_threaded_blas(n_threads):
+    with single_threaded_blas(n_threads):
         # A few at a time: each order is as long as the data.
         while group := list(islice(orders, 2 * n_threads)):
-            values += pool.map(one, group)
+            values += on_all_cores(one, group)
     return np.array(values)
 
 

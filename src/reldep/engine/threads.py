@@ -10,16 +10,17 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
+from functools import cache
 from itertools import islice
 from threading import Event
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
-from reldep.kernels.machine import available_cores
+from reldep.kernels.machine import available_cores, thread_pool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -39,6 +40,9 @@ PATIENCE = 0.1
 # Runs of observations are cut so that what is made of them fills about this much: few enough for
 # the cache of a processor, enough for matrix products.
 RUN_BYTES = 4_000_000
+
+# Modules that load a library for matrix products of their own.
+WITH_BLAS = ("numpy", "scipy.linalg", "sklearn", "torch")
 
 # A job that ends before this many seconds never shows a bar.
 DELAY_SECONDS = 2.0
@@ -63,7 +67,8 @@ class SummingThreads(Generic[Item]):
 
     def __init__(self, n_threads: int) -> None:
         self._n_threads = n_threads
-        self._pool = ThreadPoolExecutor(n_threads, thread_name_prefix="reldep")
+        self._pool = thread_pool(n_threads)
+        self._waiting: deque[Future[Any]] = deque()
         self._stop = Event()
 
     def __enter__(self) -> Self:
@@ -76,7 +81,7 @@ class SummingThreads(Generic[Item]):
         traceback: TracebackType | None,
     ) -> None:
         self._stop.set()
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        wait([future for future in self._waiting if not future.cancel()])
 
     def summed(
         self,
@@ -106,7 +111,8 @@ class SummingThreads(Generic[Item]):
     def _results(
         self, work: Callable[[Iterable[Item]], Part], pieces: Sequence[Sequence[Item]]
     ) -> Iterator[Part]:
-        waiting: deque[Future[Part]] = deque()
+        waiting = self._waiting
+        waiting.clear()
         following = iter(pieces)
         # Few pieces are under way at a time: each holds sums of its own.
         for piece in islice(following, 2 * self._n_threads):
@@ -152,10 +158,17 @@ def single_threaded_blas(n_threads: int) -> AbstractContextManager[Any]:
     """Keep matrix products to one thread where several threads of our own call them."""
     if n_threads == 1:
         return nullcontext()
-    from threadpoolctl import threadpool_limits
-
-    limits: AbstractContextManager[Any] = threadpool_limits(1, user_api="blas")
+    loaded = tuple(name for name in WITH_BLAS if name in sys.modules)
+    limits: AbstractContextManager[Any] = _blas_libraries(loaded).limit(limits=1, user_api="blas")
     return limits
+
+
+@cache
+def _blas_libraries(loaded: tuple[str, ...]) -> Any:  # noqa: ARG001
+    """Find the libraries that these modules loaded; looking takes milliseconds."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def runs(n: int, bytes_per_row: float) -> Iterator[slice]:

@@ -270,6 +270,66 @@ def count_and_collect(
 
 
 @compiled
+def count_and_collect_boxed(
+    columns: FloatArray,
+    starts: IntArray,
+    lows: FloatArray,
+    highs: FloatArray,
+    start: int,
+    step: int,
+    low: float,
+    high: float,
+    counts: IntArray,
+    collected: FloatArray,
+) -> int:
+    """As `count_and_collect`, for points that lie in boxes: most pairs of boxes need no distance.
+
+    The nearest and the farthest distance between two boxes are rounded as those between points
+    are, so that they are bounds of these to the last bit.
+
+    Parameters
+    ----------
+    starts : ndarray of int, shape (n_boxes + 1,)
+        Where the points of each box begin; there are at most WIDTH in one.
+    lows, highs : ndarray, shape (n_columns, n_boxes)
+        The ends of the boxes.
+    """
+    n_boxes, n_columns = len(starts) - 1, len(columns)
+    others = np.empty((n_columns, WIDTH))
+    squares = np.empty((1, WIDTH))
+    groups = squares.reshape((WIDTH // GROUP, GROUP))
+    n_collected = 0
+    for a in range(start, n_boxes, step):
+        for b in range(a, n_boxes):
+            nearest = farthest = 0.0
+            for c in range(n_columns):
+                gap = max(lows[c, b] - highs[c, a], lows[c, a] - highs[c, b], 0.0)
+                reach = max(highs[c, b] - lows[c, a], highs[c, a] - lows[c, b])
+                nearest += gap * gap
+                farthest += reach * reach
+            if nearest > high:
+                continue
+            height, width, left = starts[a + 1] - starts[a], starts[b + 1] - starts[b], starts[b]
+            if farthest < low:
+                n_pairs = width * (width - 1) // 2 if a == b else width * height
+                counts[0] += n_pairs
+                counts[1] += n_pairs
+                continue
+            copy_run(columns, left, width, others)
+            n_groups = (width + GROUP - 1) // GROUP
+            for i in range(starts[a], starts[a + 1]):
+                squared_distances_along(columns, i, others, 0, n_columns, width, squares, 0)
+                for j in range(i + 1 - left if a == b else 0):
+                    squares[0, j] = np.nan
+                for j in range(width, n_groups * GROUP):
+                    squares[0, j] = np.nan
+                n_collected = _compare_groups(
+                    groups[:n_groups], low, high, counts, collected, n_collected
+                )
+    return n_collected
+
+
+@compiled
 def count_and_collect_following(
     columns: FloatArray,
     start: int,

@@ -1,18 +1,23 @@
-"""What the machine offers: cores, memory, a compiler, and packages that only some kernels need."""
+"""What the machine offers: cores and threads, memory, a compiler, and optional packages."""
 
 from __future__ import annotations
 
 import os
 import re
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from threading import current_thread
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from reldep.exceptions import InputError, InputTypeError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 # Below this many observations compiled code is not worth the wait until it is loaded.
 COMPILED_FROM = 2_000
@@ -23,6 +28,38 @@ def available_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+# The name by which a thread of a pool is known.
+POOLED = "reldep"
+
+
+@cache
+def _pool(n_threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(n_threads, thread_name_prefix=POOLED)
+
+
+# A child process has the pools of its parent, but not their threads.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
+def thread_pool(n_threads: int) -> ThreadPoolExecutor:
+    """Give a pool of threads that stays for the next call: to start one takes milliseconds.
+
+    What is done in a pool must not wait for the same pool, so that it gets one of its own.
+    """
+    if current_thread().name.startswith(POOLED):
+        return ThreadPoolExecutor(n_threads)
+    return _pool(n_threads)
+
+
+def on_all_cores(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """Do the work for all items, on all cores, and give the results in their order.
+
+    Compiled code and large array operations let other threads run meanwhile.
+    """
+    return list(thread_pool(available_cores()).map(work, items))
 
 
 def numba_is_there() -> bool:

@@ -7,13 +7,20 @@ may be held, what the pass found gives a better bracket for the next.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.kernels.machine import available_cores, numba_is_there, worth_compiling
+from reldep.kernels.machine import (
+    available_cores,
+    numba_is_there,
+    on_all_cores,
+    thread_pool,
+    worth_compiling,
+)
 from reldep.kernels.points import FEW_COLUMNS, Points
 
 if TYPE_CHECKING:
@@ -22,8 +29,13 @@ if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray
 
 # Pairs drawn where distances are cheap one by one, and rows where they come in blocks.
-SAMPLED_PAIRS = 100_000
+SAMPLED_PAIRS = 200_000
 SAMPLED_ROWS = 1_000
+
+# Points in a plane are put into boxes of about so many: the distances between two boxes are often
+# all below a bracket, or all above. In more columns few are.
+BOXED_COLUMNS = 2
+BOX_POINTS = 32
 
 # The bracket reaches this many standard errors of the sample to either side.
 STANDARD_ERRORS = 4.0
@@ -173,6 +185,13 @@ class DistanceStream:
         """Count the pairs of equal points."""
         return self._pass(0.0, 0.0).n_up_to
 
+    @cached_property
+    def _boxes(self) -> Boxes | None:
+        """The points in boxes; None where most pairs of boxes would have to be opened."""
+        if self.n_partners is not None or self.points.n_columns > BOXED_COLUMNS:
+            return None
+        return Boxes.of(np.asarray(self.points.rows))
+
     @property
     def _is_cheap(self) -> bool:
         """Whether distances are made one by one, in compiled code."""
@@ -180,19 +199,27 @@ class DistanceStream:
         return few and numba_is_there()
 
     def _pass(self, low: float, high: float) -> Pass:
-        make = _compiled_pass if self._is_cheap else _block_pass
-        self.passes.append(make(self.points, low, high, self.n_partners))
-        return self.passes[-1]
+        if self._is_cheap:
+            found = _compiled_pass(self.points, low, high, self.n_partners, self._boxes)
+        else:
+            found = _block_pass(self.points, low, high, self.n_partners)
+        self.passes.append(found)
+        return found
 
     def _sampled(self) -> tuple[FloatArray, float]:
         """Draw squared distances, with the size of an independent sample as good as they are."""
         rng = np.random.default_rng(0)
         n = len(self.points)
         if self._is_cheap:
-            i, j = rng.integers(0, n, SAMPLED_PAIRS), rng.integers(0, n - 1, SAMPLED_PAIRS)
-            rows: Any = self.points.rows
-            difference = rows[i] - rows[j + (j >= i)]
-            return np.sort(np.einsum("ij,ij->i", difference, difference)), SAMPLED_PAIRS
+            # Rows in random order, each with some that follow it: no row is drawn more often.
+            columns = np.asarray(self.points.rows)[rng.permutation(n)[:SAMPLED_PAIRS]].T.copy()
+            n_drawn = columns.shape[1]
+            squares = []
+            for shift in range(1, min(-(-SAMPLED_PAIRS // n_drawn), n_drawn - 1) + 1):
+                difference = columns[:, shift:] - columns[:, :-shift]
+                squares.append(np.einsum("ij,ij->j", difference, difference))
+            sample = np.sort(np.concatenate(squares))
+            return sample, len(sample)
         if self.n_distances <= MOST_COLLECTED:
             # All can be held, and no sample is needed to choose some.
             return np.empty(0), 0
@@ -202,28 +229,74 @@ class DistanceStream:
         return np.sort(block, axis=None), half
 
 
-def _compiled_pass(points: Points, low: float, high: float, n_partners: int | None) -> Pass:
-    """Count and collect in compiled code, the rows dealt out to threads like cards."""
-    from reldep.kernels.compiled import GROUP, count_and_collect, count_and_collect_following
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """Points in boxes with sides along the columns.
 
-    columns = _columns(points, n_partners)
+    Attributes
+    ----------
+    columns : ndarray, shape (n_columns, n)
+        The coordinates, box by box.
+    starts : ndarray of int, shape (n_boxes + 1,)
+        Where each box begins.
+    lows, highs : ndarray, shape (n_columns, n_boxes)
+        The smallest and the largest coordinates in each box.
+    """
+
+    columns: FloatArray
+    starts: IntArray
+    lows: FloatArray
+    highs: FloatArray
+
+    @classmethod
+    def of(cls, rows: FloatArray) -> Boxes:
+        """Cut the points into slices along the first column, these along the next, and so on."""
+        n, n_columns = rows.shape
+        n_slices = max(1, round((n / BOX_POINTS) ** (1.0 / n_columns)))
+        starts, order = np.array([0, n]), np.arange(n)
+        for column in rows.T:
+            for first, last in pairwise(starts.tolist()):
+                own = order[first:last]
+                order[first:last] = own[np.argsort(column[own])]
+            cuts = [
+                np.linspace(first, last, n_slices, endpoint=False).astype(np.int64)
+                for first, last in pairwise(starts.tolist())
+            ]
+            starts = np.unique(np.append(np.concatenate(cuts), n))
+        columns = np.ascontiguousarray(rows[order].T)
+        lows = np.minimum.reduceat(columns, starts[:-1], axis=1)
+        return cls(columns, starts, lows, np.maximum.reduceat(columns, starts[:-1], axis=1))
+
+
+def _compiled_pass(
+    points: Points, low: float, high: float, n_partners: int | None, boxes: Boxes | None
+) -> Pass:
+    """Count and collect in compiled code, the rows dealt out to threads like cards."""
+    from reldep.kernels.compiled import (
+        GROUP,
+        count_and_collect,
+        count_and_collect_boxed,
+        count_and_collect_following,
+    )
+
     n_parts = available_cores()
+    collect: Any = count_and_collect
+    data: list[Any] = [_columns(points, n_partners)] if boxes is None else []
+    where: list[Any] = []
+    if boxes is not None:
+        collect = count_and_collect_boxed
+        data = [boxes.columns, boxes.starts, boxes.lows, boxes.highs]
+    elif n_partners is not None:
+        collect, where = count_and_collect_following, [n_partners]
 
     def part(start: int) -> tuple[IntArray, FloatArray]:
         counts = np.zeros(2, dtype=np.int64)
         # Less than a group could come back empty, and the search would not get on.
         collected = np.empty(max(GROUP, MOST_COLLECTED // n_parts))
-        place = (columns, start, n_parts)
-        if n_partners is None:
-            n_collected = count_and_collect(*place, low, high, counts, collected)
-        else:
-            n_collected = count_and_collect_following(
-                *place, n_partners, low, high, counts, collected
-            )
+        n_collected = collect(*data, start, n_parts, *where, low, high, counts, collected)
         return counts, collected[:n_collected].copy()
 
-    with ThreadPoolExecutor(n_parts) as pool:
-        parts = list(pool.map(part, range(n_parts)))
+    parts = on_all_cores(part, range(n_parts))
     inside = np.concatenate([values for _, values in parts])
     n_below, n_up_to = np.sum([counts for counts, _ in parts], axis=0).tolist()
     return Pass(low, high, n_below, n_up_to, inside)
@@ -241,8 +314,7 @@ def _compiled_sums(points: Points, n_partners: int) -> tuple[float, float]:
         sum_distances(columns, n, start, n_parts, n_partners, sums)
         return sums
 
-    with ThreadPoolExecutor(n_parts) as pool:
-        total, squares = np.sum(list(pool.map(part, range(n_parts))), axis=0)
+    total, squares = np.sum(on_all_cores(part, range(n_parts)), axis=0)
     return float(total), float(squares)
 
 
@@ -276,8 +348,8 @@ def _runs_of_distances(points: Points, n_partners: int | None) -> Iterator[Float
     """Give all squared distances, or those from the points that follow, some at a time."""
     if n_partners is None:
         # Products of dense matrices run on all cores by themselves.
-        with ThreadPoolExecutor(available_cores() if points.is_sparse else 1) as pool:
-            yield from pool.map(lambda b: _above_diagonal(points, *b), _upper_blocks(len(points)))
+        pool = thread_pool(available_cores() if points.is_sparse else 1)
+        yield from pool.map(lambda b: _above_diagonal(points, *b), _upper_blocks(len(points)))
         return
     rows: Any = points.rows
     for shift in range(1, n_partners + 1):

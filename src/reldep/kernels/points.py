@@ -7,7 +7,6 @@ would move all others away from 0.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ import numpy as np
 
 from reldep.data.variables import Numeric, Sparse
 from reldep.kernels.dot import dot_nanoseconds, dot_products
-from reldep.kernels.machine import available_cores
+from reldep.kernels.machine import available_cores, on_all_cores
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -106,8 +105,7 @@ class Points:
             add_distances(columns, start, n_parts, sums)
             return sums
 
-        with ThreadPoolExecutor(n_parts) as pool:
-            total: FloatArray = np.sum(list(pool.map(part, range(n_parts))), axis=0)
+        total: FloatArray = np.sum(on_all_cores(part, range(n_parts)), axis=0)
         return total / (n - 1)
 
     @property
