@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from reldep.engine.threads import OnProgress
     from reldep.kernels.base import FittedKernel
 
-# Features of all rows are kept for the second pass if those of all kernels fit into so much.
+# Features of all rows are kept for both passes as long as they fit into so much.
 KEPT_BYTES = 160_000_000
 
 # What the certificate must show for every HSIC, as shares of its standard error: how far off the
@@ -133,6 +133,7 @@ class LowRank:
         """Find lines and features for the kernels that have them."""
         lines: dict[str, Line] = {}
         maps: dict[str, FeatureMap] = {}
+        room = KEPT_BYTES
         has_lines = any(kind_of(kernel) is not None for kernel in kernels.values())
         for name, kernel in kernels.items():
             line = Line.of(kernel)
@@ -143,14 +144,16 @@ class LowRank:
             if found is not None and has_lines and found.width > WIDEST_SPARSE:
                 continue
             if found is None:
-                found = self._low_rank(kernel)
+                found = self._low_rank(kernel, room)
+            if isinstance(found, LowRankMap) and found.kept is not None:
+                room -= found.kept.nbytes
             if found is not None:
                 maps[name] = found
-        return lines, _with_room(maps)
+        return lines, maps
 
-    def _low_rank(self, kernel: FittedKernel) -> LowRankMap | None:
+    def _low_rank(self, kernel: FittedKernel, room: float) -> LowRankMap | None:
         try:
-            return low_rank_map(kernel, self.tolerance, self.most_features, self.rng)
+            return low_rank_map(kernel, self.tolerance, self.most_features, self.rng, room)
         except RankTooHighError:
             return None
 
@@ -290,15 +293,6 @@ def unknown_of(
 ) -> dict[str, FittedKernel]:
     """Give the kernels of which no width is known."""
     return {name: kernel for name, kernel in kernels.items() if name not in widths}
-
-
-def _with_room(maps: dict[str, FeatureMap]) -> dict[str, FeatureMap]:
-    """Keep the features of all rows where those of all kernels fit."""
-    low_rank = {name: m for name, m in maps.items() if isinstance(m, LowRankMap)}
-    n_bytes = sum(8 * len(m.kernel) * m.pivots.rank for m in low_rank.values())
-    if n_bytes > KEPT_BYTES:
-        return maps
-    return {**maps, **{name: m.kept_whole() for name, m in low_rank.items()}}
 
 
 def _certificate(

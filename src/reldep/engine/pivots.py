@@ -15,7 +15,7 @@ More pivots only lower d, so rows that were well represented stay so.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,8 +28,6 @@ from reldep.kernels.composite import FittedProduct, FittedSum
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    import numpy.typing as npt
 
     from reldep.data.variables import FloatArray, IntArray
     from reldep.kernels.base import FittedKernel
@@ -258,8 +256,9 @@ class LowRankMap(FeatureMap):
 
     @cached_property
     def centre(self) -> FloatArray:
-        pilot = self.pivots.between.points(self._pilot)
-        return np.asarray(self.pivots.features(pilot).mean(axis=1))
+        pivots, pilot = self.pivots, self.pivots.between.points(self._pilot)
+        # The mean of the features: those of the mean of the values.
+        return np.asarray(pivots.inverse @ pivots.between.values(pilot, pivots.points).mean(axis=1))
 
     def exact_kernel(self, chosen: IntArray) -> FittedKernel:
         taken = self.kernel.take(chosen)
@@ -267,22 +266,46 @@ class LowRankMap(FeatureMap):
             raise NotImplementedError
         return taken
 
-    def kept_whole(self) -> LowRankMap:
-        """Make the features of all rows once and hold them."""
-        n = len(self.kernel)
-        kept = np.empty((self.pivots.rank, n))
+    def looked_through(self, room: float) -> tuple[LowRankMap, IntArray]:
+        """Find the rows that the pivots do not represent, and hold the features on the way.
 
-        def fill(places: Iterable[slice]) -> int:
+        Parameters
+        ----------
+        room : float
+            Bytes that the features may take; where they would take more, they are not held.
+        """
+        n, pivots = len(self.kernel), self.pivots
+        kept = np.empty((pivots.rank, n)) if 8 * n * pivots.rank <= room else None
+        centre = self.centre[:, None]
+
+        def look(places: Iterable[slice]) -> list[int]:
+            missed: list[int] = []
             for place in places:
-                kept[:, place] = self.centred(place).values.T
-            return 1
+                features = pivots.features(pivots.between.points(place))
+                above = pivots.residuals(features) > TAIL * pivots.tolerance
+                missed += (place.start + np.flatnonzero(above)).tolist()
+                if kept is not None:
+                    np.subtract(features, centre, out=kept[:, place])
+            return missed
 
-        over_runs(fill, n, self.pivots.rank)
-        return replace(self, kept=kept)
+        missed = np.array(over_runs(look, n, pivots.rank), dtype=np.int64)
+        return replace(self, kept=kept), missed
 
 
-def low_rank_map(kernel: FittedKernel, tolerance: float, cap: int, seed: int) -> LowRankMap | None:
+def low_rank_map(
+    kernel: FittedKernel, tolerance: float, cap: int, seed: int, room: float = 0.0
+) -> LowRankMap | None:
     """Find pivots for all rows of a kernel; None for one that cannot be treated so.
+
+    Parameters
+    ----------
+    kernel : FittedKernel
+    tolerance : float
+    cap : int
+        At most so many pivots.
+    seed : int
+    room : float, default 0.0
+        Bytes that may be taken to hold the features of all rows.
 
     Raises
     ------
@@ -293,22 +316,15 @@ def low_rank_map(kernel: FittedKernel, tolerance: float, cap: int, seed: int) ->
     if between is None or not is_positive(kernel):
         return None
     pivots = pilot_pivots(kernel, between, tolerance, cap, seed)
-    missed = np.array(over_runs(partial(_missed, pivots), len(kernel), pivots.rank), dtype=np.int64)
+    found, missed = LowRankMap(kernel, pivots).looked_through(room)
+    if not len(missed):
+        return found
     while len(missed):
         now, later = missed[:MISSED_AT_A_TIME], missed[MISSED_AT_A_TIME:]
         pivots = pivots.extended(between.points(now), cap)
-        missed = later[_above_tail(pivots, between.points(later))]
-    return LowRankMap(kernel, pivots)
-
-
-def _missed(pivots: Pivots, places: Iterable[slice]) -> list[int]:
-    """List the rows of some runs that the pivots do not represent."""
-    found: list[int] = []
-    for place in places:
-        above = _above_tail(pivots, pivots.between.points(place))
-        found += (place.start + np.flatnonzero(above)).tolist()
-    return found
-
-
-def _above_tail(pivots: Pivots, rows: FloatArray) -> npt.NDArray[np.bool_]:
-    return pivots.residuals(pivots.features(rows)) > TAIL * pivots.tolerance
+        left = pivots.residuals(pivots.features(between.points(later)))
+        missed = later[left > TAIL * pivots.tolerance]
+    # More pivots only lower what is left of rows that were well represented.
+    return (
+        LowRankMap(kernel, pivots).looked_through(room)[0] if room else LowRankMap(kernel, pivots)
+    )
