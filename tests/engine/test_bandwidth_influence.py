@@ -10,6 +10,7 @@ from reldep.engine import Dense, Tiled, bandwidths, compute_influence, influence
 from reldep.engine.bandwidths import paired_hsics, sampled_row_means, slope_partners
 from reldep.engine.terms import Wanted, hsic, row_means
 from reldep.kernels import Delta, Gaussian, Laplace
+from reldep.kernels import points as points_module
 from reldep.kernels.points import Points
 from reldep.kernels.profiles import PowerProfile
 from reldep.kernels.radial import FittedRadial
@@ -159,6 +160,26 @@ def test_row_means_on_one_column_are_those_of_all_pairs(rule, values):
     np.fill_diagonal(matrix, 0.0)
     found = sampled_row_means(side, np.arange(3))
     np.testing.assert_allclose(found, matrix.sum(axis=1) / 80, atol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-80, 1e80])
+def test_mean_distances_in_single_precision_have_nine_digits_together(scale, monkeypatch):
+    monkeypatch.setattr(points_module, "SINGLE_FROM", 0)
+    rng = np.random.default_rng(0)
+    rows = scale * (5.0 + rng.standard_t(3, size=(900, 3)))
+    found = Points.of(Numeric("x", rows)).mean_distances
+    expected = cdist(rows, rows).sum(axis=1) / 899
+    np.testing.assert_allclose(found, expected, rtol=1e-7)
+    assert found.mean() == pytest.approx(expected.mean(), rel=2e-9)
+    assert np.abs(found / expected - 1).max() > 1e-12
+
+
+def test_mean_distances_from_a_far_point_keep_double_precision(monkeypatch):
+    monkeypatch.setattr(points_module, "SINGLE_FROM", 0)
+    rows = np.random.default_rng(0).normal(size=(300, 2))
+    rows[7] = 1e30
+    found = Points.of(Numeric("x", rows)).mean_distances
+    np.testing.assert_allclose(found, cdist(rows, rows).sum(axis=1) / 299, rtol=1e-12)
 
 
 def test_mean_distances_that_the_bandwidth_needed_are_used_again():

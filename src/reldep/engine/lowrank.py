@@ -222,12 +222,12 @@ class LowRank:
                 row += 2 * STEP * ranks[x] * ranks[y]
         pilots = PILOT_STEP * sum(rank**2 for rank in ranks.values())
         cores = available_cores()
-        kept = 8 * n * total
         memory = 8 * n * (wanted.n_sums() + 2 * len(names))
         memory += 8 * n * (LINE_NUMBERS * n_lines + PRODUCT_NUMBERS * min(n_lines, cores))
-        # Ranks are known to a third, so that what seems not to fit may still be kept.
-        memory += int(min(kept, KEPT_BYTES)) if kept <= 1.3 * KEPT_BYTES else 0
-        memory += int(2 * min(cores * RUN_BYTES, kept))
+        kept = 0.0
+        for rank in ranks.values():
+            kept += 8.0 * n * rank * (kept + 8.0 * n * rank <= KEPT_BYTES)
+        memory += int(kept + 2 * min(cores * RUN_BYTES, 8 * n * total))
         memory += 16 * int(max(ranks.values()) ** 2)
         return Cost(memory, COMPILED_START + pilots + row * n * 1e-9 / cores)
 

@@ -324,7 +324,6 @@ def low_rank_map(
         pivots = pivots.extended(between.points(now), cap)
         left = pivots.residuals(pivots.features(between.points(later)))
         missed = later[left > TAIL * pivots.tolerance]
+    found = LowRankMap(kernel, pivots)
     # More pivots only lower what is left of rows that were well represented.
-    return (
-        LowRankMap(kernel, pivots).looked_through(room)[0] if room else LowRankMap(kernel, pivots)
-    )
+    return found.looked_through(room)[0] if room else found

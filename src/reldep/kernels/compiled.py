@@ -381,7 +381,8 @@ def _add_four_rows(values: FloatArray, n: int, across: FloatArray, down: FloatAr
     """Sum each of four rows, and add all to the sums of the columns."""
     t0 = t1 = t2 = t3 = 0.0
     for j in range(n):
-        a, b, c, d = values[0, j], values[1, j], values[2, j], values[3, j]
+        a, b = np.float64(values[0, j]), np.float64(values[1, j])
+        c, d = np.float64(values[2, j]), np.float64(values[3, j])
         t0 += a
         t1 += b
         t2 += c
@@ -398,8 +399,8 @@ def add_distances(columns: FloatArray, start: int, step: int, sums: FloatArray) 
     the groups start, start + step, …
     """
     n = columns.shape[1]
-    others = np.empty((len(columns), WIDTH))
-    values = np.empty((4, WIDTH))
+    others = np.empty((len(columns), WIDTH), columns.dtype)
+    values = np.empty((4, WIDTH), columns.dtype)
     across, down = np.empty(4), np.empty(WIDTH)
     for left in range(0, n, WIDTH):
         width = min(WIDTH, n - left)

@@ -33,6 +33,11 @@ MOST_DIFFERENCES = 4_000_000
 # Values of an ordinary size are squared as they are; others are measured in a unit of their own.
 ORDINARY = (1e-100, 1e100)
 
+# So many points have their mean distances from single precision, if none is so many times farther
+# from the middle than is typical.
+SINGLE_FROM = 6_000
+SINGLE_RANGE = 1e6
+
 # A point that no number can hold is put here.
 FARTHEST = 1e308
 
@@ -94,10 +99,18 @@ class Points:
 
     @cached_property
     def mean_distances(self) -> FloatArray:
-        """The mean distance of each point from the others, by compiled code for few columns."""
+        """The mean distance of each point from the others, by compiled code for few columns.
+
+        From `SINGLE_FROM` points on each distance has seven digits, and their mean nine or more.
+        """
         from reldep.kernels.compiled import add_distances
 
         columns, n = np.array(np.asarray(self.rows).T, order="C"), len(self)
+        size = self.typical_norm
+        farthest = float(np.sqrt(self.squared_norms.max()))
+        in_single = n >= SINGLE_FROM and farthest < SINGLE_RANGE * size
+        if in_single:
+            columns = (columns / size).astype(np.float32)
         n_parts = available_cores()
 
         def part(start: int) -> FloatArray:
@@ -106,7 +119,7 @@ class Points:
             return sums
 
         total: FloatArray = np.sum(on_all_cores(part, range(n_parts)), axis=0)
-        return total / (n - 1)
+        return total / (n - 1) * (size if in_single else 1.0)
 
     @property
     def known_mean_distances(self) -> FloatArray | None:
