@@ -138,6 +138,27 @@ def test_slopes_from_some_pairs_are_near(compiled, monkeypatch):
         assert found[pair] == pytest.approx(exact[pair], rel=0.15)
 
 
+@pytest.mark.parametrize("apart", [1.0, 1e-4])
+def test_what_two_targets_do_not_share_is_estimated_however_little_it_is(apart, monkeypatch):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=1_500)
+    y = x + rng.normal(size=1_500)
+    kernels = fit({"x": x, "y": y, "z": y + apart * rng.normal(size=1_500)}, Laplace("mean"))
+    pairs = [("x", "y"), ("x", "z"), ("x", "x"), ("y", "y"), ("z", "z")]
+    beside = {"bandwidths": True, "means": [("y", "z")]}
+    exact = compute_influence(kernels, pairs, Tiled(), **beside)
+    monkeypatch.setattr(influence, "FOLLOWED_EXACTLY_UP_TO", 1_000)
+    monkeypatch.setattr(influence, "EXACT_MEANS_UP_TO", 1_000)
+    sampled = compute_influence(kernels, pairs, Tiled(), **beside)
+
+    def not_shared(found):
+        return found.hsic(("y", "y")) + found.hsic(("z", "z")) - 2 * found.hsic(("y", "z"))
+
+    assert sampled.hsic(("y", "z")) != exact.hsic(("y", "z"))
+    assert sampled.hsic(("y", "z")) == pytest.approx(exact.hsic(("y", "z")), rel=0.01)
+    assert not_shared(sampled) == pytest.approx(not_shared(exact), rel=0.03)
+
+
 def test_more_pairs_are_taken_where_they_do_not_show():
     assert slope_partners(2_000, quick=False) == 125
     assert slope_partners(20_000, quick=False) == 99

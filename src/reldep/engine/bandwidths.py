@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.engine.blocks import fill_blocks, levelling_effects, subtract_effects
+from reldep.engine.lines import kind_of
 from reldep.engine.recipe import Between, Draft
 from reldep.engine.terms import Pair, Terms, Wanted, hsic, row_means
 from reldep.engine.threads import over_runs
@@ -43,8 +44,8 @@ if TYPE_CHECKING:
 FOLLOWED_EXACTLY_UP_TO = 1_999
 
 # Slopes are taken from this share of all pairs of rows, but from no fewer pairs than the first
-# number and no more than the second, and from at least so many for each row. Where the sums take
-# near-linear time, from as few as that.
+# number and no more than the second, and from at least so many for each row. On lines, where all
+# sums are quick, from as few as that.
 SLOPE_SHARE, SLOPE_PAIRS = 0.01, (250_000, 4_000_000)
 LEAST_PARTNERS = 8
 
@@ -122,43 +123,66 @@ def bandwidth_psi(terms: Terms, probes: Sequence[NamedProbe], pairs: Sequence[Pa
 
 
 def sampled_bandwidth_psi(
-    kernels: Mapping[str, FittedKernel],
     probes: Sequence[NamedProbe],
     pairs: Sequence[Pair],
-    terms: Terms,
-    *,
-    quick: bool,
+    n: int,
+    slopes: Mapping[Pair, float],
 ) -> FloatArray:
     """Estimate what the bandwidths add, with slopes and row means from some rows.
 
     Parameters
     ----------
-    kernels : mapping of str to FittedKernel
     probes : sequence of NamedProbe
     pairs : sequence of Pair
-    terms : Terms
-        Of these pairs.
-    quick : bool
-        Whether the terms took near-linear time, so that the slopes should not take longer.
+    n : int
+        The number of observations.
+    slopes : mapping of Pair to float
+        As :func:`sampled_hsics` gives them.
     """
-    n = terms.n
-    if not probes:
-        return np.zeros((len(pairs), n))
-    slopes = dict.fromkeys(pair for named in probes for pair in named.slope_pairs(pairs))
-    all_kernels = {**kernels, **{named.slope: named.probe.slope for named in probes}}
-    found = paired_hsics(
-        all_kernels, list(slopes), lambda name: row_means(terms, name), slope_partners(n, quick)
-    )
     n_references = next(k for most, k in REFERENCE_ROWS.items() if most is None or n <= most)
-    drawn = np.random.default_rng(0).permutation(n)
+    drawn = np.random.default_rng(0).permutation(n) if probes else np.empty(0, dtype=np.int64)
     references = np.sort(drawn[:n_references])
     return _added(
         probes,
         pairs,
         n,
-        lambda pair: found[pair],
+        lambda pair: slopes[pair],
         lambda named: sampled_row_means(named.probe.side, references),
     )
+
+
+def sampled_hsics(
+    kernels: Mapping[str, FittedKernel],
+    probes: Sequence[NamedProbe],
+    pairs: Sequence[Pair],
+    further: Sequence[Pair],
+    terms: Terms,
+) -> dict[Pair, float]:
+    """Estimate slopes, and HSICs of further pairs, from some pairs of rows.
+
+    Two further variables may be nearly the same, and it is ``H_yy + H_zz - 2 H_yz`` that matters:
+    what the pairs of rows make of H_yy and H_zz, which are known, corrects their H_yz.
+    """
+    slopes = dict.fromkeys(pair for named in probes for pair in named.slope_pairs(pairs))
+    own = {(name, name) for pair in further for name in pair}
+    products = list(dict.fromkeys([*slopes, *further, *sorted(own)]))
+    if not products:
+        return {}
+    all_kernels = {**kernels, **{named.slope: named.probe.slope for named in probes}}
+    n_partners = slope_partners(terms.n, quick=all_on_lines(kernels, (*pairs, *further)))
+    found = paired_hsics(all_kernels, products, lambda name: row_means(terms, name), n_partners)
+    known = set(terms.products)
+    for x, y in further:
+        for pair in ((x, x), (y, y)):
+            if x != y and pair in known:
+                found[x, y] += 0.5 * (hsic(terms, pair) - found[pair])
+    return found
+
+
+def all_on_lines(kernels: Mapping[str, FittedKernel], pairs: Sequence[Pair]) -> bool:
+    """Whether all kernels of some pairs can be summed along sorted values."""
+    used = dict.fromkeys(name for pair in pairs for name in pair)
+    return all(kind_of(kernels[name]) is not None for name in used)
 
 
 def slope_partners(n: int, quick: bool) -> int:
@@ -174,16 +198,17 @@ def paired_hsics(
     means_of: Callable[[str], FloatArray],
     n_partners: int,
 ) -> dict[Pair, float]:
-    """Estimate the HSIC of each slope with its partner from some pairs of rows.
+    """Estimate HSICs, such as those of slopes with their partners, from some pairs of rows.
 
-    With ``L° = L - f_i - f_j``, whose rows sum to 0, it is ``(m-1)/(m-3)`` times the mean of
-    ``K' L°`` over pairs; taking the mean of K' off adds nothing but makes the error smaller.
+    With ``L° = L - f_i - f_j``, whose rows sum to 0, the HSIC of K and L is ``(m-1)/(m-3)`` times
+    the mean of ``K L°`` over pairs; taking the mean of K off adds nothing but makes the error
+    smaller.
 
     Parameters
     ----------
     kernels : mapping of str to FittedKernel
     slopes : sequence of Pair
-        Each a slope and its partner.
+        Of each pair the row means of the second member are known.
     means_of : callable
         Gives the mean of each row of a kernel over the others.
     n_partners : int
@@ -298,7 +323,7 @@ def following_seconds(
     slopes = tuple(pair for named in probes for pair in named.slope_pairs(pairs))
     all_kernels = {**kernels, **{named.slope: named.probe.slope for named in probes}}
     outline = Outline.of(all_kernels, Wanted((), slopes))
-    share = 2.0 * slope_partners(outline.n, quick=False) / outline.n
+    share = 2.0 * slope_partners(outline.n, quick=all_on_lines(kernels, pairs)) / outline.n
     return share * outline.seconds(keeps=False) / available_cores()
 
 

@@ -23,6 +23,7 @@ from reldep.engine.bandwidths import (
     named_probes,
     places_by_name,
     sampled_bandwidth_psi,
+    sampled_hsics,
 )
 from reldep.engine.planner import select_engine
 from reldep.engine.terms import Pair, Wanted, canonical, conditional_means, hsic
@@ -50,13 +51,16 @@ class Job:
     probes : tuple of NamedProbe
         One for each bandwidth that is followed.
     samples : bool
-        Whether the bandwidths are followed on some rows only, apart from the sweeps.
+        Whether the bandwidths are followed on some pairs of rows only, apart from the sweeps.
+    sampled : tuple of Pair
+        Further pairs whose HSIC is taken from those pairs of rows, too.
     """
 
     kernels: Mapping[str, FittedKernel]
     wanted: Wanted
     probes: tuple[NamedProbe, ...] = ()
     samples: bool = False
+    sampled: tuple[Pair, ...] = ()
 
     @property
     def seconds_beside(self) -> float:
@@ -89,17 +93,22 @@ def make_job(
     n = len(next(iter(used.values())))
     samples = n > FOLLOWED_EXACTLY_UP_TO and can_be_sampled(used, probes)
     in_sweeps = () if samples else probes
+    sampled = tuple(means) if samples and n > EXACT_MEANS_UP_TO else ()
     places = places_by_name(pairs)
     slopes = (
         pair
         for probe in in_sweeps
         for pair in probe.slope_pairs(pairs[i] for i in places[probe.variable])
     )
-    all_means = [*means, *slopes]
+    all_means = [*(() if sampled else means), *slopes]
     companions = {name: kernel for probe in in_sweeps for name, kernel in probe.kernels().items()}
     wanted = Wanted(tuple(pairs), tuple(all_means), tuple(probe.side for probe in in_sweeps))
-    return Job({**kernels, **companions}, wanted, probes, samples)
+    return Job({**kernels, **companions}, wanted, probes, samples, sampled)
 
+
+# HSICs of which no conditional means are needed serve second-order corrections; from this many
+# observations on, these need few of their digits.
+EXACT_MEANS_UP_TO = 5_000
 
 # Conditional means that are smaller than this share of the kernels' sizes are rounding.
 ROUNDING = 1e-13
@@ -297,6 +306,7 @@ def compute_influence(
         terms = chosen.terms(job.kernels, job.wanted)
         values = np.array([conditional_means(terms, pair) for pair in pairs])
         _check_finite(values, pairs)
+        moves, further = _beside(job, terms, pairs, means)
         return Influence(
             values,
             tuple(pairs),
@@ -304,17 +314,25 @@ def compute_influence(
             terms.n,
             terms.engine or chosen.name,
             terms.notes,
-            _bandwidth_psi(job, terms, pairs, quick=chosen.name != "tiled") if bandwidths else None,
-            means={canonical(pair): hsic(terms, pair) for pair in means},
+            moves if bandwidths else None,
+            means=further,
             sizes=_sizes(terms, pairs),
             certificate=terms.certificate,
         )
 
 
-def _bandwidth_psi(job: Job, terms: Terms, pairs: Sequence[Pair], *, quick: bool) -> FloatArray:
-    if job.samples:
-        return sampled_bandwidth_psi(job.kernels, job.probes, pairs, terms, quick=quick)
-    return bandwidth_psi(terms, job.probes, pairs)
+def _beside(
+    job: Job, terms: Terms, pairs: Sequence[Pair], means: Sequence[Pair]
+) -> tuple[FloatArray, dict[Pair, float]]:
+    """Give what the bandwidths add to the influence values, and the HSICs of further pairs."""
+    if not job.samples:
+        moves = bandwidth_psi(terms, job.probes, pairs)
+        return moves, {canonical(pair): hsic(terms, pair) for pair in means}
+    found = sampled_hsics(job.kernels, job.probes, pairs, job.sampled, terms)
+    moves = sampled_bandwidth_psi(job.probes, pairs, terms.n, found)
+    exact = means if not job.sampled else ()
+    further = {canonical(pair): hsic(terms, pair) for pair in exact}
+    return moves, further | {canonical(pair): found[pair] for pair in job.sampled}
 
 
 def _sizes(terms: Terms, pairs: Sequence[Pair]) -> FloatArray | None:
