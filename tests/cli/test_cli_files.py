@@ -6,6 +6,8 @@ import io
 import json
 import sys
 
+import numpy as np
+import polars as pl
 import pytest
 
 from cli.mouse_files import QUESTION
@@ -77,3 +79,58 @@ def test_a_directory_and_a_missing_file_are_no_files(ask, folder):
     said = ask("describe", "mise.csv")
     assert said.status == 2
     assert "no file mise.csv; nearest: 'mice.csv'" in said.err
+
+
+@pytest.fixture
+def pieces(tmp_path):
+    """A table in two Parquet files."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=600)
+    rows = pl.DataFrame({"x": x, "y": x + rng.normal(size=600), "z": rng.normal(size=600)})
+    rows[:250].write_parquet(tmp_path / "a.parquet")
+    rows[250:].write_parquet(tmp_path / "b.parquet")
+    rows.write_csv(tmp_path / "whole.csv")
+    return tmp_path
+
+
+SLOTS = ("--source", "x", "--first", "y", "--second", "z")
+
+
+@pytest.mark.parametrize("flags", [(), ("--paper",), ("--where", "x > 0")])
+def test_parquet_files_in_a_directory_or_behind_a_pattern_are_one_table(ask, pieces, flags):
+    in_memory = ("compare", pieces / "whole.csv", *SLOTS, "--kernel", "gaussian:1.5", "--json")
+    expected = json.loads(ask(*in_memory, *flags).out)
+    for place in (pieces, pieces / "*.parquet"):
+        said = ask("compare", place, *SLOTS, "--kernel", "gaussian:1.5", "--json", *flags)
+        found = json.loads(said.out)
+        assert found["statistic"] == pytest.approx(expected["statistic"], rel=1e-6)
+        assert found["engine"] == "lowrank, in pieces"
+
+
+def test_several_targets_in_pieces_are_ranked(ask, pieces):
+    assert (
+        "x depends most on y of 2 targets"
+        in ask("rank", pieces, *SLOTS[:2], "--targets", "y,z").out
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("matrix",), "matrix needs all rows in one place, and the data are in partitions"),
+        (("compare", *SLOTS, "--plan"), "--plan is about rows in memory"),
+        (
+            ("compare", *SLOTS, "--decimal", ","),
+            "--decimal is about files that are read as a whole",
+        ),
+    ],
+)
+def test_what_pieces_cannot_do_is_said(ask, pieces, words, message):
+    said = ask(words[0], pieces, *words[1:])
+    assert (said.status, said.out) == (2, "")
+    assert message in said.err
+
+
+def test_a_pattern_that_the_shell_expanded_is_explained(ask, pieces):
+    said = ask("compare", pieces / "a.parquet", pieces / "b.parquet", *SLOTS)
+    assert "put the pattern in quotes" in said.err

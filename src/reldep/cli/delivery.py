@@ -130,7 +130,7 @@ def _draw(answer: Answer, path: Path) -> None:
 
 
 def _print_answer(request: Request, wanted: Delivery, answer: Answer) -> None:
-    join = request.table.join
+    join = request.join_report
     if wanted.json:
         say(json_text(as_json(request, answer)))
         return
@@ -175,7 +175,7 @@ def json_text(value: Any) -> str:
 
 def as_json(request: Request, answer: Answer) -> dict[str, Any]:
     """Give an answer as plain values, laid out as in ``result.schema.json``."""
-    join = request.table.join
+    join = request.join_report
     cautions = [
         {"kind": type(caution).__name__, "text": message(caution)} for caution in answer.warnings
     ]

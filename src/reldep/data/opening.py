@@ -141,7 +141,9 @@ def _check_request(places: list[str], join: str | None) -> None:
             [
                 "Pass ",
                 Option("join", "id"),
-                f" for the column that identifies a row in {listing(places)}.",
+                f" for the column that identifies a row in {listing(places)}; to read Parquet "
+                "files with the same columns as one table, name their directory, or put the "
+                "pattern in quotes.",
             ],
         )
     if len(places) == 1 and join is not None:

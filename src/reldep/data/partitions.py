@@ -24,15 +24,16 @@ from reldep.data.queries import (
     reading_errors,
     reason,
 )
-from reldep.data.selectors import ColumnType
+from reldep.data.selectors import ColumnType, select_columns
 from reldep.exceptions import InputError, InputTypeError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import polars as pl
 
     from reldep.data.variables import FloatArray, IntArray
+    from reldep.exceptions import ReldepWarning
 
 Kind: TypeAlias = Literal["number", "label"]
 
@@ -101,6 +102,14 @@ class Partitions:
     columns: Mapping[str, ColumnType]
     pieces: tuple[Any, ...] = field(repr=False)
     in_dask: bool = False
+
+    def select(self, expression: str) -> list[str]:
+        """Give the names of columns that an expression chooses, as a table in memory does."""
+        return select_columns(expression, self.columns, source=self.name)
+
+    def cautions(self, columns: Iterable[str]) -> tuple[ReldepWarning, ...]:  # noqa: ARG002
+        """Say what was understood about columns: nothing, for Parquet files know their types."""
+        return ()
 
     def kind_of(self, name: str) -> Kind:
         """Tell whether a column holds numbers or labels; refuse any other kind."""

@@ -15,11 +15,15 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from reldep.data.checks import check_choice, check_level, check_names_known
+from reldep.data.partitions import open_partitions
 from reldep.data.selectors import parse_lifetime
+from reldep.data.sources import STANDARD_INPUT
 from reldep.data.wide import TableColumns
 from reldep.exceptions import InputError, Option
 from reldep.kernels.base import Kernel
+from reldep.kernels.machine import available_memory
 from reldep.questions import SENTENCES
+from reldep.questions.calling import check_in_pieces
 from reldep.questions.declaring import READING, Question, Selector, many, merged
 from reldep.questions.kernel_words import parse_kernels
 
@@ -29,6 +33,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from reldep.data.joining import JoinReport
+    from reldep.data.partitions import Partitions
     from reldep.data.table import Table
     from reldep.engine import Plan
     from reldep.results.answer import Answer
@@ -87,8 +93,33 @@ class Request:
         return declared(self.question)
 
     @cached_property
-    def table(self) -> Table:
+    def pieces(self) -> Partitions | None:
+        """The rows of a directory or a pattern of Parquet files, which stay in pieces."""
+        if len(self.files) != 1 or self.files[0] == STANDARD_INPUT:
+            return None
+        found = open_partitions(self.files[0], available_memory())
+        if found is not None:
+            check_in_pieces(self.question)
+        about_text = [name for name, value in self.reading.items() if value and name != "na"]
+        if found is not None and about_text:
+            raise InputError(
+                [Option(about_text[0]), " is about files that are read as a whole."],
+                "Leave it out: Parquet files say themselves what they hold.",
+            )
+        return found
+
+    @cached_property
+    def table(self) -> Table | Partitions:
         """The file or files, opened."""
+        return self._whole if self.pieces is None else self.pieces
+
+    @property
+    def join_report(self) -> JoinReport | None:
+        """How several files were joined."""
+        return self._whole.join if self.pieces is None else None
+
+    @cached_property
+    def _whole(self) -> Table:
         from reldep.data import ReadingOptions, open_table
 
         return open_table(list(self.files), join=self.join, options=ReadingOptions(**self.reading))
@@ -103,6 +134,9 @@ class Request:
         resume : bool, default False
             Whether to continue a run that was stopped.
         """
+        if self.pieces is not None:
+            codes = {"na": self.reading["na"]} if self.reading.get("na") else {}
+            return self.asked.function(**self._in_words(), **codes, data=self.files[0])
         given, named = self._arguments()
         if self.asked.can_resume:
             named |= {"output": output, "resume": resume}
@@ -112,6 +146,8 @@ class Request:
         """Answer the question, and how the answer depends on the bandwidth, in one job."""
         from reldep.questions.sensitivity import sensitivity
 
+        if self.pieces is not None:
+            return self.answer(), None
         given, named = self._arguments()
         special = named.pop("method", "joint") != "joint" or named.pop("paper", False)
         special = special or "given" in named
@@ -133,6 +169,10 @@ class Request:
 
         if not self.asked.has_plan:
             raise InputError([f"{self.question} takes no ", Option("plan"), "."])
+        if self.pieces is not None:
+            raise InputError(
+                [Option("plan"), " is about rows in memory; files in pieces are read five times."]
+            )
         if self.options.get("given") is not None:
             raise InputError(
                 [Option("plan"), " is about engines, and ", Option("given"), " has only one"],
@@ -148,7 +188,7 @@ class Request:
 
     def _arguments(self) -> tuple[list[Any], dict[str, Any]]:
         """Read the data and give the arguments of the Python function."""
-        selector, asked = Selector(self.table), self.asked
+        selector, asked = Selector(self._whole), self.asked
         blocks = asked.blocks(self.slots, selector)
         column_options = {
             choice.name: selector.column(choice.name, str(self.options[choice.name]))
@@ -171,13 +211,13 @@ class Request:
         id_column = column_options.pop("ids", None)
         used = [*columns, *column_options.values()]
         used += [column for block in block_options.values() for column in block]
-        frame, rows = self.table.read_rows(used, self.where, id_column=id_column)
+        frame, rows = self._whole.read_rows(used, self.where, id_column=id_column)
         data = {
             slot: {name: _data_of(frame, block) for name, block in named.items()}
             for slot, named in blocks.items()
         }
         read_later: dict[str, Any] = {
-            slot: TableColumns(self.table, names, frame.height, self.where)
+            slot: TableColumns(self._whole, names, frame.height, self.where)
             for slot, names in wide.items()
         }
         given, named = asked.arguments(self.slots, data | read_later)
@@ -236,19 +276,23 @@ class Request:
     def python(self) -> str:
         """Write the Python code that asks this."""
         lines, source = self._opened()
+        given = self._in_words()
+        paper = given.pop("paper", False)
+        inside = [f"{name}={_spelled(value)}" for name, value in given.items()]
+        name = "paper_test" if paper else self.question
+        call = f"result = reldep.{name}({', '.join([*inside, f'data={source}'])})"
+        return "\n".join([*lines, call])
+
+    def _in_words(self) -> dict[str, Any]:
+        """Give the arguments of the Python function, with columns by name."""
         slots = self.asked.written(self.slots, Selector(self.table))
         columns = {
             choice.name: self.options[choice.name]
             for choice in self.asked.options
             if choice.kind in ("column", "columns") and self.options.get(choice.name) is not None
         }
-        plain = self._plain_options()
-        paper = plain.pop("paper", False)
-        given = {**slots, **columns, **plain, "where": self.where}
-        inside = [f"{name}={_spelled(value)}" for name, value in given.items() if value is not None]
-        name = "paper_test" if paper else self.question
-        call = f"result = reldep.{name}({', '.join([*inside, f'data={source}'])})"
-        return "\n".join([*lines, call])
+        given = {**slots, **columns, **self._plain_options(), "where": self.where}
+        return {name: value for name, value in given.items() if value is not None}
 
     def _opened(self) -> tuple[list[str], str]:
         """Write how the files are opened: the lines before the call, and what `data` is."""

@@ -111,13 +111,18 @@ def in_pieces(question: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
     partitions = open_partitions(given["data"], available_memory())
     if partitions is None:
         return given
+    check_in_pieces(question)
+    return {**given, "data": partitions}
+
+
+def check_in_pieces(question: str) -> None:
+    """Refuse a question that data in pieces cannot answer."""
     if question not in IN_PIECES:
         raise InputError(
             f"{question} needs all rows in one place, and the data are in partitions.",
             f"Ask by {', '.join(IN_PIECES[:-1])} or {IN_PIECES[-1]}, or read the rows you need "
             "into a data frame, and pass that.",
         )
-    return {**given, "data": partitions}
 
 
 def from_data(given: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[ReldepWarning, ...]]:

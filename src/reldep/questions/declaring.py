@@ -13,6 +13,7 @@ from reldep.questions import SENTENCES
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from reldep.data.partitions import Partitions
     from reldep.data.table import Table
     from reldep.results.answer import Answer
 
@@ -246,7 +247,7 @@ def merged(data: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 class Selector:
     """Finds the columns of a table that a user's words name."""
 
-    table: Table
+    table: Table | Partitions
 
     def variables(
         self, slot: Slot, value: str | Sequence[str], taken: Mapping[str, list[str]]
