@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from reldep.data.checks import check_choice
 from reldep.engine.dask import DaskEngine
-from reldep.engine.dense import Dense
+from reldep.engine.dense import TEMPORARY_MATRICES, Dense
 from reldep.engine.features import Features
 from reldep.engine.lines import kind_of
 from reldep.engine.lowrank import LowRank, known_widths, unknown_of
@@ -35,6 +35,9 @@ MEMORY_SHARE = 0.5
 
 # Below this many observations whole matrices are quicker than anything that must be prepared.
 SMALL = 2_000
+
+# Bytes that every machine has to spare.
+SURELY_THERE = 50_000_000
 
 # Jobs of tiles that take fewer seconds than this, beside loading compiled code, are not worth
 # looking for anything better.
@@ -127,6 +130,8 @@ def select_engine(spec: Any, kernels: Mapping[str, FittedKernel], wanted: Wanted
     kernels : mapping of str to FittedKernel
     wanted : Wanted
     """
+    if isinstance(spec, str) and spec == "auto" and _is_small(kernels, wanted):
+        return Dense()
     chosen = plan(kernels, wanted, spec)
     if chosen.memory is not None and not chosen.fits:
         name = chosen.engine.name
@@ -140,6 +145,12 @@ def select_engine(spec: Any, kernels: Mapping[str, FittedKernel], wanted: Wanted
             WAYS_OUT[name],
         )
     return chosen.engine
+
+
+def _is_small(kernels: Mapping[str, FittedKernel], wanted: Wanted) -> bool:
+    """Whether a job is so small that nobody need be asked how much memory there is."""
+    n, n_kernels = len(kernels[wanted.names()[0]]), len(wanted.names())
+    return n < SMALL and 8 * n**2 * (n_kernels + TEMPORARY_MATRICES) < SURELY_THERE
 
 
 def as_engine(spec: Any) -> Engine:

@@ -170,6 +170,8 @@ def mean_distance(points: Points, rng: np.random.Generator | None = None) -> Mea
     n = len(points)
     if points.few_columns is not None and points.n_columns == 1:
         found = MeanDistance(_mean_of_column(np.asarray(points.rows)[points.order, 0]))
+    elif n <= WHOLE_UP_TO:
+        found = MeanDistance(float(pairwise_distances(points).mean()))
     elif n <= EXACT_UP_TO and points.few_columns is not None and worth_compiling(n):
         found = MeanDistance(float(points.mean_distances.mean()))
     elif n <= EXACT_UP_TO:

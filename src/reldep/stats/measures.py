@@ -12,13 +12,16 @@ from reldep.exceptions import InputError, Option
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reldep.data.variables import FloatArray
+    from reldep.data.variables import FloatArray, IntArray
     from reldep.engine.influence import Influence
     from reldep.engine.terms import Pair
 
 NORMALISED = ("cka", "dcor")
 FOLLOWS_BANDWIDTHS = ("bandwidth-aware", "full", "jackknife")
 SECOND_ORDER = ("second-order", "full")
+# Entries up to which a matrix is not worth being sparse.
+LARGEST_DENSE = 10_000
+
 TAKES_SECOND_OFF = (*SECOND_ORDER, "jackknife")
 
 
@@ -32,28 +35,40 @@ def pairs_needed(pairs: Sequence[Pair], measure: str) -> tuple[Pair, ...]:
 
 def measure_gradient(
     influence: Influence, pairs: Sequence[Pair], measure: str
-) -> tuple[scipy.sparse.csr_array, FloatArray]:
+) -> tuple[FloatArray | scipy.sparse.csr_array, FloatArray]:
     """Give the derivative of every estimate in every HSIC of A, and the estimates.
 
     ``C = H_xy / sqrt(H_xx H_yy)`` has the derivatives ``1/sqrt(H_xx H_yy)`` in H_xy,
-    ``-C/(2 H_xx)`` in H_xx and the same in H_yy. Each estimate has three at the most, so the
-    matrix is sparse: there may be thousands of targets.
+    ``-C/(2 H_xx)`` in H_xx and the same in H_yy.
     """
     hsics = influence.estimates
     rows = np.array([influence.row(pair) for pair in pairs])
     own = np.arange(len(pairs))
     shape = (len(pairs), len(hsics))
     if measure not in NORMALISED:
-        return scipy.sparse.csr_array((np.ones(len(pairs)), (own, rows)), shape=shape), hsics[rows]
+        return _matrix(np.ones(len(pairs)), (own, rows), shape), hsics[rows]
     first, second = (
         np.array([_energy_row(influence, hsics, pair[side]) for pair in pairs]) for side in (0, 1)
     )
     scale = np.sqrt(hsics[first] * hsics[second])
     values = hsics[rows] / scale
     slopes = (1.0 / scale, -0.5 * values / hsics[first], -0.5 * values / hsics[second])
-    # Entries of the same place are added up, as those of a self-pair must be.
-    place = (np.tile(own, 3), np.concatenate([rows, first, second]))
-    return scipy.sparse.csr_array((np.concatenate(slopes), place), shape=shape), values
+    places = (np.tile(own, 3), np.concatenate([rows, first, second]))
+    return _matrix(np.concatenate(slopes), places, shape), values
+
+
+def _matrix(
+    values: FloatArray, places: tuple[IntArray, IntArray], shape: tuple[int, int]
+) -> FloatArray | scipy.sparse.csr_array:
+    """Put values into a matrix, a sparse one for thousands of targets.
+
+    Values of the same place are added up, as those of a self-pair must be.
+    """
+    if shape[0] * shape[1] > LARGEST_DENSE:
+        return scipy.sparse.csr_array((values, places), shape=shape)
+    matrix = np.zeros(shape)
+    np.add.at(matrix, places, values)
+    return matrix
 
 
 def _energy_row(influence: Influence, hsics: FloatArray, name: str) -> int:
