@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 # Up to this many columns the direct differences of cdist beat a matrix product.
 FEW_COLUMNS = 24
 
+# Blocks of so few differences are not worth the third of a second in which cdist is loaded.
+SMALL_BLOCK = 200_000
+
 # Below this share of |x|² + |y|² the product formula has lost about half its digits and the
 # entry is computed again from the difference itself.
 CANCELLATION = 1e-7
@@ -150,10 +153,7 @@ class Points:
     def squared_distances(self, rows: slice, cols: slice) -> FloatArray:
         """Give |x_i - x_j|² for a block, without negative values and with an exact diagonal."""
         if self.few_columns is not None:
-            from scipy.spatial.distance import cdist
-
-            block: FloatArray = cdist(self.rows[rows], self.rows[cols], "sqeuclidean")
-            return block
+            return _squared_differences(np.asarray(self.rows[rows]), np.asarray(self.rows[cols]))
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is repaired
             block = dot_products(self.rows, rows, cols)
             block *= -2.0
@@ -178,6 +178,20 @@ class Points:
                 block[at] = np.asarray(difference.multiply(difference).sum(axis=1)).ravel()
             else:
                 block[at] = np.einsum("ij,ij->i", difference, difference)
+
+
+def _squared_differences(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Give the squared distances between rows of few columns, summed in the order of these."""
+    if len(first) * second.size > SMALL_BLOCK:
+        from scipy.spatial.distance import cdist
+
+        return np.asarray(cdist(first, second, "sqeuclidean"))
+    block = np.zeros((len(first), len(second)))
+    for own, others in zip(first.T, second.T, strict=True):
+        difference = own[:, None] - others
+        difference *= difference
+        block += difference
+    return block
 
 
 def _finite(values: FloatArray) -> FloatArray:
