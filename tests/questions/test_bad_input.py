@@ -290,11 +290,12 @@ def test_power_needs_a_number_of_observations():
 
 
 def test_a_variable_without_energy_has_no_normalised_measure():
-    labels = ["a", "a", "a", "b"]
+    lone = np.array(["a", "a", "a", "b"])
+    kernel = Precomputed((lone[:, None] == lone).astype(float))
     with pytest.raises(
         ValueError, match=r"the HSIC of x with itself is .*, so a normalised measure"
     ):
-        reldep.cka(labels, Z[:4])
+        reldep.cka(kernel, Z[:4])
 
 
 def test_few_observations_are_cautioned():
@@ -313,3 +314,32 @@ def test_many_ties_take_the_median_of_the_other_distances():
     fitted = result.provenance.kernels["source"]
     assert fitted["bandwidth"] == np.median(distances[distances > 0])
     assert fitted["rule"] == "median of the non-zero distances"
+
+
+ONE = np.where(np.arange(30) == 4, 2.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    "lone", [ONE, ONE.astype(int), np.where(ONE > 1, "ill", "well"), np.column_stack([ONE, ONE])]
+)
+def test_a_variable_of_which_one_row_varies_is_refused_and_that_row_named(rng, lone):
+    x, y = rng.normal(size=(2, 30))
+    for ask in (
+        lambda: reldep.compare(x, y, lone, names=("x", "y", "rare")),
+        lambda: reldep.compare(lone, x, y, names=("rare", "x", "y")),
+        lambda: reldep.rank(x, {"y": y, "rare": lone}),
+        lambda: reldep.matrix({"x": x, "y": y, "rare": lone}),
+        lambda: reldep.dependence(x, lone, names=("x", "rare")),
+    ):
+        with pytest.raises(
+            ValueError, match=r"all observations but one are the same in rare \(row 4"
+        ):
+            ask()
+
+
+def test_numbers_are_not_taken_for_the_labels_that_they_code(rng):
+    sex = np.array(["f", "m"])[rng.integers(2, size=40)]
+    for coded in (sex == "m", sex == "f"):
+        # Whichever label comes first, it is a caution and no error.
+        answer = reldep.compare(coded.astype(float), sex, rng.normal(size=40))
+        assert any("determines" in str(caution) for caution in answer.warnings)

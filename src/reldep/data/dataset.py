@@ -19,13 +19,8 @@ from reldep.data.inspection import value_cautions, without_codes
 from reldep.data.objects import read_variable
 from reldep.data.rows import Rows
 from reldep.data.written_numbers import labels_of
-from reldep.exceptions import (
-    DroppedRowsWarning,
-    InputError,
-    Option,
-    ReldepWarning,
-    SmallSampleWarning,
-)
+from reldep.exceptions import DroppedRowsWarning, InputError, Option, ReldepWarning
+from reldep.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -113,7 +108,7 @@ def read_dataset(
         second = None if second is None else second[complete]
         rows = rows.take(complete)
     _check_size(len(complete), n_dropped)
-    _check_all_vary(variables)
+    _check_all_vary(variables, rows)
     library = next((lib for lib in map(frame_library, blocks.values()) if lib), None)
     said = (caution for variable in variables.values() for caution in variable.cautions)
     found = (*found, *said, *value_cautions(variables))
@@ -138,8 +133,8 @@ def read_rows(blocks: Mapping[str, Any], n: int, ids: Any = None) -> Rows:
     return names
 
 
-def _check_all_vary(variables: Mapping[str, Variable]) -> None:
-    """Refuse constants, all at once."""
+def _check_all_vary(variables: Mapping[str, Variable], rows: Rows) -> None:
+    """Refuse constants, and then variables of which a single row varies, all at once."""
     constant = [variable for variable in variables.values() if variable.is_constant()]
     if len(constant) == 1:
         check_varies(constant[0])
@@ -149,18 +144,15 @@ def _check_all_vary(variables: Mapping[str, Variable]) -> None:
             f"{len(constant[0])} observations are the same, so nothing can depend on them.",
             "Leave them out.",
         )
-
-
-def small_sample_cautions(n: int) -> tuple[ReldepWarning, ...]:
-    """Caution a reader of p-values and intervals when there are few observations."""
-    if n >= SMALL_SAMPLE:
-        return ()
-    return (
-        SmallSampleWarning(
-            f"only {n} observations: p-values and intervals rest on a normal approximation "
-            f"that is rough below {SMALL_SAMPLE}."
-        ),
-    )
+    found = {name: variable.lone() for name, variable in variables.items()}
+    lone = {name: row for name, row in found.items() if row is not None}
+    if lone:
+        shown = [f"{name} ({rows.name(row)})" for name, row in lone.items()]
+        raise InputError(
+            f"all observations but one are the same in {listed(shown, 5)}: a single observation "
+            "cannot show a dependence.",
+            f"Leave {'it' if len(lone) == 1 else 'them'} out, or use more data.",
+        )
 
 
 def read_clusterings(
@@ -201,9 +193,9 @@ def read_clusters(clusters: Any, n: int, rows: Rows | None = None) -> IntArray:
 def _common_length(variables: Mapping[str, Variable]) -> int:
     lengths = {name: len(variable) for name, variable in variables.items()}
     if len(set(lengths.values())) > 1:
-        listed = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        each = ", ".join(f"{name} has {length}" for name, length in lengths.items())
         raise InputError(
-            f"the variables have different numbers of observations: {listed}. Row i of each "
+            f"the variables have different numbers of observations: {each}. Row i of each "
             "must be the same observation.",
             "Join or cut them first.",
         )

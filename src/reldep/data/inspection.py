@@ -273,14 +273,21 @@ def check_values_outside(
     variables: Mapping[str, Variable], source: str, targets: Sequence[str]
 ) -> None:
     """Refuse a target that holds the source, column by column and value by value."""
-    own = {values.tobytes() for _, values in _columns(variables[source])}
+    own = {mark for _, mark in _marks(variables[source])}
     if not own:
         return
     for target in targets:
-        found = dict(_columns(variables[target]))
-        shared = [name for name, values in found.items() if values.tobytes() in own]
+        shared = [name for name, mark in _marks(variables[target]) if mark in own]
         if shared:
             raise _source_inside(source, target, shared)
+
+
+def _marks(variable: Variable) -> Iterator[tuple[str, tuple[bool, bytes]]]:
+    """Mark every column by its values; numbers that are codes of labels are not those labels."""
+    parts = variable.parts if isinstance(variable, Mixed) else (variable,)
+    labels = {part.name for part in parts if isinstance(part, Labels)}
+    for name, values in _columns(variable):
+        yield name, (name in labels, values.tobytes())
 
 
 def _source_inside(source: str, target: str, shared: Sequence[str]) -> InputError:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from reldep.questions.settings import Settings
 
 CONSTANT = "constant"
+LONE = "all observations but one are the same"
 TOO_FEW = "fewer than 6 complete observations"
 
 # The jackknife leaves out one row at a time, and an HSIC needs 4.
@@ -188,6 +189,8 @@ class WideStudy:
                 skipped[i] = TOO_FEW
             elif kept.is_constant():
                 skipped[i] = CONSTANT
+            elif kept.lone() is not None:
+                skipped[i] = LONE
         gaps.check()
         copies.check()
         return Survey(skipped, digest.hexdigest(), doubts.found)
