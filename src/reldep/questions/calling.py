@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from reldep.data.options import ReadingOptions
 from reldep.data.partitions import open_partitions
 from reldep.data.selection import select_data
 from reldep.data.selectors import parse_named, quote_column
@@ -148,6 +149,7 @@ def from_data(given: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[ReldepWar
         ids=given.get("ids"),
         clusters=given.get("clusters"),
         later=_many_columns(given),
+        options=ReadingOptions(na=given.get("na", ())),
     )
     found: dict[str, Any] = {"data": None, "where": None, "ids": chosen.rows}
     if chosen.clusters is not None:

@@ -41,6 +41,7 @@ def scan(
     kernel: Any = "auto",
     alternative: str = "greater",
     missing: str = "raise",
+    na: Any = (),
     engine: Any = "auto",
     rng: Any = None,
     names: Sequence[str] | None = None,
@@ -66,7 +67,7 @@ def scan(
         listed. In the second form: one source, as for :func:`compare`.
     first, second : array_like, series, frame, sparse matrix or Precomputed
         The two targets. In the second form `first` is the many targets, and there is no `second`.
-    measure, missing, engine, rng, ids, data, where
+    measure, missing, na, engine, rng, ids, data, where
         As for :func:`compare`. With ``missing="drop"`` every source has its own complete rows.
     kernel : str, Kernel, callable, tuple or mapping, default "auto"
         One for all, a tuple (sources, first, second) or (source, targets), or a mapping by these
@@ -119,7 +120,7 @@ def scan(
     level = check_level("confidence_level", confidence_level)
     check_count("n_simulations", n_simulations, at_least=int(np.ceil(20 / (1.0 - level))))
     settings = Settings(
-        measure=measure, kernel=kernel, missing=missing, engine=engine, rng=rng, ids=ids
+        measure=measure, kernel=kernel, missing=missing, na=na, engine=engine, rng=rng, ids=ids
     )
     asks = _Asked(settings, alternative, adjust, level, n_simulations)
     kept = ScanCheckpoint.of(output, resume)

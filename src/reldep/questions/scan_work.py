@@ -282,7 +282,7 @@ class ScanWork:
         """What to beware of."""
         wide = self.wide
         found: list[ReldepWarning] = [*small_sample_cautions(len(wide)), *wide.cautions]
-        found += wide.study.dataset.cautions
+        found += (*wide.study.dataset.cautions, *self.survey.cautions)
         for name, fitted in zip(wide.fixed_names, self.fixed, strict=True):
             found += fitted.cautions
             variable = wide.study.dataset.variables[name]

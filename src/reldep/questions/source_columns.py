@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.data.frames import aligned, column_names, frame_library, index_rows
+from reldep.data.inspection import without_codes
 from reldep.data.objects import read_variable
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse
 from reldep.data.wide import HeldColumns, TableColumns
@@ -77,11 +78,14 @@ class Survey:
         The same for the same data and kernels only.
     doubts : dict of str to list of int
         Variables that a reader should look at, by what is to be said of them.
+    cautions : tuple of ReldepWarning
+        About all of them.
     """
 
     skipped: dict[int, str]
     digest: str
     doubts: dict[str, list[int]]
+    cautions: tuple[ReldepWarning, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +126,8 @@ class WideStudy:
 
     def read(self, start: int, stop: int) -> list[Variable]:
         """Give some of the many, without the rows in which a fixed variable is incomplete."""
-        variables = self.columns.read(start, stop)
+        na = self.study.settings.na
+        variables = [without_codes(variable, na) for variable in self.columns.read(start, stop)]
         if not self.study.dataset.n_dropped:
             return variables
         positions = self.study.dataset.rows.positions
@@ -193,7 +198,7 @@ class WideStudy:
                 skipped[i] = LONE
         gaps.check()
         copies.check()
-        return Survey(skipped, digest.hexdigest(), doubts.found)
+        return Survey(skipped, digest.hexdigest(), doubts.found, gaps.in_words())
 
     def _all(self) -> Iterator[tuple[int, Variable]]:
         for start in range(0, len(self.names), SURVEYED):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.data.variables import Labels, Numeric
-from reldep.exceptions import CopyWarning, InputError, Option, TiesWarning
+from reldep.exceptions import CopyWarning, DroppedRowsWarning, InputError, Option, TiesWarning
 from reldep.kernels.given import Precomputed
 from reldep.questions.cautions import TIED_PAIRS
 from reldep.questions.targets import same_values
@@ -31,12 +31,14 @@ class Gaps:
         self._wide = wide
         self._count = 0
         self._example = ""
+        self._fewest = len(wide)
 
     def look(self, i: int, variable: Variable, missing: Any) -> None:
         """Note the variable if it has gaps."""
         if not missing.any():
             return
         self._count += 1
+        self._fewest = min(self._fewest, len(missing) - int(missing.sum()))
         if self._count == 1:
             words = variable.describe_missing(self._wide.study.dataset.rows)
             self._example = f"{self._wide.names[i]} ({words})"
@@ -53,6 +55,19 @@ class Gaps:
                 Option("missing", "drop"),
                 " to leave out, for each of them, the observations that it does not have.",
             ],
+        )
+
+    def in_words(self) -> tuple[ReldepWarning, ...]:
+        """Say that variables are tested on the observations that they have."""
+        if not self._count:
+            return ()
+        names, role = self._wide.names, self._wide.role
+        return (
+            DroppedRowsWarning(
+                f"{self._count:,} of {len(names):,} {role} have missing values, such as "
+                f"{self._example}. Each is tested on the observations that it has, "
+                f"{self._fewest} to {len(self._wide)} of them."
+            ),
         )
 
 

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from reldep.stats.dependences import Dependences
 
 # What has no effect any more once A is computed, with the default that says "not given".
-DECIDED = {"kernel": "auto", "missing": "raise", "engine": "auto", "ids": None}
+DECIDED = {"kernel": "auto", "missing": "raise", "na": (), "engine": "auto", "ids": None}
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,6 +197,13 @@ class Study:
         neighbours = Neighbours.of(self.dataset, dependences)
         return Computed(influence, dependences, provenance, cautions, neighbours)
 
+    def with_cautions(self, cautions: Sequence[ReldepWarning]) -> Study:
+        """Add what was noticed about the data."""
+        if not cautions:
+            return self
+        known = (*self.dataset.cautions, *cautions)
+        return replace(self, dataset=replace(self.dataset, cautions=known))
+
     def plan(self, pairs: Sequence[Pair]) -> Plan:
         """Say how A would be computed, without computing it."""
         needed = pairs_needed(pairs, self.settings.measure)
@@ -288,6 +295,7 @@ def read_study(
         missing=settings.missing,
         clusters=settings.clusters,
         ids=settings.ids,
+        na=settings.na,
     )
     settings.check_lag(len(dataset))
     settings.check_crossed(dataset.second_clusters)
@@ -311,11 +319,7 @@ def source_apart(study: Study, source: str, targets: Sequence[str]) -> Study:
     """Refuse targets that hold the source, and caution about those that determine it."""
     variables = study.dataset.variables
     check_values_outside(variables, source, targets)
-    notes = near_copies(variables, source, targets)
-    if not notes:
-        return study
-    cautions = (*study.dataset.cautions, *notes)
-    return replace(study, dataset=replace(study.dataset, cautions=cautions))
+    return study.with_cautions(near_copies(variables, source, targets))
 
 
 def reuse_influence(influence: Influence, pairs: Sequence[Pair], settings: Settings) -> Computed:
