@@ -188,7 +188,7 @@ MISSING_AND_LABELS = [
         "a label in two spellings",
         "cautioned",
         lambda: text(with_cells("sex", (0, "F"))),
-        "labels that differ only in capitals or spaces ('F', 'f')",
+        "labels that differ only in capitals, spaces or the zeros of a number ('F', 'f')",
         columns=("age", "sex"),
         values=None,
     ),

@@ -74,7 +74,8 @@ def test_codes_in_many_columns_are_one_caution():
 def test_labels_that_differ_in_capitals_or_spaces_are_named():
     sex = ["Male", "male", "female", "Female "] * 15
     words = str(read_dataset({"sex": sex, "z": AGE}).cautions[0])
-    assert "differ only in capitals or spaces ('Male', 'male'; 'female', 'Female ')" in words
+    assert "differ only in capitals, spaces or the zeros of a number" in words
+    assert "('Male', 'male'; 'female', 'Female ')" in words
 
 
 def test_a_label_that_often_means_missing_is_named():

@@ -16,10 +16,9 @@ from reldep.data.checks import (
 )
 from reldep.data.frames import aligned, frame_library, index_rows
 from reldep.data.inspection import value_cautions, without_codes
-from reldep.data.objects import read_variable
+from reldep.data.objects import native_name, one_per_row, read_labels, read_variable
 from reldep.data.rows import Rows
-from reldep.data.written_numbers import labels_of
-from reldep.exceptions import DroppedRowsWarning, InputError, Option, ReldepWarning
+from reldep.exceptions import DataWarning, DroppedRowsWarning, InputError, Option, ReldepWarning
 from reldep.words import listed
 
 if TYPE_CHECKING:
@@ -99,6 +98,7 @@ def read_dataset(
     n = _common_length(variables)
     rows = read_rows(blocks, n, ids)
     groups, second = read_clusterings(clusters, n, rows)
+    found = (*found, *_about_clusters(clusters))
     _check_usable(variables)
     complete = _complete_rows(variables, rows, missing)
     n_dropped = n - len(complete)
@@ -121,8 +121,7 @@ def read_rows(blocks: Mapping[str, Any], n: int, ids: Any = None) -> Rows:
     if isinstance(ids, Rows):
         names = ids
     elif ids is not None:
-        values = ids.to_list() if hasattr(ids, "to_list") else list(ids)
-        names = Rows.labelled(values, str(getattr(ids, "name", None) or "id"))
+        names = Rows.labelled(one_per_row(ids, "ids"), native_name(ids) or "id")
     else:
         indexes = (index_rows(block) for block in blocks.values())
         return next((index for index in indexes if index is not None), Rows.of(n))
@@ -166,16 +165,25 @@ def read_clusterings(
     return read_clusters(clusters, n, rows), None
 
 
+def _about_clusters(clusters: Any) -> tuple[DataWarning, ...]:
+    """Say which labels of clusters may be one and the same."""
+    if clusters is None:
+        return ()
+    crossed = isinstance(clusters, tuple) and len(clusters) == 2
+    each = clusters if crossed else (clusters,)
+    labels = [read_labels(one, "clusters") for one in each]
+    return tuple(caution for one in labels for caution in value_cautions({one.name: one}))
+
+
 def read_clusters(clusters: Any, n: int, rows: Rows | None = None) -> IntArray:
     """Give the number of each observation's cluster."""
-    values = clusters.to_list() if hasattr(clusters, "to_list") else list(clusters)
+    labels = read_labels(clusters, "clusters")
     rows = Rows.of(n) if rows is None else rows
-    if len(values) != n:
+    if len(labels) != n:
         raise InputError(
-            f"clusters has {len(values)} entries for {n} observations",
+            f"clusters has {len(labels)} entries for {n} observations",
             "pass one label per row.",
         )
-    labels = labels_of(values, "clusters")
     if labels.missing().any():
         raise InputError(
             f"clusters has {labels.describe_missing(rows)}",

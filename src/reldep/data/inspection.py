@@ -130,16 +130,18 @@ def _name_of(variable: Numeric, position: int) -> str:
 
 
 def _twins_in_words(labels: Labels) -> Iterator[DataWarning]:
-    words = [value for value in labels.categories if isinstance(value, str)]
+    used = [labels.categories[code] for code in np.unique(labels.codes) if code != MISSING_CODE]
+    words = [value for value in used if isinstance(value, str)]
     alike: dict[str, list[str]] = {}
     for word in words:
-        alike.setdefault(" ".join(word.lower().split()), []).append(word)
+        alike.setdefault(_plainly_written(word), []).append(word)
     twins = [group for group in alike.values() if len(group) > 1]
     if twins:
         shown = "; ".join(quoted(group[:3]) for group in twins[:3])
         yield DataWarning(
-            f"{labels.name} has labels that differ only in capitals or spaces ({shown}) and are "
-            "taken as different."
+            f"{labels.name} has labels that differ only in capitals, spaces or the zeros of a "
+            f"number ({shown}) and are taken as different.",
+            "Write each label in one way.",
         )
     blank = [word for word in words if word.strip().lower() in MISSING_CODES | {""}]
     if blank and len(words) > len(blank):
@@ -151,6 +153,13 @@ def _twins_in_words(labels: Labels) -> Iterator[DataWarning]:
             f"{labels.name} has the label {shown}, which often stands for a missing value.",
             ["If it does, pass ", Option("na", blank[0]), "."],
         )
+
+
+def _plainly_written(word: str) -> str:
+    """Write a label without what people write differently: capitals, spaces, 1.0 for 1."""
+    plain = " ".join(word.lower().split())
+    number = _as_number(plain) if plain[:1].isdigit() else None
+    return plain if number is None else f"{number:g}"
 
 
 def without_codes(variable: Variable, na: Sequence[str | float]) -> Variable:

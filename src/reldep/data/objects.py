@@ -48,7 +48,14 @@ if TYPE_CHECKING:
 
     import narwhals as nw
 
-__all__ = ["WAY_OUT_OBJECTS", "frame_library", "labels_of", "native_name", "read_variable"]
+__all__ = [
+    "WAY_OUT_OBJECTS",
+    "frame_library",
+    "native_name",
+    "one_per_row",
+    "read_labels",
+    "read_variable",
+]
 
 WAY_OUT_OBJECTS = (
     "Convert it to numbers or strings, or pass a kernel made for such objects "
@@ -79,25 +86,48 @@ def read_variable(data: Any, name: str) -> Variable:
     return variable
 
 
+def one_per_row(data: Any, name: str) -> list[Any]:
+    """Give the values of one column: of a sequence, a series, or a frame or array of one column."""
+    _check_has_rows(data, name)
+    data = unwrapped(data)
+    shape: tuple[Any, ...] = getattr(data, "shape", ())
+    if len(shape) > 1 and shape[1] != 1:
+        raise InputError(
+            f"{name} has {shape[1]} columns", "pass one, or join them into one column of labels."
+        )
+    if is_frame(data):
+        import narwhals as nw
+
+        frame = nw.from_native(with_plain_names(data, name), eager_only=True)
+        return list(frame[frame.columns[0]].to_list())
+    if isinstance(data, np.ndarray):
+        return list(data.reshape(-1).tolist())
+    return list(data.to_list()) if hasattr(data, "to_list") else list(data)
+
+
+def read_labels(data: Any, name: str) -> Labels:
+    """Read one label per row, such as a group or a cluster; ordered categories keep their order."""
+    labels = labels_of(one_per_row(data, name), name)
+    written: dict[str, Any] = {}
+    for label in labels.categories:
+        twin = written.setdefault(str(label), label)
+        if twin is not label:
+            raise InputError(
+                f"{name} has the labels {twin!r} and {label!r}, which look the same",
+                "write them in one way.",
+            )
+    ordered = getattr(getattr(data, "dtype", None), "ordered", False)
+    if ordered and frame_library(data) == "pandas":
+        return replace(labels, order=tuple(map(composed, data.dtype.categories)))
+    return labels
+
+
 def _no_observations(name: str) -> InputError:
     return InputError(f"{name} has no observations; pass at least 4.")
 
 
 def _dispatch(data: Any, name: str) -> Variable:
-    if isinstance(data, str):
-        raise InputTypeError(
-            f"{name} is the string {cell(data)}",
-            [
-                "to name a column, pass the file or frame it is in as ",
-                Option("data"),
-                "; else pass one observation per row.",
-            ],
-        )
-    if data is None or isinstance(data, (bytes, numbers.Number, dict, set)):
-        raise InputTypeError(
-            f"{name} is of type {type(data).__name__}; pass one observation per row as an "
-            "array, list, series or data frame."
-        )
+    _check_has_rows(data, name)
     if type(data).__module__.startswith("scipy.sparse"):
         return _from_sparse(data, name)
     if isinstance(data, np.ndarray):
@@ -117,6 +147,24 @@ def _dispatch(data: Any, name: str) -> Variable:
         f"{name} is of type {type(data).__name__}, which has no rows; pass an array, list, "
         "series or data frame."
     )
+
+
+def _check_has_rows(data: Any, name: str) -> None:
+    """Refuse what is plainly not one observation per row."""
+    if isinstance(data, str):
+        raise InputTypeError(
+            f"{name} is the string {cell(data)}",
+            [
+                "to name a column, pass the file or frame it is in as ",
+                Option("data"),
+                "; else pass one observation per row.",
+            ],
+        )
+    if data is None or isinstance(data, (bytes, numbers.Number, dict, set)):
+        raise InputTypeError(
+            f"{name} is of type {type(data).__name__}; pass one observation per row as an "
+            "array, list, series or data frame."
+        )
 
 
 def _from_sparse(data: Any, name: str) -> Sparse:

@@ -197,10 +197,10 @@ def cautions_about_contrast(
         *second_order,
         *_unlike_targets(computed, weights, test),
         *_small_for_normalised(found),
-        *_nearly_copies(found),
+        *nearly_copies(found),
         *_neighbours(computed, weights[None]),
         *in_pieces_order(found, weights),
-        *_influential(computed.provenance.rows, found, {"the estimate": weights}),
+        *influential(computed.provenance.rows, found, {"the estimate": weights}),
     )
 
 
@@ -209,10 +209,10 @@ def cautions_about_dependence(computed: Computed) -> tuple[ReldepWarning, ...]:
     found, weights = computed.dependences, np.ones(1)
     return (
         *_small_for_normalised(found),
-        *_nearly_copies(found),
+        *nearly_copies(found, exact=True),
         *_neighbours(computed, weights[None]),
         *in_pieces_order(found, weights),
-        *_influential(computed.provenance.rows, found, {"the estimate": weights}),
+        *influential(computed.provenance.rows, found, {"the estimate": weights}),
     )
 
 
@@ -225,9 +225,9 @@ def cautions_about_targets(computed: Computed) -> tuple[ReldepWarning, ...]:
         *_independence(computed.influence, found, found.n_observations),
         *_many_for_few(found),
         *_small_for_normalised(found),
-        *_nearly_copies(found),
+        *nearly_copies(found),
         *_neighbours(computed, each - each.mean(axis=0)),
-        *_influential(computed.provenance.rows, found, named),
+        *influential(computed.provenance.rows, found, named),
     )
 
 
@@ -332,14 +332,17 @@ def _small_for_normalised(found: Dependences) -> Iterable[SmallSampleWarning]:
             )
 
 
-def _nearly_copies(found: Dependences) -> Iterable[CopyWarning]:
+def nearly_copies(
+    found: Dependences, where: str = "", *, exact: bool = False
+) -> Iterable[CopyWarning]:
     """Notice pairs that are almost as dependent as a variable and its copy.
 
-    Copies on another scale and in other words are noticed where the data are read.
+    Where there is a source, exact copies of it are noticed when the data are read; elsewhere they
+    are looked for here. Of a part of the rows `where` says which.
     """
     if found.measure not in NORMALISED:
         return
-    close = (found.values > NEARLY_COPIED) & (found.values < COPIED)
+    close = (found.values > NEARLY_COPIED) & (exact | (found.values < COPIED))
     words = [
         f"{x} and {y} ({number(float(value))})"
         for (x, y), value, one in zip(found.pairs, found.values, close, strict=True)
@@ -347,7 +350,7 @@ def _nearly_copies(found: Dependences) -> Iterable[CopyWarning]:
     ]
     if words:
         yield CopyWarning(
-            f"almost as dependent as copies of each other: {listed(words, 5)}.",
+            f"almost as dependent as copies of each other{where}: {listed(words, 5)}.",
             "If one is computed or measured from the other, leave it out.",
         )
 
@@ -362,9 +365,10 @@ def _many_for_few(found: Dependences) -> Iterable[SmallSampleWarning]:
         )
 
 
-def _influential(
+def influential(
     rows: Rows, found: Dependences, named: Mapping[str, FloatArray]
 ) -> Iterable[InfluentialObservationWarning]:
+    """Notice an observation that carries much of the variance of a weighted sum."""
     bar = max(INFLUENTIAL_SHARE, INFLUENTIAL_TIMES_AVERAGE / len(rows))
     words = []
     for name, weights in named.items():
