@@ -12,6 +12,7 @@ from reldep.exceptions import InputError, Option
 from reldep.questions.calling import asked
 from reldep.questions.declaring import Choice, Question, Selector, Slot, merged
 from reldep.questions.dependence import conditional_independence
+from reldep.questions.screen_cautions import cautions_about_pairs
 from reldep.questions.settings import Settings
 from reldep.questions.study import read_study
 from reldep.questions.targets import read_variables
@@ -131,7 +132,7 @@ def matrix(
     pvalues = _independence(study, computed.influence, found)
     return Matrix(
         provenance=computed.provenance,
-        warnings=computed.cautions,
+        warnings=(*computed.cautions, *cautions_about_pairs(study, computed)),
         row_names=tuple(rows),
         column_names=tuple(others),
         dependences=found,

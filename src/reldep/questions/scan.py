@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
 
+# The false-discovery rate at which claims are looked at again.
+CLAIMED = 0.05
+
 ADJUSTMENTS_OF_SCANS = ("single-step", "holm")
 
 
@@ -168,12 +171,12 @@ def _scan_sources(
     wide = read_wide("sources", sources, fixed, settings, ("first", "second"))
     found = ScanWork(wide, SourceTests, kept, asks.decides(labels)).run()
     log_pvalues = found.tests.log_pvalues(asks.alternative)
-    pvalues = np.exp(log_pvalues)
+    fdr = np.asarray(scipy.stats.false_discovery_control(np.exp(log_pvalues)))
     answer = Scan(
         provenance=found.provenance,
-        warnings=found.cautions,
+        warnings=(*found.cautions, *found.cautions_of_tests(fdr <= CLAIMED)),
         log10_pvalues=log_pvalues / np.log(10.0),
-        fdr=np.asarray(scipy.stats.false_discovery_control(pvalues)),
+        fdr=fdr,
         adjusted_pvalues=found.tests.adjusted_pvalues(
             asks.alternative, asks.adjust, asks.n_simulations, settings.generator()
         ),
@@ -211,11 +214,12 @@ def _scan_targets(
     found = ScanWork(wide, TargetTests, kept, asks.decides([label])).run()
     log_pvalues = found.tests.log_pvalues()
     pvalues = np.exp(log_pvalues)
+    fdr = np.asarray(scipy.stats.false_discovery_control(pvalues))
     answer = TargetScan(
         provenance=found.provenance,
-        warnings=found.cautions,
+        warnings=(*found.cautions, *found.cautions_of_tests(fdr <= CLAIMED)),
         log10_pvalues=log_pvalues / np.log(10.0),
-        fdr=np.asarray(scipy.stats.false_discovery_control(pvalues)),
+        fdr=fdr,
         adjusted_pvalues=holm(pvalues),
         adjust="holm",
         skipped=found.skipped_names,

@@ -9,8 +9,8 @@ import numpy as np
 from reldep.data.variables import Labels, Numeric
 from reldep.exceptions import CopyWarning, DroppedRowsWarning, InputError, Option, TiesWarning
 from reldep.kernels.given import Precomputed
-from reldep.questions.cautions import TIED_PAIRS
 from reldep.questions.targets import same_values
+from reldep.questions.tie_cautions import TIED_PAIRS
 from reldep.words import listed, percent
 
 if TYPE_CHECKING:

@@ -25,6 +25,12 @@ if TYPE_CHECKING:
     from reldep.stats.testing import Intervals
 
 
+ADJUSTMENTS_IN_WORDS = {
+    "holm": "Holm's procedure",
+    "bh": "Benjamini and Hochberg's procedure",
+}
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Matrix(Answer):
     """The answer of :func:`reldep.matrix`: the dependence of every pair of variables.
@@ -221,9 +227,10 @@ class Matrix(Answer):
         interval = interval_text(float(low[top]), float(high[top]))
         return (
             f"{shown} of {len(self.pairs)} pairs depend on each other{self._given()} (p-values "
-            f"adjusted by {self.adjust}, {percent(alpha)} level). The strongest estimate is that "
-            f"of {x} and {y}: {MEASURE_NAMES[self.measure]} {number(float(self.estimates[top]))}, "
-            f"simultaneous {percent(1 - alpha)} interval {interval}."
+            f"adjusted by {ADJUSTMENTS_IN_WORDS[self.adjust]}, {percent(alpha)} level). The "
+            f"strongest estimate is that of {x} and {y}: {MEASURE_NAMES[self.measure]} "
+            f"{number(float(self.estimates[top]))}, simultaneous {percent(1 - alpha)} interval "
+            f"{interval}."
         )
 
     def summary(self, alpha: float = 0.05) -> str:
@@ -260,7 +267,7 @@ class Matrix(Answer):
         """Say what the table shows."""
         return (
             f"Every pair with its {percent(1 - alpha)} interval, all of which hold at once, and "
-            f"the p-value of independence, adjusted by {self.adjust}."
+            f"the p-value of independence, adjusted by {ADJUSTMENTS_IN_WORDS[self.adjust]}."
         )
 
     def settings(self) -> dict[str, str]:

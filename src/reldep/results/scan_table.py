@@ -97,8 +97,8 @@ class Scan(Screen):
             sides = f": {more:,} more on {self.first}, {len(top) - more:,} more on {self.second}"
         return (
             f"{len(top):,} of {len(self.sources):,} sources {claim} at a false-discovery rate of "
-            f"{percent(alpha)}{sides}; {int(self.is_shown(alpha).sum()):,} if no false claim at "
-            f"all is accepted ({percent(alpha)} level).{named}"
+            f"{percent(alpha)}{sides}; {int(self.is_shown(alpha).sum()):,} if "
+            f"any false claim is to have a chance of at most {percent(alpha)}.{named}"
         )
 
     def footnotes(self) -> list[str]:

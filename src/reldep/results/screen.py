@@ -119,7 +119,9 @@ class Screen(Answer):
             f"At a false-discovery rate of {percent(alpha)}": (
                 f"{int(self.is_discovery(alpha).sum()):,}"
             ),
-            "Without any false claim": f"{int(self.is_shown(alpha).sum()):,}",
+            f"At a {percent(alpha)} chance of any false claim": (
+                f"{int(self.is_shown(alpha).sum()):,}"
+            ),
             "Skipped": f"{len(self.skipped):,}",
         }
 
