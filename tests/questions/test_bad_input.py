@@ -83,7 +83,7 @@ def holed(*rows):
         (
             lambda: reldep.compare(X, Y, [f"id{i}" for i in range(M)]),
             ValueError,
-            "second has 40 observations in 40 categories: no two agree",
+            "second has a label of its own in each of 40 observations: no two agree",
         ),
         (
             lambda: Precomputed(np.zeros((3, 4))),

@@ -197,7 +197,7 @@ def test_an_engine_of_the_users_gives_the_same():
 
 def test_the_answer_speaks_and_draws():
     result = reldep.scan(*data(), alternative="two-sided")
-    assert "of 30 sources do not depend equally on first and second" in result.sentence()
+    assert "1 of 30 sources does not depend equally on first and second" in result.sentence()
     assert "more on first" in result.sentence()
     assert "and 10 with less evidence" in result.summary()
     assert result.to_dict()["table"][0]["source"] == "source 0"

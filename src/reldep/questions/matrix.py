@@ -189,7 +189,12 @@ def _adjusted(pvalues: FloatArray, method: str) -> FloatArray:
 
 
 class _MatrixQuestion(Question):
-    """One set of columns, or two."""
+    """One set of columns, or two; all columns of the file if none is named."""
+
+    def blocks(
+        self, filled: Mapping[str, Any], columns: Selector
+    ) -> dict[str, dict[str, list[str]]]:
+        return super().blocks(_filled(filled), columns)
 
     def arguments(
         self,
@@ -201,8 +206,21 @@ class _MatrixQuestion(Question):
         return [rows, others or None], {}
 
     def written(self, filled: Mapping[str, Any], columns: Selector) -> dict[str, Any]:
-        rows = columns.written(filled.get("variable"), filled.get("variables"))
+        whole = _filled(filled)
+        rows = columns.written(whole.get("variable"), whole.get("variables"))
         return {"variables": rows, "columns": filled.get("columns")}
+
+
+def _filled(filled: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Take every column of the file where no variable is named."""
+    if filled.get("variables") or filled.get("variable"):
+        return filled
+    if filled.get("columns"):
+        raise InputError(
+            [Option("columns"), " is the second of two sets"],
+            ["name the first by ", Option("variables"), "."],
+        )
+    return {**filled, "variables": "*"}
 
 
 QUESTIONS = (
@@ -210,7 +228,12 @@ QUESTIONS = (
         "matrix",
         matrix,
         slots=(
-            Slot("variables", "Each of these columns is a variable.", "each", required=False),
+            Slot(
+                "variables",
+                "Each of these columns is a variable; all columns if left out.",
+                "each",
+                required=False,
+            ),
             Slot(
                 "variable",
                 "A variable of several columns; repeat it.",

@@ -226,7 +226,7 @@ class Matrix(Answer):
         x, y = self.pairs[top]
         interval = interval_text(float(low[top]), float(high[top]))
         return (
-            f"{shown} of {len(self.pairs)} pairs depend on each other{self._given()} (p-values "
+            f"{shown:,} of {len(self.pairs):,} pairs depend on each other{self._given()} (p-values "
             f"adjusted by {ADJUSTMENTS_IN_WORDS[self.adjust]}, {percent(alpha)} level). The "
             f"strongest estimate is that of {x} and {y}: {MEASURE_NAMES[self.measure]} "
             f"{number(float(self.estimates[top]))}, simultaneous {percent(1 - alpha)} interval "
@@ -240,7 +240,7 @@ class Matrix(Answer):
         top = {name: [column[i] for i in order] for name, column in columns.items()}
         more = len(self.pairs) - len(order)
         lines = [self.sentence(alpha), "", self._text_table(top)]
-        lines += [f"and {more} weaker pairs; to_frame() has all."] * bool(more)
+        lines += [f"and {more:,} weaker pairs; to_frame() and --csv give all."] * bool(more)
         lines += ["", *self.footnotes()]
         lines += [f"Caution: {caution}" for caution in self.warnings]
         return "\n".join(lines)
