@@ -19,12 +19,12 @@ from reldep.data.inspection import value_cautions, without_codes
 from reldep.data.objects import native_name, one_per_row, read_labels, read_variable
 from reldep.data.rows import Rows
 from reldep.exceptions import DataWarning, DroppedRowsWarning, InputError, Option, ReldepWarning
-from reldep.words import listed
+from reldep.words import counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reldep.data.variables import IntArray, Variable
+    from reldep.data.variables import IntArray, Labels, Variable
 
 SMALL_SAMPLE = 20
 
@@ -97,8 +97,9 @@ def read_dataset(
     }
     n = _common_length(variables)
     rows = read_rows(blocks, n, ids)
-    groups, second = read_clusterings(clusters, n, rows)
-    found = (*found, *_about_clusters(clusters))
+    clusterings = _cluster_labels(clusters, n, rows)
+    groups, second = _two_codes(clusterings)
+    found = (*found, *_about_clusters(clusterings))
     _check_usable(variables)
     complete = _complete_rows(variables, rows, missing)
     n_dropped = n - len(complete)
@@ -127,7 +128,8 @@ def read_rows(blocks: Mapping[str, Any], n: int, ids: Any = None) -> Rows:
         return next((index for index in indexes if index is not None), Rows.of(n))
     if len(names) != n:
         raise InputError(
-            f"ids has {len(names)} entries for {n} observations", "pass one for each row."
+            f"ids has {counted(len(names), 'entry', 'entries')} for {n} observations",
+            "pass one for each row.",
         )
     return names
 
@@ -158,30 +160,29 @@ def read_clusterings(
     clusters: Any, n: int, rows: Rows | None = None
 ) -> tuple[IntArray | None, IntArray | None]:
     """Read one clustering, or a tuple of two that cross each other."""
-    if clusters is None:
-        return None, None
-    if isinstance(clusters, tuple) and len(clusters) == 2 and n != 2:
-        return read_clusters(clusters[0], n, rows), read_clusters(clusters[1], n, rows)
-    return read_clusters(clusters, n, rows), None
+    return _two_codes(_cluster_labels(clusters, n, rows))
 
 
-def _about_clusters(clusters: Any) -> tuple[DataWarning, ...]:
-    """Say which labels of clusters may be one and the same."""
+def _two_codes(clusterings: Sequence[Labels]) -> tuple[IntArray | None, IntArray | None]:
+    codes = [labels.codes for labels in clusterings]
+    return codes[0] if codes else None, codes[1] if len(codes) > 1 else None
+
+
+def _cluster_labels(clusters: Any, n: int, rows: Rows | None = None) -> tuple[Labels, ...]:
+    """Read the labels of no, one or two clusterings."""
     if clusters is None:
         return ()
-    crossed = isinstance(clusters, tuple) and len(clusters) == 2
+    crossed = isinstance(clusters, tuple) and len(clusters) == 2 and n != 2
     each = clusters if crossed else (clusters,)
-    labels = [read_labels(one, "clusters") for one in each]
-    return tuple(caution for one in labels for caution in value_cautions({one.name: one}))
+    return tuple(_labels_of_clusters(one, n, rows) for one in each)
 
 
-def read_clusters(clusters: Any, n: int, rows: Rows | None = None) -> IntArray:
-    """Give the number of each observation's cluster."""
+def _labels_of_clusters(clusters: Any, n: int, rows: Rows | None) -> Labels:
     labels = read_labels(clusters, "clusters")
     rows = Rows.of(n) if rows is None else rows
     if len(labels) != n:
         raise InputError(
-            f"clusters has {len(labels)} entries for {n} observations",
+            f"clusters has {counted(len(labels), 'entry', 'entries')} for {n} observations",
             "pass one label per row.",
         )
     if labels.missing().any():
@@ -195,13 +196,26 @@ def read_clusters(clusters: Any, n: int, rows: Rows | None = None) -> IntArray:
             "is rough below 20.",
             ["Leave ", Option("clusters"), " out if the rows are independent."],
         )
-    return labels.codes
+    return labels
+
+
+def _about_clusters(clusterings: Sequence[Labels]) -> tuple[DataWarning, ...]:
+    """Say which clusters may be one and the same, and if there are none to speak of."""
+    found = [caution for one in clusterings for caution in value_cautions({one.name: one})]
+    if any(len(one.categories) == len(one) for one in clusterings):
+        found.append(
+            DataWarning(
+                "every row has a cluster of its own, so that the rows are taken to be independent.",
+                ["Pass labels as ", Option("clusters"), " that several rows share."],
+            )
+        )
+    return tuple(found)
 
 
 def _common_length(variables: Mapping[str, Variable]) -> int:
     lengths = {name: len(variable) for name, variable in variables.items()}
     if len(set(lengths.values())) > 1:
-        each = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        each = ", ".join(f"{name.lstrip(chr(0))} has {n}" for name, n in lengths.items())
         raise InputError(
             f"the variables have different numbers of observations: {each}. Row i of each "
             "must be the same observation.",

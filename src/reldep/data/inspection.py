@@ -11,6 +11,7 @@ from reldep.data.checks import cell, listing, quoted
 from reldep.data.notation import MISSING_CODES
 from reldep.data.variables import MISSING_CODE, Labels, Mixed, Numeric, Variable
 from reldep.exceptions import CopyWarning, DataWarning, InputError, Option
+from reldep.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +26,7 @@ _CODES = np.array(
         *(-32768, 32767, 65535, -2147483648, 2147483647, 9.969209968386869e36),
     ]
 )
+_CODES_AS_SET = frozenset(_CODES.tolist())
 _FILL_VALUE = 1e15
 _SHOWN = 5
 # Numbers that are sorted at a time: about 40 MB.
@@ -77,6 +79,12 @@ def suspected_codes(column: FloatArray) -> list[tuple[float, int]]:
         found.append((float(code), int((rest == code).sum())))
         rest = rest[rest != code]
     return found
+
+
+def has_codes_at_ends(column: FloatArray) -> bool:
+    """Tell quickly whether the smallest or the largest value may be a code."""
+    ends = float(np.fmin.reduce(column)), float(np.fmax.reduce(column))
+    return any(end in _CODES_AS_SET or abs(end) >= _FILL_VALUE for end in ends)
 
 
 def _may_be_code(value: float) -> bool:
@@ -289,6 +297,31 @@ def check_values_outside(
         shared = [name for name, mark in _marks(variables[target]) if mark in own]
         if shared:
             raise _source_inside(source, target, shared)
+
+
+def shared_columns(
+    variables: Mapping[str, Variable], pairs: Sequence[tuple[str, str]]
+) -> tuple[CopyWarning, ...]:
+    """Caution about pairs of blocks that hold the same column, if either has several."""
+    blocks: dict[tuple[bool, bytes], dict[str, str]] = {}
+    for name, variable in variables.items():
+        for column, mark in _marks(variable):
+            blocks.setdefault(mark, {})[name] = column
+    held = [owners for owners in blocks.values() if len(owners) > 1]
+    found = [
+        f"{x} and {y} both hold {quoted([owners[x]])}"
+        for x, y in pairs
+        for owners in held
+        if x != y and x in owners and y in owners and (owners[x] != x or owners[y] != y)
+    ]
+    if not found:
+        return ()
+    return (
+        CopyWarning(
+            f"{listed(found, 5)}: they depend on each other by construction.",
+            "Leave the column out of one of them.",
+        ),
+    )
 
 
 def _marks(variable: Variable) -> Iterator[tuple[str, tuple[bool, bytes]]]:

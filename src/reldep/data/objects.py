@@ -90,6 +90,8 @@ def one_per_row(data: Any, name: str) -> list[Any]:
     """Give the values of one column: of a sequence, a series, or a frame or array of one column."""
     _check_has_rows(data, name)
     data = unwrapped(data)
+    if type(data).__name__ == "LazyFrame":
+        raise _lazy(name)
     shape: tuple[Any, ...] = getattr(data, "shape", ())
     if len(shape) > 1 and shape[1] != 1:
         raise InputError(
@@ -101,8 +103,13 @@ def one_per_row(data: Any, name: str) -> list[Any]:
         frame = nw.from_native(with_plain_names(data, name), eager_only=True)
         return list(frame[frame.columns[0]].to_list())
     if isinstance(data, np.ndarray):
-        return list(data.reshape(-1).tolist())
-    return list(data.to_list()) if hasattr(data, "to_list") else list(data)
+        # Not np.asarray: a mask must stay.
+        plain = np.array(data) if isinstance(data, np.matrix) else data
+        return list(plain.reshape(-1).tolist())
+    for method in ("to_list", "to_pylist"):
+        if hasattr(data, method):
+            return list(getattr(data, method)())
+    return list(data)
 
 
 def read_labels(data: Any, name: str) -> Labels:
@@ -233,7 +240,8 @@ def _from_sequence(values: list[Any], name: str) -> Variable:
         return read_words(values, name)
     if all(isinstance(value, str) or is_number(value) for value in present):
         understood = read_words(values, name)
-        return understood if isinstance(understood, Numeric) else Items(name, values)
+        plain = isinstance(understood, Labels) and understood.doubt is None
+        return Items(name, values) if plain else understood
     if are_moments(present):
         return read_moments(values, name)
     if all(isinstance(value, (list, tuple, np.ndarray)) for value in present):
@@ -277,7 +285,7 @@ def _from_frame_library(data: Any, name: str) -> Variable:
         data = with_plain_names(data, name)
     native = nw.from_native(data, allow_series=True, pass_through=True)
     if isinstance(native, nw.LazyFrame):
-        raise InputTypeError(f"{name} is a lazy frame; pass {name}.collect().")
+        raise _lazy(name)
     if isinstance(native, nw.Series):
         return replace(_from_series(native, native_name(data) or name), name=name)
     if not isinstance(native, nw.DataFrame):
@@ -292,6 +300,10 @@ def _from_frame_library(data: Any, name: str) -> Variable:
         doubles = native if dtypes == {nw.Float64} else native.select(nw.all().cast(nw.Float64))
         return Numeric(name, _frozen(_to_doubles(doubles)), tuple(column_names(data)))
     return _combine(name, [_from_series(native[c], str(c)) for c in native.columns])
+
+
+def _lazy(name: str) -> InputTypeError:
+    return InputTypeError(f"{name} is a lazy frame; pass {name}.collect().")
 
 
 def _chunked(data: Any) -> Any:

@@ -26,7 +26,7 @@ from reldep.results.group_comparison import GroupComparison
 from reldep.stats.between_groups import Groups
 from reldep.stats.dependences import Jackknifed
 from reldep.stats.estimation import estimate_dependences
-from reldep.words import listed
+from reldep.words import counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -189,7 +189,8 @@ def _grouped(study: Study, by: Any) -> tuple[Study, IntArray, list[str]]:
     n_input = len(dataset) + dataset.n_dropped
     if len(labels) != n_input:
         raise InputError(
-            f"by has {len(labels)} entries for {n_input} observations", "pass one label per row."
+            f"by has {counted(len(labels), 'entry', 'entries')} for {n_input} observations",
+            "pass one label per row.",
         )
     codes = labels.codes[dataset.rows.positions]
     if (codes < 0).any():
@@ -226,7 +227,11 @@ def _ordered(codes: IntArray, labels: Labels) -> tuple[IntArray, list[str]]:
     if len(levels) < 2:
         raise InputError(f"by has a single group, {levels[0]!r}", "there is nothing to compare.")
     sizes = np.bincount(codes)
-    small = [f"{level} ({sizes[i]})" for i, level in enumerate(levels) if sizes[i] < FEWEST_ROWS]
+    small = [
+        f"{_written(level)} ({sizes[i]})"
+        for i, level in enumerate(levels)
+        if sizes[i] < FEWEST_ROWS
+    ]
     if small and len(levels) > len(codes) // FEWEST_ROWS:
         raise InputError(
             f"by has {len(levels)} groups in {len(codes)} rows",

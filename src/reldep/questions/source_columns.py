@@ -17,7 +17,7 @@ from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse
 from reldep.data.wide import HeldColumns, TableColumns
 from reldep.exceptions import InputError
 from reldep.kernels.resolve import as_kernel, assign
-from reldep.questions.source_notes import Copies, Doubts, Gaps
+from reldep.questions.source_notes import Copies, Doubts, Gaps, Remarks
 from reldep.questions.study import Study, read_study
 from reldep.questions.targets import read_variables
 
@@ -179,7 +179,7 @@ class WideStudy:
         """Look at all variables once: refuse what cannot be, note what must be skipped."""
         skipped: dict[int, str] = {}
         digest = hashlib.blake2b(digest_size=16)
-        gaps, copies, doubts = Gaps(self), Copies(self), Doubts(self)
+        gaps, copies, doubts, remarks = Gaps(self), Copies(self), Doubts(self), Remarks(self)
         for variable in copies.fixed.values():
             _add_to(digest, variable)
         for i, variable in self._all():
@@ -187,6 +187,7 @@ class WideStudy:
             gaps.look(i, variable, missing)
             copies.look(i, variable)
             doubts.look(i, variable)
+            remarks.look(i, variable)
             _add_to(digest, variable)
             digest.update(ADDRESS.sub("", repr(self.kernel(i, variable))).encode())
             kept = variable.take(np.flatnonzero(~missing)) if missing.any() else variable
@@ -198,7 +199,8 @@ class WideStudy:
                 skipped[i] = LONE
         gaps.check()
         copies.check()
-        return Survey(skipped, digest.hexdigest(), doubts.found, gaps.in_words())
+        said = (*gaps.in_words(), *remarks.in_words())
+        return Survey(skipped, digest.hexdigest(), doubts.found, said)
 
     def _all(self) -> Iterator[tuple[int, Variable]]:
         for start in range(0, len(self.names), SURVEYED):

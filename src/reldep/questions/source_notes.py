@@ -6,8 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reldep.data.inspection import has_codes_at_ends, suspected_codes, value_cautions
 from reldep.data.variables import Labels, Numeric
-from reldep.exceptions import CopyWarning, DroppedRowsWarning, InputError, Option, TiesWarning
+from reldep.exceptions import (
+    CopyWarning,
+    DataWarning,
+    DroppedRowsWarning,
+    InputError,
+    Option,
+    TiesWarning,
+)
 from reldep.kernels.given import Precomputed
 from reldep.questions.targets import same_values
 from reldep.questions.tie_cautions import TIED_PAIRS
@@ -19,6 +27,9 @@ if TYPE_CHECKING:
     from reldep.data.variables import IntArray, Variable
     from reldep.exceptions import ReldepWarning
     from reldep.questions.source_columns import WideStudy
+
+# Different things that were understood about single variables are said up to so many.
+MOST_SAID = 5
 
 TIED = "many equal values"
 COPY = "determines {name}"
@@ -135,6 +146,53 @@ class Doubts:
         name = next((self._marks[mark] for mark in seen.marks() if mark in self._marks), None)
         if name is not None:
             self.found.setdefault(COPY.format(name=name), []).append(i)
+
+
+class Remarks:
+    """What was understood about single variables, or looks odd in them, said once for all."""
+
+    def __init__(self, wide: WideStudy) -> None:
+        self._wide = wide
+        self._codes: dict[float, list[str]] = {}
+        self._said: dict[str, list[str]] = {}
+
+    def look(self, i: int, variable: Variable) -> None:
+        """Note codes for missing values, and what reading the variable had to say."""
+        name = self._wide.names[i]
+        if isinstance(variable, Numeric):
+            for column in variable.values.T:
+                for code, _ in suspected_codes(column) if has_codes_at_ends(column) else ():
+                    self._codes.setdefault(code, []).append(name)
+        about = (
+            variable.cautions
+            if isinstance(variable, Numeric)
+            else (*variable.cautions, *value_cautions({name: variable}))
+        )
+        for caution in about:
+            text = str(caution).removeprefix(f"{name}: ").removeprefix(f"{name} ")
+            self._said.setdefault(text, []).append(name)
+
+    def in_words(self) -> tuple[ReldepWarning, ...]:
+        """Say every remark once, with how many variables it is about."""
+        found = [
+            DataWarning(
+                f"{code:.15g} in {self._counted(names)} lies apart from all other values.",
+                ["If it stands for a missing value, pass ", Option("na", f"{code:.15g}"), "."],
+            )
+            for code, names in self._codes.items()
+        ]
+        said = list(self._said.items())
+        found += [
+            DataWarning(f"{self._counted(names)}: {text}") for text, names in said[:MOST_SAID]
+        ]
+        rest = sum(len(names) for _, names in said[MOST_SAID:])
+        if rest:
+            found.append(DataWarning(f"{rest:,} more {self._wide.role} have remarks of their own."))
+        return tuple(found)
+
+    def _counted(self, names: Sequence[str]) -> str:
+        wide = self._wide
+        return f"{len(names):,} of {len(wide.names):,} {wide.role} ({listed(names, 5)})"
 
 
 class _Values:

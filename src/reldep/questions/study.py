@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.data.dataset import Dataset, read_clusterings, read_dataset
-from reldep.data.inspection import check_values_outside, near_copies
+from reldep.data.inspection import check_values_outside, near_copies, shared_columns
 from reldep.data.objects import native_name
 from reldep.data.partitions import PiecesOf
 from reldep.engine import Influence, Pair, Plan, compute_influence, plan
@@ -43,7 +43,7 @@ from reldep.stats.second_order import pairs_of_second_component
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reldep.data.variables import FloatArray, IntArray
+    from reldep.data.variables import FloatArray, IntArray, Variable
     from reldep.engine.covariates import Covariates
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel, Kernel
@@ -103,14 +103,16 @@ class Study:
         """What the covariates leave of every variable; None without covariates."""
         if self.covariates is None:
             return None
-        # Of a kernel matrix that was passed in there are no values, only the numbers of its rows.
-        variables = {
+        kind = Residuals if self.covariates.whole else FeatureResiduals
+        return kind.of(self.fitted, self.covariates, self._with_values())
+
+    def _with_values(self) -> dict[str, Variable]:
+        """Leave out kernel matrices that were passed in: of them only row numbers are known."""
+        return {
             name: variable
             for name, variable in self.dataset.variables.items()
             if not isinstance(self.kernels[name], Precomputed)
         }
-        kind = Residuals if self.covariates.whole else FeatureResiduals
-        return kind.of(self.fitted, self.covariates, variables)
 
     @property
     def rows(self) -> RowDependence:
@@ -193,6 +195,7 @@ class Study:
             *cautions_about_rows(self.dataset),
             *cautions_of_texts(self.kernels, self.dataset),
             *covariate_cautions(influence.conditioning, len(self.dataset)),
+            *shared_columns(self._with_values(), dependences.pairs),
         )
         neighbours = Neighbours.of(self.dataset, dependences)
         return Computed(influence, dependences, provenance, cautions, neighbours)
