@@ -116,3 +116,35 @@ def test_blocks_that_share_a_column_are_said(rng):
 def test_lengths_are_named_as_the_user_named_them(xyz):
     with pytest.raises(InputError, match="observations: sources has 1, first has 40"):
         reldep.scan({"a": xyz[0][None, :], "b": xyz[0][None, :]}, *xyz[1:])
+
+
+def test_columns_that_determine_each_other_are_said_in_every_question(rng):
+    x, z = rng.normal(size=(2, 60)) ** 2
+    words = "x and y: each determines the other exactly"
+    data = {"x": x, "y": np.argsort(np.argsort(-x)), "z": z}
+    with cautioned(CopyWarning, words):
+        reldep.matrix(data, **FEW)
+    with cautioned(CopyWarning, words):
+        reldep.dependence(x, data["y"])
+    with cautioned(CopyWarning, words):
+        reldep.groups(x, data["y"], np.tile(["a", "b"], 30), **FEW)
+    said = reldep.compare(*data.values(), names=("x", "y", "z")).warnings
+    assert len([one for one in said if isinstance(one, CopyWarning)]) == 1
+
+
+def test_names_are_words(xyz):
+    with pytest.raises(InputError, match="targets has a variable without a name"):
+        reldep.rank(xyz[0], {"": xyz[1], "z": xyz[2]})
+    lines = reldep.rank(xyz[0], {"a\nb": xyz[1], "z": xyz[2]}, **FEW)
+    assert lines.targets == ("a b", "z")
+
+
+def test_clusters_beside_data_are_named_too(xyz, rng):
+    frame = pl.DataFrame(dict(zip("xyz", xyz, strict=True))).with_columns(
+        mouse=SUBJECT, day=np.tile(np.arange(4), 10)
+    )
+    with pytest.raises(InputTypeError, match="clusters is of type ndarray, and data= is given"):
+        reldep.compare("x", "y", "z", data=frame, clusters=SUBJECT)
+    crossed = reldep.compare("x", "y", "z", data=frame, clusters=("mouse", "day"))
+    expected = reldep.compare(*xyz, clusters=(SUBJECT, np.tile(np.arange(4), 10)))
+    assert crossed.pvalue == expected.pvalue

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from reldep.data.copies import Levels
 from reldep.data.inspection import has_codes_at_ends, suspected_codes, value_cautions
-from reldep.data.variables import Labels, Numeric
+from reldep.data.variables import Numeric
 from reldep.exceptions import (
     CopyWarning,
     DataWarning,
@@ -24,7 +23,7 @@ from reldep.words import listed, percent
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reldep.data.variables import IntArray, Variable
+    from reldep.data.variables import Variable
     from reldep.exceptions import ReldepWarning
     from reldep.questions.source_columns import WideStudy
 
@@ -132,13 +131,13 @@ class Doubts:
         self.found: dict[str, list[int]] = {}
         self._marks: dict[bytes, str] = {}
         for name in wide.fixed_names:
-            seen = _Values.of(wide.study.dataset.variables[name])
+            seen = Levels.of(wide.study.dataset.variables[name])
             if seen is not None and not isinstance(wide.study.kernels[name], Precomputed):
                 self._marks |= dict.fromkeys(seen.marks(), name)
 
     def look(self, i: int, variable: Variable) -> None:
         """Note what is to be said of a variable."""
-        seen = _Values.of(variable)
+        seen = Levels.of(variable)
         if seen is None:
             return
         if isinstance(variable, Numeric) and seen.n_distinct > 2 and seen.tied > TIED_PAIRS:
@@ -193,47 +192,6 @@ class Remarks:
     def _counted(self, names: Sequence[str]) -> str:
         wide = self._wide
         return f"{len(names):,} of {len(wide.names):,} {wide.role} ({listed(names, 5)})"
-
-
-class _Values:
-    """The different values of one column, as numbers in their order."""
-
-    def __init__(self, codes: IntArray, sizes: IntArray) -> None:
-        self.codes, self.sizes = codes, sizes
-
-    @classmethod
-    def of(cls, variable: Variable) -> _Values | None:
-        """Give numbers to the values; None where there is not one column of them."""
-        if isinstance(variable, Labels):
-            column: Any = variable.codes
-        elif isinstance(variable, Numeric) and variable.values.shape[1] == 1:
-            column = variable.values[:, 0]
-        else:
-            return None
-        _, codes, sizes = np.unique(column, return_inverse=True, return_counts=True)
-        return cls(codes.reshape(-1).astype(np.int64), sizes)
-
-    @property
-    def n_distinct(self) -> int:
-        """How many different values there are."""
-        return len(self.sizes)
-
-    @property
-    def tied(self) -> float:
-        """The share of pairs of observations with equal values."""
-        n = len(self.codes)
-        return float((self.sizes * (self.sizes - 1.0)).sum() / (n * (n - 1.0)))
-
-    def marks(self) -> list[bytes]:
-        """Give what columns have in common that are functions of each other.
-
-        Few different values may be renamed in any way; many must rise or fall together, for any
-        two columns without ties are functions of each other.
-        """
-        if self.n_distinct > len(self.codes) / 2:
-            return [self.codes.tobytes(), (self.n_distinct - 1 - self.codes).tobytes()]
-        _, first = np.unique(self.codes, return_index=True)
-        return [np.argsort(np.argsort(first))[self.codes].tobytes()]
 
 
 def doubts_in_words(

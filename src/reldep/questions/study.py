@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reldep.data.copies import (
+    check_values_outside,
+    functions_of_each_other,
+    near_copies,
+    shared_columns,
+)
 from reldep.data.dataset import Dataset, read_clusterings, read_dataset
-from reldep.data.inspection import check_values_outside, near_copies, shared_columns
 from reldep.data.objects import native_name
 from reldep.data.partitions import PiecesOf
 from reldep.engine import Influence, Pair, Plan, compute_influence, plan
@@ -17,10 +22,11 @@ from reldep.engine.feature_residuals import FeatureResiduals
 from reldep.engine.influence import make_job
 from reldep.engine.permuted import shuffled_hsics
 from reldep.engine.residuals import Residuals
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import CopyWarning, InputError, Option
 from reldep.kernels.given import Precomputed
 from reldep.kernels.resolve import as_kernel, assign
 from reldep.questions.cautions import (
+    NEARLY_COPIED,
     cautions_of_data,
     cautions_of_texts,
     small_sample_cautions,
@@ -36,7 +42,12 @@ from reldep.questions.row_cautions import Neighbours, cautions_about_rows
 from reldep.results.provenance import Provenance
 from reldep.stats.covariance import RowDependence
 from reldep.stats.estimation import estimate_dependences
-from reldep.stats.measures import FOLLOWS_BANDWIDTHS, TAKES_SECOND_OFF, pairs_needed
+from reldep.stats.measures import (
+    FOLLOWS_BANDWIDTHS,
+    NORMALISED,
+    TAKES_SECOND_OFF,
+    pairs_needed,
+)
 from reldep.stats.screening import pairs_to_screen
 from reldep.stats.second_order import pairs_of_second_component
 
@@ -195,7 +206,7 @@ class Study:
             *cautions_about_rows(self.dataset),
             *cautions_of_texts(self.kernels, self.dataset),
             *covariate_cautions(influence.conditioning, len(self.dataset)),
-            *shared_columns(self._with_values(), dependences.pairs),
+            *self._copies(dependences),
         )
         neighbours = Neighbours.of(self.dataset, dependences)
         return Computed(influence, dependences, provenance, cautions, neighbours)
@@ -206,6 +217,23 @@ class Study:
             return self
         known = (*self.dataset.cautions, *cautions)
         return replace(self, dataset=replace(self.dataset, cautions=known))
+
+    def _copies(self, found: Dependences) -> tuple[ReldepWarning, ...]:
+        """Notice pairs that depend by construction, unless this was said when they were read."""
+        if any(isinstance(one, CopyWarning) for one in self.dataset.cautions):
+            return ()
+        variables = self._with_values()
+        # Those that are nearly copies as they stand have a caution of their own.
+        near = (
+            found.values > NEARLY_COPIED
+            if found.measure in NORMALISED
+            else [False] * len(found.pairs)
+        )
+        apart = [pair for pair, close in zip(found.pairs, near, strict=True) if not close]
+        return (
+            *shared_columns(variables, found.pairs),
+            *functions_of_each_other(variables, apart),
+        )
 
     def plan(self, pairs: Sequence[Pair]) -> Plan:
         """Say how A would be computed, without computing it."""
