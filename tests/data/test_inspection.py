@@ -143,3 +143,15 @@ def test_zeros_below_a_column_of_weights_are_suspected():
     assert suspected_codes(np.r_[np.linspace(48.0, 92.0, 40), 0.0]) == []
     assert suspected_codes(np.r_[np.arange(1.0, 40.0), 0.0, 0.0]) == []
     assert suspected_codes(np.r_[np.repeat([10.0, 15.0, 20.0], 9), 0.0, 0.0]) == []
+
+
+def test_what_was_measured_once_for_several_rows_is_no_copy_of_anything():
+    mouse = np.repeat(np.arange(15), 4)
+    age, weight = RNG.normal(size=(2, 15))[:, mouse]
+    rounded = {"age": np.round(age, 1), "weight": weight}
+    variables = {name: read_variable(values, name) for name, values in rounded.items()}
+    assert len(np.unique(rounded["age"])) < 15
+    assert not near_copies(variables, "age", ["weight"])
+    recoded = {"dose": mouse % 3, "arm": (mouse % 3) * 10 + 5}
+    variables = {name: read_variable(values, name) for name, values in recoded.items()}
+    assert near_copies(variables, "dose", ["arm"])

@@ -119,13 +119,14 @@ def near_copies(
 
     A numeric column does if it orders the observations as the source does, or the other way
     round. Labels do if every one of them goes with a single value of the source, and there are
-    fewer labels than half of the observations.
+    fewer labels than half of the observations; numbers of few levels, if the source has as many.
     """
     own = [values for _, values in _columns(variables[source])]
     found = []
     for target in targets:
         for name, values in _columns(variables[target], beside=own):
-            if any(_determines(values, of_source) for of_source in own):
+            is_label = any(part.name == name for part in _labels(variables[target]))
+            if any(_determines(values, of_source, is_label) for of_source in own):
                 which = f"{name!r} of {target!r}" if name != target else f"{target!r}"
                 found.append(
                     CopyWarning(
@@ -178,13 +179,24 @@ def _renumbered(codes: IntArray) -> IntArray:
     return np.asarray(order[inverse.reshape(-1)], dtype=np.int64)
 
 
-def _determines(target: FloatArray, source: FloatArray) -> bool:
-    """Tell whether a target fixes the source: in order, or level by level."""
+def _labels(variable: Variable) -> list[Labels]:
+    parts = variable.parts if isinstance(variable, Mixed) else (variable,)
+    return [part for part in parts if isinstance(part, Labels)]
+
+
+def _determines(target: FloatArray, source: FloatArray, is_label: bool) -> bool:
+    """Tell whether a target fixes the source: in order, or level by level.
+
+    Numbers that were measured once for several rows fix whatever else was: they are copies only
+    if the source has as many levels.
+    """
     if np.array_equal(target, source):
         return True
     levels, of_target = np.unique(target, return_inverse=True)
     if 2 * len(levels) <= len(target):
-        _, of_source = np.unique(source, return_inverse=True)
+        levels_of_source, of_source = np.unique(source, return_inverse=True)
+        if not is_label and len(levels_of_source) != len(levels):
+            return False
         pairs = np.unique(of_target.reshape(-1) * (len(source) + 1) + of_source.reshape(-1))
         return len(pairs) == len(levels)
     others, of_source = np.unique(source, return_inverse=True)
