@@ -28,7 +28,9 @@ from reldep.kernels.resolve import as_kernel
 PAGE = Path(__file__).parents[1] / "docs" / "guide" / "messy-files.md"
 
 
-def _sheets(**sheets: list[list[object]]) -> bytes:
+def _sheets(
+    *, hidden: tuple[str, ...] = (), hidden_rows: tuple[int, ...] = (), **sheets: list[list[object]]
+) -> bytes:
     """Write a workbook with nothing but the standard library."""
     from xml.sax.saxutils import escape
 
@@ -49,7 +51,8 @@ def _sheets(**sheets: list[list[object]]) -> bytes:
         f'Type="{office}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
         "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets>'
         + "".join(
-            f'<sheet name="{name}" sheetId="{i}" r:id="rId{i}"/>'
+            f'<sheet name="{name}" sheetId="{i}" r:id="rId{i}"'
+            + (' state="hidden"/>' if name in hidden else "/>")
             for i, name in zip(numbers, sheets, strict=True)
         )
         + "</sheets></workbook>",
@@ -61,8 +64,12 @@ def _sheets(**sheets: list[list[object]]) -> bytes:
         )
         + "</Relationships>",
     }
+    mark = ' hidden="1"'
     for i, rows in zip(numbers, sheets.values(), strict=True):
-        body = "".join(f"<row>{''.join(map(cell, row))}</row>" for row in rows)
+        body = "".join(
+            f"<row{mark if at in hidden_rows else ''}>{''.join(map(cell, row))}</row>"
+            for at, row in enumerate(rows)
+        )
         parts[f"xl/worksheets/sheet{i}.xml"] = (
             f'<worksheet xmlns="{main}"><sheetData>{body}</sheetData></worksheet>'
         )
@@ -105,8 +112,37 @@ WORKBOOKS = [
         "a workbook of two sheets",
         "said",
         lambda: _sheets(first=_rows(), second=[["x"], [1]]),
-        "the sheet 'first' was read, the first of 'first', 'second'",
+        "the sheet 'first' was read, of 'first', 'second'",
         file="study.xlsx",
+    ),
+    Case(
+        "a first sheet that is hidden",
+        "said",
+        lambda: _sheets(hidden=("old",), old=[["age"], [1]], data=_rows()),
+        "the sheet 'data' was read, of 'old (hidden)', 'data'",
+        file="study.xlsx",
+    ),
+    Case(
+        "rows that are hidden, as by a filter",
+        "cautioned",
+        lambda: _sheets(hidden_rows=(3, 4, 9), data=_rows()),
+        "3 rows are hidden in the sheet, as by a filter, and read like the others",
+        file="study.xlsx",
+    ),
+    Case(
+        "a title in merged cells above the table",
+        "refused",
+        lambda: _sheets(data=[["Our study", None, None], *_rows()]),
+        "If the table starts further down, pass skip_rows=1",
+        file="study.xlsx",
+    ),
+    Case(
+        "a row of totals in a sheet",
+        "cautioned",
+        lambda: _sheets(data=[*_rows(), [float(sum(values)) for values in TRUE.values()]]),
+        "line 26 holds the sums of the rows above it",
+        file="study.xlsx",
+        values=None,
     ),
     Case(
         "a first sheet that is empty",

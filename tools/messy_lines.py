@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import gzip
 
-from messy_table import TRUE, Case, cells, comma, lines, text, with_cells, zipped
+from messy_table import (
+    TRUE,
+    Case,
+    N,
+    cells,
+    comma,
+    lines,
+    r_table,
+    text,
+    turned_round,
+    with_cells,
+    zipped,
+)
 
 HOW_IT_IS_WRITTEN = [
     Case("a byte order mark (UTF-8)", "understood", lambda: b"\xef\xbb\xbf" + text().encode()),
@@ -15,6 +27,12 @@ HOW_IT_IS_WRITTEN = [
     Case("line ends of an old Mac", "understood", lambda: text(end="\r")),
     Case("line ends of two systems", "understood", lambda: text().replace("\n", "\r\n", 9)),
     Case("semicolons, tabs or bars between fields", "understood", lambda: text(sep=";")),
+    Case(
+        "blanks between fields, as R writes by default",
+        "said",
+        lambda: r_table(" "),
+        "blanks were taken to separate the fields",
+    ),
     Case("`sep=;` in the first line", "understood", lambda: "sep=;\n" + text(sep=";")),
     Case("delimiters at the end of lines", "understood", lambda: text(end=",,\n")),
     Case("blank lines", "understood", lambda: lines(before="\n", after={5: "\n", 9: ",,,,\n"})),
@@ -81,6 +99,39 @@ HEADERS_AND_ROWS = [
         options={"skip_rows": 2},
     ),
     Case(
+        "what a machine wrote above the table",
+        "refused",
+        lambda: lines(before="Run,7,,,\nOperator,Bo,,,\n,,,,\n"),
+        "3 columns without a name that hold values. If the table starts further down, pass "
+        "skip_rows=3",
+    ),
+    Case(
+        "rows with names, and no header for these, as in R",
+        "said",
+        lambda: r_table(","),
+        "the first one was taken to name the rows, as R writes them",
+    ),
+    Case(
+        "a table turned round: variables down the rows",
+        "refused",
+        turned_round,
+        "no column 'age' in study.csv, but a row: it stands in the first column, 'variable'",
+    ),
+    Case(
+        "genes down the rows, samples across",
+        "cautioned",
+        lambda: text().replace("id,", "gene_id,", 1),
+        "the first column 'gene_id' names what was measured in each row",
+    ),
+    Case(
+        "genes that a spreadsheet turned into dates",
+        "cautioned",
+        lambda: text().replace("fat", "2-Sep", 1),
+        "names of columns look like dates ('2-Sep'), which spreadsheets make of names of genes",
+        columns=("age", "2-Sep", "income"),
+        values={"age": TRUE["age"], "2-Sep": TRUE["fat"], "income": TRUE["income"]},
+    ),
+    Case(
         "no header",
         "refused",
         lambda: "20,18.5\n21,19.5\n23,20.5\n25,22\n",
@@ -117,6 +168,13 @@ HEADERS_AND_ROWS = [
         "cautioned",
         lambda: lines(end="Total,,1206,700.4,99999\n"),
         "line 26 looks like a row of totals ('Total'), which is no observation",
+        values=None,
+    ),
+    Case(
+        "a row of means without a name",
+        "cautioned",
+        lambda: lines(end=f",,{','.join(str(round(sum(v) / N, 2)) for v in TRUE.values())}\n"),
+        "line 26 holds the means of the rows above it, and so is no observation",
         values=None,
     ),
     Case(

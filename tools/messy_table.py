@@ -91,6 +91,22 @@ def lines(*, before: str = "", after: dict[int, str] | None = None, end: str = "
     return before + "".join(written) + end
 
 
+def r_table(sep: str) -> str:
+    """Write the table as R's write.table does: rows with names, and no name for that column."""
+    header, *records = text().splitlines()
+    rows = [",".join(f'"{name}"' for name in header.split(","))]
+    rows += [f'"{i + 1}",{record}' for i, record in enumerate(records)]
+    return "".join(row.replace(",", sep) + "\n" for row in rows)
+
+
+def turned_round() -> str:
+    """Write the table with a row for every variable."""
+    columns = cells()
+    names = ["variable", *columns.pop("id")]
+    rows = [names, *([name, *values] for name, values in columns.items())]
+    return "".join(",".join(row) + "\n" for row in rows)
+
+
 def without(*rows: int) -> dict[str, list[float]]:
     """Give the right values without some rows."""
     kept = [i for i in range(N) if i not in rows]

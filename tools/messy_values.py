@@ -188,7 +188,7 @@ MISSING_AND_LABELS = [
         "a label in two spellings",
         "cautioned",
         lambda: text(with_cells("sex", (0, "F"))),
-        "labels that differ only in capitals or spaces ('F', 'f')",
+        "labels that differ only in capitals, spaces or the zeros of a number ('F', 'f')",
         columns=("age", "sex"),
         values=None,
     ),
@@ -232,5 +232,20 @@ MISSING_AND_LABELS = [
         "refused",
         lambda: text(cells(age=lambda v: f"{v % 12 + 1:02}/02/2024")),
         "has dates whose day and month cannot be told apart",
+    ),
+    Case(
+        "2024-01-31 in some cells, 31/01/2024 in others",
+        "refused",
+        lambda: text(
+            cells()
+            | {"age": [f"2024-01-{i + 1:02}" if i % 2 else f"{i + 1:02}/01/2024" for i in range(N)]}
+        ),
+        "has dates in different forms: '01/01/2024' (line 2), '2024-01-02' (line 3)",
+    ),
+    Case(
+        "1/31/24, a year of two digits",
+        "refused",
+        lambda: text(cells(age=lambda v: f"1/{v % 28 + 1}/24")),
+        "has dates with two digits for the year",
     ),
 ]

@@ -55,6 +55,28 @@ def listed(words: Sequence[str], limit: int = 8) -> str:
     return shown + (f" and {len(words) - limit} more" if len(words) > limit else "")
 
 
+def counted(n: int, one: str, several: str) -> str:
+    """Write how many there are of something.
+
+    Examples
+    --------
+    >>> counted(1, "entry", "entries"), counted(1200, "row", "rows")
+    ('1 entry', '1,200 rows')
+    """
+    return f"{n:,} {one if n == 1 else several}"
+
+
+def in_one_line(name: str) -> str:
+    r"""Write a column's name without line breaks, which would break the lines of an answer.
+
+    Examples
+    --------
+    >>> in_one_line("age\n(years)")
+    'age (years)'
+    """
+    return name if name.isprintable() else " ".join(name.split())
+
+
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Align a table: the first column to the left, the others to the right."""
     lines = [list(header), *[list(row) for row in rows]]

@@ -185,3 +185,33 @@ def test_describe_knows_nested_values(ask, tmp_path):
 
 def test_version_is_printed_both_ways(ask):
     assert ask("version").out == ask("--version").out == f"reldep {reldep.__version__}\n"
+
+
+def test_groups_and_matrices_are_those_of_the_library(ask, mice):
+    _, lipids, genes = blocks(mice)
+    said = ask("groups", "mice.csv", "--x", "lipids=C*", "--y", "genes=gene_*", "--by", "genotype")
+    expected = reldep.groups(lipids, genes, mice["genotype"], names=("lipids", "genes"))
+    assert said.out == expected.summary() + "\n"
+    said = ask("matrix", "mice.csv", "--variables", "diet,genotype,C14.0")
+    table = reldep.matrix(mice.select("diet", "genotype", "C14.0"))
+    assert said.out == table.summary() + "\n"
+
+
+def test_a_matrix_without_variables_is_of_the_whole_file(ask, tmp_path, mice):
+    few = tmp_path / "few.csv"
+    mice.select("diet", "genotype", "C14.0").write_csv(few)
+    said = ask("matrix", few)
+    assert said.out.startswith("2 of 3 pairs depend on each other")
+    refused = ask("matrix", "mice.csv")
+    assert "Leave out identifiers (of columns '*,!id' takes all but id)" in refused.err
+    assert "name the first by --variables" in ask("matrix", "mice.csv", "--columns", "C*").err
+
+
+def test_one_source_depends_and_several_depend(ask):
+    genes = ("--sources", "gene_*", "--first", "diet", "--second", "genotype")
+    said = ask("scan", "mice.csv", *genes)
+    assert said.out.startswith("1 of 12 sources depends more on diet than on genotype")
+    said = ask("scan", "mice.csv", *genes, "--alternative", "two-sided")
+    assert said.out.startswith("2 of 12 sources do not depend equally on diet and genotype")
+    said = ask("scan", "mice.csv", *genes, "--alternative", "less")
+    assert said.out.startswith("3 of 12 sources depend less on diet than on genotype")

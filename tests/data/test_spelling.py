@@ -16,7 +16,7 @@ from cautioned import cautioned
 from reldep.data.dataset import read_dataset
 from reldep.data.notation import Disagreement, Form, find_form
 from reldep.data.objects import read_variable
-from reldep.data.variables import Items, Labels, Numeric
+from reldep.data.variables import Labels, Numeric
 
 M = 40
 RNG = np.random.default_rng(3)
@@ -133,7 +133,7 @@ def test_words_for_missing_values_are_counted_by_row():
     assert "'n/a', '?' read as missing (3 of 6 cells)" in str(variable.cautions[0])
     mixed = read_variable([1, 2, "NA", 4.5], "v")
     np.testing.assert_array_equal(mixed.values.ravel(), [1, 2, np.nan, 4.5])
-    assert isinstance(read_variable([1, "a", 2, "b"], "v"), Items)
+    assert "holds numbers and words: 'a' (row 1)" in read_variable([1, "a", 2, "b"], "v").doubt
 
 
 DAYS = ["2024-01-31", "2024-02-02", "2024-02-05"]

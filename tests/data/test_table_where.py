@@ -68,7 +68,7 @@ def test_nan_does_not_pass_a_comparison(tmp_path: Path) -> None:
         ("(age > 1", r"cannot understand the condition"),
         ("age + 1", r"cannot understand the condition 'age \+ 1': .*[Bb]oolean"),
         ("sex > 1", r"cannot understand the condition 'sex > 1': cannot compare string with num"),
-        ("born > '2020-01-01'", r"cannot understand the condition .*: cannot compare 'date"),
+        ("born > '2020-01-01'", r"a date is compared with a text\. .* DATE '2024-01-31'"),
         ("nonsense(age) > 1", r"cannot understand the condition .*unsupported function"),
         ("age > 100", r"no row of .*mice.csv satisfies the condition 'age > 100'"),
         ("age > 1; drop table x", r"holds ';': a condition compares columns and values"),

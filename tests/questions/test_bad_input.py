@@ -9,6 +9,7 @@ import reldep
 from cautioned import cautioned
 from reldep.exceptions import (
     BandwidthWarning,
+    DroppedRowsWarning,
     InputError,
     InputTypeError,
     ReldepWarning,
@@ -82,7 +83,7 @@ def holed(*rows):
         (
             lambda: reldep.compare(X, Y, [f"id{i}" for i in range(M)]),
             ValueError,
-            "second has 40 observations in 40 categories: no two agree",
+            "second has a label of its own in each of 40 observations: no two agree",
         ),
         (
             lambda: Precomputed(np.zeros((3, 4))),
@@ -290,11 +291,12 @@ def test_power_needs_a_number_of_observations():
 
 
 def test_a_variable_without_energy_has_no_normalised_measure():
-    labels = ["a", "a", "a", "b"]
+    lone = np.array(["a", "a", "a", "b"])
+    kernel = Precomputed((lone[:, None] == lone).astype(float))
     with pytest.raises(
         ValueError, match=r"the HSIC of x with itself is .*, so a normalised measure"
     ):
-        reldep.cka(labels, Z[:4])
+        reldep.cka(kernel, Z[:4])
 
 
 def test_few_observations_are_cautioned():
@@ -313,3 +315,83 @@ def test_many_ties_take_the_median_of_the_other_distances():
     fitted = result.provenance.kernels["source"]
     assert fitted["bandwidth"] == np.median(distances[distances > 0])
     assert fitted["rule"] == "median of the non-zero distances"
+
+
+ONE = np.where(np.arange(30) == 4, 2.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    "lone", [ONE, ONE.astype(int), np.where(ONE > 1, "ill", "well"), np.column_stack([ONE, ONE])]
+)
+def test_a_variable_of_which_one_row_varies_is_refused_and_that_row_named(rng, lone):
+    x, y = rng.normal(size=(2, 30))
+    for ask in (
+        lambda: reldep.compare(x, y, lone, names=("x", "y", "rare")),
+        lambda: reldep.compare(lone, x, y, names=("rare", "x", "y")),
+        lambda: reldep.rank(x, {"y": y, "rare": lone}),
+        lambda: reldep.matrix({"x": x, "y": y, "rare": lone}),
+        lambda: reldep.dependence(x, lone, names=("x", "rare")),
+    ):
+        with pytest.raises(
+            ValueError, match=r"all observations but one are the same in rare \(row 4"
+        ):
+            ask()
+
+
+def test_numbers_are_not_taken_for_the_labels_that_they_code(rng):
+    sex = np.array(["f", "m"])[rng.integers(2, size=40)]
+    for coded in (sex == "m", sex == "f"):
+        # Whichever label comes first, it is a caution and no error.
+        answer = reldep.compare(coded.astype(float), sex, rng.normal(size=40))
+        assert any("determines" in str(caution) for caution in answer.warnings)
+
+
+@pytest.mark.parametrize("na", [-999, "-999", [-999], ("-999", -1), np.float64(-999)])
+def test_codes_for_missing_values_are_taken_out_of_data_in_memory(rng, na):
+    x, y, z = rng.normal(size=(3, 40)) + 10
+    x[3] = -999
+    asked = {
+        "compare": lambda **o: reldep.compare(x, y, z, **o),
+        "rank": lambda **o: reldep.rank(x, {"y": y, "z": z}, **o),
+        "matrix": lambda **o: reldep.matrix({"x": x, "y": y}, **o),
+        "dependence": lambda **o: reldep.dependence(x, y, **o),
+        "contrast": lambda **o: reldep.contrast({"x": x, "y": y}, {("x", "y"): 1}, **o),
+        "groups": lambda **o: reldep.groups(x, y, np.repeat([0, 1], 20), **o),
+        "sensitivity": lambda **o: reldep.sensitivity(x, y, z, **o),
+    }
+    for ask in asked.values():
+        with pytest.raises(ValueError, match="missing values: 1 NaN in row 3"):
+            ask(na=na)
+        with pytest.warns(DroppedRowsWarning):
+            answer = ask(na=na, missing="drop")
+        assert answer.n_observations == 39
+        assert "-999" not in " ".join(map(str, answer.warnings))
+    with pytest.warns(DroppedRowsWarning):
+        left = reldep.hsic(x, y, na=na, missing="drop")
+    assert left == pytest.approx(reldep.hsic(np.delete(x, 3), np.delete(y, 3)))
+
+
+def test_codes_for_missing_values_reach_scans_and_files(rng, tmp_path):
+    x, y, z = rng.normal(size=(3, 40)) + 10
+    x[3] = -999
+    with cautioned(
+        DroppedRowsWarning, r"1 of 2 sources have missing values, such as x .* 39 to 40"
+    ):
+        scanned = reldep.scan({"x": x, "w": z}, y, z + y, na=-999, missing="drop")
+    alone = reldep.compare(np.delete(x, 3), np.delete(y, 3), np.delete(z + y, 3))
+    assert scanned.to_frame()["pvalue"][0] == pytest.approx(alone.pvalue, rel=1e-9)
+    file = tmp_path / "study.csv"
+    rows = "\n".join(f"{'n.d.' if i == 3 else x[i]},{y[i]},{z[i]}" for i in range(40))
+    file.write_text(f"x,y,z\n{rows}\n")
+    with pytest.warns(DroppedRowsWarning):
+        answer = reldep.compare("x", "y", "z", data=file, na="n.d.", missing="drop")
+    assert answer.n_observations == 39
+
+
+@pytest.mark.parametrize("na", [None, [None], {"a": 1}, 3j])
+def test_codes_that_are_none_are_refused(na):
+    if na is None:
+        assert reldep.hsic([1, 2, 3, 4, 5], [1, 2, 3, 5, 4], na=na) > 0
+        return
+    with pytest.raises(InputTypeError, match="pass a number, a string, or a list of these"):
+        reldep.hsic([1, 2, 3, 4, 5], [1, 2, 3, 5, 4], na=na)

@@ -11,6 +11,7 @@ from scipy.stats import t as student
 
 import reldep
 from cautioned import cautioned
+from reldep.exceptions import DataWarning
 from reldep.kernels import Gaussian, Precomputed
 from synthetic import spirals
 
@@ -282,11 +283,37 @@ def test_what_the_data_leave_open_is_called_undecided():
     assert result.sentence().startswith(
         "Undecided at the 5% level whether x depends more on y than on z: CKA 0."
     )
-    # A ratio near 1 says nothing and is left out; a large one is said.
-    assert "times as strong" not in result.sentence()
+    # While undecided a ratio would read like a finding; where decided it is said.
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=25)
+    open_question = reldep.compare(x, x + 2 * rng.normal(size=25), x + 2 * rng.normal(size=25))
+    assert open_question.pvalue > 0.05
+    assert 1.1 < max(open_question.estimates) / min(open_question.estimates) < 100
+    assert "times as strong" not in open_question.sentence()
     strong = reldep.compare(*spirals(60, 2.5, 5))
     ratio = max(strong.estimates) / min(strong.estimates)
     assert f", {ratio:.2g} times as strong (" in strong.sentence()
+
+
+def test_a_plan_for_next_to_no_effect_gives_no_number_of_rows():
+    found = reldep.compare(*spirals(40, 0.6, 5))
+    nearly_none = dataclasses.replace(
+        found, tested=dataclasses.replace(found.tested, estimate=1e-7)
+    )
+    assert nearly_none.plan_in_words() == (
+        "A next study would need more than 1,000,000 observations for a power of 80%: what was "
+        "estimated is next to no effect."
+    )
+
+
+@pytest.mark.filterwarnings("ignore::reldep.exceptions.BandwidthWarning")
+def test_raw_hsic_is_answered_where_cka_has_no_scale():
+    rng = np.random.default_rng(3)
+    x = np.exp(2.2 * rng.normal(size=12))
+    y, z = rng.normal(size=(2, 12))
+    with pytest.raises(ValueError, match="has no scale"):
+        reldep.compare(x, y, z)
+    assert 0 < reldep.compare(x, y, z, measure="hsic").pvalue < 1
 
 
 def test_a_one_sided_claim_beside_an_interval_with_zero_is_explained():
@@ -326,7 +353,8 @@ def test_a_constant_shift_in_time_order_is_handled_by_max_lag(data):
 def test_clusters_of_one_are_no_clusters(data):
     options = {"variance": "bandwidth-aware"}
     plain = reldep.compare(*data, **options)
-    single = reldep.compare(*data, clusters=np.arange(80), **options)
+    with cautioned(DataWarning, "every row has a cluster of its own"):
+        single = reldep.compare(*data, clusters=np.arange(80), **options)
     assert single.standard_error == pytest.approx(plain.standard_error)
     paired = reldep.compare(*data, clusters=np.repeat(np.arange(40), 2), **options)
     assert paired.standard_error != plain.standard_error

@@ -1,12 +1,192 @@
-"""What an answer about groups says of the labels it was given."""
+"""Groups: numbers, labels and their order, what cannot be compared and what is said of it."""
 
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
+from scipy.stats import norm, spearmanr
 
 import reldep
-from reldep.exceptions import ReldepWarning
+from reldep.exceptions import DataWarning, InputError, InputTypeError, ReldepWarning
+
+HALF = np.repeat(["a", "b"], 40)
+FEW = {"n_simulations": 400}
+
+pytestmark = pytest.mark.filterwarnings("ignore::reldep.exceptions.DataWarning")
+
+
+@pytest.fixture
+def xy(rng):
+    x = rng.normal(size=80)
+    return x, x + np.where(HALF == "a", 0.3, 2.0) * rng.normal(size=80)
+
+
+def said_of(answer):
+    return " ".join(str(caution) for caution in answer.warnings)
+
+
+@pytest.mark.parametrize("measure", ["cka", "hsic", "dcor"])
+def test_every_group_has_the_dependence_of_its_own_rows(xy, measure):
+    x, y = xy
+    # Kernels that do not look at the data are those of all rows.
+    kernel = "distance" if measure == "dcor" else reldep.kernels.Gaussian(1.0)
+    answer = reldep.groups(x, y, HALF, measure=measure, kernel=kernel, **FEW)
+    for row in answer.to_frame().iter_rows(named=True):
+        mine = row["group"] == HALF
+        alone = reldep.dependence(x[mine], y[mine], measure=measure, kernel=kernel)
+        assert row["n"] == 40
+        assert row[measure] == pytest.approx(alone.estimate, abs=1e-12)
+        assert row["standard_error"] == pytest.approx(alone.standard_error, rel=1e-10)
+        assert (row["low"], row["high"]) == pytest.approx(alone.confidence_interval(), rel=1e-9)
+
+
+def test_one_kernel_is_fitted_on_all_rows(xy):
+    x, y = xy
+    answer = reldep.groups(x, y, HALF, **FEW)
+    alone = reldep.dependence(x, y)
+    assert answer.provenance.kernels == alone.provenance.kernels
+
+
+def test_the_three_alternatives_are_those_of_one_statistic(xy):
+    found = {
+        alternative: reldep.groups(*xy, HALF, alternative=alternative, **FEW)
+        for alternative in ("greater", "less", "two-sided")
+    }
+    greater, less, both = (found[name].pvalue for name in ("greater", "less", "two-sided"))
+    assert greater < 0.01
+    assert greater + less == pytest.approx(1.0)
+    assert both == pytest.approx(2 * greater)
+    assert found["greater"].sentence().startswith("x and y depend significantly more on each other")
+    other_way = "No, it points the other way: x and y do not depend less on each other in a, they"
+    assert found["less"].sentence().startswith(other_way)
+
+
+def test_linear_dependences_are_ordered_as_by_fishers_z():
+    ours, theirs = [], []
+    for seed in range(25):
+        rng = np.random.default_rng([seed, 11])
+        sizes = (40, 120)
+        samples = [rng.normal(size=(2, n)) for n in sizes]
+        for sample, share in zip(samples, rng.uniform(0.2, 0.8, size=2), strict=True):
+            sample[1] = share * sample[0] + np.sqrt(1 - share**2) * sample[1]
+        z = [np.arctanh(abs(np.corrcoef(sample)[0, 1])) for sample in samples]
+        theirs.append(norm.sf((z[0] - z[1]) / np.sqrt(1 / 37 + 1 / 117)))
+        by = np.repeat(["small", "the rest"], sizes)
+        x, y = np.hstack(samples)
+        answer = reldep.groups(x, y, by, kernel="linear", alternative="greater", **FEW)
+        ours.append(answer.pvalue)
+    assert spearmanr(ours, theirs).statistic > 0.95
+
+
+def test_more_groups_have_one_overall_test_and_all_differences(rng):
+    x = rng.normal(size=120)
+    by = np.repeat(["n", "s", "w"], 40)
+    y = x + np.where(by == "w", 3.0, 0.3) * rng.normal(size=120)
+    answer = reldep.groups(x, y, by, **FEW)
+    assert answer.pvalue < 0.001
+    table = answer.differences()
+    assert list(zip(table["first"], table["second"], strict=True)) == [
+        ("n", "s"),
+        ("n", "w"),
+        ("s", "w"),
+    ]
+    assert [p < 0.05 for p in table["adjusted_pvalue"]] == [False, True, True]
+    assert (table["adjusted_pvalue"] >= table["pvalue"]).all()
+
+
+def test_permuted_labels_find_the_difference_too(xy):
+    answer = reldep.groups(*xy, HALF, test="permutation", n_permutations=99, rng=0, **FEW)
+    assert answer.pvalue == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize(
+    "by",
+    [
+        HALF,
+        HALF.tolist(),
+        (label for label in HALF),
+        HALF[:, None],
+        pd.Series(HALF),
+        pd.DataFrame({"sex": HALF}),
+        pd.Series(HALF, dtype="category"),
+        pl.Series("sex", HALF),
+        pl.DataFrame({"sex": HALF}),
+        np.array(HALF, dtype=object),
+    ],
+    ids=lambda by: type(by).__module__.split(".")[0] + type(by).__name__,
+)
+def test_labels_may_come_as_any_column(xy, by):
+    expected = reldep.groups(*xy, HALF, **FEW)
+    assert reldep.groups(*xy, by, **FEW).pvalue == expected.pvalue
+
+
+def test_labels_are_matched_by_index(xy):
+    x, y = (pd.Series(values, index=[f"p{i}" for i in range(80)]) for values in xy)
+    turned = pd.Series(HALF, index=x.index)[::-1]
+    expected = reldep.groups(*xy, HALF, **FEW)
+    answer = reldep.groups(x, y, turned, **FEW)
+    assert answer.pvalue == expected.pvalue
+    assert "the rows of 'by' were matched with those of 'x' by index" in said_of(answer)
+    with pytest.raises(InputError, match="do not have the same rows"):
+        reldep.groups(x, y, pd.Series(HALF, index=[f"q{i}" for i in range(80)]))
+
+
+def test_groups_stand_in_the_order_of_their_labels(xy):
+    numbered = np.where(HALF == "a", 10.0, 9.0)
+    assert reldep.groups(*xy, numbered, **FEW).groups == ("9", "10")
+    dose = pd.Categorical(np.where(HALF == "a", "low", "high"), ["low", "high"], ordered=True)
+    assert reldep.groups(*xy, pd.Series(dose), **FEW).groups == ("low", "high")
+    days = pd.Series(np.where(HALF == "a", "2024-02-01", "2023-05-01"))
+    assert reldep.groups(*xy, pd.to_datetime(days), **FEW).groups == ("2023-05-01", "2024-02-01")
+
+
+@pytest.mark.parametrize(
+    ("by", "kind", "words"),
+    [
+        (["a"] * 80, InputError, "by has a single group, 'a'"),
+        (np.arange(80), InputError, "by has 80 groups in 80 rows"),
+        (np.repeat(["a", "b", "c"], [70, 5, 5]), InputError, r"fewer than 8 rows: b \(5\), c \(5"),
+        (HALF[:-1], InputError, "by has 79 entries for 80 observations"),
+        ([None, *HALF[1:]], InputError, "by is missing in row 0"),
+        ([1, "1"] * 40, InputError, "by has the labels 1 and '1', which look the same"),
+        (np.column_stack([HALF, HALF]), InputError, "by has 2 columns"),
+        (pd.DataFrame({"a": HALF, "b": HALF}), InputError, "by has 2 columns"),
+        ("sex", InputTypeError, "by is the string 'sex'; to name a column"),
+        ([[1], [2]] * 40, InputError, "labels that cannot be compared"),
+    ],
+)
+def test_labels_that_make_no_groups_have_their_sentence(xy, by, kind, words):
+    with pytest.raises(kind, match=words):
+        reldep.groups(*xy, by)
+
+
+def test_what_does_not_vary_within_a_group_is_named_with_the_group(xy):
+    x, y = xy
+    still = np.where(HALF == "a", x, 1.0)
+    with pytest.raises(InputError, match=r"all observations are the same: x in b\. What does"):
+        reldep.groups(still, y, HALF)
+    still[-1] = 2.0
+    with pytest.raises(InputError, match="x in b, but for row 79"):
+        reldep.groups(still, y, HALF)
+    with pytest.raises(InputError, match="y in a, y in b"):
+        reldep.groups(x, HALF, HALF)
+
+
+def test_three_groups_have_no_direction(xy):
+    with pytest.raises(InputError, match="has a direction, and 4 groups have none"):
+        reldep.groups(*xy, np.repeat(list("abcd"), 20), alternative="greater")
+
+
+def test_missing_values_follow_the_policy(xy):
+    x, y = xy
+    gaps = np.where(np.arange(80) < 3, np.nan, x)
+    with pytest.raises(InputError, match="x has missing values: 3 NaN"):
+        reldep.groups(gaps, y, HALF)
+    with pytest.warns(ReldepWarning):
+        answer = reldep.groups(gaps, y, HALF, missing="drop", **FEW)
+    assert answer.sizes.tolist() == [37, 40]
 
 
 def test_groups_written_in_two_ways_and_rows_without_a_group_are_said():
@@ -15,7 +195,61 @@ def test_groups_written_in_two_ways_and_rows_without_a_group_are_said():
     by = ["m", "M ", "w"] * 29 + [None] * 3
     with pytest.warns(ReldepWarning):
         answer = reldep.groups(x, x + rng.normal(size=90), by, missing="drop")
-    said = " ".join(str(caution) for caution in answer.warnings)
-    assert "by has labels that differ only in capitals or spaces ('m', 'M ')" in said
+    said = said_of(answer)
+    assert "by has labels that differ only in capitals, spaces or the zeros of a number" in said
+    assert "('m', 'M ')" in said
     assert "3 incomplete observations were dropped; 87 are used" in said
     assert answer.n_observations == 87
+
+
+def test_a_code_for_missing_labels_leaves_their_rows_out(rng):
+    x, y = rng.normal(size=(2, 90))
+    with pytest.warns(ReldepWarning):
+        answer = reldep.groups(x, y, ["a", "b", "?"] * 30, na="?", missing="drop", **FEW)
+    assert answer.groups == ("a", "b")
+    assert "'?'" not in said_of(answer)
+
+
+def test_a_narrow_range_in_one_group_is_said(rng):
+    x = rng.normal(size=80) * np.where(HALF == "a", 0.1, 1.0)
+    y = x + 0.3 * rng.normal(size=80)
+    answer = reldep.groups(x, y, HALF, **FEW)
+    assert answer.pvalue < 0.05
+    assert "times as much in b as in a. Where a variable varies less" in said_of(answer)
+    alike = reldep.groups(*rng.normal(size=(2, 80)), HALF, **FEW)
+    assert "times as much" not in said_of(alike)
+
+
+def test_groups_that_cut_a_variable_are_said(xy):
+    x, y = xy
+    answer = reldep.groups(x, y, x > 0, **FEW)
+    assert "the groups do not overlap in x" in said_of(answer)
+
+
+def test_series_copies_and_small_groups_are_said(xy, rng):
+    x, y = xy
+    series = reldep.groups(np.cumsum(x), np.cumsum(y), HALF, **FEW)
+    assert "rows next to each other are alike within groups (a" in said_of(series)
+    copied = reldep.groups(x, np.where(HALF == "a", 2 * x, y), HALF, **FEW)
+    assert "copies of each other in a: x and y (1)" in said_of(copied)
+    small = reldep.groups(x, y, np.repeat(["few", "many"], [12, 68]), **FEW)
+    assert "groups with fewer than 20 observations: few (12)" in said_of(small)
+
+
+def test_an_answer_about_independent_groups_carries_no_caution(rng):
+    x = rng.normal(size=200)
+    answer = reldep.groups(x, x + rng.normal(size=200), np.tile(["a", "b"], 100), **FEW)
+    assert not answer.warnings
+    assert DataWarning not in map(type, answer.warnings)
+
+
+def test_the_answer_speaks_draws_and_writes(xy, tmp_path):
+    answer = reldep.groups(*xy, pd.Series(HALF, name="sex"), **FEW)
+    assert answer.question() == (
+        "Does the dependence of x and y differ between the 2 groups of sex?"
+    )
+    assert answer.plot() is not None
+    assert "booktabs" in answer.to_latex() or "toprule" in answer.to_latex()
+    answer.to_html(tmp_path / "answer.html")
+    assert "Differences between groups" in (tmp_path / "answer.html").read_text()
+    assert answer.to_dict()["pvalue"] == answer.pvalue

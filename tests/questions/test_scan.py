@@ -12,7 +12,12 @@ from scipy.stats import false_discovery_control
 
 import reldep
 from cautioned import cautioned
-from reldep.exceptions import DataWarning, TiesWarning
+from reldep.exceptions import (
+    DataWarning,
+    DependentRowsWarning,
+    InfluentialObservationWarning,
+    TiesWarning,
+)
 from reldep.kernels import Gaussian, Laplace, Precomputed
 from reldep.questions import scan_work as module
 from reldep.stats.scanning import SourceTests
@@ -192,7 +197,7 @@ def test_an_engine_of_the_users_gives_the_same():
 
 def test_the_answer_speaks_and_draws():
     result = reldep.scan(*data(), alternative="two-sided")
-    assert "of 30 sources do not depend equally on first and second" in result.sentence()
+    assert "1 of 30 sources does not depend equally on first and second" in result.sentence()
     assert "more on first" in result.sentence()
     assert "and 10 with less evidence" in result.summary()
     assert result.to_dict()["table"][0]["source"] == "source 0"
@@ -305,3 +310,21 @@ def test_a_target_that_is_the_source_is_refused():
     targets[:, 8] = source
     with pytest.raises(ValueError, match="target 8 among the targets is source itself"):
         reldep.scan(source, targets)
+
+
+def test_rows_in_time_order_are_said_once_for_all_sources(rng):
+    walks = np.cumsum(rng.normal(size=(100, 42)), axis=0)
+    with cautioned(DependentRowsWarning, "rows next to each other are alike .* all p-values"):
+        reldep.scan(walks[:, 2:], walks[:, 0], walks[:, 1])
+    noise = rng.normal(size=(100, 40))
+    quiet = reldep.scan(noise, walks[:, 0], walks[:, 1])
+    assert not [one for one in quiet.warnings if isinstance(one, DependentRowsWarning)]
+
+
+def test_claims_that_rest_on_one_observation_are_named(rng):
+    x = rng.normal(size=100)
+    genes = rng.normal(size=(100, 20))
+    genes[:, 0] += x
+    genes[7], x[7] = 30.0, 30.0
+    with cautioned(InfluentialObservationWarning, r"claims at .* one observation: .*\(row 7, "):
+        reldep.scan(x, genes, kernel="linear")

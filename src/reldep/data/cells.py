@@ -37,6 +37,7 @@ _CELLS_LOOKED_AT = 2_000
 _SHOWN = 3
 _ISO_TIME = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?")
 _DAY_FIRST = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2\d{4}")
+_SHORT_YEAR = re.compile(r"(\d{1,2})([./])(\d{1,2})\2\d\d")
 _YEAR_FIRST = re.compile(r"\d{4}([./])\d{1,2}\1\d{1,2}")
 _ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _CLOCK = re.compile(r"\d{1,2}:\d\d(:\d\d)?")
@@ -270,9 +271,15 @@ def _judge_dates(name: str, n_values: int, cells: Sequence[str], frame: pl.LazyF
     form = date_format(cells)
     if form is None:
         strange = [text for text in cells if not _looks_like_date(text)]
-        if 2 * len(strange) >= len(cells):
+        short = [text for text in cells if _has_short_year(text)]
+        if cells and 2 * len(short) > len(cells):
+            form = Disagreement("has dates with two digits for the year", (short[0],), "dates")
+        elif 2 * len(strange) >= len(cells):
             return _Verdict("words")
-        form = Disagreement("holds dates and words", tuple(strange[:_SHOWN]), "dated")
+        elif strange:
+            form = Disagreement("holds dates and words", tuple(strange[:_SHOWN]), "dated")
+        else:
+            form = Disagreement("has dates in different forms", _one_of_each(cells), "dates")
     if isinstance(form, Disagreement):
         return _refused(name, form, frame)
     read = as_moment(column(name), form)
@@ -281,6 +288,23 @@ def _judge_dates(name: str, n_values: int, cells: Sequence[str], frame: pl.LazyF
     iso = form.startswith("%Y-")
     said = () if iso else (f"read as dates of the form {form}",)
     return _Verdict("dates", date_format=form, said=said)
+
+
+def _has_short_year(text: str) -> bool:
+    """Tell whether a cell is a date such as 1/31/24 or 31.1.24."""
+    parts = _SHORT_YEAR.fullmatch(text)
+    if parts is None:
+        return False
+    small, large = sorted((int(parts[1]), int(parts[3])))
+    return 1 <= small <= 12 and 1 <= large <= 31
+
+
+def _one_of_each(cells: Sequence[str]) -> tuple[str, ...]:
+    """Give a cell of every form: digits aside, they are written alike."""
+    forms: dict[str, str] = {}
+    for text in cells:
+        forms.setdefault(re.sub(r"\d+", "0", text), text)
+    return tuple(forms.values())[:_SHOWN]
 
 
 def _looks_like_date(text: str) -> bool:

@@ -16,21 +16,15 @@ from reldep.data.checks import (
 )
 from reldep.data.frames import aligned, frame_library, index_rows
 from reldep.data.inspection import value_cautions, without_codes
-from reldep.data.objects import read_variable
+from reldep.data.objects import native_name, one_per_row, read_labels, read_variable
 from reldep.data.rows import Rows
-from reldep.data.written_numbers import labels_of
-from reldep.exceptions import (
-    DroppedRowsWarning,
-    InputError,
-    Option,
-    ReldepWarning,
-    SmallSampleWarning,
-)
+from reldep.exceptions import DataWarning, DroppedRowsWarning, InputError, Option, ReldepWarning
+from reldep.words import counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reldep.data.variables import IntArray, Variable
+    from reldep.data.variables import IntArray, Labels, Variable
 
 SMALL_SAMPLE = 20
 
@@ -103,7 +97,9 @@ def read_dataset(
     }
     n = _common_length(variables)
     rows = read_rows(blocks, n, ids)
-    groups, second = read_clusterings(clusters, n, rows)
+    clusterings = _cluster_labels(clusters, n, rows)
+    groups, second = _two_codes(clusterings)
+    found = (*found, *_about_clusters(clusterings))
     _check_usable(variables)
     complete = _complete_rows(variables, rows, missing)
     n_dropped = n - len(complete)
@@ -113,7 +109,7 @@ def read_dataset(
         second = None if second is None else second[complete]
         rows = rows.take(complete)
     _check_size(len(complete), n_dropped)
-    _check_all_vary(variables)
+    _check_all_vary(variables, rows)
     library = next((lib for lib in map(frame_library, blocks.values()) if lib), None)
     said = (caution for variable in variables.values() for caution in variable.cautions)
     found = (*found, *said, *value_cautions(variables))
@@ -126,20 +122,20 @@ def read_rows(blocks: Mapping[str, Any], n: int, ids: Any = None) -> Rows:
     if isinstance(ids, Rows):
         names = ids
     elif ids is not None:
-        values = ids.to_list() if hasattr(ids, "to_list") else list(ids)
-        names = Rows.labelled(values, str(getattr(ids, "name", None) or "id"))
+        names = Rows.labelled(one_per_row(ids, "ids"), native_name(ids) or "id")
     else:
         indexes = (index_rows(block) for block in blocks.values())
         return next((index for index in indexes if index is not None), Rows.of(n))
     if len(names) != n:
         raise InputError(
-            f"ids has {len(names)} entries for {n} observations", "pass one for each row."
+            f"ids has {counted(len(names), 'entry', 'entries')} for {n} observations",
+            "pass one for each row.",
         )
     return names
 
 
-def _check_all_vary(variables: Mapping[str, Variable]) -> None:
-    """Refuse constants, all at once."""
+def _check_all_vary(variables: Mapping[str, Variable], rows: Rows) -> None:
+    """Refuse constants, and then variables of which a single row varies, all at once."""
     constant = [variable for variable in variables.values() if variable.is_constant()]
     if len(constant) == 1:
         check_varies(constant[0])
@@ -149,41 +145,46 @@ def _check_all_vary(variables: Mapping[str, Variable]) -> None:
             f"{len(constant[0])} observations are the same, so nothing can depend on them.",
             "Leave them out.",
         )
-
-
-def small_sample_cautions(n: int) -> tuple[ReldepWarning, ...]:
-    """Caution a reader of p-values and intervals when there are few observations."""
-    if n >= SMALL_SAMPLE:
-        return ()
-    return (
-        SmallSampleWarning(
-            f"only {n} observations: p-values and intervals rest on a normal approximation "
-            f"that is rough below {SMALL_SAMPLE}."
-        ),
-    )
+    found = {name: variable.lone() for name, variable in variables.items()}
+    lone = {name: row for name, row in found.items() if row is not None}
+    if lone:
+        shown = [f"{name} ({rows.name(row)})" for name, row in lone.items()]
+        raise InputError(
+            f"all observations but one are the same in {listed(shown, 5)}: a single observation "
+            "cannot show a dependence.",
+            f"Leave {'it' if len(lone) == 1 else 'them'} out, or use more data.",
+        )
 
 
 def read_clusterings(
     clusters: Any, n: int, rows: Rows | None = None
 ) -> tuple[IntArray | None, IntArray | None]:
     """Read one clustering, or a tuple of two that cross each other."""
+    return _two_codes(_cluster_labels(clusters, n, rows))
+
+
+def _two_codes(clusterings: Sequence[Labels]) -> tuple[IntArray | None, IntArray | None]:
+    codes = [labels.codes for labels in clusterings]
+    return codes[0] if codes else None, codes[1] if len(codes) > 1 else None
+
+
+def _cluster_labels(clusters: Any, n: int, rows: Rows | None = None) -> tuple[Labels, ...]:
+    """Read the labels of no, one or two clusterings."""
     if clusters is None:
-        return None, None
-    if isinstance(clusters, tuple) and len(clusters) == 2 and n != 2:
-        return read_clusters(clusters[0], n, rows), read_clusters(clusters[1], n, rows)
-    return read_clusters(clusters, n, rows), None
+        return ()
+    crossed = isinstance(clusters, tuple) and len(clusters) == 2 and n != 2
+    each = clusters if crossed else (clusters,)
+    return tuple(_labels_of_clusters(one, n, rows) for one in each)
 
 
-def read_clusters(clusters: Any, n: int, rows: Rows | None = None) -> IntArray:
-    """Give the number of each observation's cluster."""
-    values = clusters.to_list() if hasattr(clusters, "to_list") else list(clusters)
+def _labels_of_clusters(clusters: Any, n: int, rows: Rows | None) -> Labels:
+    labels = read_labels(clusters, "clusters")
     rows = Rows.of(n) if rows is None else rows
-    if len(values) != n:
+    if len(labels) != n:
         raise InputError(
-            f"clusters has {len(values)} entries for {n} observations",
+            f"clusters has {counted(len(labels), 'entry', 'entries')} for {n} observations",
             "pass one label per row.",
         )
-    labels = labels_of(values, "clusters")
     if labels.missing().any():
         raise InputError(
             f"clusters has {labels.describe_missing(rows)}",
@@ -195,15 +196,28 @@ def read_clusters(clusters: Any, n: int, rows: Rows | None = None) -> IntArray:
             "is rough below 20.",
             ["Leave ", Option("clusters"), " out if the rows are independent."],
         )
-    return labels.codes
+    return labels
+
+
+def _about_clusters(clusterings: Sequence[Labels]) -> tuple[DataWarning, ...]:
+    """Say which clusters may be one and the same, and if there are none to speak of."""
+    found = [caution for one in clusterings for caution in value_cautions({one.name: one})]
+    if any(len(one.categories) == len(one) for one in clusterings):
+        found.append(
+            DataWarning(
+                "every row has a cluster of its own, so that the rows are taken to be independent.",
+                ["Pass labels as ", Option("clusters"), " that several rows share."],
+            )
+        )
+    return tuple(found)
 
 
 def _common_length(variables: Mapping[str, Variable]) -> int:
     lengths = {name: len(variable) for name, variable in variables.items()}
     if len(set(lengths.values())) > 1:
-        listed = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        each = ", ".join(f"{name.lstrip(chr(0))} has {n}" for name, n in lengths.items())
         raise InputError(
-            f"the variables have different numbers of observations: {listed}. Row i of each "
+            f"the variables have different numbers of observations: {each}. Row i of each "
             "must be the same observation.",
             "Join or cut them first.",
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from reldep.data.cells import MISSING_WORDS, ROW, Cleaned, Refusal, clean_words
@@ -16,17 +17,22 @@ from reldep.data.dialect import (
     decode,
     detect,
     first_lines,
+    has_row_names,
+    header_further_down,
     lines_before,
     lines_to_skip,
     read_header,
     records,
+    refuse_columns_of_blanks,
     units_in,
+    values_without_name,
 )
 from reldep.data.layout import Layout, Odd, ragged, scan_records
 from reldep.data.notation import Form
 from reldep.data.queries import collect, column, explain, named, reading_errors, settled
 from reldep.data.sources import in_utf8, padding, start_of, without_padding
 from reldep.data.table import Table, finished_table, with_categories
+from reldep.data.totals import totals
 from reldep.exceptions import InputError, Option
 
 if TYPE_CHECKING:
@@ -39,13 +45,9 @@ if TYPE_CHECKING:
     from reldep.data.rows import Places
 
 _ROWS_LOOKED_AT = 10_000
+_RECORDS_LOOKED_AT = 200
 _SHOWN = 4
 _ZERO_FIRST = re.compile(rb"(^|[\n,;\t|\" ])0\d")
-_TOTAL = re.compile(
-    r"(grand |sub)?(total|sum|mean|average|median|std|sd|count|min|max)s?:?|summe|gesamt|"
-    r"mittelwert|somme|moyenne|suma|promedio|media|totale?",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True)
@@ -138,6 +140,7 @@ def open_text(content: Path | bytes, name: str, options: ReadingOptions) -> Tabl
         layout, skip_lines = layout.without(left_out), 0
     if layout.n_records == len(layout.blank):
         raise InputError(f"{printable(name)} has {len(header.names)} columns, but no rows.")
+    layout = replace(layout, skip=header_further_down(text, dialect.delimiter))
     file = TextFile(name, content, header.names, dialect, skip_lines, layout.places())
     return _make_table(file, layout, options, small=small, said=said)
 
@@ -167,6 +170,16 @@ def _read_header(text: str, name: str, options: ReadingOptions) -> tuple[Header,
     first, second = next(following, []), next(following, [])
     if len(first) == len(names) + 1 and not first[-1].strip():
         names.append("")  # every line ends with a delimiter, but for the first
+    elif options.header and has_row_names(names, some_records(rest[len(record) :], dialect)):
+        names.insert(0, "")
+        said.append(
+            f"line {n_lines + 1} names one column less than there are: the first one was taken to "
+            "name the rows, as R writes them"
+        )
+    if len(names) == 1 and options.delimiter is None:
+        refuse_columns_of_blanks(rest, name)
+    if dialect.delimiter == " ":
+        said.append("blanks were taken to separate the fields")
     line = n_lines + 1
     n_lines += record.count("\n") + (not record.endswith("\n") and record != "")
     units = 0
@@ -188,6 +201,12 @@ def _read_header(text: str, name: str, options: ReadingOptions) -> tuple[Header,
         tuple(said),
     )
     return header, dialect
+
+
+def some_records(text: str, dialect: Dialect) -> list[list[str]]:
+    """Give the first records of a text, without blank ones and comments."""
+    found = islice(records(text, dialect.delimiter), _RECORDS_LOOKED_AT)
+    return [record for record in found if any(record) and not record[0].startswith("#")]
 
 
 def _lines_to_leave_out(
@@ -246,14 +265,14 @@ def _make_table(
 
             blank = pl.Series(layout.blank).cast(pl.get_index_type())
             frame = frame.filter(~column(ROW).is_in(blank.implode()))
-        frame = _without_nameless(frame, file)
+        frame = _without_nameless(frame, file, layout.skip)
         schema = {name: dtype for name, dtype in frame.collect_schema().items() if name != ROW}
         form = usual_form(file.dialect, options)
         cleaned = clean_words(frame, schema, form, na=options.na, labels=labels)
         _doubt_points(cleaned, schema, file)
         if _ZERO_FIRST.search(start_of(file.content)[0]):
             _doubt_codes(cleaned, schema, file, None if small else _ROWS_LOOKED_AT)
-        said = [*said, *_totals(cleaned, file)]
+        said = [*said, *totals(cleaned, file.places, layout.n_records if small else 0)]
     except reading_errors() as error:
         raise explain(error, file.name, [file]) from error
     plain = replace(options, categories=None)
@@ -302,7 +321,7 @@ def _unique(names: tuple[str, ...]) -> list[str]:
     return [name or f"\0{position}" for position, name in enumerate(names)]
 
 
-def _without_nameless(frame: pl.LazyFrame, file: TextFile) -> pl.LazyFrame:
+def _without_nameless(frame: pl.LazyFrame, file: TextFile, skip: int | None) -> pl.LazyFrame:
     """Drop columns without a name and without values: lines that end with delimiters."""
     unique = _unique(file.names)
     nameless = [name for name in unique if name.startswith("\0")]
@@ -311,10 +330,7 @@ def _without_nameless(frame: pl.LazyFrame, file: TextFile) -> pl.LazyFrame:
     counts = collect(frame.select(named(nameless).count()), n_expressions=len(nameless)).row(0)
     filled = [name for name, count in zip(nameless, counts, strict=True) if count]
     if len(filled) > 1:
-        raise InputError(
-            f"{printable(file.name)} has {len(filled)} columns without a name that hold values.",
-            "Give every column a name of its own.",
-        )
+        raise values_without_name(printable(file.name), f"{len(filled)} columns", skip)
     empty = [name for name in nameless if name not in filled]
     return frame.drop(empty).rename(dict.fromkeys(filled, ""))
 
@@ -360,23 +376,6 @@ def _doubt_codes(
         if flag:
             text = "numbers that start with a zero, as codes do, read as numbers"
             cleaned.said.setdefault(name, []).append(text)
-
-
-def _totals(cleaned: Cleaned, file: TextFile) -> list[str]:
-    """Say whether the last row looks like a sum of the others."""
-    import polars as pl
-
-    kinds = cleaned.frame.collect_schema()
-    words = [name for name, dtype in kinds.items() if dtype == pl.String]
-    if not words:
-        return []
-    last = collect(cleaned.frame.select(named([*words, ROW])).tail(1), n_expressions=1)
-    for name in words:
-        text = last[name].item()
-        if text is not None and _TOTAL.fullmatch(text.strip()):
-            place = file.places.name(last[ROW].item())
-            return [f"{place} looks like a row of totals ({text!r}), which is no observation"]
-    return []
 
 
 def _doubt_points(cleaned: Cleaned, schema: dict[str, pl.DataType], file: TextFile) -> None:

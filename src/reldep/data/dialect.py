@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 DELIMITERS = ",;\t|"
 UTF8_MARK = b"\xef\xbb\xbf"
 _RECORDS_LOOKED_AT = 200
+# So many rows that are all named may have no header for their names.
+_FEWEST_NAMED = 3
+# A header is looked for among so many records.
+_PREAMBLE = 50
 _CHARACTERS_LOOKED_AT = 4_000_000
 _POINT_NUMBER = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
 # Three digits after the comma may be thousands: they prove nothing.
@@ -232,7 +236,47 @@ def _find_delimiter(text: str) -> str:
         fit = (sum(width in (names, names + 1) for width in widths) / len(widths), names)
         if names > 1 and fit > best_fit:
             best, best_fit = candidate, fit
+    if best_fit[1] == 1 and _has_blanks_between(text):
+        return " "
     return best
+
+
+def _has_blanks_between(text: str) -> bool:
+    """Tell whether every line has as many fields between single blanks, as R writes them."""
+    widths = _widths(text, " ")
+    names = widths[0]
+    return names > 1 and len(widths) > 1 and all(width in (names, names + 1) for width in widths)
+
+
+def refuse_columns_of_blanks(text: str, name: str) -> None:
+    """Refuse fields that are lined up with blanks: how many there are is not clear."""
+    lines = [line.split() for line in islice(io.StringIO(text), _PREAMBLE) if line.strip()]
+    widths = {len(fields) for fields in lines}
+    if len(lines) > 1 and len(widths) == 1 and widths.pop() > 1:
+        raise InputError(
+            f"{printable(name)} seems to have several blanks between its fields.",
+            "Put commas or tabs between them: save it as CSV.",
+        )
+
+
+def has_row_names(names: Sequence[str], found: Sequence[Sequence[str]]) -> bool:
+    """Tell whether the first field of every record names it, and the header does not, as in R.
+
+    They are different words, or count from 1: other numbers may be values.
+
+    Examples
+    --------
+    >>> has_row_names(["age"], [["m1", "40"], ["m2", "38"], ["m3", "41"]])
+    True
+    >>> has_row_names(["age"], [["40", "5"], ["38", "2"], ["41", "5"]])
+    False
+    """
+    if len(found) < _FEWEST_NAMED or any(len(record) != len(names) + 1 for record in found):
+        return False
+    first = [record[0].strip() for record in found]
+    if first == [str(i + 1) for i in range(len(first))]:
+        return True
+    return len(set(first)) == len(first) and not any(map(looks_like_number, first))
 
 
 def _widths(text: str, delimiter: str) -> list[int]:
@@ -249,14 +293,48 @@ def lines_to_skip(text: str) -> int | None:
     2
     """
     for delimiter in DELIMITERS:
-        widths = [len(record) for record in islice(records(text, delimiter), _RECORDS_LOOKED_AT)]
+        found = list(islice(records(text, delimiter), _RECORDS_LOOKED_AT))
+        widths = [len(record) for record in found]
         if not widths:
             continue
         common, times = Counter(widths).most_common(1)[0]
         start = widths.index(common)
-        if common > 1 and start > 0 and times == len(widths) - start:
+        # A header holds no numbers: where it would, it is a record with a field too many.
+        header = common > 1 and not any(map(looks_like_number, found[start]))
+        if header and start > 0 and times == len(widths) - start:
             return start
     return None
+
+
+def header_further_down(text: str, delimiter: str) -> int | None:
+    r"""Count the lines before a record that names every column, where the first does not.
+
+    Examples
+    --------
+    >>> header_further_down("made by,a machine,\n,,\nid,age,fat\n1,40,20.5\n", ",")
+    2
+    """
+    found = list(islice(records(text, delimiter), _PREAMBLE))
+    return first_full_record(found)
+
+
+def first_full_record(found: Sequence[Sequence[str]]) -> int | None:
+    """Find the first record of names only, each a different one, if the first of all has gaps."""
+    width = max(map(len, found), default=0)
+    for i, record in enumerate(found):
+        names = [field.strip() for field in record]
+        full = len(names) == width and all(names) and len(set(names)) == width
+        if full and not any(map(looks_like_number, names)):
+            return i or None
+    return None
+
+
+def values_without_name(name: str, which: str, skip: int | None) -> InputError:
+    """Say that columns have values and no name, and that the table may start further down."""
+    way_out: list[str | Option] = ["Give every column a name of its own."]
+    if skip is not None:
+        way_out = ["If the table starts further down, pass ", Option("skip_rows", skip), "."]
+    return InputError(f"{name} has {which} without a name that hold values.", way_out)
 
 
 def _has_decimal_comma(text: str, delimiter: str) -> bool:

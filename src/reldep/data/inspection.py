@@ -1,4 +1,4 @@
-"""What is suspicious about values: codes for missing, twins of labels, copies, mixed units."""
+"""What is suspicious about values: codes for missing, twins of labels, mixed units."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from reldep.data.checks import cell, listing, quoted
 from reldep.data.notation import MISSING_CODES
 from reldep.data.variables import MISSING_CODE, Labels, Mixed, Numeric, Variable
-from reldep.exceptions import CopyWarning, DataWarning, InputError, Option
+from reldep.exceptions import DataWarning, Option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -25,10 +25,9 @@ _CODES = np.array(
         *(-32768, 32767, 65535, -2147483648, 2147483647, 9.969209968386869e36),
     ]
 )
+_CODES_AS_SET = frozenset(_CODES.tolist())
 _FILL_VALUE = 1e15
 _SHOWN = 5
-# Numbers that are sorted at a time: about 40 MB.
-_SORTED_AT_ONCE = 5_000_000
 
 # With fewer levels 0 may be one of them.
 _LEVELS_OF_A_SCALE = 10
@@ -77,6 +76,12 @@ def suspected_codes(column: FloatArray) -> list[tuple[float, int]]:
         found.append((float(code), int((rest == code).sum())))
         rest = rest[rest != code]
     return found
+
+
+def has_codes_at_ends(column: FloatArray) -> bool:
+    """Tell quickly whether the smallest or the largest value may be a code."""
+    ends = float(np.fmin.reduce(column)), float(np.fmax.reduce(column))
+    return any(end in _CODES_AS_SET or abs(end) >= _FILL_VALUE for end in ends)
 
 
 def _may_be_code(value: float) -> bool:
@@ -130,16 +135,18 @@ def _name_of(variable: Numeric, position: int) -> str:
 
 
 def _twins_in_words(labels: Labels) -> Iterator[DataWarning]:
-    words = [value for value in labels.categories if isinstance(value, str)]
+    used = [labels.categories[code] for code in np.unique(labels.codes) if code != MISSING_CODE]
+    words = [value for value in used if isinstance(value, str)]
     alike: dict[str, list[str]] = {}
     for word in words:
-        alike.setdefault(" ".join(word.lower().split()), []).append(word)
+        alike.setdefault(_plainly_written(word), []).append(word)
     twins = [group for group in alike.values() if len(group) > 1]
     if twins:
         shown = "; ".join(quoted(group[:3]) for group in twins[:3])
         yield DataWarning(
-            f"{labels.name} has labels that differ only in capitals or spaces ({shown}) and are "
-            "taken as different."
+            f"{labels.name} has labels that differ only in capitals, spaces or the zeros of a "
+            f"number ({shown}) and are taken as different.",
+            "Write each label in one way.",
         )
     blank = [word for word in words if word.strip().lower() in MISSING_CODES | {""}]
     if blank and len(words) > len(blank):
@@ -151,6 +158,13 @@ def _twins_in_words(labels: Labels) -> Iterator[DataWarning]:
             f"{labels.name} has the label {shown}, which often stands for a missing value.",
             ["If it does, pass ", Option("na", blank[0]), "."],
         )
+
+
+def _plainly_written(word: str) -> str:
+    """Write a label without what people write differently: capitals, spaces, 1.0 for 1."""
+    plain = " ".join(word.lower().split())
+    number = _as_number(plain) if plain[:1].isdigit() else None
+    return plain if number is None else f"{number:g}"
 
 
 def without_codes(variable: Variable, na: Sequence[str | float]) -> Variable:
@@ -245,124 +259,6 @@ def ruling_columns(variable: Variable) -> Spread | None:
     return Spread(chosen, float(shares[n_ruling - 1]), n_columns)
 
 
-def check_source_outside(
-    columns: Mapping[str, Sequence[str]], source: str, targets: Sequence[str]
-) -> None:
-    """Refuse a target that holds a column of the source, by the names of columns.
-
-    Parameters
-    ----------
-    columns : mapping of str to sequence of str
-        The columns of every block.
-    source : str
-        The block of the source.
-    targets : sequence of str
-        The blocks compared with it.
-
-    Examples
-    --------
-    >>> check_source_outside({"sex": ["sex"], "body": ["bmi", "age"]}, "sex", ["body"])
-    """
-    for target in targets:
-        shared = [name for name in columns[target] if name in set(columns[source])]
-        if shared:
-            raise _source_inside(source, target, shared)
-
-
-def check_values_outside(
-    variables: Mapping[str, Variable], source: str, targets: Sequence[str]
-) -> None:
-    """Refuse a target that holds the source, column by column and value by value."""
-    own = {values.tobytes() for _, values in _columns(variables[source])}
-    if not own:
-        return
-    for target in targets:
-        found = dict(_columns(variables[target]))
-        shared = [name for name, values in found.items() if values.tobytes() in own]
-        if shared:
-            raise _source_inside(source, target, shared)
-
-
-def _source_inside(source: str, target: str, shared: Sequence[str]) -> InputError:
-    if list(shared) == [target]:
-        return InputError(
-            f"the target {target!r} is the source itself, on which it depends most by "
-            "construction.",
-            "Leave it out of the targets.",
-        )
-    return InputError(
-        f"the target {target!r} holds {listing(shared)}, which is in the source {source!r} too: "
-        "it depends on the source by construction.",
-        "Leave the column out of one of them.",
-    )
-
-
-def near_copies(
-    variables: Mapping[str, Variable], source: str, targets: Sequence[str]
-) -> tuple[CopyWarning, ...]:
-    """Find targets that determine the source: a column in another unit, a label renamed.
-
-    A numeric column does if it orders the observations as the source does, or the other way
-    round. Labels do if every one of them goes with a single value of the source, and there are
-    fewer labels than half of the observations.
-    """
-    own = [values for _, values in _columns(variables[source])]
-    found = []
-    for target in targets:
-        for name, values in _columns(variables[target], beside=own):
-            if any(_determines(values, of_source) for of_source in own):
-                which = f"{name!r} of {target!r}" if name != target else f"{target!r}"
-                found.append(
-                    CopyWarning(
-                        f"{which} determines {source!r} exactly: it may be a copy of it in other "
-                        "units or words.",
-                        "If it is, leave it out.",
-                    )
-                )
-    return tuple(found)
-
-
-def _columns(
-    variable: Variable, beside: Sequence[FloatArray] | None = None
-) -> Iterator[tuple[str, FloatArray]]:
-    """Give every column of numbers or labels as numbers, labels by first appearance.
-
-    Of numbers only those are given that may determine one of `beside`, if there are such.
-    """
-    parts = variable.parts if isinstance(variable, Mixed) else (variable,)
-    for part in parts:
-        if isinstance(part, Labels):
-            yield part.name, _renumbered(part.codes).astype(np.float64)
-        elif isinstance(part, Numeric):
-            names = part.columns or tuple(map(str, range(part.values.shape[1])))
-            if part.values.shape[1] == 1 and not isinstance(variable, Mixed):
-                names = (part.name,)
-            chosen = range(len(names)) if beside is None else _may_determine(part.values, beside)
-            for position in chosen:
-                yield names[position], np.ascontiguousarray(part.values[:, position]) + 0.0
-
-
-def _may_determine(columns: FloatArray, sources: Sequence[FloatArray]) -> IntArray:
-    """Find the columns with few levels, and those whose first rows rise or fall with a source."""
-    n, p = columns.shape
-    may = np.zeros(p, dtype=np.bool_)
-    for source in sources:
-        steps = np.diff(columns[:50][np.argsort(source[:50])], axis=0)
-        may |= (steps >= 0).all(axis=0) | (steps <= 0).all(axis=0)
-    step = max(1, _SORTED_AT_ONCE // n)
-    for start in range(0, p, step):
-        ordered = np.sort(columns[:, start : start + step], axis=0)
-        n_levels = 1 + (ordered[1:] != ordered[:-1]).sum(axis=0)
-        may[start : start + step] |= 2 * n_levels <= n
-    return np.flatnonzero(may)
-
-
-def _renumbered(codes: IntArray) -> IntArray:
-    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
-    order = np.argsort(np.argsort(first))
-    return np.asarray(order[inverse.reshape(-1)], dtype=np.int64)
-
-
 def starts_of_levels(values: FloatArray) -> IntArray:
     """Give the place of the first of each run of equal values, once these are sorted."""
     ordered = np.sort(values)
@@ -372,19 +268,3 @@ def starts_of_levels(values: FloatArray) -> IntArray:
 def n_distinct(values: FloatArray) -> int:
     """Count the different values."""
     return len(starts_of_levels(values))
-
-
-def _determines(target: FloatArray, source: FloatArray) -> bool:
-    """Tell whether a target fixes the source: in order, or level by level."""
-    if np.array_equal(target, source):
-        return True
-    levels, of_target = np.unique(target, return_inverse=True)
-    if 2 * len(levels) <= len(target):
-        _, of_source = np.unique(source, return_inverse=True)
-        pairs = np.unique(of_target.reshape(-1) * (len(source) + 1) + of_source.reshape(-1))
-        return len(pairs) == len(levels)
-    others, of_source = np.unique(source, return_inverse=True)
-    if len(others) != len(levels):
-        return False
-    first, second = of_target.reshape(-1), of_source.reshape(-1)
-    return bool((first == second).all() or (first + second == len(levels) - 1).all())

@@ -66,6 +66,8 @@ class Layout:
         The records with too many or too few fields that are not blank.
     repeats : tuple of Odd
         The records that say the same as the header.
+    skip : int or None
+        The lines before what looks like a header further down, where there is one.
     """
 
     n_records: int
@@ -74,6 +76,7 @@ class Layout:
     blank: IntArray
     odd: tuple[Odd, ...]
     repeats: tuple[Odd, ...] = ()
+    skip: int | None = None
 
     def places(self) -> Places:
         """Say on which line each record stands."""

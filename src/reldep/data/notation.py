@@ -144,7 +144,11 @@ WAYS_OUT: dict[str, tuple[str | Option, ...]] = {
         Option("numbers"),
         ".",
     ),
-    "dates": ("Write dates as 2024-01-31.",),
+    "dates": (
+        "Write dates as 2024-01-31; if they are labels, name the column in ",
+        Option("categories"),
+        ".",
+    ),
     "dated": (
         "Write missing values as NA, or name the column in ",
         Option("date_columns"),

@@ -48,7 +48,14 @@ if TYPE_CHECKING:
 
     import narwhals as nw
 
-__all__ = ["WAY_OUT_OBJECTS", "frame_library", "labels_of", "native_name", "read_variable"]
+__all__ = [
+    "WAY_OUT_OBJECTS",
+    "frame_library",
+    "native_name",
+    "one_per_row",
+    "read_labels",
+    "read_variable",
+]
 
 WAY_OUT_OBJECTS = (
     "Convert it to numbers or strings, or pass a kernel made for such objects "
@@ -79,25 +86,55 @@ def read_variable(data: Any, name: str) -> Variable:
     return variable
 
 
+def one_per_row(data: Any, name: str) -> list[Any]:
+    """Give the values of one column: of a sequence, a series, or a frame or array of one column."""
+    _check_has_rows(data, name)
+    data = unwrapped(data)
+    if type(data).__name__ == "LazyFrame":
+        raise _lazy(name)
+    shape: tuple[Any, ...] = getattr(data, "shape", ())
+    if len(shape) > 1 and shape[1] != 1:
+        raise InputError(
+            f"{name} has {shape[1]} columns", "pass one, or join them into one column of labels."
+        )
+    if is_frame(data):
+        import narwhals as nw
+
+        frame = nw.from_native(with_plain_names(data, name), eager_only=True)
+        return list(frame[frame.columns[0]].to_list())
+    if isinstance(data, np.ndarray):
+        # Not np.asarray: a mask must stay.
+        plain = np.array(data) if isinstance(data, np.matrix) else data
+        return list(plain.reshape(-1).tolist())
+    for method in ("to_list", "to_pylist"):
+        if hasattr(data, method):
+            return list(getattr(data, method)())
+    return list(data)
+
+
+def read_labels(data: Any, name: str) -> Labels:
+    """Read one label per row, such as a group or a cluster; ordered categories keep their order."""
+    labels = labels_of(one_per_row(data, name), name)
+    written: dict[str, Any] = {}
+    for label in labels.categories:
+        twin = written.setdefault(str(label), label)
+        if twin is not label:
+            raise InputError(
+                f"{name} has the labels {twin!r} and {label!r}, which look the same",
+                "write them in one way.",
+            )
+    ordered = getattr(getattr(data, "dtype", None), "ordered", False)
+    if ordered and frame_library(data) == "pandas":
+        return replace(labels, order=tuple(map(composed, data.dtype.categories)))
+    return labels
+
+
 def _no_observations(name: str) -> InputError:
     return InputError(f"{name} has no observations; pass at least 4.")
 
 
 def _dispatch(data: Any, name: str) -> Variable:
-    if isinstance(data, str):
-        raise InputTypeError(
-            f"{name} is the string {cell(data)}",
-            [
-                "to name a column, pass the file or frame it is in as ",
-                Option("data"),
-                "; else pass one observation per row.",
-            ],
-        )
-    if data is None or isinstance(data, (bytes, numbers.Number, dict, set)):
-        raise InputTypeError(
-            f"{name} is of type {type(data).__name__}; pass one observation per row as an "
-            "array, list, series or data frame."
-        )
+    _check_has_rows(data, name)
     if type(data).__module__.startswith("scipy.sparse"):
         return _from_sparse(data, name)
     if isinstance(data, np.ndarray):
@@ -117,6 +154,24 @@ def _dispatch(data: Any, name: str) -> Variable:
         f"{name} is of type {type(data).__name__}, which has no rows; pass an array, list, "
         "series or data frame."
     )
+
+
+def _check_has_rows(data: Any, name: str) -> None:
+    """Refuse what is plainly not one observation per row."""
+    if isinstance(data, str):
+        raise InputTypeError(
+            f"{name} is the string {cell(data)}",
+            [
+                "to name a column, pass the file or frame it is in as ",
+                Option("data"),
+                "; else pass one observation per row.",
+            ],
+        )
+    if data is None or isinstance(data, (bytes, numbers.Number, dict, set)):
+        raise InputTypeError(
+            f"{name} is of type {type(data).__name__}; pass one observation per row as an "
+            "array, list, series or data frame."
+        )
 
 
 def _from_sparse(data: Any, name: str) -> Sparse:
@@ -185,7 +240,8 @@ def _from_sequence(values: list[Any], name: str) -> Variable:
         return read_words(values, name)
     if all(isinstance(value, str) or is_number(value) for value in present):
         understood = read_words(values, name)
-        return understood if isinstance(understood, Numeric) else Items(name, values)
+        plain = isinstance(understood, Labels) and understood.doubt is None
+        return Items(name, values) if plain else understood
     if are_moments(present):
         return read_moments(values, name)
     if all(isinstance(value, (list, tuple, np.ndarray)) for value in present):
@@ -229,7 +285,7 @@ def _from_frame_library(data: Any, name: str) -> Variable:
         data = with_plain_names(data, name)
     native = nw.from_native(data, allow_series=True, pass_through=True)
     if isinstance(native, nw.LazyFrame):
-        raise InputTypeError(f"{name} is a lazy frame; pass {name}.collect().")
+        raise _lazy(name)
     if isinstance(native, nw.Series):
         return replace(_from_series(native, native_name(data) or name), name=name)
     if not isinstance(native, nw.DataFrame):
@@ -244,6 +300,10 @@ def _from_frame_library(data: Any, name: str) -> Variable:
         doubles = native if dtypes == {nw.Float64} else native.select(nw.all().cast(nw.Float64))
         return Numeric(name, _frozen(_to_doubles(doubles)), tuple(column_names(data)))
     return _combine(name, [_from_series(native[c], str(c)) for c in native.columns])
+
+
+def _lazy(name: str) -> InputTypeError:
+    return InputTypeError(f"{name} is a lazy frame; pass {name}.collect().")
 
 
 def _chunked(data: Any) -> Any:

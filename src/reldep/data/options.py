@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from numbers import Real
+from typing import Any
 
 from reldep.data.checks import check_choice, check_count
 from reldep.exceptions import InputError, InputTypeError
@@ -70,11 +72,7 @@ class ReadingOptions:
     survival: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        codes = self.na
-        if isinstance(codes, (str, int, float)):
-            object.__setattr__(self, "na", (codes,))
-        else:
-            object.__setattr__(self, "na", tuple(codes))
+        object.__setattr__(self, "na", codes_for_missing(self.na))
         survival: str | tuple[str, ...] = self.survival
         given = (survival,) if isinstance(survival, str) else tuple(survival)
         object.__setattr__(self, "survival", given)
@@ -117,6 +115,25 @@ class ReadingOptions:
         if isinstance(self.dates, Mapping):
             return self.dates.get(column, "elapsed")
         return self.dates
+
+
+def codes_for_missing(na: Any) -> tuple[str | float, ...]:
+    """Give the values that stand for missing ones, of which a user may pass one or several.
+
+    Examples
+    --------
+    >>> codes_for_missing(-999), codes_for_missing(["n.d.", -1])
+    ((-999,), ('n.d.', -1))
+    """
+    if na is None:
+        return ()
+    several = isinstance(na, Iterable) and not isinstance(na, (str, Mapping))
+    codes = [*na] if several else [na]
+    if not all(isinstance(code, (str, Real)) for code in codes):
+        raise InputTypeError(
+            "", "pass a number, a string, or a list of these.", argument="na", value=na
+        )
+    return tuple(codes)
 
 
 def _is_delimiter(text: object) -> bool:

@@ -196,6 +196,11 @@ def _not_understood(
     where: str, schema: Mapping[str, pl.DataType], error: BaseException
 ) -> InputError:
     known = [name for name in schema if not name.startswith("\0")]
+    if any(dtype.is_temporal() for dtype in schema.values()) and "to a string" in str(error):
+        return InputError(
+            f"cannot understand the condition {where!r}: a date is compared with a text.",
+            "Dates are written like DATE '2024-01-31'.",
+        )
     return InputError(
         f"cannot understand the condition {where!r}: {reason(error)}. It is written like "
         f"{_EXAMPLE}; columns: {listing(known)}"

@@ -186,7 +186,12 @@ class _Request:
 
     def from_table(self, table: Table) -> Selection:
         """Read the blocks from a file."""
-        columns = self._blocks(table.columns, table.name)
+        try:
+            columns = self._blocks(table.columns, table.name)
+        except InputError as error:
+            mapped = isinstance(self.selectors, Mapping)
+            asked = self.selectors.values() if mapped else self.selectors  # type: ignore[union-attr]
+            raise table.turned_round(asked, error) from None
         clusters = self._single("clusters", self.clusters, table.columns, table.name)
         ids = self._single("ids", self.ids, table.columns, table.name)
         used = [name for block in columns.values() for name in block]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -35,7 +36,7 @@ from reldep.data.selectors import (
 from reldep.exceptions import DataWarning, InputError, Option
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import polars as pl
 
@@ -44,6 +45,18 @@ if TYPE_CHECKING:
     from reldep.data.options import ReadingOptions
 
 _SHOWN = 6
+_ROWS_LOOKED_AT = 100_000
+_WORDS = (ColumnType.TEXT, ColumnType.CATEGORY)
+_NAMES_FEATURES = re.compile(
+    r"(gene|transcript|probe|probeset|feature|protein|peptide|metabolite|otu|asv|taxon|cpg|snp|"
+    r"ensembl|entrez|hgnc|symbol|ensg|uniprot)s?([ _.-]?(id|name|symbol|accession)s?)?",
+    re.IGNORECASE,
+)
+_DATED_GENE = re.compile(
+    r"\d{1,2}[-. ]?(mar|sep|sept|dec|oct|apr|feb|märz|mrz|okt|dez)[a-z]*\.?|"
+    r"(mar|sep|sept|dec|oct|apr|feb|mrz|okt|dez)[-. ]\d{1,2}|\d{4}-(03|09|12|10|04|02)-\d\d.*",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +110,27 @@ class Table:
                     f"column {event!r} is part of the lifetimes in {time!r}",
                     f"name {time!r} alone.",
                 )
-        return select_columns(expression, self.columns, source=printable(self.name))
+        try:
+            return select_columns(expression, self.columns, source=printable(self.name))
+        except InputError as error:
+            raise self.turned_round([expression], error) from None
+
+    def turned_round(self, expressions: Iterable[str], error: InputError) -> InputError:
+        """Explain a name that is not in the header but down the first column."""
+        first = next(iter(self.columns), None)
+        if first is None or self.columns[first] not in _WORDS or first in self.refusals:
+            return error
+        pieces = (text.rpartition("=")[2].split(",") for text in expressions)
+        asked = {piece.strip().strip('"') for some in pieces for piece in some}
+        values = self._run(self.frame.select(column(first)).head(_ROWS_LOOKED_AT), 1).to_series()
+        found = next((str(value) for value in values.to_list() if str(value) in asked), None)
+        if found is None:
+            return error
+        return InputError(
+            f"no column {found!r} in {printable(self.name)}, but a row: it stands in the first "
+            f"column, {first!r}.",
+            "Rows are observations and columns are variables: transpose the table first.",
+        )
 
     def blocks(self, definitions: Sequence[str]) -> dict[str, list[str]]:
         """Return the blocks of columns that ``NAME=COLS`` definitions name."""
@@ -179,6 +212,7 @@ class Table:
         file = [f"{printable(self.name)}: {text}." for text in self.said]
         if self.join is not None and any(one.n_unmatched for one in self.join.files):
             file.append(f"{self.join}.")
+        file += [f"{printable(self.name)}: {text}." for text in self._doubts_about_names(columns)]
         alike: dict[str, list[str]] = {}
         for name in columns:
             for text in self.column_said.get(name, ()):
@@ -193,6 +227,26 @@ class Table:
             *(DataWarning(text) for text in [*file, *spoken]),
             *(self._may_be_censored(columns)),
         )
+
+    def _doubts_about_names(self, columns: Sequence[str]) -> list[str]:
+        """Say what the names of columns tell: genes down the rows, genes turned into dates."""
+        said = []
+        first = next(iter(self.columns), "")
+        genes_in_rows = first not in columns and self.columns.get(first) in _WORDS
+        if genes_in_rows and _NAMES_FEATURES.fullmatch(first):
+            said.append(
+                f"by its name, the first column {first!r} names what was measured in each row, but "
+                "rows are taken as observations and columns as variables. If the samples are the "
+                "columns, transpose the table first"
+            )
+        dates = [name for name in columns if _DATED_GENE.fullmatch(name)]
+        if dates:
+            shown = ", ".join(repr(name) for name in dates[:_SHOWN])
+            said.append(
+                f"names of columns look like dates ({shown}), which spreadsheets make of names of "
+                "genes such as MARCH1 and SEPT2"
+            )
+        return said
 
     def _may_be_censored(self, columns: Sequence[str]) -> list[DataWarning]:
         """Caution about a time that is used without the column that tells how it ended."""

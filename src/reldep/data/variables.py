@@ -68,6 +68,21 @@ class Variable(ABC):
     def is_constant(self) -> bool:
         """Tell whether all observations are the same."""
 
+    def unlike_first(self) -> BoolArray | None:
+        """Mark the observations that differ from the first; None where that is not known."""
+        return None
+
+    def lone(self) -> int | None:
+        """Find the observation that alone differs from all others, which are the same."""
+        unlike = self.unlike_first()
+        if unlike is None or len(unlike) < 3:
+            return None
+        n_unlike = int(unlike.sum())
+        if n_unlike == 1:
+            return int(np.argmax(unlike))
+        alone = n_unlike == len(unlike) - 1 and self.take(np.arange(1, len(self))).is_constant()
+        return 0 if alone else None
+
     def describe_missing(self, rows: Rows | None = None) -> str:
         """Say how many values are missing and in which of the `rows`."""
         gaps = np.flatnonzero(self.missing())
@@ -97,6 +112,9 @@ class Numeric(Variable):
 
     def is_constant(self) -> bool:
         return bool((self.values == self.values[0]).all())
+
+    def unlike_first(self) -> BoolArray:
+        return np.asarray((self.values != self.values[0]).any(axis=1))
 
     def describe_missing(self, rows: Rows | None = None) -> str:
         bad = ~np.isfinite(self.values)
@@ -164,6 +182,9 @@ class Labels(Variable):
     def is_constant(self) -> bool:
         return bool((self.codes == self.codes[0]).all())
 
+    def unlike_first(self) -> BoolArray:
+        return np.asarray(self.codes != self.codes[0])
+
     def values(self) -> list[Any]:
         """Give the category of every observation."""
         return [self.categories[code] for code in self.codes]
@@ -186,6 +207,9 @@ class Mixed(Variable):
 
     def is_constant(self) -> bool:
         return all(part.is_constant() for part in self.parts)
+
+    def unlike_first(self) -> BoolArray:
+        return np.asarray(np.any([part.unlike_first() for part in self.parts], axis=0))
 
     def describe_missing(self, rows: Rows | None = None) -> str:
         return "; ".join(

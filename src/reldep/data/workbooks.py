@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import html
+import logging
 import re
 import subprocess
 import sys
 import zipfile
 import zlib
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from xml.parsers import expat
 
 from reldep.data.cells import ROW, Cleaned, clean_words
 from reldep.data.checks import check_choice, listing, printable
-from reldep.data.dialect import check_header, units_in
+from reldep.data.dialect import check_header, first_full_record, units_in, values_without_name
 from reldep.data.queries import column, not_as_named, reading_errors
 from reldep.data.rows import Places
 from reldep.data.sources import check_archive
 from reldep.data.table import Table, finished_table
+from reldep.data.totals import totals
 from reldep.exceptions import InputError, Option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
     from pathlib import Path
 
     import polars as pl
@@ -34,9 +38,14 @@ MOST_EMPTY_CELLS = 20_000_000
 _PLACE = re.compile(rb"""\br=["']([A-Z]{1,3})(\d{1,7})["']""")
 _ROW_PLACE = re.compile(rb"""<(?:\w+:)?row\b[^>]*\br=["'](\d{1,7})["']""")
 _ROW_TAG = re.compile(rb"<(?:\w+:)?row[ />]")
+_HIDDEN_ROW = re.compile(rb"""<(?:\w+:)?row\b[^>]*\bhidden=["'](?:1|true)["']""")
+_TAG = re.compile(rb"<(?:\w+:)?(?:sheet|Relationship)\b[^>]*>")
+_ATTRIBUTE = re.compile(rb"""([\w:]+)=(?:"([^"]*)"|'([^']*)')""")
 _ERROR = re.compile(rb"""\bt=["']e["']""")
 _CELL_TAG = re.compile(rb"<(?:\w+:)?c[ />]")
 _PIECE = 1 << 20
+# A header is looked for among so many rows.
+_PREAMBLE = 50
 OLD_MARK = b"\xd0\xcf\x11\xe0"
 # Reads all sheets, with no more memory than a workbook of 65,536 rows can need.
 _ATTEMPT = """
@@ -73,19 +82,77 @@ def open_workbook(path: Path, options: ReadingOptions) -> Table:
     n_errors = _check_extent(path)
     if old:
         _try_in_child(path)
+    said = []
+    if n_errors:
+        said.append(f"{n_errors} cells hold errors of formulas, such as #DIV/0!, read as missing")
     try:
-        book = fastexcel.read_excel(path)
-        sheet = _choose(book.sheet_names, options, path)
-        table = _open_sheet(book, sheet, path, options)
+        with _quiet_reader():
+            book = fastexcel.read_excel(path)
+            sheet = _choose(book, options, path)
+            table = _open_sheet(book, sheet, path, options)
+        n_hidden = _hidden_rows(path, sheet)
     except failures as error:
         raise not_as_named(
             path, f"an Excel or OpenDocument workbook ({path.suffix.lower()})", mark, error
         ) from error
+    if n_hidden:
+        rows = "1 row is" if n_hidden == 1 else f"{n_hidden:,} rows are"
+        said.append(f"{rows} hidden in the sheet, as by a filter, and read like the others")
+    return replace(table, said=(*table.said, *said))
 
-    if not n_errors:
-        return table
-    error_cells = f"{n_errors} cells hold errors of formulas, such as #DIV/0!, read as missing"
-    return replace(table, said=(*table.said, error_cells))
+
+@contextmanager
+def _quiet_reader() -> Iterator[None]:
+    """Keep in what the reader logs about types that it guesses; they are found again here."""
+    logs = [logging.getLogger(name) for name in ("fastexcel", "calamine")]
+    levels = [log.level for log in logs]
+    for log in logs:
+        log.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for log, level in zip(logs, levels, strict=True):
+            log.setLevel(level)
+
+
+def _hidden_rows(path: Path, sheet: str) -> int:
+    """Count the hidden rows of a sheet of an .xlsx file."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            known = {info.filename: info for info in archive.infolist()}
+            info = known.get(_part_of(archive, sheet, known))
+            if info is None:
+                return 0
+            rest, count = b"", 0
+            for piece in _pieces(archive, info):
+                data = rest + piece
+                cut = data.rfind(b"<") if data.rfind(b"<") > 0 else len(data)
+                count += len(_HIDDEN_ROW.findall(data[:cut]))
+                rest = data[cut:]
+            return count
+    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError):
+        return 0  # an old workbook, or one of another kind
+
+
+def _part_of(archive: zipfile.ZipFile, sheet: str, known: Container[str]) -> str:
+    """Find the file of a sheet within the archive."""
+    book, relations = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
+    if book not in known or relations not in known:
+        return ""
+    sheets = {one.get("name"): one.get("r:id", "") for one in _tags(archive.read(book))}
+    targets = {one.get("Id"): one.get("Target", "") for one in _tags(archive.read(relations))}
+    target = targets.get(sheets.get(sheet), "")
+    return target.lstrip("/") if target.startswith("/") else f"xl/{target}"
+
+
+def _tags(data: bytes) -> list[dict[str, str]]:
+    return [
+        {
+            name.decode(): html.unescape((one or two).decode("utf-8", "replace"))
+            for name, one, two in _ATTRIBUTE.findall(tag)
+        }
+        for tag in _TAG.findall(data)
+    ]
 
 
 def _try_in_child(path: Path) -> None:
@@ -106,13 +173,14 @@ def _try_in_child(path: Path) -> None:
         )
 
 
-def _choose(names: list[str], options: ReadingOptions, path: Path) -> str:
-    """Find the sheet to read."""
+def _choose(book: Any, options: ReadingOptions, path: Path) -> str:
+    """Find the sheet to read: by default the first that people see."""
+    names: list[str] = book.sheet_names
     wanted = options.sheet
     if not names:
         raise InputError(f"{printable(path)} is damaged, or empty: it has no sheets.")
     if wanted is None:
-        return names[0]
+        return next((name for name in names if not _is_hidden(book, name)), names[0])
     # A number that was typed is a name if there is such a sheet.
     if isinstance(wanted, str) and wanted not in names and wanted.isdecimal():
         wanted = int(wanted)
@@ -126,6 +194,13 @@ def _choose(names: list[str], options: ReadingOptions, path: Path) -> str:
         return names[wanted - 1]
     check_choice("sheet", wanted, names)
     return wanted
+
+
+def _is_hidden(book: Any, sheet: str) -> bool:
+    if len(book.sheet_names) == 1:
+        return False
+    loaded = book.load_sheet(sheet, header_row=None, n_rows=1)
+    return getattr(loaded, "visible", "visible") != "visible"
 
 
 def _open_sheet(book: Any, sheet: str, path: Path, options: ReadingOptions) -> Table:
@@ -145,7 +220,8 @@ def _open_sheet(book: Any, sheet: str, path: Path, options: ReadingOptions) -> T
         )
     said = []
     if options.sheet is None and len(names) > 1:
-        said.append(f"the sheet {sheet!r} was read, the first of {listing(names)}")
+        shown = [f"{name} (hidden)" if _is_hidden(book, name) else name for name in names]
+        said.append(f"the sheet {sheet!r} was read, of {listing(shown)}")
     header = [_text(value) for value in words.row(first)]
     width = max((i + 1 for i, name in enumerate(header) if name), default=0)
     if options.header:
@@ -165,9 +241,9 @@ def _open_sheet(book: Any, sheet: str, path: Path, options: ReadingOptions) -> T
     schema = {name: kind for name, kind in frame.collect_schema().items() if name != ROW}
     cleaned = clean_words(frame, schema, na=options.na)
     exact = _exact_numbers(cleaned, schema, book, sheet, start, header)
-    return finished_table(
-        str(path), exact, options, places=Places("line", start + 1), said=tuple(said)
-    )
+    places = Places("line", start + 1)
+    said += totals(exact, places, words.height - start)
+    return finished_table(str(path), exact, options, places=places, said=tuple(said))
 
 
 def _load(book: Any, sheet: str, skip: int, **options: Any) -> pl.DataFrame:
@@ -196,10 +272,7 @@ def _typed(
         if not name and empty:
             continue
         if not name and any(other.name == "" for other in kept):
-            raise InputError(
-                f"{printable(path)} has several columns without a name that hold values.",
-                "Give every column a name of its own.",
-            )
+            raise values_without_name(printable(path), "several columns", _skip(words))
         # A word such as n/a would be lost without a trace among numbers.
         lost = series.null_count() > text.to_series(position).null_count()
         is_text = series.dtype in (pl.String, pl.Null) or lost
@@ -207,6 +280,13 @@ def _typed(
     frame = pl.DataFrame(kept).with_row_index(ROW)
     some = pl.any_horizontal(pl.exclude(ROW).is_not_null())
     return frame.filter(some).lazy()
+
+
+def _skip(words: pl.DataFrame) -> int | None:
+    """Find how many rows stand before one that names every column."""
+    return first_full_record(
+        [[_text(value) for value in row] for row in words.head(_PREAMBLE).iter_rows()]
+    )
 
 
 def _whole(series: pl.Series) -> pl.Series:

@@ -28,7 +28,7 @@ _MOST_LEVELS = 0.9
 # From so many labels on it is looked whether they are labels at all.
 _MANY_LABELS = 11
 # A label that is a number with something else: 10-20, 3/4, 1.2 (0.1), 5±1, 1h 30m.
-_LIKE_NUMBER = re.compile(r"\s*[+-]?[\d.]*\d\s*\D")
+_LIKE_NUMBER = re.compile(r"\s*([+-]?[\d.]*\d\s*\D|['’‘`]\s*[+-]?\d)")
 _INFINITE = (Decimal("inf"), Decimal("-inf"))
 _MOMENTS = (
     (datetime.date, np.datetime64),

@@ -92,10 +92,11 @@ class Delta(Kernel):
         labels = _as_labels(variable)
         if len(np.unique(labels.codes)) == len(labels):
             raise InputError(
-                f"{variable.name} has {len(labels)} observations in {len(labels)} categories: no "
-                "two agree, so kernel Delta sees no dependence (its HSIC is 0 by construction). "
-                "Leave out identifiers, turn numbers stored as text or booleans into floats, and "
-                "give strings a kernel made for them: Text(), Spectrum() or EditDistance()."
+                f"{variable.name} has a label of its own in each of {len(labels)} observations: no "
+                "two agree, so kernel Delta sees no dependence (its HSIC is 0 by construction).",
+                "Leave out identifiers (of columns '*,!id' takes all but id), turn numbers stored "
+                "as text or booleans into floats, and give strings a kernel made for them: "
+                "Text(), Spectrum() or EditDistance().",
             )
         return FittedDelta(labels)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from reldep.data.options import ReadingOptions
 from reldep.data.partitions import open_partitions
 from reldep.data.selection import select_data
 from reldep.data.selectors import parse_named, quote_column
@@ -135,24 +136,16 @@ def from_data(given: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[ReldepWar
     tuple of ReldepWarning
         What was understood about the data.
     """
-    selectors: dict[str, str] = {}
-    for argument in (*BLOCKS, *SEVERAL, "by"):
-        value = given.get(argument)
-        if value is None:
-            continue
-        if isinstance(value, Mapping):
-            selectors |= {
-                f"{argument}\0{name}": _words(argument, one) for name, one in value.items()
-            }
-            continue
-        selectors[argument] = _words(argument, value)
+    selectors = _selectors(given)
+    clusters = given.get("clusters")
     chosen = select_data(
         given["data"],
         selectors,
         where=given.get("where"),
         ids=given.get("ids"),
-        clusters=given.get("clusters"),
+        clusters=clusters if isinstance(clusters, str) else None,
         later=_many_columns(given),
+        options=ReadingOptions(na=given.get("na", ())),
     )
     found: dict[str, Any] = {"data": None, "where": None, "ids": chosen.rows}
     if chosen.clusters is not None:
@@ -165,6 +158,8 @@ def from_data(given: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[ReldepWar
             found[argument] = _one_by_one(block, chosen.columns[key], given)
         else:
             found[argument] = block
+    if isinstance(clusters, tuple):
+        found["clusters"] = tuple(found["clusters"].values())
     if given.get("names") is None:
         shown: dict[str, str] = {
             argument: _name(chosen.columns[argument], selectors[argument])
@@ -176,6 +171,27 @@ def from_data(given: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[ReldepWar
         if shown and "variables" not in selectors:
             found["names"] = [*shown.values(), *targets]
     return found, chosen.cautions
+
+
+def _selectors(given: Mapping[str, Any]) -> dict[str, str]:
+    """Give the words that name the columns of every block."""
+    selectors: dict[str, str] = {}
+    for argument in (*BLOCKS, *SEVERAL, "by"):
+        value = given.get(argument)
+        if isinstance(value, Mapping):
+            selectors |= {
+                f"{argument}\0{name}": _words(argument, one) for name, one in value.items()
+            }
+        elif value is not None:
+            selectors[argument] = _words(argument, value)
+    for argument in ("ids", "clusters"):
+        value = given.get(argument)
+        if isinstance(value, tuple) and argument == "clusters":
+            # Two clusterings that cross each other.
+            selectors |= {f"clusters\0{i}": _words("clusters", one) for i, one in enumerate(value)}
+        elif not isinstance(value, (str, type(None))):
+            raise _not_a_name(argument, value)
+    return selectors
 
 
 def _many_columns(given: Mapping[str, Any]) -> tuple[str, ...]:
@@ -190,7 +206,11 @@ def _words(argument: str, value: Any) -> str:
         return value
     if isinstance(value, (list, tuple)) and value and all(isinstance(one, str) for one in value):
         return ",".join(quote_column(one) for one in value)
-    raise InputTypeError(
+    raise _not_a_name(argument, value)
+
+
+def _not_a_name(argument: str, value: Any) -> InputTypeError:
+    return InputTypeError(
         [f"{argument} is of type {type(value).__name__}, and ", Option("data"), " is given"],
         "name columns of the data, such as 'age', 'C*' or 'lipids=C14:C22'.",
     )

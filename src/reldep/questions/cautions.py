@@ -7,27 +7,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reldep.data.dataset import SMALL_SAMPLE
-from reldep.data.inspection import starts_of_levels
 from reldep.data.variables import Numeric
 from reldep.exceptions import (
-    BandwidthWarning,
     CopyWarning,
     DataWarning,
     DegenerateWarning,
     IndependenceWarning,
     InfluentialObservationWarning,
+    InputError,
     MeasureWarning,
     Option,
     ReldepWarning,
     SmallSampleWarning,
-    TiesWarning,
 )
 from reldep.kernels.documents import Text
-from reldep.kernels.median import MedianDistance
 from reldep.kernels.radial import FittedRadial
 from reldep.kernels.strings import strings_of
 from reldep.questions.row_cautions import in_pieces_order
+from reldep.questions.tie_cautions import jumping_median, ties
 from reldep.stats import student
+from reldep.stats.diagnostics import largest_shares
 from reldep.stats.estimation import estimate_dependences
 from reldep.stats.measures import NORMALISED, SECOND_ORDER
 from reldep.stats.screening import independence_pvalues, second_order_share
@@ -58,16 +57,8 @@ SECOND_ORDER_SHARE = 1 / 3
 INFLUENTIAL_SHARE = 0.25
 INFLUENTIAL_TIMES_AVERAGE = 15.0
 
-# The share of pairs of observations with equal values that is reached by four equally frequent
-# values, or by one value for half of the observations.
-TIED_PAIRS = 0.25
-
 # Two targets whose kernel energies differ by this factor are called unlike.
 UNLIKE_ENERGIES = 1.2
-
-# A median distance jumps if the share of distances on one side of it is so few standard errors
-# from 1/2; looked for where there are at most so many different values.
-JUMP_DEVIATIONS, MOST_LEVELS = 1.5, 500
 
 # A normalised dependence beyond this is that of a variable with a copy of it, but for noise.
 NEARLY_COPIED = 0.99
@@ -107,7 +98,7 @@ def cautions_of_data(
         asked = tested and isinstance(kernel, FittedRadial) and not kernel.cautions
         if asked and isinstance(variable, Numeric):
             found += ties(name, variable.values)
-            found += _jumping_median(name, variable.values, kernel)
+            found += jumping_median(name, variable.values, kernel)
     return tuple(found)
 
 
@@ -196,10 +187,10 @@ def cautions_about_contrast(
         *second_order,
         *_unlike_targets(computed, weights, test),
         *_small_for_normalised(found),
-        *_nearly_copies(found),
+        *nearly_copies(found),
         *_neighbours(computed, weights[None]),
         *in_pieces_order(found, weights),
-        *_influential(computed.provenance.rows, found, {"the estimate": weights}),
+        *influential(computed.provenance.rows, found, {"the estimate": weights}),
     )
 
 
@@ -208,25 +199,23 @@ def cautions_about_dependence(computed: Computed) -> tuple[ReldepWarning, ...]:
     found, weights = computed.dependences, np.ones(1)
     return (
         *_small_for_normalised(found),
-        *_nearly_copies(found),
+        *nearly_copies(found, exact=True),
         *_neighbours(computed, weights[None]),
         *in_pieces_order(found, weights),
-        *_influential(computed.provenance.rows, found, {"the estimate": weights}),
+        *influential(computed.provenance.rows, found, {"the estimate": weights}),
     )
 
 
 def cautions_about_targets(computed: Computed) -> tuple[ReldepWarning, ...]:
     """Screen the dependences of a ranking."""
     found = computed.dependences
-    each = np.eye(len(found.pairs))
-    named = {f"{x} ~ {y}": weights for (x, y), weights in zip(found.pairs, each, strict=True)}
     return (
         *_independence(computed.influence, found, found.n_observations),
         *_many_for_few(found),
         *_small_for_normalised(found),
-        *_nearly_copies(found),
-        *_neighbours(computed, each - each.mean(axis=0)),
-        *_influential(computed.provenance.rows, found, named),
+        *nearly_copies(found),
+        *_differing_neighbours(computed),
+        *influential_pairs(computed.provenance.rows, found),
     )
 
 
@@ -234,6 +223,14 @@ def _neighbours(computed: Computed, weights: FloatArray) -> Iterable[ReldepWarni
     if computed.neighbours is None:
         return ()
     return computed.neighbours.cautions(weights @ computed.dependences.psi)
+
+
+def _differing_neighbours(computed: Computed) -> Iterable[ReldepWarning]:
+    """Look at neighbours in what every dependence adds to the mean of all."""
+    if computed.neighbours is None:
+        return ()
+    psi = computed.dependences.psi
+    return computed.neighbours.cautions(psi - psi.mean(axis=0))
 
 
 def _independence(
@@ -293,7 +290,11 @@ def _unlike_targets(
         return
     if not min(energies) > 0:
         return
-    normalised = _normalised(computed, weights, np.array(energies))
+    try:
+        normalised = _normalised(computed, weights, np.array(energies))
+    except InputError:
+        # CKA has no scale here without some row; the HSICs that were asked for stand.
+        return
     raw, other = (one.pvalue("two-sided") < SCREEN_LEVEL for one in (test, normalised))
     if raw == other and not (raw and test.estimate * normalised.estimate < 0):
         return
@@ -327,14 +328,17 @@ def _small_for_normalised(found: Dependences) -> Iterable[SmallSampleWarning]:
             )
 
 
-def _nearly_copies(found: Dependences) -> Iterable[CopyWarning]:
+def nearly_copies(
+    found: Dependences, where: str = "", *, exact: bool = False
+) -> Iterable[CopyWarning]:
     """Notice pairs that are almost as dependent as a variable and its copy.
 
-    Copies on another scale and in other words are noticed where the data are read.
+    Where there is a source, exact copies of it are noticed when the data are read; elsewhere they
+    are looked for here. Of a part of the rows `where` says which.
     """
     if found.measure not in NORMALISED:
         return
-    close = (found.values > NEARLY_COPIED) & (found.values < COPIED)
+    close = (found.values > NEARLY_COPIED) & (exact | (found.values < COPIED))
     words = [
         f"{x} and {y} ({number(float(value))})"
         for (x, y), value, one in zip(found.pairs, found.values, close, strict=True)
@@ -342,7 +346,7 @@ def _nearly_copies(found: Dependences) -> Iterable[CopyWarning]:
     ]
     if words:
         yield CopyWarning(
-            f"almost as dependent as copies of each other: {listed(words, 5)}.",
+            f"almost as dependent as copies of each other{where}: {listed(words, 5)}.",
             "If one is computed or measured from the other, leave it out.",
         )
 
@@ -357,86 +361,47 @@ def _many_for_few(found: Dependences) -> Iterable[SmallSampleWarning]:
         )
 
 
-def _influential(
+def influential(
     rows: Rows, found: Dependences, named: Mapping[str, FloatArray]
 ) -> Iterable[InfluentialObservationWarning]:
-    bar = max(INFLUENTIAL_SHARE, INFLUENTIAL_TIMES_AVERAGE / len(rows))
-    words = []
-    for name, weights in named.items():
-        share, top = found.largest_share(weights)
-        if share > bar:
-            words.append(
-                f"{rows.name(top)} carries {percent(round(share, 2))} of the variance of {name}"
-            )
+    """Notice an observation that carries much of the variance of a weighted sum."""
+    shares = {name: found.largest_share(weights) for name, weights in named.items()}
+    yield from _carried(rows, shares)
+
+
+def influential_pairs(rows: Rows, found: Dependences) -> Iterable[InfluentialObservationWarning]:
+    """Notice an observation that carries much of the variance of a dependence, for each."""
+    if not found.keeps_rows:
+        weights = np.eye(len(found.pairs))
+        named = {f"{x} ~ {y}": one for (x, y), one in zip(found.pairs, weights, strict=True)}
+        yield from influential(rows, found, named)
+        return
+    share, top = largest_shares(found.psi)
+    # Of copies there is only rounding to carry.
+    copied = (found.values >= COPIED) if found.measure in NORMALISED else False
+    candidates = np.flatnonzero((share > influential_bar(len(rows))) & ~np.asarray(copied))
+    pairs = [found.pairs[i] for i in candidates]
+    shares = {
+        f"{x} ~ {y}": (float(share[i]), int(top[i]))
+        for (x, y), i in zip(pairs, candidates, strict=True)
+    }
+    yield from _carried(rows, shares)
+
+
+def influential_bar(n: int) -> float:
+    """Give the share of the variance beyond which an observation is called influential."""
+    return max(INFLUENTIAL_SHARE, INFLUENTIAL_TIMES_AVERAGE / n)
+
+
+def _carried(
+    rows: Rows, shares: Mapping[str, tuple[float, int]]
+) -> Iterable[InfluentialObservationWarning]:
+    words = [
+        f"{rows.name(top)} carries {percent(round(share, 2))} of the variance of {name}"
+        for name, (share, top) in shares.items()
+        if share > influential_bar(len(rows))
+    ]
     if words:
         yield InfluentialObservationWarning(
             listed(words, 5), "look at it, and at the answer without it."
         )
-
-
-def ties(name: str, values: FloatArray) -> Iterable[TiesWarning]:
-    """Caution about numbers with many equal values, which may be codes of categories."""
-    share, n_distinct = tied_pairs(values)
-    # Two values are two categories whichever kernel reads them.
-    if share > TIED_PAIRS and n_distinct > 2:
-        yield TiesWarning(
-            f"{name}: {percent(round(share, 2))} of all pairs of observations have equal values "
-            f"({n_distinct} different ones).",
-            ["If the numbers are codes of categories pass ", Option("kernel", "delta"), " for it."],
-        )
-
-
-def _jumping_median(
-    name: str, values: FloatArray, kernel: FittedKernel
-) -> Iterable[BandwidthWarning]:
-    """Notice a median distance that another sample of the same law would not have.
-
-    Distances of whole numbers are whole numbers. Where the share of distances below the median,
-    or up to it, is near 1/2, the median jumps to its neighbour from sample to sample, and that
-    noise is in no standard error.
-    """
-    scale = kernel.scale if isinstance(kernel, FittedRadial) else None
-    if not isinstance(scale, MedianDistance) or scale.has_ties or values.shape[1] != 1:
-        return
-    levels, counts = np.unique(values, return_counts=True)
-    if len(levels) > min(len(values) / 2, MOST_LEVELS):
-        return
-    n = len(values)
-    distances = np.abs(levels[:, None] - levels[None, :])
-    # Of the other rows, how many are nearer than the median, or as near.
-    nearer = (distances < scale.value * (1 - 1e-9)) @ counts - 1.0
-    as_near = (distances < scale.value * (1 + 1e-9)) @ counts - 1.0
-    for shares in (nearer / (n - 1), as_near / (n - 1)):
-        mean = float(shares @ counts) / n
-        error = 2.0 * np.sqrt(float((shares - mean) ** 2 @ counts)) / n
-        if abs(mean - 0.5) < JUMP_DEVIATIONS * error:
-            yield BandwidthWarning(
-                f"{name}: the median distance is {number(scale.value)} by a narrow margin, with "
-                f"{percent(round(mean, 2))} of the distances on one side. Another sample may well "
-                "have another median, and no standard error allows for that.",
-                ["Leave out ", Option("kernel"), ", or give it the mean or the mid-median."],
-            )
-            return
-
-
-def tied_pairs(values: FloatArray) -> tuple[float, int]:
-    """Give the share of pairs of rows that are equal, and how many different rows there are.
-
-    Columns are added one at a time until ties are too few to matter, so that wide tables cost
-    no more than narrow ones.
-    """
-    n = len(values)
-    sizes = np.diff(starts_of_levels(values[:, 0]), append=n)
-    share = float((sizes * (sizes - 1.0)).sum() / (n * (n - 1.0)))
-    if share <= TIED_PAIRS or values.shape[1] == 1:
-        return share, len(sizes)
-    codes = np.zeros(n, dtype=np.int64)
-    for column in values.T:
-        _, inverse = np.unique(column, return_inverse=True)
-        _, codes, sizes = np.unique(
-            codes * n + inverse.reshape(-1), return_inverse=True, return_counts=True
-        )
-        share = float((sizes * (sizes - 1.0)).sum() / (n * (n - 1.0)))
-        if share <= TIED_PAIRS:
-            break
-    return share, len(sizes)

@@ -61,6 +61,7 @@ def split_covariates(
     variables = dict(dataset.variables)
     covariates = variables.pop(name)
     check_rows(len(dataset))
+    _check_no_doubt(covariates)
     _check_repeated(covariates)
     for own, variable in variables.items():
         if own not in skipped:
@@ -110,6 +111,20 @@ def _check_repeated(covariates: Variable) -> None:
                     "with it held fixed.",
                 ],
                 "Pass labels that several rows share, or numbers as numbers.",
+            )
+
+
+def _check_no_doubt(covariates: Variable) -> None:
+    """Refuse strings that may be numbers, as kernels chosen by the kind of data do."""
+    for part in covariates.parts if isinstance(covariates, Mixed) else (covariates,):
+        if isinstance(part, Labels) and part.doubt is not None:
+            raise InputError(
+                [
+                    f"{part.name} of " if part.name != covariates.name else "",
+                    Option("given"),
+                    f" {part.doubt}.",
+                ],
+                "Pass numbers; or, if they are labels after all, a categorical column.",
             )
 
 

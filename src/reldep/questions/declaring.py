@@ -9,6 +9,7 @@ from reldep.data.checks import MEASURES, MISSING, VARIANCES
 from reldep.data.selectors import parse_named, quote_column
 from reldep.exceptions import InputError
 from reldep.questions import SENTENCES
+from reldep.words import in_one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -294,17 +295,6 @@ class Selector:
                 f"names {len(found)} columns", "give one.", argument=option, value=expression
             )
         return found[0]
-
-
-def in_one_line(name: str) -> str:
-    r"""Write a column's name without line breaks, which would break the lines of an answer.
-
-    Examples
-    --------
-    >>> in_one_line("age\n(years)")
-    'age (years)'
-    """
-    return name if name.isprintable() else " ".join(name.split())
 
 
 def many(value: Any) -> Sequence[Any]:

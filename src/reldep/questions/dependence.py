@@ -171,6 +171,7 @@ def influence(
     kernel: Any = "auto",
     variance: str = "jackknife",
     missing: str = "raise",
+    na: Any = (),
     engine: Any = "auto",
     rng: Any = None,
     ids: Any = None,
@@ -204,7 +205,7 @@ def influence(
     (2, 50)
     """
     settings = Settings(
-        kernel=kernel, variance=variance, missing=missing, engine=engine, rng=rng, ids=ids
+        kernel=kernel, variance=variance, missing=missing, na=na, engine=engine, rng=rng, ids=ids
     )
     if not isinstance(variables, Mapping):
         raise InputTypeError(
@@ -223,13 +224,19 @@ def influence(
 
 
 def hsic(
-    x: Any, y: Any, *, kernel: Any = "auto", missing: str = "raise", engine: Any = "auto"
+    x: Any,
+    y: Any,
+    *,
+    kernel: Any = "auto",
+    missing: str = "raise",
+    na: Any = (),
+    engine: Any = "auto",
 ) -> float:
     """Estimate HSIC without bias.
 
     Parameters
     ----------
-    x, y, kernel, missing, engine
+    x, y, kernel, missing, na, engine
         As for :func:`compare`.
 
     Returns
@@ -243,11 +250,17 @@ def hsic(
     >>> round(reldep.hsic([1, 2, 3, 4, 5, 6], [1, 4, 9, 16, 25, 36], kernel="linear"), 4)
     504.2778
     """
-    return _plain(x, y, "hsic", kernel, missing, engine)
+    return _plain(x, y, "hsic", kernel, missing, na, engine)
 
 
 def cka(
-    x: Any, y: Any, *, kernel: Any = "auto", missing: str = "raise", engine: Any = "auto"
+    x: Any,
+    y: Any,
+    *,
+    kernel: Any = "auto",
+    missing: str = "raise",
+    na: Any = (),
+    engine: Any = "auto",
 ) -> float:
     """Estimate the centred kernel alignment, ``HSIC(x,y) / sqrt(HSIC(x,x) HSIC(y,y))``.
 
@@ -255,7 +268,7 @@ def cka(
 
     Parameters
     ----------
-    x, y, kernel, missing, engine
+    x, y, kernel, missing, na, engine
         As for :func:`compare`.
 
     Returns
@@ -263,11 +276,17 @@ def cka(
     float
         1 for identical variables, about 0 for independent ones.
     """
-    return _plain(x, y, "cka", kernel, missing, engine)
+    return _plain(x, y, "cka", kernel, missing, na, engine)
 
 
 def distance_correlation(
-    x: Any, y: Any, *, exponent: float = 1.0, missing: str = "raise", engine: Any = "auto"
+    x: Any,
+    y: Any,
+    *,
+    exponent: float = 1.0,
+    missing: str = "raise",
+    na: Any = (),
+    engine: Any = "auto",
 ) -> float:
     """Estimate the squared distance correlation without bias.
 
@@ -276,7 +295,7 @@ def distance_correlation(
 
     Parameters
     ----------
-    x, y, missing, engine
+    x, y, missing, na, engine
         As for :func:`compare`.
     exponent : float, default 1
         The power of the Euclidean distance, in (0, 2).
@@ -287,15 +306,16 @@ def distance_correlation(
     """
     from reldep.kernels import Distance
 
-    return _plain(x, y, "dcor", Distance(exponent), missing, engine)
+    return _plain(x, y, "dcor", Distance(exponent), missing, na, engine)
 
 
-def _plain(x: Any, y: Any, measure: str, kernel: Any, missing: str, engine: Any) -> float:
+def _plain(x: Any, y: Any, measure: str, kernel: Any, missing: str, na: Any, engine: Any) -> float:
     settings = Settings(
         measure=measure,
         variance="fixed-kernel",
         kernel=kernel,
         missing=missing,
+        na=na,
         engine=engine,
     )
     pair = ("x", "y")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -9,28 +10,34 @@ import numpy as np
 
 from reldep.data.checks import ALTERNATIVES, MISSING, check_choice, check_count
 from reldep.data.dataset import dropped_in_words
-from reldep.data.inspection import value_cautions
-from reldep.data.objects import labels_of, native_name
+from reldep.data.frames import aligned
+from reldep.data.inspection import value_cautions, without_codes
+from reldep.data.objects import native_name, read_labels
+from reldep.data.variables import MISSING_CODE
 from reldep.engine import compute_influence
 from reldep.exceptions import DroppedRowsWarning, InputError, Option, ReldepWarning
 from reldep.kernels.given import FittedPrecomputed
 from reldep.questions.calling import asked
 from reldep.questions.declaring import Choice, Question, Slot
+from reldep.questions.group_cautions import cautions_about_groups, check_groups_vary
 from reldep.questions.settings import Settings
 from reldep.questions.study import Study, display_names, read_study
 from reldep.results.group_comparison import GroupComparison
 from reldep.stats.between_groups import Groups
 from reldep.stats.dependences import Jackknifed
 from reldep.stats.estimation import estimate_dependences
-from reldep.words import listed
+from reldep.words import counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reldep.data.variables import FloatArray, IntArray
+    from reldep.data.variables import FloatArray, IntArray, Labels
+    from reldep.exceptions import DataWarning
     from reldep.stats.jackknife import Jackknife
 
 ROLES = ("x", "y")
+# Names that no variable has, for what is matched with the variables.
+BY, IDS = "\0by", "\0ids"
 TESTS = ("score", "permutation")
 
 # A jackknife of fewer rows says little, and nothing about its own error.
@@ -122,16 +129,20 @@ def groups(
         ids=ids,
     )
     labels = display_names(ROLES, (x, y), names)
-    study = read_study(dict(zip(labels, (x, y), strict=True)), settings, roles=ROLES)
-    study, codes, levels = _grouped(study, by, missing)
+    blocks, found = _matched(dict(zip(labels, (x, y), strict=True)), by, ids)
+    by, ids = blocks.pop(BY), blocks.pop(IDS, None)
+    study = read_study(blocks, replace(settings, ids=ids), roles=ROLES)
+    study = study.with_cautions(found)
+    study, codes, levels = _grouped(study, by)
     _check_alternative(alternative, levels)
     frozen = _frozen(study)
-    rows_of = [np.flatnonzero(codes == g) for g in range(len(levels))]
-    parts = [
-        frozen.part(rows, {name: name for name in labels}).compute([(labels[0], labels[1])])
-        for rows in rows_of
-    ]
-    dependences = tuple(part.dependences for part in parts)
+    own = {name: name for name in labels}
+    studies = {
+        level: frozen.part(np.flatnonzero(codes == g), own) for g, level in enumerate(levels)
+    }
+    check_groups_vary(studies)
+    parts = {level: part.compute([(labels[0], labels[1])]) for level, part in studies.items()}
+    dependences = tuple(part.dependences for part in parts.values())
     joined = Groups.of([_jackknife_of(one) for one in dependences])
     computed = study.compute([(labels[0], labels[1])])
     permuted = None
@@ -139,10 +150,10 @@ def groups(
         permuted = _permuted_pvalue(frozen, labels, codes, alternative, n_permutations)
     return GroupComparison(
         provenance=computed.provenance,
-        warnings=computed.cautions,
+        warnings=(*computed.cautions, *cautions_about_groups(studies, parts, test)),
         x=labels[0],
         y=labels[1],
-        by=native_name(by) or "the labels",
+        by=_name_of_groups(by),
         groups=tuple(levels),
         dependences=dependences,
         differences_found=joined.differences(n_simulations, settings.generator()),
@@ -154,16 +165,33 @@ def groups(
     )
 
 
-def _grouped(study: Study, by: Any, missing: str) -> tuple[Study, IntArray, list[str]]:
+def _matched(
+    blocks: Mapping[str, Any], by: Any, ids: Any
+) -> tuple[dict[str, Any], tuple[DataWarning, ...]]:
+    """Bring the variables, the groups and the names of rows into one order by their index."""
+    # A generator can be gone through only once.
+    groups = by if hasattr(by, "__len__") or not isinstance(by, Iterable) else list(by)
+    beside = {BY: groups} if ids is None else {BY: groups, IDS: ids}
+    return aligned({**blocks, **beside})
+
+
+def _name_of_groups(by: Any) -> str:
+    """Name the groups by their column; without one they are "the labels"."""
+    return native_name(by) or "the labels"
+
+
+def _grouped(study: Study, by: Any) -> tuple[Study, IntArray, list[str]]:
     """Give every row its group, in the order of the labels; check that groups can be compared."""
-    values = by.to_list() if hasattr(by, "to_list") else list(by)
-    dataset = study.dataset
+    dataset, missing = study.dataset, study.settings.missing
+    labels = read_labels(by, "by")
+    gone = without_codes(labels, study.settings.na).missing()
+    labels = replace(labels, codes=np.where(gone, MISSING_CODE, labels.codes))
     n_input = len(dataset) + dataset.n_dropped
-    if len(values) != n_input:
+    if len(labels) != n_input:
         raise InputError(
-            f"by has {len(values)} entries for {n_input} observations", "pass one label per row."
+            f"by has {counted(len(labels), 'entry', 'entries')} for {n_input} observations",
+            "pass one label per row.",
         )
-    labels = labels_of(values, "by")
     codes = labels.codes[dataset.rows.positions]
     if (codes < 0).any():
         if missing == "raise":
@@ -184,21 +212,26 @@ def _grouped(study: Study, by: Any, missing: str) -> tuple[Study, IntArray, list
         codes = codes[kept]
     # Groups that are one and the same, written in two ways, are said.
     named = replace(labels, name=native_name(by) or "by")
-    cautions = (*study.dataset.cautions, *value_cautions({named.name: named}))
-    study = replace(study, dataset=replace(study.dataset, cautions=cautions))
-    return study, *_ordered(codes, labels.categories)
+    study = study.with_cautions(value_cautions({named.name: named}))
+    return study, *_ordered(codes, labels)
 
 
-def _ordered(codes: IntArray, categories: Sequence[Any]) -> tuple[IntArray, list[str]]:
+def _ordered(codes: IntArray, labels: Labels) -> tuple[IntArray, list[str]]:
     """Give the groups numbers in the order of their labels; refuse groups that are too small."""
-    used = np.unique(codes)
-    levels = sorted((categories[code] for code in used), key=_sortable)
+    categories = labels.categories
+    used = [categories[code] for code in np.unique(codes)]
+    key = _sortable if labels.order is None else labels.order.index
+    levels = sorted(used, key=key)
     number = {level: i for i, level in enumerate(levels)}
     codes = np.array([number[categories[code]] for code in codes])
     if len(levels) < 2:
         raise InputError(f"by has a single group, {levels[0]!r}", "there is nothing to compare.")
     sizes = np.bincount(codes)
-    small = [f"{level} ({sizes[i]})" for i, level in enumerate(levels) if sizes[i] < FEWEST_ROWS]
+    small = [
+        f"{_written(level)} ({sizes[i]})"
+        for i, level in enumerate(levels)
+        if sizes[i] < FEWEST_ROWS
+    ]
     if small and len(levels) > len(codes) // FEWEST_ROWS:
         raise InputError(
             f"by has {len(levels)} groups in {len(codes)} rows",
@@ -209,7 +242,14 @@ def _ordered(codes: IntArray, categories: Sequence[Any]) -> tuple[IntArray, list
             f"these groups have fewer than {FEWEST_ROWS} rows: {listed(small)}",
             "join them with others, or leave their rows out.",
         )
-    return codes, [str(level) for level in levels]
+    return codes, [_written(level) for level in levels]
+
+
+def _written(level: Any) -> str:
+    """Write a label: whole numbers without a point, days without an hour."""
+    if isinstance(level, float) and level.is_integer():
+        return f"{level:.0f}"
+    return str(level).removesuffix(" 00:00:00")
 
 
 def _sortable(level: Any) -> tuple[str, Any]:

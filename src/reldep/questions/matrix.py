@@ -12,6 +12,7 @@ from reldep.exceptions import InputError, Option
 from reldep.questions.calling import asked
 from reldep.questions.declaring import Choice, Question, Selector, Slot, merged
 from reldep.questions.dependence import conditional_independence
+from reldep.questions.screen_cautions import cautions_about_pairs
 from reldep.questions.settings import Settings
 from reldep.questions.study import read_study
 from reldep.questions.targets import read_variables
@@ -131,7 +132,7 @@ def matrix(
     pvalues = _independence(study, computed.influence, found)
     return Matrix(
         provenance=computed.provenance,
-        warnings=computed.cautions,
+        warnings=(*computed.cautions, *cautions_about_pairs(study, computed)),
         row_names=tuple(rows),
         column_names=tuple(others),
         dependences=found,
@@ -188,7 +189,12 @@ def _adjusted(pvalues: FloatArray, method: str) -> FloatArray:
 
 
 class _MatrixQuestion(Question):
-    """One set of columns, or two."""
+    """One set of columns, or two; all columns of the file if none is named."""
+
+    def blocks(
+        self, filled: Mapping[str, Any], columns: Selector
+    ) -> dict[str, dict[str, list[str]]]:
+        return super().blocks(_filled(filled), columns)
 
     def arguments(
         self,
@@ -200,8 +206,21 @@ class _MatrixQuestion(Question):
         return [rows, others or None], {}
 
     def written(self, filled: Mapping[str, Any], columns: Selector) -> dict[str, Any]:
-        rows = columns.written(filled.get("variable"), filled.get("variables"))
+        whole = _filled(filled)
+        rows = columns.written(whole.get("variable"), whole.get("variables"))
         return {"variables": rows, "columns": filled.get("columns")}
+
+
+def _filled(filled: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Take every column of the file where no variable is named."""
+    if filled.get("variables") or filled.get("variable"):
+        return filled
+    if filled.get("columns"):
+        raise InputError(
+            [Option("columns"), " is the second of two sets"],
+            ["name the first by ", Option("variables"), "."],
+        )
+    return {**filled, "variables": "*"}
 
 
 QUESTIONS = (
@@ -209,7 +228,12 @@ QUESTIONS = (
         "matrix",
         matrix,
         slots=(
-            Slot("variables", "Each of these columns is a variable.", "each", required=False),
+            Slot(
+                "variables",
+                "Each of these columns is a variable; all columns if left out.",
+                "each",
+                required=False,
+            ),
             Slot(
                 "variable",
                 "A variable of several columns; repeat it.",

@@ -272,7 +272,7 @@ def read_partitioned(
         {name: tuple(block.columns) for name, block in blocks.items()},
         kinds,
         first.where,
-        tuple(settings.na),
+        settings.na,
     )
     pieces = pieces_of(table, settings.engine)
     seed = int(settings.generator().integers(2**62))

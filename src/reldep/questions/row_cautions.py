@@ -72,7 +72,7 @@ class Neighbours:
         columns = {
             name: values
             for name, variable in known.items()
-            if variable is not None and (values := _columns(variable)) is not None
+            if variable is not None and (values := ranked_columns(variable)) is not None
         }
         if len(columns) < len(named):
             return cls(None, True)
@@ -80,7 +80,7 @@ class Neighbours:
         # A dependence is affected where both of its variables are.
         largest = max(min(of[x], of[y]) for x, y in found.pairs)
         beyond = largest > max(ALIKE, ALIKE_DEVIATIONS / np.sqrt(min(n, MOST_ROWS)))
-        return cls(largest, beyond and not _only_sorted(columns))
+        return cls(largest, beyond and not only_sorted(columns))
 
     def cautions(self, psi: FloatArray) -> Iterable[DependentRowsWarning]:
         """Caution if neighbours have a like influence on what is tested too.
@@ -97,21 +97,25 @@ class Neighbours:
         if self.correlation is None:
             bar = max(ALIKE_INFLUENCE, INFLUENCE_DEVIATIONS / np.sqrt(n))
         if harm > bar:
-            shown = harm if self.correlation is None else self.correlation
-            yield DependentRowsWarning(
-                f"rows next to each other are alike (correlation {shown:.2f}). If the rows are "
-                "a series in time, or several belong to one subject, the p-value is too small.",
-                [
-                    "Say so by ",
-                    Option("max_lag", "auto"),
-                    " or ",
-                    Option("clusters"),
-                    "; if the file is only sorted, ignore this.",
-                ],
-            )
+            yield alike_in_words(harm if self.correlation is None else self.correlation)
 
 
-def _columns(variable: Variable) -> FloatArray | None:
+def alike_in_words(correlation: float) -> DependentRowsWarning:
+    """Caution that rows next to each other have this correlation."""
+    return DependentRowsWarning(
+        f"rows next to each other are alike (correlation {correlation:.2f}). If the rows are "
+        "a series in time, or several belong to one subject, the p-value is too small.",
+        [
+            "Say so by ",
+            Option("max_lag", "auto"),
+            " or ",
+            Option("clusters"),
+            "; if the file is only sorted, ignore this.",
+        ],
+    )
+
+
+def ranked_columns(variable: Variable) -> FloatArray | None:
     """Give the ranks of numbers and indicators of labels, centred; None for objects."""
     parts = variable.parts if isinstance(variable, Mixed) else (variable,)
     columns: list[FloatArray] = []
@@ -146,12 +150,18 @@ def neighbour_correlation(columns: FloatArray) -> float:
 
 
 def _mean_correlation(psi: FloatArray) -> float:
-    energy = (psi * psi).sum(axis=1)
-    products = (psi[:, 1:] * psi[:, :-1]).sum(axis=1)
-    return float(np.mean(products[energy > 0] / energy[energy > 0])) if energy.any() else 0.0
+    found = lag_correlations(psi)
+    return float(np.mean(found)) if len(found) else 0.0
 
 
-def _only_sorted(columns: dict[str, FloatArray]) -> bool:
+def lag_correlations(psi: FloatArray) -> FloatArray:
+    """Give the correlation of neighbours in every row that is not 0."""
+    energy = np.einsum("ij,ij->i", psi, psi)
+    products = np.einsum("ij,ij->i", psi[:, 1:], psi[:, :-1])
+    return np.asarray(products[energy > 0] / energy[energy > 0])
+
+
+def only_sorted(columns: dict[str, FloatArray]) -> bool:
     """Tell whether a variable of the question orders the rows and the others have no memory.
 
     Given the variable by which independent rows were sorted, the others wander smoothly with it

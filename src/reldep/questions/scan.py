@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
 
+# The false-discovery rate at which claims are looked at again.
+CLAIMED = 0.05
+
 ADJUSTMENTS_OF_SCANS = ("single-step", "holm")
 
 
@@ -41,6 +44,7 @@ def scan(
     kernel: Any = "auto",
     alternative: str = "greater",
     missing: str = "raise",
+    na: Any = (),
     engine: Any = "auto",
     rng: Any = None,
     names: Sequence[str] | None = None,
@@ -66,7 +70,7 @@ def scan(
         listed. In the second form: one source, as for :func:`compare`.
     first, second : array_like, series, frame, sparse matrix or Precomputed
         The two targets. In the second form `first` is the many targets, and there is no `second`.
-    measure, missing, engine, rng, ids, data, where
+    measure, missing, na, engine, rng, ids, data, where
         As for :func:`compare`. With ``missing="drop"`` every source has its own complete rows.
     kernel : str, Kernel, callable, tuple or mapping, default "auto"
         One for all, a tuple (sources, first, second) or (source, targets), or a mapping by these
@@ -119,7 +123,7 @@ def scan(
     level = check_level("confidence_level", confidence_level)
     check_count("n_simulations", n_simulations, at_least=int(np.ceil(20 / (1.0 - level))))
     settings = Settings(
-        measure=measure, kernel=kernel, missing=missing, engine=engine, rng=rng, ids=ids
+        measure=measure, kernel=kernel, missing=missing, na=na, engine=engine, rng=rng, ids=ids
     )
     asks = _Asked(settings, alternative, adjust, level, n_simulations)
     kept = ScanCheckpoint.of(output, resume)
@@ -167,12 +171,12 @@ def _scan_sources(
     wide = read_wide("sources", sources, fixed, settings, ("first", "second"))
     found = ScanWork(wide, SourceTests, kept, asks.decides(labels)).run()
     log_pvalues = found.tests.log_pvalues(asks.alternative)
-    pvalues = np.exp(log_pvalues)
+    fdr = np.asarray(scipy.stats.false_discovery_control(np.exp(log_pvalues)))
     answer = Scan(
         provenance=found.provenance,
-        warnings=found.cautions,
+        warnings=(*found.cautions, *found.cautions_of_tests(fdr <= CLAIMED)),
         log10_pvalues=log_pvalues / np.log(10.0),
-        fdr=np.asarray(scipy.stats.false_discovery_control(pvalues)),
+        fdr=fdr,
         adjusted_pvalues=found.tests.adjusted_pvalues(
             asks.alternative, asks.adjust, asks.n_simulations, settings.generator()
         ),
@@ -210,11 +214,12 @@ def _scan_targets(
     found = ScanWork(wide, TargetTests, kept, asks.decides([label])).run()
     log_pvalues = found.tests.log_pvalues()
     pvalues = np.exp(log_pvalues)
+    fdr = np.asarray(scipy.stats.false_discovery_control(pvalues))
     answer = TargetScan(
         provenance=found.provenance,
-        warnings=found.cautions,
+        warnings=(*found.cautions, *found.cautions_of_tests(fdr <= CLAIMED)),
         log10_pvalues=log_pvalues / np.log(10.0),
-        fdr=np.asarray(scipy.stats.false_discovery_control(pvalues)),
+        fdr=fdr,
         adjusted_pvalues=holm(pvalues),
         adjust="holm",
         skipped=found.skipped_names,

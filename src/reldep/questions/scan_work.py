@@ -13,8 +13,10 @@ from reldep.engine.batches import make_batches
 from reldep.engine.threads import progress_bar
 from reldep.exceptions import DataWarning, InputError, Option
 from reldep.kernels.radial import FittedRadial
-from reldep.questions.cautions import small_sample_cautions, ties
+from reldep.questions.cautions import small_sample_cautions
+from reldep.questions.screen_cautions import cautions_about_screen
 from reldep.questions.source_notes import doubts_in_words
+from reldep.questions.tie_cautions import ties
 from reldep.results.provenance import Provenance
 from reldep.stats.covariance import INDEPENDENT_ROWS
 from reldep.stats.scanning import batch_jackknife, has_energy
@@ -23,6 +25,7 @@ from reldep.words import listed
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from reldep.data.variables import BoolArray
     from reldep.engine.batches import Batches, EngineBatches
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel
@@ -282,7 +285,7 @@ class ScanWork:
         """What to beware of."""
         wide = self.wide
         found: list[ReldepWarning] = [*small_sample_cautions(len(wide)), *wide.cautions]
-        found += wide.study.dataset.cautions
+        found += (*wide.study.dataset.cautions, *self.survey.cautions)
         for name, fitted in zip(wide.fixed_names, self.fixed, strict=True):
             found += fitted.cautions
             variable = wide.study.dataset.variables[name]
@@ -304,6 +307,12 @@ class ScanWork:
                 )
             )
         return tuple(found)
+
+    def cautions_of_tests(self, claimed: BoolArray) -> tuple[ReldepWarning, ...]:
+        """Say what to beware of once it is known which variables are claimed."""
+        known = self.wide.study.dataset
+        fixed = {name: known.variables[name] for name in self.wide.fixed_names}
+        return cautions_about_screen(fixed, self.names, self.tests.deviations, claimed, known.rows)
 
     def _interrupted(self) -> DataWarning:
         text = (

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.data.checks import MEASURES, MISSING, VARIANCES, check_choice
+from reldep.data.options import codes_for_missing
 from reldep.exceptions import InputError, Option
 from reldep.stats.measures import SECOND_ORDER
 
@@ -46,6 +47,7 @@ class Settings:
         check_choice("measure", self.measure, MEASURES)
         check_choice("variance", self.variance, VARIANCES)
         check_choice("missing", self.missing, MISSING)
+        object.__setattr__(self, "na", codes_for_missing(self.na))
         if self.clusters is not None and self.max_lag is not None:
             raise InputError(
                 [Option("clusters"), " and ", Option("max_lag"), " are both given"],

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.data.frames import aligned, column_names, frame_library, index_rows
+from reldep.data.inspection import without_codes
 from reldep.data.objects import read_variable
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse
 from reldep.data.wide import HeldColumns, TableColumns
 from reldep.exceptions import InputError
 from reldep.kernels.resolve import as_kernel, assign
-from reldep.questions.source_notes import Copies, Doubts, Gaps
+from reldep.questions.source_notes import Copies, Doubts, Gaps, Remarks
 from reldep.questions.study import Study, read_study
 from reldep.questions.targets import read_variables
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from reldep.questions.settings import Settings
 
 CONSTANT = "constant"
+LONE = "all observations but one are the same"
 TOO_FEW = "fewer than 6 complete observations"
 
 # The jackknife leaves out one row at a time, and an HSIC needs 4.
@@ -76,11 +78,14 @@ class Survey:
         The same for the same data and kernels only.
     doubts : dict of str to list of int
         Variables that a reader should look at, by what is to be said of them.
+    cautions : tuple of ReldepWarning
+        About all of them.
     """
 
     skipped: dict[int, str]
     digest: str
     doubts: dict[str, list[int]]
+    cautions: tuple[ReldepWarning, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +126,8 @@ class WideStudy:
 
     def read(self, start: int, stop: int) -> list[Variable]:
         """Give some of the many, without the rows in which a fixed variable is incomplete."""
-        variables = self.columns.read(start, stop)
+        na = self.study.settings.na
+        variables = [without_codes(variable, na) for variable in self.columns.read(start, stop)]
         if not self.study.dataset.n_dropped:
             return variables
         positions = self.study.dataset.rows.positions
@@ -173,7 +179,7 @@ class WideStudy:
         """Look at all variables once: refuse what cannot be, note what must be skipped."""
         skipped: dict[int, str] = {}
         digest = hashlib.blake2b(digest_size=16)
-        gaps, copies, doubts = Gaps(self), Copies(self), Doubts(self)
+        gaps, copies, doubts, remarks = Gaps(self), Copies(self), Doubts(self), Remarks(self)
         for variable in copies.fixed.values():
             _add_to(digest, variable)
         for i, variable in self._all():
@@ -181,6 +187,7 @@ class WideStudy:
             gaps.look(i, variable, missing)
             copies.look(i, variable)
             doubts.look(i, variable)
+            remarks.look(i, variable)
             _add_to(digest, variable)
             digest.update(ADDRESS.sub("", repr(self.kernel(i, variable))).encode())
             kept = variable.take(np.flatnonzero(~missing)) if missing.any() else variable
@@ -188,9 +195,12 @@ class WideStudy:
                 skipped[i] = TOO_FEW
             elif kept.is_constant():
                 skipped[i] = CONSTANT
+            elif kept.lone() is not None:
+                skipped[i] = LONE
         gaps.check()
         copies.check()
-        return Survey(skipped, digest.hexdigest(), doubts.found)
+        said = (*gaps.in_words(), *remarks.in_words())
+        return Survey(skipped, digest.hexdigest(), doubts.found, said)
 
     def _all(self) -> Iterator[tuple[int, Variable]]:
         for start in range(0, len(self.names), SURVEYED):

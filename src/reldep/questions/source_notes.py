@@ -4,21 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from reldep.data.variables import Labels, Numeric
-from reldep.exceptions import CopyWarning, InputError, Option, TiesWarning
+from reldep.data.copies import Levels
+from reldep.data.inspection import has_codes_at_ends, suspected_codes, value_cautions
+from reldep.data.variables import Numeric
+from reldep.exceptions import (
+    CopyWarning,
+    DataWarning,
+    DroppedRowsWarning,
+    InputError,
+    Option,
+    TiesWarning,
+)
 from reldep.kernels.given import Precomputed
-from reldep.questions.cautions import TIED_PAIRS
 from reldep.questions.targets import same_values
+from reldep.questions.tie_cautions import TIED_PAIRS
 from reldep.words import listed, percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reldep.data.variables import IntArray, Variable
+    from reldep.data.variables import Variable
     from reldep.exceptions import ReldepWarning
     from reldep.questions.source_columns import WideStudy
+
+# Different things that were understood about single variables are said up to so many.
+MOST_SAID = 5
 
 TIED = "many equal values"
 COPY = "determines {name}"
@@ -31,12 +41,14 @@ class Gaps:
         self._wide = wide
         self._count = 0
         self._example = ""
+        self._fewest = len(wide)
 
     def look(self, i: int, variable: Variable, missing: Any) -> None:
         """Note the variable if it has gaps."""
         if not missing.any():
             return
         self._count += 1
+        self._fewest = min(self._fewest, len(missing) - int(missing.sum()))
         if self._count == 1:
             words = variable.describe_missing(self._wide.study.dataset.rows)
             self._example = f"{self._wide.names[i]} ({words})"
@@ -53,6 +65,19 @@ class Gaps:
                 Option("missing", "drop"),
                 " to leave out, for each of them, the observations that it does not have.",
             ],
+        )
+
+    def in_words(self) -> tuple[ReldepWarning, ...]:
+        """Say that variables are tested on the observations that they have."""
+        if not self._count:
+            return ()
+        names, role = self._wide.names, self._wide.role
+        return (
+            DroppedRowsWarning(
+                f"{self._count:,} of {len(names):,} {role} have missing values, such as "
+                f"{self._example}. Each is tested on the observations that it has, "
+                f"{self._fewest} to {len(self._wide)} of them."
+            ),
         )
 
 
@@ -106,13 +131,13 @@ class Doubts:
         self.found: dict[str, list[int]] = {}
         self._marks: dict[bytes, str] = {}
         for name in wide.fixed_names:
-            seen = _Values.of(wide.study.dataset.variables[name])
+            seen = Levels.of(wide.study.dataset.variables[name])
             if seen is not None and not isinstance(wide.study.kernels[name], Precomputed):
                 self._marks |= dict.fromkeys(seen.marks(), name)
 
     def look(self, i: int, variable: Variable) -> None:
         """Note what is to be said of a variable."""
-        seen = _Values.of(variable)
+        seen = Levels.of(variable)
         if seen is None:
             return
         if isinstance(variable, Numeric) and seen.n_distinct > 2 and seen.tied > TIED_PAIRS:
@@ -122,45 +147,51 @@ class Doubts:
             self.found.setdefault(COPY.format(name=name), []).append(i)
 
 
-class _Values:
-    """The different values of one column, as numbers in their order."""
+class Remarks:
+    """What was understood about single variables, or looks odd in them, said once for all."""
 
-    def __init__(self, codes: IntArray, sizes: IntArray) -> None:
-        self.codes, self.sizes = codes, sizes
+    def __init__(self, wide: WideStudy) -> None:
+        self._wide = wide
+        self._codes: dict[float, list[str]] = {}
+        self._said: dict[str, list[str]] = {}
 
-    @classmethod
-    def of(cls, variable: Variable) -> _Values | None:
-        """Give numbers to the values; None where there is not one column of them."""
-        if isinstance(variable, Labels):
-            column: Any = variable.codes
-        elif isinstance(variable, Numeric) and variable.values.shape[1] == 1:
-            column = variable.values[:, 0]
-        else:
-            return None
-        _, codes, sizes = np.unique(column, return_inverse=True, return_counts=True)
-        return cls(codes.reshape(-1).astype(np.int64), sizes)
+    def look(self, i: int, variable: Variable) -> None:
+        """Note codes for missing values, and what reading the variable had to say."""
+        name = self._wide.names[i]
+        if isinstance(variable, Numeric):
+            for column in variable.values.T:
+                for code, _ in suspected_codes(column) if has_codes_at_ends(column) else ():
+                    self._codes.setdefault(code, []).append(name)
+        about = (
+            variable.cautions
+            if isinstance(variable, Numeric)
+            else (*variable.cautions, *value_cautions({name: variable}))
+        )
+        for caution in about:
+            text = str(caution).removeprefix(f"{name}: ").removeprefix(f"{name} ")
+            self._said.setdefault(text, []).append(name)
 
-    @property
-    def n_distinct(self) -> int:
-        """How many different values there are."""
-        return len(self.sizes)
+    def in_words(self) -> tuple[ReldepWarning, ...]:
+        """Say every remark once, with how many variables it is about."""
+        found = [
+            DataWarning(
+                f"{code:.15g} in {self._counted(names)} lies apart from all other values.",
+                ["If it stands for a missing value, pass ", Option("na", f"{code:.15g}"), "."],
+            )
+            for code, names in self._codes.items()
+        ]
+        said = list(self._said.items())
+        found += [
+            DataWarning(f"{self._counted(names)}: {text}") for text, names in said[:MOST_SAID]
+        ]
+        rest = sum(len(names) for _, names in said[MOST_SAID:])
+        if rest:
+            found.append(DataWarning(f"{rest:,} more {self._wide.role} have remarks of their own."))
+        return tuple(found)
 
-    @property
-    def tied(self) -> float:
-        """The share of pairs of observations with equal values."""
-        n = len(self.codes)
-        return float((self.sizes * (self.sizes - 1.0)).sum() / (n * (n - 1.0)))
-
-    def marks(self) -> list[bytes]:
-        """Give what columns have in common that are functions of each other.
-
-        Few different values may be renamed in any way; many must rise or fall together, for any
-        two columns without ties are functions of each other.
-        """
-        if self.n_distinct > len(self.codes) / 2:
-            return [self.codes.tobytes(), (self.n_distinct - 1 - self.codes).tobytes()]
-        _, first = np.unique(self.codes, return_index=True)
-        return [np.argsort(np.argsort(first))[self.codes].tobytes()]
+    def _counted(self, names: Sequence[str]) -> str:
+        wide = self._wide
+        return f"{len(names):,} of {len(wide.names):,} {wide.role} ({listed(names, 5)})"
 
 
 def doubts_in_words(

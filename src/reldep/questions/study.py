@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reldep.data.copies import (
+    check_values_outside,
+    functions_of_each_other,
+    near_copies,
+    shared_columns,
+)
 from reldep.data.dataset import Dataset, read_clusterings, read_dataset
-from reldep.data.inspection import check_values_outside, near_copies
 from reldep.data.objects import native_name
 from reldep.data.partitions import PiecesOf
 from reldep.engine import Influence, Pair, Plan, compute_influence, plan
@@ -17,10 +22,11 @@ from reldep.engine.feature_residuals import FeatureResiduals
 from reldep.engine.influence import make_job
 from reldep.engine.permuted import shuffled_hsics
 from reldep.engine.residuals import Residuals
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import CopyWarning, InputError, Option
 from reldep.kernels.given import Precomputed
 from reldep.kernels.resolve import as_kernel, assign
 from reldep.questions.cautions import (
+    NEARLY_COPIED,
     cautions_of_data,
     cautions_of_texts,
     small_sample_cautions,
@@ -36,14 +42,19 @@ from reldep.questions.row_cautions import Neighbours, cautions_about_rows
 from reldep.results.provenance import Provenance
 from reldep.stats.covariance import RowDependence
 from reldep.stats.estimation import estimate_dependences
-from reldep.stats.measures import FOLLOWS_BANDWIDTHS, TAKES_SECOND_OFF, pairs_needed
+from reldep.stats.measures import (
+    FOLLOWS_BANDWIDTHS,
+    NORMALISED,
+    TAKES_SECOND_OFF,
+    pairs_needed,
+)
 from reldep.stats.screening import pairs_to_screen
 from reldep.stats.second_order import pairs_of_second_component
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reldep.data.variables import FloatArray, IntArray
+    from reldep.data.variables import FloatArray, IntArray, Variable
     from reldep.engine.covariates import Covariates
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel, Kernel
@@ -51,7 +62,7 @@ if TYPE_CHECKING:
     from reldep.stats.dependences import Dependences
 
 # What has no effect any more once A is computed, with the default that says "not given".
-DECIDED = {"kernel": "auto", "missing": "raise", "engine": "auto", "ids": None}
+DECIDED = {"kernel": "auto", "missing": "raise", "na": (), "engine": "auto", "ids": None}
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,14 +114,16 @@ class Study:
         """What the covariates leave of every variable; None without covariates."""
         if self.covariates is None:
             return None
-        # Of a kernel matrix that was passed in there are no values, only the numbers of its rows.
-        variables = {
+        kind = Residuals if self.covariates.whole else FeatureResiduals
+        return kind.of(self.fitted, self.covariates, self._with_values())
+
+    def _with_values(self) -> dict[str, Variable]:
+        """Leave out kernel matrices that were passed in: of them only row numbers are known."""
+        return {
             name: variable
             for name, variable in self.dataset.variables.items()
             if not isinstance(self.kernels[name], Precomputed)
         }
-        kind = Residuals if self.covariates.whole else FeatureResiduals
-        return kind.of(self.fitted, self.covariates, variables)
 
     @property
     def rows(self) -> RowDependence:
@@ -193,9 +206,34 @@ class Study:
             *cautions_about_rows(self.dataset),
             *cautions_of_texts(self.kernels, self.dataset),
             *covariate_cautions(influence.conditioning, len(self.dataset)),
+            *self._copies(dependences),
         )
         neighbours = Neighbours.of(self.dataset, dependences)
         return Computed(influence, dependences, provenance, cautions, neighbours)
+
+    def with_cautions(self, cautions: Sequence[ReldepWarning]) -> Study:
+        """Add what was noticed about the data."""
+        if not cautions:
+            return self
+        known = (*self.dataset.cautions, *cautions)
+        return replace(self, dataset=replace(self.dataset, cautions=known))
+
+    def _copies(self, found: Dependences) -> tuple[ReldepWarning, ...]:
+        """Notice pairs that depend by construction, unless this was said when they were read."""
+        if any(isinstance(one, CopyWarning) for one in self.dataset.cautions):
+            return ()
+        variables = self._with_values()
+        # Those that are nearly copies as they stand have a caution of their own.
+        near = (
+            found.values > NEARLY_COPIED
+            if found.measure in NORMALISED
+            else [False] * len(found.pairs)
+        )
+        apart = [pair for pair, close in zip(found.pairs, near, strict=True) if not close]
+        return (
+            *shared_columns(variables, found.pairs),
+            *functions_of_each_other(variables, apart),
+        )
 
     def plan(self, pairs: Sequence[Pair]) -> Plan:
         """Say how A would be computed, without computing it."""
@@ -288,6 +326,7 @@ def read_study(
         missing=settings.missing,
         clusters=settings.clusters,
         ids=settings.ids,
+        na=settings.na,
     )
     settings.check_lag(len(dataset))
     settings.check_crossed(dataset.second_clusters)
@@ -311,11 +350,7 @@ def source_apart(study: Study, source: str, targets: Sequence[str]) -> Study:
     """Refuse targets that hold the source, and caution about those that determine it."""
     variables = study.dataset.variables
     check_values_outside(variables, source, targets)
-    notes = near_copies(variables, source, targets)
-    if not notes:
-        return study
-    cautions = (*study.dataset.cautions, *notes)
-    return replace(study, dataset=replace(study.dataset, cautions=cautions))
+    return study.with_cautions(near_copies(variables, source, targets))
 
 
 def reuse_influence(influence: Influence, pairs: Sequence[Pair], settings: Settings) -> Computed:

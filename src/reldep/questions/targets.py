@@ -11,6 +11,7 @@ from reldep.data.checks import check_names_known
 from reldep.data.objects import frame_library, native_name
 from reldep.data.variables import Labels, Numeric, Variable
 from reldep.exceptions import InputError, InputTypeError
+from reldep.words import in_one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +47,9 @@ def read_variables(argument: str, data: Any, *, at_least: int = 0) -> dict[str, 
             "pass a mapping of names to data, a data frame or a two-dimensional array, whose "
             f"columns are the {argument}.",
         )
-    names = [str(name) for name, _ in blocks]
+    names = [in_one_line(str(name)) for name, _ in blocks]
+    if "" in names:
+        raise InputError(f"{argument} has a variable without a name", "give it one.")
     repeated = [name for name in dict.fromkeys(names) if names.count(name) > 1]
     if repeated:
         raise InputError(

@@ -2,7 +2,7 @@
 
 from reldep.results.bandwidth_curve import Sensitivity
 from reldep.results.comparison import Comparison, Contrast
-from reldep.results.dependence_matrix import Matrix, Tree
+from reldep.results.dependence_matrix import Matrix, PairComparison, Tree
 from reldep.results.group_comparison import GroupComparison
 from reldep.results.one_dependence import Dependence
 from reldep.results.provenance import Provenance
@@ -14,6 +14,7 @@ __all__ = [
     "Dependence",
     "GroupComparison",
     "Matrix",
+    "PairComparison",
     "Provenance",
     "Ranking",
     "Sensitivity",

@@ -146,7 +146,7 @@ class Comparison(Contrast):
         return (
             f"Undecided at the {percent(alpha)} level whether {self.source} depends "
             f"{DIRECTIONS[self.alternative]} {self.first} than on {self.second}{self._given()}: "
-            f"{self._sizes()} ({evidence}). The interval holds what the data allow."
+            f"{self._sizes(ratio=False)} ({evidence}). The interval holds what the data allow."
         )
 
     def _finding(self) -> str:
@@ -158,14 +158,17 @@ class Comparison(Contrast):
             stronger, weaker = weaker, stronger
         return f"more on {stronger} than on {weaker}{self._given()}"
 
-    def _sizes(self) -> str:
-        """Set the two dependences beside each other, with their ratio where it has a meaning."""
+    def _sizes(self, *, ratio: bool = True) -> str:
+        """Set the two dependences beside each other, with their ratio where it has a meaning.
+
+        Where the question is undecided a ratio would read like a finding.
+        """
         first, second = (float(value) for value in self.estimates)
         measure = MEASURE_NAMES[self.measure]
         sizes = f"{measure} {number(first, 3)} against {number(second, 3)}"
         larger, smaller = max(first, second), min(first, second)
         # A ratio near 1 says nothing, one beyond 100 divides by noise.
-        if smaller > 0 and 1.1 <= larger / smaller < 100:
+        if ratio and smaller > 0 and 1.1 <= larger / smaller < 100:
             sizes += f", {larger / smaller:.2g} times as strong"
         return sizes
 

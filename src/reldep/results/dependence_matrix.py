@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from reldep.results.answer import Answer
 from reldep.results.comparison import Contrast
 from reldep.results.description import Picture, rendered
 from reldep.stats import trees
-from reldep.stats.estimation import estimate_dependences
 from reldep.words import MEASURE_NAMES, interval_text, listed, number, percent
 
 if TYPE_CHECKING:
@@ -24,6 +23,12 @@ if TYPE_CHECKING:
     from reldep.engine.terms import Pair
     from reldep.stats.dependences import Dependences
     from reldep.stats.testing import Intervals
+
+
+ADJUSTMENTS_IN_WORDS = {
+    "holm": "Holm's procedure",
+    "bh": "Benjamini and Hochberg's procedure",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -132,8 +137,12 @@ class Matrix(Answer):
         """Tell which dependences are beyond chance, adjusted for their number."""
         return np.asarray(self.adjusted_pvalues < alpha)
 
-    def compare(self, first: Pair, second: Pair, *, alternative: str = "two-sided") -> Contrast:
+    def compare(
+        self, first: Pair, second: Pair, *, alternative: str = "two-sided"
+    ) -> PairComparison:
         """Test whether one dependence is stronger than another, from the same A.
+
+        The p-value holds for two pairs that were chosen before the matrix was seen.
 
         Parameters
         ----------
@@ -143,34 +152,41 @@ class Matrix(Answer):
 
         Returns
         -------
-        Contrast
+        PairComparison
             Of the dependence of `first` minus that of `second`.
         """
         check_choice("alternative", alternative, ALTERNATIVES)
-        pairs = [self._known(pair) for pair in (first, second)]
-        if canonical(pairs[0]) == canonical(pairs[1]):
-            raise InputError(f"{pairs[0]} is compared with itself", "name two different pairs.")
-        rows = self.provenance.dependence
-        found = estimate_dependences(self.influence, pairs, self.measure, self.variance, rows)
+        places = [self._place(pair) for pair in (first, second)]
+        if places[0] == places[1]:
+            raise InputError(
+                f"{self.pairs[places[0]]} is compared with itself", "name two different pairs."
+            )
+        found = self.dependences.only(places)
         weights = np.array([1.0, -1.0])
-        return Contrast(
-            provenance=self.provenance,
-            warnings=(),
+        named = dict.fromkeys(name for pair in found.pairs for name in pair)
+        kernels = {name: self.provenance.kernels[name] for name in named}
+        return PairComparison(
+            provenance=replace(self.provenance, kernels=kernels),
+            warnings=self.warnings,
             dependences=found,
             weights=weights,
             tested=found.test(weights),
             alternative=alternative,
             influence=self.influence,
+            n_pairs=len(self.pairs),
         )
 
-    def _known(self, pair: Any) -> Pair:
-        known = {canonical(one): one for one in self.pairs}
-        if not isinstance(pair, tuple) or len(pair) != 2 or canonical(pair) not in known:
-            raise InputError(
-                f"{pair!r} is not a pair of this matrix",
-                f"pass two of its variables, such as {self.pairs[0]}.",
-            )
-        return known[canonical(pair)]
+    def _place(self, pair: Any) -> int:
+        """Find the cell of a pair, whichever of its variables is named first."""
+        known = {canonical(one): i for i, one in enumerate(self.pairs)}
+        if isinstance(pair, (tuple, list)) and len(pair) == 2:
+            place = known.get(canonical((str(pair[0]), str(pair[1]))))
+            if place is not None:
+                return place
+        raise InputError(
+            f"{pair!r} is not a pair of this matrix",
+            f"pass two of its variables, such as {self.pairs[0]}.",
+        )
 
     def tree(self, *, n_draws: int = 2000) -> Tree:
         """Group the variables by average linkage, with the confidence of every group.
@@ -210,10 +226,11 @@ class Matrix(Answer):
         x, y = self.pairs[top]
         interval = interval_text(float(low[top]), float(high[top]))
         return (
-            f"{shown} of {len(self.pairs)} pairs depend on each other{self._given()} (p-values "
-            f"adjusted by {self.adjust}, {percent(alpha)} level). The strongest estimate is that "
-            f"of {x} and {y}: {MEASURE_NAMES[self.measure]} {number(float(self.estimates[top]))}, "
-            f"simultaneous {percent(1 - alpha)} interval {interval}."
+            f"{shown:,} of {len(self.pairs):,} pairs depend on each other{self._given()} (p-values "
+            f"adjusted by {ADJUSTMENTS_IN_WORDS[self.adjust]}, {percent(alpha)} level). The "
+            f"strongest estimate is that of {x} and {y}: {MEASURE_NAMES[self.measure]} "
+            f"{number(float(self.estimates[top]))}, simultaneous {percent(1 - alpha)} interval "
+            f"{interval}."
         )
 
     def summary(self, alpha: float = 0.05) -> str:
@@ -223,7 +240,7 @@ class Matrix(Answer):
         top = {name: [column[i] for i in order] for name, column in columns.items()}
         more = len(self.pairs) - len(order)
         lines = [self.sentence(alpha), "", self._text_table(top)]
-        lines += [f"and {more} weaker pairs; to_frame() has all."] * bool(more)
+        lines += [f"and {more:,} weaker pairs; to_frame() and --csv give all."] * bool(more)
         lines += ["", *self.footnotes()]
         lines += [f"Caution: {caution}" for caution in self.warnings]
         return "\n".join(lines)
@@ -250,7 +267,7 @@ class Matrix(Answer):
         """Say what the table shows."""
         return (
             f"Every pair with its {percent(1 - alpha)} interval, all of which hold at once, and "
-            f"the p-value of independence, adjusted by {self.adjust}."
+            f"the p-value of independence, adjusted by {ADJUSTMENTS_IN_WORDS[self.adjust]}."
         )
 
     def settings(self) -> dict[str, str]:
@@ -309,6 +326,55 @@ class Matrix(Answer):
             f"Matrix({len(self.row_names)} × {len(self.column_names)}, {len(self.pairs)} pairs, "
             f"n_observations={self.n_observations})"
         )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PairComparison(Contrast):
+    """The answer of :meth:`Matrix.compare`: is one pair closer than another?
+
+    Attributes
+    ----------
+    n_pairs : int
+        The pairs of the matrix, from which two were chosen.
+    """
+
+    n_pairs: int
+
+    def question(self) -> str:
+        """Ask which pair depends more on each other."""
+        return f"Do {self._claim(self.alternative)}?"
+
+    def sentence(self, alpha: float = 0.05) -> str:
+        """Say which pair depends more on each other."""
+        measure = MEASURE_NAMES[self.measure]
+        first, second = (number(float(value), 3) for value in self.estimates)
+        evidence = (
+            f"{measure} {first} against {second} (difference of {measure} {self.evidence(alpha)})."
+        )
+        found = self._claim("greater" if self.estimate > 0 else "less", "significantly ")
+        if self.pvalue < alpha:
+            return f"{found}: {evidence}{self._reconciled(alpha)}"
+        if self._points_the_other_way(alpha):
+            return f"No, it points the other way: {found}: {evidence}"
+        asked = self._claim(self.alternative)
+        return f"Undecided at the {percent(alpha)} level whether {asked}: {evidence}"
+
+    def _claim(self, direction: str, how: str = "") -> str:
+        first, second = (f"{x} and {y}" for x, y in self.pairs)
+        word = {"greater": "more", "less": "less"}.get(direction, "more or less")
+        return f"{first} depend {how}{word} on each other than {second}{self._given()}"
+
+    def estimate_name(self) -> str:
+        """Say what the estimate is."""
+        return "difference"
+
+    def footnotes(self) -> list[str]:
+        """Say below the table how the numbers were computed, and what the p-value is for."""
+        return [
+            "The p-value is that of two pairs chosen beforehand. If they were picked after looking "
+            f"at all {self.n_pairs:,} pairs of the matrix it is too small.",
+            *super().footnotes(),
+        ]
 
 
 @dataclass(frozen=True, eq=False)

@@ -179,10 +179,25 @@ class GroupComparison(Answer):
                 f"in {weaker} ({evidence})."
             )
         word = {"greater": "more", "less": "less"}.get(self.alternative, "differently")
+        if self._points_the_other_way(alpha):
+            other = {"more": "less", "less": "more"}[word]
+            return (
+                f"No, it points the other way: {self.x} and {self.y} do not depend {word} on each "
+                f"other in {first}, they depend {other} than in {second} ({evidence}). For a "
+                "p-value of this direction ask the two-sided question."
+            )
         return (
             f"Undecided at the {percent(alpha)} level whether {self.x} and {self.y} depend {word} "
             f"on each other in {first} than in {second} ({evidence})."
         )
+
+    def _points_the_other_way(self, alpha: float) -> bool:
+        """Tell whether a one-sided question has the opposite answer."""
+        opposite = {"greater": "less", "less": "greater"}.get(self.alternative)
+        if opposite is None:
+            return False
+        df = float(self.differences_found.df[0])
+        return student.pvalue(self.statistic, df, opposite) < alpha
 
     def key_numbers(self, alpha: float = 0.05) -> dict[str, str]:
         """Give the number of groups and the p-value."""

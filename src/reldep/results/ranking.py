@@ -186,8 +186,8 @@ class Ranking(Answer):
             )
         return (
             f"{self.source} may depend most on any of {len(best)} of {len(self.targets)} targets "
-            f"at the {percent(level)} level{self._given()}: {listed(best)}. The strongest estimate "
-            f"is {self.targets[top]} ({evidence})."
+            f"with {percent(level)} confidence{self._given()}: {listed(best)}. The strongest "
+            f"estimate is {self.targets[top]} ({evidence})."
         )
 
     def summary(self, alpha: float | None = None) -> str:

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from reldep.stats.scanning import SourceTests, TargetTests
 
 CLAIMS = {
-    "greater": "depend more on {first} than on {second}",
-    "less": "depend less on {first} than on {second}",
-    "two-sided": "do not depend equally on {first} and {second}",
+    "greater": "{depend} more on {first} than on {second}",
+    "less": "{depend} less on {first} than on {second}",
+    "two-sided": "{do} not depend equally on {first} and {second}",
 }
 ADJUSTMENTS_IN_WORDS = {
     "single-step": "the largest statistic of all under their joint law",
@@ -88,8 +88,14 @@ class Scan(Screen):
     def sentence(self, alpha: float = 0.05) -> str:
         """Say how many sources the claim holds for, and for which most clearly."""
         claimed = self.is_discovery(alpha)
-        claim = CLAIMS[self.alternative].format(first=self.first, second=self.second)
         top = [self.sources[i] for i in self._strongest() if claimed[i]]
+        one = len(top) == 1
+        claim = CLAIMS[self.alternative].format(
+            first=self.first,
+            second=self.second,
+            depend="depends" if one else "depend",
+            do="does" if one else "do",
+        )
         named = f" The clearest: {listed(top, 5)}." if top else ""
         sides = ""
         if self.alternative == "two-sided" and top:
@@ -97,8 +103,8 @@ class Scan(Screen):
             sides = f": {more:,} more on {self.first}, {len(top) - more:,} more on {self.second}"
         return (
             f"{len(top):,} of {len(self.sources):,} sources {claim} at a false-discovery rate of "
-            f"{percent(alpha)}{sides}; {int(self.is_shown(alpha).sum()):,} if no false claim at "
-            f"all is accepted ({percent(alpha)} level).{named}"
+            f"{percent(alpha)}{sides}; {int(self.is_shown(alpha).sum()):,} if "
+            f"any false claim is to have a chance of at most {percent(alpha)}.{named}"
         )
 
     def footnotes(self) -> list[str]:

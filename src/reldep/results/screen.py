@@ -99,7 +99,7 @@ class Screen(Answer):
         top = {name: [column[i] for i in order] for name, column in columns.items()}
         more = len(self.fdr) - len(order)
         lines = [self.sentence(alpha), "", self._text_table(top)]
-        lines += [f"and {more:,} with less evidence; to_frame() has all."] * bool(more)
+        lines += [f"and {more:,} with less evidence; to_frame() and --csv give all."] * bool(more)
         lines += ["", *self.footnotes()]
         lines += [f"Caution: {caution}" for caution in self.warnings]
         return "\n".join(lines)
@@ -119,7 +119,9 @@ class Screen(Answer):
             f"At a false-discovery rate of {percent(alpha)}": (
                 f"{int(self.is_discovery(alpha).sum()):,}"
             ),
-            "Without any false claim": f"{int(self.is_shown(alpha).sum()):,}",
+            f"At a {percent(alpha)} chance of any false claim": (
+                f"{int(self.is_shown(alpha).sum()):,}"
+            ),
             "Skipped": f"{len(self.skipped):,}",
         }
 

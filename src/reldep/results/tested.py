@@ -31,6 +31,9 @@ TOP = 5
 # Below so many observations levels and intervals are approximate.
 FEWEST_PLANNED = 30
 
+# A plan for more observations than this says that there is hardly any effect.
+MOST_PLANNED = 1_000_000
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Result(Answer):
@@ -153,6 +156,11 @@ class Result(Answer):
             plain = self.sample_size(power, alpha=alpha)
         except InputError:
             return "The estimate does not point towards the alternative: no sample is large enough."
+        if plain > MOST_PLANNED:
+            return (
+                f"A next study would need more than {MOST_PLANNED:,} observations for a power of "
+                f"{percent(power)}: what was estimated is next to no effect."
+            )
         start = f"A next study needs about {plain:,} observations for a power of {percent(power)}"
         try:
             careful = self.sample_size(power, alpha=alpha, careful=True)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -129,6 +129,21 @@ class Dependences(ABC):
             )
         return test
 
+    def only(self, which: Sequence[int]) -> Self:
+        """Keep some of the dependences, with the errors that they have among all."""
+        kept = list(which)
+        return replace(
+            self,
+            pairs=tuple(self.pairs[i] for i in kept),
+            values=self.values[kept],
+            psi=self.psi[kept],
+            **self._only(kept),
+        )
+
+    def _only(self, kept: list[int]) -> dict[str, Any]:  # noqa: ARG002
+        """Give what stands behind some of the dependences."""
+        return {}
+
     def without(self, rows: IntArray) -> FloatArray | None:  # noqa: ARG002
         """Give all values without some rows, where that is known exactly."""
         return None
@@ -165,6 +180,9 @@ class PlugIn(Dependences):
     """
 
     second: FloatArray | None
+
+    def _only(self, kept: list[int]) -> dict[str, Any]:
+        return {"second": None if self.second is None else self.second[np.ix_(kept, kept)]}
 
     @cached_property
     def plug_in(self) -> FloatArray:
@@ -254,6 +272,9 @@ class Jackknifed(Dependences):
         return cls(
             pairs, left_out.measure, "jackknife", left_out.values, psi, INDEPENDENT_ROWS, left_out
         )
+
+    def _only(self, kept: list[int]) -> dict[str, Any]:
+        return {"jackknife": self.jackknife.only(kept)}
 
     @property
     def standard_errors(self) -> FloatArray:
@@ -358,6 +379,9 @@ class Crossed(Dependences):
     """
 
     sides: tuple[Jackknife, ...]
+
+    def _only(self, kept: list[int]) -> dict[str, Any]:
+        return {"sides": tuple(side.only(kept) for side in self.sides)}
 
     @property
     def df(self) -> float:

@@ -52,6 +52,16 @@ class WithoutTop:
         return self.tested.pvalue(self.alternative)
 
 
+def largest_shares(psi: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Give, for each row of influence values, the largest share of an observation, and which."""
+    squares = psi**2
+    top = np.argmax(squares, axis=1)
+    total = squares.sum(axis=1)
+    largest = np.take_along_axis(squares, top[:, None], axis=1)[:, 0]
+    shares = np.divide(largest, total, out=np.zeros_like(total), where=total > 0)
+    return shares, top
+
+
 def variance_shares(psi: FloatArray) -> FloatArray:
     """Give each observation's share of the variance of independent rows, ``psi_i² / Σ psi²``."""
     squares = psi**2

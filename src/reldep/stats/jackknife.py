@@ -11,9 +11,9 @@ kept beside it (:class:`SecondComponent`) and taken off by the tests that use a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -83,6 +83,17 @@ class Jackknife:
     def bounded(self) -> bool:
         """Whether the measure is at most 1."""
         return self.measure in NORMALISED
+
+    def only(self, kept: list[int]) -> Self:
+        """Keep some of the dependences."""
+        return replace(
+            self,
+            values=self.values[kept],
+            deviations=self.deviations[kept],
+            centre=self.centre[kept],
+            second=self.second.only(kept),
+            scale=self.scale[kept],
+        )
 
     def without(self, unit: int) -> FloatArray:
         """Give every value without one unit."""

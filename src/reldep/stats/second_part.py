@@ -6,8 +6,8 @@ counts the second of these about twice, so that tests take it off once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol, Self
 
 import numpy as np
 
@@ -24,6 +24,9 @@ class SecondComponent(Protocol):
     def between(self, first: IntArray, second: IntArray) -> FloatArray:
         """Give the covariances of the dependences numbered `first` with those in `second`."""
 
+    def only(self, kept: list[int]) -> Self:
+        """Keep some of the dependences."""
+
 
 @dataclass(frozen=True, eq=False)
 class SecondMatrix:
@@ -39,6 +42,9 @@ class SecondMatrix:
     def between(self, first: IntArray, second: IntArray) -> FloatArray:
         return np.asarray(self.matrix[first, second])
 
+    def only(self, kept: list[int]) -> Self:
+        return replace(self, matrix=self.matrix[np.ix_(kept, kept)])
+
 
 class NoSecondComponent:
     """For units within which rows depend on each other: nothing is taken off."""
@@ -46,6 +52,10 @@ class NoSecondComponent:
     def between(self, first: IntArray, second: IntArray) -> FloatArray:
         """Give zeros."""
         return np.zeros(np.broadcast_shapes(np.shape(first), np.shape(second)))
+
+    def only(self, kept: list[int]) -> Self:  # noqa: ARG002
+        """Give itself."""
+        return self
 
 
 class HsicTable:
@@ -126,6 +136,9 @@ class SecondFromHsics:
             total = total - two * (ua * va + ub * vb) - one * (ua * ub + va * vb)
             total += one * two / 2 * (ua**2 + ub**2 + va**2 + vb**2)
         return np.asarray(self.constant * total)
+
+    def only(self, kept: list[int]) -> Self:
+        return replace(self, left=self.left[kept], right=self.right[kept])
 
     def _hsic(self, first: IntArray, second: IntArray) -> FloatArray:
         value = self.hsics(first, second)

@@ -1,0 +1,247 @@
+"""Copies: a target that holds the source, or is it in other units or words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reldep.data.checks import listing, quoted
+from reldep.data.variables import Labels, Mixed, Numeric
+from reldep.exceptions import CopyWarning, InputError
+from reldep.words import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from reldep.data.variables import FloatArray, IntArray, Variable
+
+# Numbers that are sorted at a time: about 40 MB.
+_SORTED_AT_ONCE = 5_000_000
+
+
+def check_values_outside(
+    variables: Mapping[str, Variable], source: str, targets: Sequence[str]
+) -> None:
+    """Refuse a target that holds the source, column by column and value by value."""
+    own = {mark for _, mark in _marks(variables[source])}
+    if not own:
+        return
+    for target in targets:
+        shared = [name for name, mark in _marks(variables[target]) if mark in own]
+        if shared:
+            raise _source_inside(source, target, shared)
+
+
+def shared_columns(
+    variables: Mapping[str, Variable], pairs: Sequence[tuple[str, str]]
+) -> tuple[CopyWarning, ...]:
+    """Caution about pairs of blocks that hold the same column, if either has several."""
+    owners: dict[tuple[bool, bytes], dict[str, str]] = {}
+    for name, variable in variables.items():
+        for column, mark in _marks(variable):
+            owners.setdefault(mark, {})[name] = column
+    found = [
+        f"{x} and {y} both hold {quoted([own[x]])}"
+        for x, y, own in _owned_by_both(owners.values(), pairs)
+        if own[x] != x or own[y] != y
+    ]
+    if not found:
+        return ()
+    return (
+        CopyWarning(
+            f"{listed(found, 5)}: they depend on each other by construction.",
+            "Leave the column out of one of them.",
+        ),
+    )
+
+
+def functions_of_each_other(
+    variables: Mapping[str, Variable], pairs: Sequence[tuple[str, str]]
+) -> tuple[CopyWarning, ...]:
+    """Caution about pairs of columns that determine each other: other units, other words."""
+    owners: dict[bytes, dict[str, str]] = {}
+    for name, variable in variables.items():
+        levels = Levels.of(variable)
+        for mark in () if levels is None else levels.marks():
+            owners.setdefault(mark, {})[name] = name
+    found = [f"{x} and {y}" for x, y, _ in _owned_by_both(owners.values(), pairs)]
+    if not found:
+        return ()
+    return (
+        CopyWarning(
+            f"{listed(list(dict.fromkeys(found)), 5)}: each determines the other exactly, as a "
+            "copy in other units or words does.",
+            "If one is computed from the other, leave it out.",
+        ),
+    )
+
+
+def _owned_by_both(
+    owners: Iterable[Mapping[str, str]], pairs: Sequence[tuple[str, str]]
+) -> Iterator[tuple[str, str, Mapping[str, str]]]:
+    """Find the pairs that have something in common, which few variables have."""
+    held = [own for own in owners if len(own) > 1]
+    if not held:
+        return
+    for x, y in pairs:
+        for own in held:
+            if x != y and x in own and y in own:
+                yield x, y, own
+
+
+def _marks(variable: Variable) -> Iterator[tuple[str, tuple[bool, bytes]]]:
+    """Mark every column by its values; numbers that are codes of labels are not those labels."""
+    parts = variable.parts if isinstance(variable, Mixed) else (variable,)
+    labels = {part.name for part in parts if isinstance(part, Labels)}
+    for name, values in _columns(variable):
+        yield name, (name in labels, values.tobytes())
+
+
+def _source_inside(source: str, target: str, shared: Sequence[str]) -> InputError:
+    if list(shared) == [target]:
+        return InputError(
+            f"the target {target!r} is the source itself, on which it depends most by "
+            "construction.",
+            "Leave it out of the targets.",
+        )
+    return InputError(
+        f"the target {target!r} holds {listing(shared)}, which is in the source {source!r} too: "
+        "it depends on the source by construction.",
+        "Leave the column out of one of them.",
+    )
+
+
+def near_copies(
+    variables: Mapping[str, Variable], source: str, targets: Sequence[str]
+) -> tuple[CopyWarning, ...]:
+    """Find targets that determine the source: a column in another unit, a label renamed.
+
+    A numeric column does if it orders the observations as the source does, or the other way
+    round. Labels do if every one of them goes with a single value of the source, and there are
+    fewer labels than half of the observations; numbers of few levels, if the source has as many.
+    """
+    own = [values for _, values in _columns(variables[source])]
+    found = []
+    for target in targets:
+        for name, values in _columns(variables[target], beside=own):
+            is_label = any(part.name == name for part in _labels(variables[target]))
+            if any(_determines(values, of_source, is_label) for of_source in own):
+                which = f"{name!r} of {target!r}" if name != target else f"{target!r}"
+                found.append(
+                    CopyWarning(
+                        f"{which} determines {source!r} exactly: it may be a copy of it in other "
+                        "units or words.",
+                        "If it is, leave it out.",
+                    )
+                )
+    return tuple(found)
+
+
+def _columns(
+    variable: Variable, beside: Sequence[FloatArray] | None = None
+) -> Iterator[tuple[str, FloatArray]]:
+    """Give every column of numbers or labels as numbers, labels by first appearance.
+
+    Of numbers only those are given that may determine one of `beside`, if there are such.
+    """
+    parts = variable.parts if isinstance(variable, Mixed) else (variable,)
+    for part in parts:
+        if isinstance(part, Labels):
+            yield part.name, _renumbered(part.codes).astype(np.float64)
+        elif isinstance(part, Numeric):
+            names = part.columns or tuple(map(str, range(part.values.shape[1])))
+            if part.values.shape[1] == 1 and not isinstance(variable, Mixed):
+                names = (part.name,)
+            chosen = range(len(names)) if beside is None else _may_determine(part.values, beside)
+            for position in chosen:
+                yield names[position], np.ascontiguousarray(part.values[:, position]) + 0.0
+
+
+def _may_determine(columns: FloatArray, sources: Sequence[FloatArray]) -> IntArray:
+    """Find the columns with few levels, and those whose first rows rise or fall with a source."""
+    n, p = columns.shape
+    may = np.zeros(p, dtype=np.bool_)
+    for source in sources:
+        steps = np.diff(columns[:50][np.argsort(source[:50])], axis=0)
+        may |= (steps >= 0).all(axis=0) | (steps <= 0).all(axis=0)
+    step = max(1, _SORTED_AT_ONCE // n)
+    for start in range(0, p, step):
+        ordered = np.sort(columns[:, start : start + step], axis=0)
+        n_levels = 1 + (ordered[1:] != ordered[:-1]).sum(axis=0)
+        may[start : start + step] |= 2 * n_levels <= n
+    return np.flatnonzero(may)
+
+
+def _renumbered(codes: IntArray) -> IntArray:
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    order = np.argsort(np.argsort(first))
+    return np.asarray(order[inverse.reshape(-1)], dtype=np.int64)
+
+
+def _labels(variable: Variable) -> list[Labels]:
+    parts = variable.parts if isinstance(variable, Mixed) else (variable,)
+    return [part for part in parts if isinstance(part, Labels)]
+
+
+def _determines(target: FloatArray, source: FloatArray, is_label: bool) -> bool:
+    """Tell whether a target fixes the source: in order, or level by level.
+
+    Numbers that were measured once for several rows fix whatever else was: they are copies only
+    if the source has as many levels.
+    """
+    if np.array_equal(target, source):
+        return True
+    levels, of_target = np.unique(target, return_inverse=True)
+    if 2 * len(levels) <= len(target):
+        levels_of_source, of_source = np.unique(source, return_inverse=True)
+        if not is_label and len(levels_of_source) != len(levels):
+            return False
+        pairs = np.unique(of_target.reshape(-1) * (len(source) + 1) + of_source.reshape(-1))
+        return len(pairs) == len(levels)
+    others, of_source = np.unique(source, return_inverse=True)
+    if len(others) != len(levels):
+        return False
+    first, second = of_target.reshape(-1), of_source.reshape(-1)
+    return bool((first == second).all() or (first + second == len(levels) - 1).all())
+
+
+class Levels:
+    """The different values of one column, as numbers in their order."""
+
+    def __init__(self, codes: IntArray, sizes: IntArray) -> None:
+        self.codes, self.sizes = codes, sizes
+
+    @classmethod
+    def of(cls, variable: Variable) -> Levels | None:
+        """Give numbers to the values; None where there is not one column of them."""
+        if isinstance(variable, Labels):
+            column: Any = variable.codes
+        elif isinstance(variable, Numeric) and variable.values.shape[1] == 1:
+            column = variable.values[:, 0]
+        else:
+            return None
+        _, codes, sizes = np.unique(column, return_inverse=True, return_counts=True)
+        return cls(codes.reshape(-1).astype(np.int64), sizes)
+
+    @property
+    def n_distinct(self) -> int:
+        """How many different values there are."""
+        return len(self.sizes)
+
+    @property
+    def tied(self) -> float:
+        """The share of pairs of observations with equal values."""
+        n = len(self.codes)
+        return float((self.sizes * (self.sizes - 1.0)).sum() / (n * (n - 1.0)))
+
+    def marks(self) -> list[bytes]:
+        """Give what columns have in common that are functions of each other.
+
+        Few different values may be renamed in any way; many must rise or fall together, for any
+        two columns without ties are functions of each other.
+        """
+        if self.n_distinct > len(self.codes) / 2:
+            return [self.codes.tobytes(), (self.n_distinct - 1 - self.codes).tobytes()]
+        _, first = np.unique(self.codes, return_index=True)
+        return [np.argsort(np.argsort(first))[self.codes].tobytes()]

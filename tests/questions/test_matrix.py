@@ -1,0 +1,181 @@
+"""All pairs: cells that other questions give too, what is compared, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import reldep
+from reldep.exceptions import InputError, InputTypeError
+
+MEASURES = ("cka", "hsic", "dcor")
+VARIANCES = ("jackknife", "fixed-kernel", "bandwidth-aware")
+FEW = {"n_simulations": 400}
+
+
+@pytest.fixture
+def variables(rng):
+    x = rng.normal(size=60)
+    return {
+        "plain": x,
+        "noisy": x + rng.normal(size=60),
+        "counts": rng.poisson(2, size=60),
+        "labels": np.array(["u", "v", "w"])[rng.integers(3, size=60)],
+        "block": rng.normal(size=(60, 3)) + x[:, None],
+        "heavy": np.exp(1.5 * rng.normal(size=60)),
+    }
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("variance", VARIANCES)
+def test_every_cell_is_that_of_dependence(variables, measure, variance):
+    options = {"measure": measure, "variance": variance}
+    table = reldep.matrix(variables, **options, **FEW).to_frame()
+    assert len(table) == 15
+    for row in table.iter_rows(named=True):
+        x, y = (variables[row[side]] for side in ("first", "second"))
+        alone = reldep.dependence(x, y, **options)
+        assert row[measure] == pytest.approx(alone.estimate, abs=1e-12)
+        assert row["standard_error"] == pytest.approx(alone.standard_error, rel=1e-10)
+        assert row["pvalue"] == pytest.approx(alone.pvalue, rel=1e-10)
+
+
+def test_the_table_has_the_columns_that_are_promised(variables):
+    table = reldep.matrix(variables, measure="dcor", **FEW).to_frame()
+    named = ["first", "second", "dcor", "standard_error", "low", "high", "pvalue"]
+    assert table.columns == [*named, "adjusted_pvalue"]
+
+
+def rows_in(rng):
+    subject = np.repeat(np.arange(20), 4)
+    return {
+        "independent": {},
+        "plugged in": {"variance": "fixed-kernel"},
+        "of subjects": {"clusters": subject},
+        "of subjects, plugged in": {"clusters": subject, "variance": "fixed-kernel"},
+        "crossed": {"clusters": (subject, np.tile(np.arange(4), 20))},
+        "in time": {"max_lag": 2},
+        "given age": {"given": rng.normal(size=80)},
+    }
+
+
+@pytest.mark.parametrize("rows", rows_in(np.random.default_rng(0)))
+def test_two_cells_are_compared_as_by_the_question_of_their_own(rng, rows):
+    shared = np.repeat(rng.normal(size=20), 4)
+    x = shared + rng.normal(size=80)
+    data = {"x": x, "y": x + shared + rng.normal(size=80), "z": x + 1.5 * rng.normal(size=80)}
+    options = rows_in(rng)[rows]
+    cells = reldep.matrix(data, **options, **FEW)
+    asked = reldep.compare(*data.values(), names=list(data), alternative="two-sided", **options)
+    # Pairs may be named in any order.
+    found = cells.compare(("y", "x"), ("x", "z"))
+    assert found.estimate == pytest.approx(asked.estimate, abs=1e-12)
+    assert found.standard_error == pytest.approx(asked.standard_error, rel=1e-10)
+    assert found.pvalue == pytest.approx(asked.pvalue, rel=1e-9)
+    other = cells.compare(("x", "z"), ("x", "y"), alternative="less")
+    assert other.estimate == -found.estimate
+    assert other.pvalue == pytest.approx(found.pvalue / 2, rel=1e-9)
+
+
+def test_a_comparison_of_cells_says_what_it_found_and_what_its_pvalue_is_for(rng):
+    x = rng.normal(size=100)
+    data = {"x": x, "near": x + 0.3 * rng.normal(size=100), "far": rng.normal(size=100)}
+    found = reldep.matrix(data, **FEW).compare(("x", "near"), ("x", "far"))
+    assert found.sentence().startswith(
+        "x and near depend significantly more on each other than x and far: CKA "
+    )
+    assert "picked after looking at all 3 pairs of the matrix it is too small" in str(found)
+    turned = reldep.matrix(data, **FEW).compare(("x", "far"), ("x", "near"), alternative="greater")
+    assert turned.sentence().startswith("No, it points the other way: x and far depend")
+
+
+def test_a_rectangle_has_the_cells_of_the_square(variables):
+    names = list(variables)
+    rows, columns = ({name: variables[name] for name in half} for half in (names[:2], names[2:]))
+    square = reldep.matrix(variables, **FEW).values_by_name()
+    rectangle = reldep.matrix(rows, columns, **FEW)
+    np.testing.assert_allclose(rectangle.values_by_name(), square[:2, 2:], rtol=1e-12)
+    with pytest.raises(InputError, match="a tree needs the normalised dependences"):
+        rectangle.tree()
+
+
+def test_the_tree_joins_what_belongs_together(rng):
+    x, y = rng.normal(size=(2, 150))
+    near = {
+        f"{name}{i}": one + 0.2 * rng.normal(size=150)
+        for name, one in (("x", x), ("y", y))
+        for i in range(2)
+    }
+    tree = reldep.matrix(near, **FEW).tree(n_draws=200)
+    assert set(tree.groups()[:2]) == {("x0", "x1"), ("y0", "y1")}
+    assert tree.confidence.min() > 0.95
+    assert list(tree.to_frame().columns) == ["group", "size", "height", "confidence"]
+
+
+def test_a_frame_a_mapping_and_an_array_are_one(rng):
+    values = rng.normal(size=(40, 3))
+    frame = pl.DataFrame(values, schema=["a", "b", "c"])
+    tables = [
+        reldep.matrix(data, **FEW).to_frame()["cka"].to_list()
+        for data in (frame, values, {name: frame[name] for name in frame.columns})
+    ]
+    assert tables[0] == tables[1] == tables[2]
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ({"a": np.arange(9.0)}, "variables has 1 of at least 2"),
+        ({"a": np.arange(9.0), "b": np.arange(8.0)}, "a has 9, b has 8"),
+        ({"a": np.arange(9.0), "b": np.ones(9)}, "b is constant"),
+        ({"a": np.arange(9.0), "b": np.r_[np.nan, np.arange(8)]}, "missing"),
+    ],
+)
+def test_what_cannot_be_a_matrix_is_refused(data, words):
+    with pytest.raises(InputError, match=words):
+        reldep.matrix(data)
+
+
+def test_a_variable_named_twice_is_refused(rng):
+    import pandas as pd
+
+    twice = pd.DataFrame(rng.normal(size=(20, 2)), columns=["a", "a"])
+    with pytest.raises(InputError, match="2 columns of the name 'a'"):
+        reldep.matrix(twice)
+    with pytest.raises(InputError, match="'a' is among the variables and among the columns"):
+        reldep.matrix({"a": twice.iloc[:, 0]}, {"a": twice.iloc[:, 1]})
+    with pytest.raises(InputTypeError, match="variables is of type list"):
+        reldep.matrix([1, 2, 3])
+
+
+@pytest.mark.parametrize("pair", [("a", "q"), "ab", ("a", "b", "c"), ("a", "a")])
+def test_cells_that_are_not_there_are_named(rng, pair):
+    cells = reldep.matrix(dict(zip("abc", rng.normal(size=(3, 30)), strict=True)), **FEW)
+    with pytest.raises(InputError, match="is not a pair of this matrix"):
+        cells.compare(pair, ("a", "b"))
+    with pytest.raises(InputError, match="compared with itself"):
+        cells.compare(("b", "a"), ("a", "b"))
+
+
+def said_of(answer):
+    return " ".join(str(caution) for caution in answer.warnings)
+
+
+def test_series_among_the_variables_are_said(rng):
+    walks = np.cumsum(rng.normal(size=(100, 2)), axis=0)
+    noise = rng.normal(size=(100, 10))
+    assert "alike" not in said_of(reldep.matrix(noise, **FEW))
+    mixed = reldep.matrix(np.column_stack([noise, walks]), **FEW)
+    assert "rows next to each other are alike (correlation 0.9" in said_of(mixed)
+
+
+def test_copies_and_influential_rows_are_said(rng):
+    table = rng.normal(size=(60, 3))
+    copied = np.column_stack([table, 2 * table[:, 0] + 1])
+    said = said_of(reldep.matrix(copied, **FEW))
+    assert "copies of each other: variable 0 and variable 3 (1)" in said
+    assert "carries" not in said
+    table[5] = 40.0
+    said = said_of(reldep.matrix(table, kernel="linear", **FEW))
+    assert "row 5 carries" in said

@@ -1,0 +1,150 @@
+"""Columns that are odd but legal, in every question: read as they are meant, or named."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import reldep
+from cautioned import cautioned
+from reldep.exceptions import CopyWarning, DataWarning, InputError, InputTypeError
+
+pytestmark = pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
+FEW = {"n_simulations": 400}
+SUBJECT = np.repeat(np.arange(10), 4)
+
+
+@pytest.fixture
+def xyz(rng):
+    x = rng.normal(size=40)
+    return x, x + rng.normal(size=40), x + rng.normal(size=40)
+
+
+def test_clusters_may_come_as_any_column(xyz):
+    expected = reldep.compare(*xyz, clusters=SUBJECT).pvalue
+    for clusters in (
+        (label for label in SUBJECT),
+        SUBJECT[:, None],
+        pa.array(SUBJECT),
+        pa.array(map(str, SUBJECT)).dictionary_encode(),
+        pl.DataFrame({"mouse": SUBJECT}),
+        pd.DataFrame({"mouse": SUBJECT}),
+    ):
+        assert reldep.compare(*xyz, clusters=clusters).pvalue == pytest.approx(expected)
+
+
+def test_missing_labels_of_arrow_are_missing(xyz):
+    gap = pa.array([None, *SUBJECT[1:].tolist()])
+    with pytest.raises(InputError, match="clusters has 1 missing value in row 0"):
+        reldep.compare(*xyz, clusters=gap)
+    with pytest.raises(InputError, match="by is missing in row 0"):
+        reldep.groups(*xyz[:2], gap)
+
+
+@pytest.mark.parametrize("argument", ["clusters", "by", "ids"])
+def test_lazy_frames_and_names_without_data_are_refused(xyz, argument):
+    lazy = pl.DataFrame({"mouse": SUBJECT}).lazy()
+    for wrong, words in ((lazy, f"{argument} is a lazy frame"), ("mouse", "to name a column")):
+        ask = reldep.groups if argument == "by" else reldep.compare
+        data = xyz[:2] if argument == "by" else xyz
+        with pytest.raises(InputTypeError, match=words):
+            ask(*data, **{argument: wrong})
+
+
+def test_clusters_of_one_row_each_and_in_two_spellings_are_said(xyz):
+    with cautioned(DataWarning, "every row has a cluster of its own"):
+        reldep.compare(*xyz, clusters=np.arange(40))
+    spelled = np.array(["A", "a ", *"bcdefghi"])[np.arange(40) % 10]
+    with cautioned(DataWarning, r"clusters has labels that differ only in .* \('A', 'a '\)"):
+        reldep.compare(*xyz, clusters=spelled)
+
+
+def test_a_column_of_numbers_and_words_names_the_word(xyz):
+    mixed = pd.Series([*xyz[0][:-1], "unknown"], dtype=object)
+    with pytest.raises(InputError, match=r"holds numbers and words: 'unknown' \(row 39\)"):
+        reldep.compare(mixed, *xyz[1:])
+    with pytest.raises(InputError, match=r"given= holds numbers and words: 'unknown'"):
+        reldep.compare(*xyz, given=mixed)
+
+
+def test_covariates_in_mixed_units_are_refused(xyz):
+    doses = [f"{i + 1} {'mg' if i % 2 else 'g'}" for i in range(40)]
+    with pytest.raises(InputError, match=r"given= has different units: '1 g' .*, '2 mg'"):
+        reldep.compare(*xyz, given=doses[:39] + doses[:1])
+
+
+def test_a_scan_says_once_how_its_sources_were_read(xyz, rng):
+    first, second = xyz[1:]
+    sources = {
+        "words": [str(round(value, 2)) for value in xyz[0]],
+        "more words": [str(round(value, 2)) for value in rng.normal(size=40)],
+        "coded": np.where(np.arange(40) == 7, -999.0, rng.normal(size=40) + 9),
+        "spelled": np.array(["M", "m", "w"])[rng.integers(3, size=40)],
+        "plain": rng.normal(size=40),
+    }
+    said = [str(one) for one in reldep.scan(sources, first, second, **FEW).warnings]
+    assert (
+        "2 of 5 sources (words, more words): strings were read as the numbers that they show."
+        in (said)
+    )
+    assert any(
+        one.startswith("-999 in 1 of 5 sources (coded) lies apart") and "na='-999'" in one
+        for one in said
+    )
+    assert any("1 of 5 sources (spelled): has labels that differ only in" in one for one in said)
+
+
+def test_blocks_that_share_a_column_are_said(rng):
+    x, y, z = rng.normal(size=(3, 60))
+    block = pd.DataFrame({"x": x, "w": rng.normal(size=60)})
+    words = "x and block both hold 'x': they depend on each other by construction"
+    with cautioned(CopyWarning, words):
+        reldep.dependence(x, block, names=("x", "block"))
+    with cautioned(CopyWarning, words):
+        reldep.matrix({"x": x, "block": block, "z": z}, **FEW)
+    with cautioned(CopyWarning, words):
+        reldep.groups(x, block, np.tile(["a", "b"], 30), names=("x", "block"), **FEW)
+    with cautioned(CopyWarning, words):
+        reldep.contrast({"x": x, "block": block, "z": z}, {("x", "block"): 1, ("x", "z"): -1})
+    apart = reldep.dependence(y, block)
+    assert not [one for one in apart.warnings if isinstance(one, CopyWarning)]
+
+
+def test_lengths_are_named_as_the_user_named_them(xyz):
+    with pytest.raises(InputError, match="observations: sources has 1, first has 40"):
+        reldep.scan({"a": xyz[0][None, :], "b": xyz[0][None, :]}, *xyz[1:])
+
+
+def test_columns_that_determine_each_other_are_said_in_every_question(rng):
+    x, z = rng.normal(size=(2, 60)) ** 2
+    words = "x and y: each determines the other exactly"
+    data = {"x": x, "y": np.argsort(np.argsort(-x)), "z": z}
+    with cautioned(CopyWarning, words):
+        reldep.matrix(data, **FEW)
+    with cautioned(CopyWarning, words):
+        reldep.dependence(x, data["y"])
+    with cautioned(CopyWarning, words):
+        reldep.groups(x, data["y"], np.tile(["a", "b"], 30), **FEW)
+    said = reldep.compare(*data.values(), names=("x", "y", "z")).warnings
+    assert len([one for one in said if isinstance(one, CopyWarning)]) == 1
+
+
+def test_names_are_words(xyz):
+    with pytest.raises(InputError, match="targets has a variable without a name"):
+        reldep.rank(xyz[0], {"": xyz[1], "z": xyz[2]})
+    lines = reldep.rank(xyz[0], {"a\nb": xyz[1], "z": xyz[2]}, **FEW)
+    assert lines.targets == ("a b", "z")
+
+
+def test_clusters_beside_data_are_named_too(xyz, rng):
+    frame = pl.DataFrame(dict(zip("xyz", xyz, strict=True))).with_columns(
+        mouse=SUBJECT, day=np.tile(np.arange(4), 10)
+    )
+    with pytest.raises(InputTypeError, match="clusters is of type ndarray, and data= is given"):
+        reldep.compare("x", "y", "z", data=frame, clusters=SUBJECT)
+    crossed = reldep.compare("x", "y", "z", data=frame, clusters=("mouse", "day"))
+    expected = reldep.compare(*xyz, clusters=(SUBJECT, np.tile(np.arange(4), 10)))
+    assert crossed.pvalue == expected.pvalue
