@@ -175,6 +175,12 @@ class ApproximationWarning(ReldepWarning):
         self.relative_errors = dict(relative_errors or {})
 
 
+class PrecisionWarning(ReldepWarning):
+    """Rounding has taken digits off the answer: some values are far larger than the others."""
+
+    headline = "rounding has taken digits off the answer"
+
+
 class IndependenceWarning(ReldepWarning):
     """There is no evidence that the two variables of a pair depend on each other at all."""
 

@@ -144,10 +144,28 @@ def test_the_shell_completes_commands_choices_and_columns(command, typed, propos
 
 
 def test_completion_is_shown_for_a_shell(command):
-    assert (
-        "complete -o default -F _reldep_completion reldep"
-        in command("--show-completion", "bash").out
-    )
+    # Else typer looks for the shell among the processes that started this one.
+    named = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    said = command("--show-completion", "bash", extra=named)
+    assert "complete -o default -F _reldep_completion reldep" in said.out
+
+
+def test_control_c_that_cannot_be_raised_ends_the_command_all_the_same(environment):
+    """While Python cleans up an object it prints what is raised, and goes on."""
+    code = """
+import signal, sys, reldep.cli, reldep.cli.app
+class Cleaned:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+def run(words):
+    Cleaned()
+    print("went on")
+    return 0
+reldep.cli.app.run = run
+reldep.cli.main([])
+"""
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"Stopped.\n")
 
 
 @pytest.mark.parametrize(

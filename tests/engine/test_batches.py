@@ -88,7 +88,7 @@ def test_a_column_with_a_single_other_value_has_no_energy():
     variables = [Numeric("one", values)] * 25
     kernel = Laplace(bandwidth="mean")
     made = Batches(fixed_kernels(kernel)).batch([kernel] * 25, variables)
-    assert (made.means[:, -1].mean(axis=1) < 1e-26 * made.sizes**2).all()
+    assert not made.means.any()
 
 
 def test_conditional_means_average_to_the_hsic():
@@ -99,6 +99,6 @@ def test_conditional_means_average_to_the_hsic():
 
 
 def test_another_engine_goes_one_variable_at_a_time():
-    fixed = fixed_kernels(Linear())
+    fixed = dict(zip("ab", fixed_kernels(Linear()), strict=True))
     assert isinstance(make_batches(fixed, "auto"), Batches)
     assert isinstance(make_batches(fixed, "tiled"), EngineBatches)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ import pytest
 import reldep
 from reldep.data.objects import read_variable
 from reldep.engine import Dense, Features, Tiled, compute_influence
-from reldep.kernels import Delta, Distance, Gaussian, Laplace, Linear, Polynomial
+from reldep.exceptions import PrecisionWarning
+from reldep.kernels import Delta, Distance, Gaussian, Laplace, Linear, Polynomial, Precomputed
 
 PAIRS = [("x", "y"), ("x", "w")]
 ENGINES = {
@@ -26,9 +28,9 @@ def related(m=200, seed=0):
     return {"x": x, "y": x + rng.normal(size=m), "w": x + 2 * rng.normal(size=m)}
 
 
-def influence(kernel, data, engine="dense", **options):
+def influence(kernel, data, engine="dense", pairs=PAIRS, **options):
     kernels = {name: kernel.fit(read_variable(values, name)) for name, values in data.items()}
-    return compute_influence(kernels, PAIRS, engine, **options)
+    return compute_influence(kernels, pairs, engine, **options)
 
 
 def z_of(found):
@@ -61,16 +63,21 @@ def test_the_size_of_the_values_does_not_matter_to_a_scaled_kernel(kernel, size,
     np.testing.assert_allclose(grown.bandwidth_psi, plain.bandwidth_psi, rtol=1e-6, atol=1e-12)
 
 
-@pytest.mark.parametrize("kernel", [Gaussian(), Laplace(), Distance(), Linear()])
-@pytest.mark.parametrize("engine", ENGINES)
-def test_an_exact_zero_is_known_by_the_size_of_the_kernels(kernel, engine):
+@pytest.mark.parametrize("kernel", [Gaussian(1.0), Laplace(1.0), Distance(), Linear()], ids=str)
+@pytest.mark.parametrize("engine", [*ENGINES, "lowrank"])
+@pytest.mark.parametrize("own", [False, True])
+def test_an_exact_zero_is_told_from_rounding(kernel, engine, own):
     """A column with a single 1 has a kernel f(x) + f(x'), whose HSIC with anything is 0."""
     data = related()
     single = {**data, "x": np.eye(200)[17]}
-    fitted = Gaussian(1.0) if isinstance(kernel, (Gaussian, Laplace)) else kernel
-    found = influence(fitted, single, ENGINES[engine])
+    chosen = ENGINES.get(engine, engine)
+    pairs = [*PAIRS, ("x", "x")] if own else PAIRS
+    found = influence(kernel, single, chosen, pairs)
     assert found.is_zero.all()
-    assert not influence(fitted, data, ENGINES[engine]).is_zero.any()
+    assert any("rounding leaves nothing" in str(note) for note in found.notes)
+    plain = influence(kernel, data, chosen, pairs)
+    assert not plain.is_zero.any()
+    assert not plain.notes
 
 
 def test_features_know_an_exact_zero_too():
@@ -90,24 +97,77 @@ def test_values_that_cannot_be_added_up_are_refused_in_words(kernel):
             influence(kernel, data)
 
 
-@pytest.mark.parametrize("far", [1e4, 1e8])
-@pytest.mark.parametrize("engine", ["tiled", "compiled"])
-def test_distances_from_a_far_observation_do_not_drown_the_others(far, engine):
-    data = related()
-    data["x"] = np.append(data["x"][1:], far)
-    dense = influence(Distance(), data)
-    tiles = influence(Distance(), data, ENGINES[engine])
-    assert z_of(tiles) == pytest.approx(z_of(dense), rel=1e-9)
-
-
-def test_distances_from_a_far_observation_differ_by_the_effect_of_its_row():
+@pytest.mark.parametrize("engine", [*ENGINES, "lowrank"])
+@pytest.mark.parametrize("far", [1e8, 9.97e36, 1e200])
+def test_distances_from_a_far_observation_differ_by_the_effect_of_its_row(far, engine):
     """``|far - x_i|`` is a function of `far` minus x_i: how far it is changes no HSIC."""
     data = related()
-    near, far = (
-        influence(Distance(), {**data, "x": np.append(data["x"][1:], value)}).estimates
-        for value in (1e4, 1e8)
+    near, beyond = (
+        influence(
+            Distance(),
+            {**data, "x": np.append(data["x"][1:], value)},
+            ENGINES.get(engine, engine),
+            [*PAIRS, ("x", "x")],
+        )
+        for value in (1e3, far)
     )
-    np.testing.assert_allclose(far, near, rtol=1e-8)
+    np.testing.assert_allclose(beyond.estimates, near.estimates, rtol=1e-9)
+    assert z_of(beyond) == pytest.approx(z_of(near), rel=1e-9)
+
+
+@pytest.mark.parametrize("engine", [*ENGINES, "features"])
+@pytest.mark.parametrize("far", [1e4, 1e9, 1e20])
+def test_products_with_a_far_observation_keep_the_digits_of_the_others(far, engine):
+    """Ever farther, its row rules the linear kernel, whose HSICs grow in proportion."""
+    data = related()
+    data["x"] = data["x"] - np.median(data["x"])
+    chosen = {**ENGINES, "features": Features()}[engine]
+    # With whole numbers in place of rounding: x y' for the far row, as seen from the median.
+    data["x"] = np.append(data["x"][1:], far)
+    found = influence(Linear(), data, chosen, [*PAIRS, ("x", "x")])
+    m = len(data["x"])
+    exact = {name: [Fraction(float(v)) for v in values] for name, values in data.items()}
+    for row, (a, b) in enumerate(found.pairs):
+        expected = float(unbiased_hsic(exact[a], exact[b], m))
+        assert found.estimates[row] == pytest.approx(expected, rel=1e-9)
+
+
+def unbiased_hsic(x, y, m):
+    """The U-statistic for linear kernels, in fractions."""
+    sums = [(v * (sum(values) - v)) for values in (x, y) for v in values]
+    k, l = sums[:m], sums[m:]  # noqa: E741
+    pairs = sum(a * b for a, b in zip(x, y, strict=True)) ** 2
+    pairs -= sum((a * b) ** 2 for a, b in zip(x, y, strict=True))
+    crossed = sum(a * b for a, b in zip(k, l, strict=True))
+    total = pairs + sum(k) * sum(l) / ((m - 1) * (m - 2)) - 2 * crossed / Fraction(m - 2)
+    return total / (m * (m - 3))
+
+
+@pytest.mark.parametrize("kernel", [Distance(), Polynomial(2), Linear()])
+def test_values_whose_products_are_lost_are_refused_in_words(kernel):
+    for size in (1e-80, 1e-160, 1e-300):
+        data = {name: size * values for name, values in related(30).items()}
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(ValueError, match=r"are too small to be multiplied\. Rescale"):
+                influence(kernel, data)
+
+
+def test_digits_that_rounding_took_are_counted():
+    """Large effects of rows and columns change no HSIC, but push digits out of a matrix."""
+    data = related(80)
+    kernels = {name: Gaussian(1.0).fit(read_variable(v, name)) for name, v in data.items()}
+    effects = np.random.default_rng(1).normal(size=80)
+
+    def shifted(size):
+        matrix = kernels["x"].matrix() + size * (effects[:, None] + effects)
+        return {**kernels, "x": Precomputed(matrix).fit(read_variable(data["x"], "x"))}
+
+    plain = compute_influence(kernels, PAIRS, "dense")
+    for size, digits in ((1e2, None), (1e9, 1e-5), (1e12, 1e-2)):
+        found = compute_influence(shifted(size), PAIRS, "dense")
+        assert z_of(found) == pytest.approx(z_of(plain), rel=digits or 1e-9)
+        assert [type(note) for note in found.notes] == [PrecisionWarning] * (digits is not None)
 
 
 @pytest.mark.parametrize("bandwidth", [1e-170, 1e160])

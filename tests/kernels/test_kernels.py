@@ -66,16 +66,15 @@ def formula(kernel: Kernel, x):
         return -(d**kernel.exponent)
     if isinstance(kernel, Delta):
         return (d == 0).astype(float)
+    centre = np.sort(x, axis=0)[[(len(x) - 1) // 2]]
     if isinstance(kernel, Linear):
-        centred = x - x.mean(axis=0)
-        return centred @ centred.T
+        return (x - centre) @ (x - centre).T
 
     def power(a, b):
         return (kernel.scale * a @ b.T + kernel.offset) ** kernel.degree
 
-    # Less the effects of row and column, as seen from the mean.
-    mean = x.mean(axis=0, keepdims=True)
-    return power(x, x) - power(x, mean) - power(mean, x) + power(mean, mean)
+    # Less the effects of row and column, as seen from the median.
+    return power(x, x) - power(x, centre) - power(centre, x) + power(centre, centre)
 
 
 @pytest.mark.parametrize("d", [1, 3, 60])

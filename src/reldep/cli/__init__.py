@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,11 +32,30 @@ class Interrupts:
 interrupts = Interrupts()
 
 
+def _stop_if_interrupted(unraisable: sys.UnraisableHookArgs) -> None:
+    """End the process where Python would print Ctrl-C as an error and go on.
+
+    That is so while it cleans up an object, when nothing can be raised.
+    """
+    if issubclass(unraisable.exc_type, KeyboardInterrupt):
+        _stop()
+    sys.__unraisablehook__(unraisable)
+
+
+def _stop(*, is_said: bool = False) -> NoReturn:
+    if not is_said:
+        sys.stderr.write("Stopped.\n")
+    # Threads and libraries that are cut short would print their own tracebacks.
+    sys.stderr.flush()
+    os._exit(INTERRUPTED)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and end the process with its exit status."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, interrupts)
+        sys.unraisablehook = _stop_if_interrupted
     try:
         # Imported here, so that Ctrl-C while it loads ends as quietly as later on.
         from reldep.cli.app import run
@@ -45,12 +64,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
         status = run(given)
     except KeyboardInterrupt:
-        sys.stderr.write("Stopped.\n")
-        status = INTERRUPTED
+        _stop()
     if status == INTERRUPTED:
-        # Threads and libraries that are cut short would print their own tracebacks.
-        sys.stderr.flush()
-        os._exit(status)
+        _stop(is_said=True)
     sys.exit(status)
 
 

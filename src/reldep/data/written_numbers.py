@@ -246,7 +246,8 @@ def _days(values: Sequence[Any]) -> tuple[FloatArray, str]:
         hours = [np.nan if is_missing(v) else _seconds(v) / 3600 for v in values]
         return np.array(hours), "times of the day read as hours"
     if isinstance(first_kind, (datetime.timedelta, np.timedelta64)):
-        spans = np.array([np.timedelta64("NaT") if is_missing(v) else v for v in values], "m8[us]")
+        missing = np.timedelta64("NaT", "us")
+        spans = np.array([missing if is_missing(v) else v for v in values], "m8[us]")
         return spans / np.timedelta64(1, "D"), "spans read as days"
     moments = np.array(
         ["NaT" if is_missing(value) else _without_zone(value) for value in values], dtype="M8[us]"

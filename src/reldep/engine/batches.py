@@ -8,6 +8,7 @@ kernel go through compiled code; everything else one variable at a time.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from math import log
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,12 +17,16 @@ import numpy as np
 
 from reldep.data.variables import Numeric
 from reldep.engine.blocks import levelling_effects
+from reldep.engine.finishing import check_held, is_held
 from reldep.engine.influence import compute_influence
+from reldep.exceptions import InputError
+from reldep.kernels.based import has_far
 from reldep.kernels.machine import available_cores, numba_is_there, on_all_cores
 from reldep.kernels.radial import Distance, Gaussian, Laplace, RadialKernel
+from reldep.kernels.sizes import middle
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from reldep.data.variables import BoolArray, FloatArray, Variable
@@ -29,7 +34,7 @@ if TYPE_CHECKING:
 
 
 # Columns whose values lie beyond these are measured in a unit of their own, one at a time.
-ORDINARY = (1e-60, 1e60)
+ORDINARY = (1e-15, 1e15)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +79,9 @@ def _is_plain(kernel: Kernel, variable: Variable) -> bool:
     if not known or not isinstance(variable, Numeric) or variable.values.shape[1] != 1:
         return False
     size = float(np.abs(variable.values).max())
-    return ORDINARY[0] < size < ORDINARY[1]
+    if not ORDINARY[0] < size < ORDINARY[1]:
+        return False
+    return kernel != Distance() or not has_far(variable.values - middle(variable.values))
 
 
 def fit_columns(kernel: Kernel, variables: Sequence[Variable]) -> FittedColumns:
@@ -147,6 +154,10 @@ def row_means(matrix: FloatArray) -> FloatArray:
     return np.asarray((matrix.sum(axis=1) - np.diagonal(matrix)) / (len(matrix) - 1))
 
 
+# A centred matrix that is 0 by construction, as of a column with a single 1, is left with
+# rounding; an HSIC is made of its squares.
+ZERO = 1e-26
+
 # Up to so many observations the fixed matrices, and one more for every core, are held whole.
 DENSE_UP_TO = 3_000
 
@@ -165,7 +176,7 @@ class Batch:
     moves : ndarray, shape (n, f + 1, m)
         What bandwidths that the data chose add to the influence values.
     sizes : ndarray, shape (n,)
-        The size of the values of every kernel: what is far smaller than it is rounding.
+        The size of the values of every kernel: what is far smaller than it is rounding, and 0.
     packed : ndarray, shape (n, m (m - 1) / 2), or None
         The centred matrices above the diagonal, if asked for.
     """
@@ -174,6 +185,11 @@ class Batch:
     moves: FloatArray
     sizes: FloatArray
     packed: FloatArray | None = None
+
+    @property
+    def is_held(self) -> BoolArray:
+        """Whether the powers of a variable's conditional means are still numbers."""
+        return is_held(self.means[:, :-1]).all(axis=1) & is_held(self.means[:, -1], own=True)
 
     def take(self, chosen: BoolArray) -> Batch:
         """Keep some of the variables."""
@@ -203,7 +219,7 @@ class CentredMatrix:
             Move(probe.influence(row_means(whole(probe.side))), centred(whole(probe.slope)))
             for probe in kernel.bandwidth_probes()
         ]
-        values = whole(kernel)
+        values = whole(kernel.conditioned())
         size = float(np.sqrt(np.mean(values**2)))
         return cls(centred(values), size, tuple(moves))
 
@@ -214,9 +230,13 @@ class Batches:
     Parameters
     ----------
     fixed : sequence of FittedKernel
+    own_units : bool, default False
+        Whether every other variable is measured in a unit of its own, which normalised measures
+        do not see.
     """
 
-    def __init__(self, fixed: Sequence[FittedKernel]) -> None:
+    def __init__(self, fixed: Sequence[FittedKernel], *, own_units: bool = False) -> None:
+        self._own_units = own_units
         self._matrices = [CentredMatrix.of(kernel) for kernel in fixed]
         self._fixed = np.array([matrix.values for matrix in self._matrices])
         slopes = [move.slope for matrix in self._matrices for move in matrix.moves]
@@ -262,11 +282,13 @@ class Batches:
                 self._compile(columns, np.array(members), made)
         upper = np.triu_indices(m, k=1)
         for i in alone:
-            matrix = CentredMatrix.of(kernels[i].fit(variables[i], rng=rng))
+            fitted = kernels[i].fit(variables[i], rng=rng)
+            matrix = CentredMatrix.of(fitted.proportional() if self._own_units else fitted)
             made.means[i], made.moves[i] = self._finished(matrix)
             made.sizes[i] = matrix.size
             if made.packed is not None:
                 made.packed[i] = matrix.values[upper]
+        made.means[made.means[:, -1].mean(axis=1) <= ZERO * made.sizes**2] = 0.0
         return made
 
     def _finished(self, matrix: CentredMatrix) -> tuple[FloatArray, FloatArray]:
@@ -346,31 +368,36 @@ class EngineBatches:
     ----------
     fixed : sequence of FittedKernel
     engine : str or Engine
+    own_units : bool
+        As for `Batches`.
+    names : sequence of str
+        Of the fixed variables.
     """
 
     fixed: Sequence[FittedKernel]
     engine: Any = "auto"
+    own_units: bool = False
+    names: Sequence[str] = ("first", "second")
     own_means: FloatArray = field(init=False)
     own_moves: FloatArray = field(init=False)
     hsics: FloatArray = field(init=False)
 
     def __post_init__(self) -> None:
-        names = [str(j) for j in range(len(self.fixed))]
-        pairs = [(name, name) for name in names]
-        beside = [(a, b) for a in names for b in names if a < b]
-        found = compute_influence(
-            dict(zip(names, self.fixed, strict=True)),
-            pairs,
-            self.engine,
-            bandwidths=True,
-            means=beside,
-        )
+        fixed = self._named
+        pairs = [(name, name) for name in fixed]
+        places = [(a, b) for a in range(len(fixed)) for b in range(a)]
+        beside = [(pairs[a][0], pairs[b][0]) for a, b in places]
+        found = compute_influence(fixed, pairs, self.engine, bandwidths=True, means=beside)
         hsics = np.diag(found.estimates)
-        for a, b in beside:
-            hsics[int(a), int(b)] = hsics[int(b), int(a)] = found.hsic((a, b))
+        for (a, b), pair in zip(places, beside, strict=True):
+            hsics[a, b] = hsics[b, a] = found.hsic(pair)
         object.__setattr__(self, "own_means", found.values)
         object.__setattr__(self, "own_moves", found.bandwidth_psi)
         object.__setattr__(self, "hsics", hsics)
+
+    @property
+    def _named(self) -> dict[str, FittedKernel]:
+        return dict(zip(self.names, self.fixed, strict=False))
 
     @property
     def n(self) -> int:
@@ -384,27 +411,36 @@ class EngineBatches:
         *,
         rng: np.random.Generator | None = None,
     ) -> Batch:
-        """Compute A for some variables, one after another."""
-        names = [str(j) for j in range(len(self.fixed))]
-        means, moves, sizes = [], [], []
-        for kernel, variable in zip(kernels, variables, strict=True):
-            fitted = dict(zip(names, self.fixed, strict=True)) | {
-                "own": kernel.fit(variable, rng=rng)
-            }
-            pairs = [*(("own", name) for name in names), ("own", "own")]
-            found = compute_influence(fitted, pairs, self.engine, bandwidths=True)
-            means.append(found.values)
-            moves.append(found.bandwidth_psi)
-            sizes.append(0.0 if found.sizes is None else float(np.sqrt(found.sizes[-1])))
-        return Batch(np.array(means), np.array(moves), np.array(sizes))
+        """Compute A for some variables, one after another; NaN for one that has none."""
+        n, width = len(variables), len(self.fixed) + 1
+        means, moves = np.full((2, n, width, self.n), np.nan)
+        # A name that no fixed variable has.
+        own = "".join(self.names) + "'"
+        pairs = [*((own, name) for name in self._named), (own, own)]
+        for i, (kernel, variable) in enumerate(zip(kernels, variables, strict=True)):
+            fitted = kernel.fit(variable, rng=rng)
+            fitted = fitted.proportional() if self.own_units else fitted
+            with suppress(InputError):  # values that cannot be added up: skipped in a scan
+                found = compute_influence(
+                    {**self._named, own: fitted}, pairs, self.engine, bandwidths=True
+                )
+                means[i], moves[i] = found.values, found.bandwidth_psi
+        # What is 0 by construction is exactly 0 there, so that no size is needed to tell.
+        return Batch(means, moves, np.zeros(n))
 
 
-def make_batches(fixed: Sequence[FittedKernel], engine: Any = "auto") -> Batches | EngineBatches:
+def make_batches(
+    fixed: Mapping[str, FittedKernel], engine: Any = "auto", *, own_units: bool = False
+) -> Batches | EngineBatches:
     """Hold whole matrices of the fixed variables where that is possible and allowed."""
+    names, kernels = tuple(fixed), tuple(fixed.values())
     by_name = isinstance(engine, str) and engine in ("auto", "dense")
-    if by_name and (engine == "dense" or len(fixed[0]) <= DENSE_UP_TO):
-        return Batches(fixed)
-    return EngineBatches(fixed, engine)
+    if by_name and (engine == "dense" or len(kernels[0]) <= DENSE_UP_TO):
+        found: Batches | EngineBatches = Batches(kernels, own_units=own_units)
+    else:
+        found = EngineBatches(kernels, engine, own_units, names)
+    check_held([(name, name) for name in names], found.own_means, fixed)
+    return found
 
 
 def conditional_means(products: FloatArray) -> FloatArray:

@@ -80,8 +80,8 @@ class Shifts:
     bounded : ndarray of int, shape (n_kernels,)
         1 for values in [0, 1], else 0.
     effects : ndarray, shape (n_effects, n)
-    sizes : ndarray, shape (n_kernels,)
-        The size of the values themselves.
+    sizes, spreads : ndarray, shape (n_kernels,)
+        The size of the values themselves, and of what is left of them.
     """
 
     constants: FloatArray
@@ -89,22 +89,29 @@ class Shifts:
     bounded: IntArray
     effects: FloatArray
     sizes: FloatArray
+    spreads: FloatArray
 
     @classmethod
     def of(cls, kernels: Sequence[FittedKernel], precision: str = "double") -> Shifts:
         """Estimate the shifts of some kernels."""
-        constants, sizes = np.zeros(len(kernels)), np.zeros(len(kernels))
+        constants, sizes, spreads = (np.zeros(len(kernels)) for _ in range(3))
         numbers = np.full(len(kernels), -1)
         effects: list[FloatArray] = []
         for i, kernel in enumerate(kernels):
-            sample = np.concatenate([block.ravel() for block in _sample(kernel)])
-            constants[i], sizes[i] = sample.mean(), np.sqrt(np.mean(sample**2))
-            if not kernel.in_unit_interval:
-                numbers[i], constants[i] = len(effects), 0.0
-                effects.append(row_effects(kernel))
-                sizes[i] = max(sizes[i], 2.0 * np.abs(effects[-1]).mean())
+            sample = list(_sample(kernel))
+            values = np.concatenate([block.ravel() for *_, block in sample])
+            constants[i], sizes[i] = values.mean(), _root_mean_square(values)
+            if kernel.in_unit_interval:
+                spreads[i] = values.std()
+                continue
+            numbers[i], constants[i] = len(effects), 0.0
+            effect = row_effects(kernel)
+            effects.append(effect)
+            left = [subtract_effects(block, effect[a], effect[b]).ravel() for a, b, block in sample]
+            spreads[i] = _root_mean_square(np.concatenate(left))
+            sizes[i] = max(sizes[i], 2.0 * np.abs(effect).mean())
         stacked = np.array(effects).reshape(-1, len(kernels[0]))
-        found = cls(constants, numbers.astype(np.int64), _bounded(kernels), stacked, sizes)
+        found = cls(constants, numbers.astype(np.int64), _bounded(kernels), stacked, sizes, spreads)
         return found.in_single_precision() if precision == "single" else found
 
     def in_single_precision(self) -> Shifts:
@@ -133,6 +140,7 @@ class Shifts:
             self.bounded[numbers],
             self.effects,
             self.sizes[numbers],
+            self.spreads[numbers],
         )
 
     def off_row_means(self, i: int) -> float | FloatArray:
@@ -185,13 +193,17 @@ def _reference_runs(n: int) -> list[slice]:
     return [slice(start, start + length) for start in starts]
 
 
-def _sample(kernel: FittedKernel) -> Iterator[FloatArray]:
-    """Give blocks of values off the diagonal, from runs of observations spread over the data."""
+def _root_mean_square(values: FloatArray) -> float:
+    return float(np.sqrt(np.mean(values**2)))
+
+
+def _sample(kernel: FittedKernel) -> Iterator[tuple[slice, slice, FloatArray]]:
+    """Give blocks of values off the diagonal, between runs of observations all over the data."""
     runs = _reference_runs(len(kernel))
     for i, rows in enumerate(runs):
         for cols in runs[i + 1 :]:
             if rows.stop <= cols.start:
-                yield kernel(rows, cols)
+                yield rows, cols, kernel(rows, cols)
 
 
 def row_effects(kernel: FittedKernel) -> FloatArray:

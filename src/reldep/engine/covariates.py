@@ -20,6 +20,7 @@ from reldep.engine.influence import Conditioning
 from reldep.exceptions import InputTypeError, Option
 from reldep.kernels.base import KINDS_IN_WORDS
 from reldep.kernels.radial import Gaussian
+from reldep.kernels.sizes import standardised
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -278,11 +279,9 @@ def design(variable: Variable) -> tuple[FloatArray, int]:
     n_columns = 0
     for part in parts:
         if isinstance(part, Numeric):
-            spread = part.values.std(axis=0)
-            varying = spread > 0
-            values = part.values[:, varying]
-            columns.append((values - values.mean(axis=0)) / spread[varying])
-            n_columns += int(varying.sum())
+            values, _, varies = standardised(part.values, part.values[:0])
+            columns.append(values[:, varies])
+            n_columns += int(varies.sum())
         elif isinstance(part, Labels):
             present, codes = np.unique(part.codes, return_inverse=True)
             columns.append(np.eye(len(present))[codes.reshape(-1)])

@@ -123,13 +123,16 @@ class _Sums:
         self._row_sums: dict[str, FloatArray] = {}
         self._shifts: dict[str, float | FloatArray] = {}
         self._sizes: dict[str, float] = {}
+        self._spreads: dict[str, float] = {}
         self._products: dict[Pair, FloatArray] = {}
         self._crossed: dict[Pair, FloatArray] = {}
 
     def take(self, name: str, matrix: FloatArray, *, bounded: bool) -> None:
         """Shift a matrix, and finish its pairs with those that are there."""
-        self._sizes[name] = size_of(matrix)
+        self._sizes[name] = 1.0 if bounded else size_of(matrix)
         matrix, self._shifts[name] = shifted(matrix, has_effects=not bounded)
+        if (name, name) not in self._waiting[name]:
+            self._spreads[name] = size_of(matrix)
         self._row_sums[name] = matrix.sum(axis=1)
         self._matrices[name] = matrix
         ready = {pair for pair in self._waiting[name] if all(x in self._matrices for x in pair)}
@@ -147,15 +150,21 @@ class _Sums:
 
     def terms(self, n: int) -> Terms:
         """Name the finished sums."""
-        return Terms(n, self._row_sums, self._products, self._crossed, self._shifts, self._sizes)
+        return Terms(
+            n,
+            self._row_sums,
+            self._products,
+            self._crossed,
+            self._shifts,
+            self._sizes,
+            spreads=self._spreads,
+        )
 
 
 def size_of(matrix: FloatArray) -> float:
-    """Give the root of the mean square off the diagonal."""
-    n = len(matrix)
-    diagonal = np.diagonal(matrix)
-    squares = np.einsum("ij,ij->", matrix, matrix) - diagonal @ diagonal
-    return float(np.sqrt(max(0.0, squares) / (n * (n - 1))))
+    """Give the root mean square of the largest row, off the diagonal."""
+    squares = np.einsum("ij,ij->i", matrix, matrix) - np.diagonal(matrix) ** 2
+    return float(np.sqrt(max(0.0, float(squares.max())) / (len(matrix) - 1)))
 
 
 def shifted(

@@ -180,19 +180,24 @@ class FeaturePasses:
                 # Σ φ'Cψ over all rows is the squared norm of C = Φ'Ψ: no second pass is needed.
                 total = factors.cross[pair].squared_norm() - norm_product
                 rows.products[pair] = np.array([total])
-        return self._terms(rows, sums, notes), rows
+        return self._terms(rows, notes), rows
 
-    def _terms(
-        self, rows: FinishedRows, sums: FeatureSums, notes: tuple[ReldepWarning, ...]
-    ) -> Terms:
+    def _terms(self, rows: FinishedRows, notes: tuple[ReldepWarning, ...]) -> Terms:
         centres = {name: feature_map.centre for name, feature_map in self.maps.items()}
         shifts = {name: _row_shift(along, centres[name]) for name, along in rows.along.items()}
-        # The mean square of a feature vector bounds the size of the kernel's values.
-        sizes = {
-            name: float(centre @ centre + sums.norms[name] / self.n)
-            for name, centre in centres.items()
-        }
-        return Terms(self.n, rows.row_sums, rows.products, rows.crossed, shifts, sizes, notes)
+        # The sums hold the diagonal as well, which is taken off at the end: its rounding stays.
+        spreads = {name: float(norms.max()) for name, norms in rows.norms.items()}
+        sizes = {name: float(centre @ centre) + spreads[name] for name, centre in centres.items()}
+        return Terms(
+            self.n,
+            rows.row_sums,
+            rows.products,
+            rows.crossed,
+            shifts,
+            sizes,
+            notes,
+            spreads=spreads,
+        )
 
     def _sums_of_runs(self, places: Iterable[slice]) -> FeatureSums:
         return reduce(FeatureSums.__add__, map(self._sums_of_run, places))

@@ -15,6 +15,7 @@ import numpy as np
 
 from reldep.data.variables import Numeric
 from reldep.engine.covariates import design
+from reldep.engine.finishing import check_held
 from reldep.engine.influence import Influence
 from reldep.engine.residuals import ORDER, check_anything_left
 from reldep.engine.terms import Pair, canonical
@@ -110,7 +111,7 @@ class FeatureResiduals:
         check_memory(len(kernels), covariates)
         factors, explained = {}, {}
         for name, kernel in kernels.items():
-            features = features_of(kernel)
+            features = features_of(kernel.conditioned())
             regression = covariates.regress_features(features)
             explained[name] = regression.explained
             variable = (variables or {}).get(name)
@@ -130,6 +131,7 @@ class FeatureResiduals:
     ) -> Influence:
         """Finish the conditional means of these pairs; parameters as for `Residuals.influence`."""
         values = np.array([self._row_means(*pair) for pair in pairs])
+        check_held(pairs, values, self.kernels)
         return Influence(
             values,
             tuple(pairs),

@@ -160,6 +160,7 @@ def joined(first: Terms, second: Terms) -> Terms:
         (*first.notes, *second.notes),
         first.engine,
         _joined_certificates(first.certificate, second.certificate),
+        {**first.spreads, **second.spreads},
     )
 
 

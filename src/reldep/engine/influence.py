@@ -6,7 +6,7 @@ the slopes that follow bandwidths, and the HSICs that the second Hoeffding compo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -25,9 +25,11 @@ from reldep.engine.bandwidths import (
     sampled_bandwidth_psi,
     sampled_hsics,
 )
+from reldep.engine.finishing import Finished, check_held
 from reldep.engine.planner import select_engine
-from reldep.engine.terms import Pair, Wanted, canonical, conditional_means, hsic
-from reldep.exceptions import InputError, UnknownPairError
+from reldep.engine.terms import Pair, Wanted, canonical, hsic
+from reldep.engine.tiled import Tiled
+from reldep.exceptions import UnknownPairError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -110,9 +112,6 @@ def make_job(
 # observations on, these need few of their digits.
 EXACT_MEANS_UP_TO = 5_000
 
-# Conditional means that are smaller than this share of the kernels' sizes are rounding.
-ROUNDING = 1e-13
-
 # So many names stand in a sentence.
 MOST_NAMED = 8
 
@@ -157,10 +156,6 @@ class Conditioning:
         return f"{self.in_words()} {verb} {shown}{more}"
 
 
-# Degrees of freedom take the fourth power of conditional means.
-LARGEST = 1e70
-
-
 @dataclass(frozen=True, eq=False)
 class Influence:
     """Conditional means of the HSIC U-statistic, one row a pair, one column an observation.
@@ -182,8 +177,8 @@ class Influence:
         What is added to `psi` where bandwidths chosen by the data move too, if asked for.
     means : mapping of (str, str) to float
         HSICs of further pairs, of which no conditional means were needed.
-    sizes : ndarray, shape (n_pairs,), or None
-        The product of the sizes of the two kernels of each pair, see `is_zero`.
+    rounding : ndarray, shape (n_pairs,), or None
+        How far rounding may have moved the values of each pair, see `is_zero`.
     certificate : Certificate or None
         Bounds of the errors, where an engine replaced kernels by features of low rank.
     kernels : mapping of str to dict
@@ -206,7 +201,7 @@ class Influence:
     notes: tuple[ReldepWarning, ...] = ()
     bandwidth_psi: FloatArray | None = None
     means: Mapping[Pair, float] = field(default_factory=dict)
-    sizes: FloatArray | None = None
+    rounding: FloatArray | None = None
     certificate: Certificate | None = None
     kernels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     rows: Rows | None = None
@@ -229,14 +224,11 @@ class Influence:
 
     @property
     def is_zero(self) -> FloatArray:
-        """Whether all values of a pair are rounding, measured by the size of its kernels.
+        """Whether the HSIC of a pair is 0 by construction, and all its values with it.
 
-        The HSIC of such a pair is 0 by construction, as of a column with a single 1, whose kernel
-        is a function of either observation alone.
+        As of a column with a single 1, whose kernel is a function of either observation alone.
         """
-        if self.sizes is None:
-            return np.zeros(len(self.pairs), dtype=bool)
-        return np.asarray(np.abs(self.values).max(axis=1) <= ROUNDING * self.sizes)
+        return np.asarray(~self.values.any(axis=1))
 
     def row(self, pair: Pair) -> int:
         """Find the row of a pair, in either order."""
@@ -299,24 +291,28 @@ def compute_influence(
     means : sequence of Pair
         Further pairs of which the HSIC alone is needed.
     """
-    job = make_job(kernels, pairs, bandwidths=bandwidths, means=means)
-    chosen = select_engine(engine, job.kernels, job.wanted)
     # What overflows is found below, once for all engines.
     with np.errstate(over="ignore", invalid="ignore"):
-        terms = chosen.terms(job.kernels, job.wanted)
-        values = np.array([conditional_means(terms, pair) for pair in pairs])
-        _check_finite(values, pairs)
+        job = make_job(kernels, pairs, bandwidths=bandwidths, means=means)
+        chosen = select_engine(engine, job.kernels, job.wanted)
+        found = Finished.of(chosen.terms(job.kernels, job.wanted), pairs)
+        if found.loses_digits_to_features(chosen.name):
+            chosen = Tiled()
+            found = Finished.of(chosen.terms(job.kernels, job.wanted), pairs)
+        check_held(pairs, found.values, kernels)
+        terms = found.terms
         moves, further = _beside(job, terms, pairs, means)
+        found = replace(found, means=further).without_rounding()
         return Influence(
-            values,
+            found.values,
             tuple(pairs),
             tuple(kernels),
             terms.n,
             terms.engine or chosen.name,
-            terms.notes,
+            (*terms.notes, *found.cautions()),
             moves if bandwidths else None,
-            means=further,
-            sizes=_sizes(terms, pairs),
+            means=found.means,
+            rounding=found.rounding,
             certificate=terms.certificate,
         )
 
@@ -335,31 +331,7 @@ def _beside(
     return moves, further | {canonical(pair): found[pair] for pair in job.sampled}
 
 
-def _sizes(terms: Terms, pairs: Sequence[Pair]) -> FloatArray | None:
-    """Multiply the sizes of the two kernels of each pair; None from an engine that has none."""
-    if not terms.sizes:
-        return None
-    return np.array([terms.sizes[x] * terms.sizes[y] for x, y in pairs])
-
-
 def _ordered(pair: Any) -> Any:
     """Order a pair; what is no pair of names has no row."""
     named = isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(n, str) for n in pair)
     return canonical(pair) if named else None
-
-
-def _is_held(row: FloatArray) -> bool:
-    """Tell whether the fourth powers of these numbers are still numbers."""
-    return bool(np.isfinite(row).all() and np.abs(row).max(initial=0.0) < LARGEST)
-
-
-def _check_finite(values: FloatArray, pairs: Sequence[Pair]) -> None:
-    """Refuse values that no number can hold."""
-    lost = [pair for pair, row in zip(pairs, values, strict=True) if not _is_held(row)]
-    if lost:
-        x, y = lost[0]
-        raise InputError(
-            f"the kernel values of {x} and {y} are too large to be added up.",
-            "Rescale the data, for instance by their standard deviation, or choose a kernel that "
-            "is bounded, such as Gaussian() or Laplace().",
-        )

@@ -16,6 +16,7 @@ import numpy as np
 from reldep.engine.feature_passes import FeaturePasses
 from reldep.engine.terms import Terms, Wanted
 from reldep.engine.threads import RUN_BYTES
+from reldep.kernels.based import FAR
 from reldep.kernels.machine import numba_is_there, on_all_cores
 from reldep.kernels.profiles import LaplaceProfile, PowerProfile
 from reldep.kernels.radial import FittedRadial
@@ -32,10 +33,6 @@ if TYPE_CHECKING:
 
 # The kinds of recursion; line_loops has the same numbers, but loads numba.
 DECAY, LENGTH = range(2)
-
-# A distance so many times the typical one drowns the others in the sums of its rounding; tiles,
-# which take the effect of each row off first, do not mind.
-FARTHEST = 1e4
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,8 +199,10 @@ def kind_of(kernel: FittedKernel) -> int | None:
     if isinstance(kernel.profile, LaplaceProfile):
         return DECAY
     if isinstance(kernel.profile, PowerProfile) and kernel.profile.exponent == 1:
+        # A far value drowns the others in the sums of its rounding; seen from the centre, in tiles,
+        # it does not.
         farthest = np.sqrt(points.squared_norms.max())
-        is_far = points.unit != 1 or farthest > FARTHEST * points.typical_norm
+        is_far = points.unit != 1 or farthest > FAR * points.typical_norm
         return None if is_far else LENGTH
     return None
 
@@ -277,7 +276,8 @@ class LinePasses:
             shifts |= terms.shifts
             sizes |= terms.sizes
         n = len(next(iter(self.lines.values())))
-        return Terms(n, row_sums, products, crossed, shifts, sizes)
+        spreads = {} if terms is None else terms.spreads
+        return Terms(n, row_sums, products, crossed, shifts, sizes, spreads=spreads)
 
     def _put_products(self, pair: Pair, into: dict[Pair, FloatArray]) -> None:
         x, y = pair

@@ -17,6 +17,7 @@ import numpy as np
 from reldep.data.variables import Numeric
 from reldep.engine.bandwidths import named_probes
 from reldep.engine.covariates import design
+from reldep.engine.finishing import check_held
 from reldep.engine.influence import Influence
 from reldep.engine.terms import Pair, canonical
 from reldep.exceptions import InputError, Option
@@ -83,7 +84,7 @@ class Residuals:
         everything = slice(0, n)
         regressions, matrices, explained = {}, {}, {}
         for name, kernel in kernels.items():
-            gram = kernel(everything, everything)
+            gram = kernel.conditioned()(everything, everything)
             regressions[name] = covariates.regress(gram)
             explained[name] = regressions[name].explained
             variable = (variables or {}).get(name)
@@ -113,6 +114,7 @@ class Residuals:
             Whether to follow the bandwidths that the data chose; the penalties are held fixed.
         """
         values = np.array([self._row_means(x, y) for x, y in pairs])
+        check_held(pairs, values, self.kernels)
         return Influence(
             values,
             tuple(pairs),

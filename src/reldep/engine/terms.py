@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from reldep.data.variables import FloatArray
     from reldep.engine.certificate import Certificate
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from reldep.kernels.base import FittedKernel
 
 Pair: TypeAlias = tuple[str, str]
+
+# The last digit of a number of size 1.
+EPSILON = float(np.finfo(np.float64).eps)
 
 
 def canonical(pair: Pair) -> Pair:
@@ -120,8 +123,9 @@ class Terms:
         What the shift took off the mean of each row over the other observations: one number
         for a constant, one per row for ``f(x) + f(x')``.
     sizes : mapping of str to float
-        The size of each kernel's values before the shift: sums that are smaller than about
-        1e-13 of a product of sizes are rounding, not numbers.
+        The size of each kernel's values before the shift, whose last digits are rounding.
+    spreads : mapping of str to float
+        Their size after the shift, where it is known apart from the products.
     notes : tuple of ReldepWarning
         What the reader of a result should know about the computation.
     engine : str
@@ -139,6 +143,7 @@ class Terms:
     notes: tuple[ReldepWarning, ...] = ()
     engine: str = ""
     certificate: Certificate | None = None
+    spreads: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -198,6 +203,33 @@ def hsic(terms: Terms, pair: Pair) -> float:
     total = terms.products[first, second].sum()
     total += k.sum() * l.sum() / ((m - 1) * (m - 2)) - 2.0 * (k @ l) / (m - 2)
     return float(total / (m * (m - 3)))
+
+
+def rounding(terms: Terms, pairs: Sequence[Pair]) -> list[float]:
+    """Estimate how far rounding moves the conditional means of pairs; 0 if that is not known.
+
+    Every entry of a shifted matrix is off by the last digit of what it was before the shift, and
+    is multiplied by entries of the other matrix.
+    """
+    sizes = terms.sizes
+    spreads = {name: _spread(terms, name) for pair in pairs for name in pair if name in sizes}
+    return [
+        EPSILON * (sizes[x] * spreads[y] + spreads[x] * sizes[y])
+        if x in sizes and y in sizes
+        else 0.0
+        for x, y in pairs
+    ]
+
+
+def _spread(terms: Terms, name: str) -> float:
+    """Give the root mean square of the largest row of a shifted kernel, or a bound."""
+    size, m = terms.sizes[name], terms.n
+    known = [terms.spreads[name]] if name in terms.spreads else []
+    products = terms.products.get((name, name))
+    if products is not None:
+        squares = float(products.max()) if len(products) == m else float(products.sum()) / m
+        known.append(float(np.sqrt(max(0.0, squares) / (m - 1))))
+    return max(*known, EPSILON * size) if known else size
 
 
 def row_means(terms: Terms, name: str) -> FloatArray:

@@ -212,8 +212,11 @@ class Sweeps:
         products = dict(zip(self.wanted.product_pairs(), first[len(row_sums) :], strict=True))
         crossed = {} if second is None else self._crossed(row_sums, self.vectors(first), second)
         off = {name: shifts.off_row_means(i) for i, name in enumerate(self.names)}
-        sizes = dict(zip(self.names, shifts.sizes.tolist(), strict=True))
-        return Terms(self.n, row_sums, products, crossed, off, sizes)
+        sizes, spreads = (
+            dict(zip(self.names, found.tolist(), strict=True))
+            for found in (shifts.sizes, shifts.spreads)
+        )
+        return Terms(self.n, row_sums, products, crossed, off, sizes, spreads=spreads)
 
     def _crossed(
         self, row_sums: Mapping[str, FloatArray], vectors: FloatArray, second: FloatArray

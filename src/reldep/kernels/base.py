@@ -232,6 +232,21 @@ class FittedKernel(ABC):
         """Give a kernel that differs by ``f(x) + f(x')`` only and keeps more digits, or itself."""
         return self
 
+    @property
+    def whole(self) -> FittedKernel:
+        """The kernel with the effects of row and column that were left out, if any.
+
+        Dependence does not see them, but a product with another kernel does.
+        """
+        return self
+
+    def proportional(self) -> FittedKernel:
+        """Give a kernel that differs by a constant factor only, of an ordinary size, or itself.
+
+        A normalised measure does not see the factor, and the powers of its values stay numbers.
+        """
+        return self
+
     def matrix(self) -> FloatArray:
         """Fill the whole kernel matrix."""
         everything = slice(0, len(self))

@@ -20,6 +20,7 @@ from reldep.kernels.median import MeanDistance
 from reldep.kernels.points import Points
 from reldep.kernels.profiles import BandwidthProfile, PowerProfile
 from reldep.kernels.radial import FittedRadial
+from reldep.kernels.sizes import standardised
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,14 +90,8 @@ class Standardized(MappedKernel):
 
     def rows_between(self, first: Variable, second: Variable) -> tuple[Numeric, Numeric]:
         values, others = first.values, second.values  # type: ignore[attr-defined]
-        centre = values.mean(axis=0)
-        deviations = values.std(axis=0)
-        # A constant column stays constant.
-        deviations[(values == values[0]).all(axis=0)] = 1.0
-        return (
-            Numeric(first.name, (values - centre) / deviations),
-            Numeric(second.name, (others - centre) / deviations),
-        )
+        scaled, others_scaled, _ = standardised(values, others)
+        return Numeric(first.name, scaled), Numeric(second.name, others_scaled)
 
 
 class FittedStandardized(FittedRadial):

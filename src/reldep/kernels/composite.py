@@ -14,7 +14,6 @@ from reldep.data.checks import check_choice, check_names_known, check_varies
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import FittedKernel, Kernel
-from reldep.kernels.dot import FittedDot
 from reldep.kernels.radial import Distance
 
 if TYPE_CHECKING:
@@ -90,6 +89,10 @@ class FittedSum(_FittedComposite):
     def slope_through(self, position: int, slope: FittedKernel) -> FittedKernel:  # noqa: ARG002
         return slope
 
+    @property
+    def whole(self) -> FittedSum:
+        return FittedSum(tuple(factor.whole for factor in self.factors))
+
 
 @dataclass(frozen=True, eq=False)
 class FittedProduct(_FittedComposite):
@@ -115,7 +118,7 @@ def combined(
 ) -> FittedSum | FittedProduct:
     """Combine fitted kernels; in a product their effects of row and column count."""
     if kind is FittedProduct:
-        parts = [part.whole if isinstance(part, FittedDot) else part for part in parts]
+        parts = [part.whole for part in parts]
     return kind(tuple(parts))
 
 

@@ -14,6 +14,7 @@ from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import ALL_ROWS, FittedKernel, Kernel, stacked
 from reldep.kernels.categorical import indicators
 from reldep.kernels.machine import worth_compiling
+from reldep.kernels.sizes import in_units, is_ordinary, middle, two_largest
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -23,9 +24,13 @@ if TYPE_CHECKING:
 # Above this many columns the expansion of a polynomial costs more than its kernel matrix.
 MOST_MONOMIALS = 2_000
 
-# Values so many times as far from 0 as from each other lose digits in powers of their products;
-# so few monomials cost no more than the powers.
-FAR, FEW_MONOMIALS = 100.0, 100
+# Values whose powers are so many times what is left of them lose digits; so few monomials cost no
+# more than the powers. So many rows tell.
+FAR, FEW_MONOMIALS = 1e6, 100
+SAMPLED = 1_000
+
+# Binary digits of a number.
+DIGITS = 53
 
 # Nanoseconds for a column of dense rows and for a stored entry of a sparse row.
 DENSE_COLUMN, SPARSE_ENTRY = 0.1, 1.0
@@ -38,13 +43,13 @@ class FittedDot(FittedKernel):
     Attributes
     ----------
     rows : ndarray or sparse matrix
-        The points or, where there is a `mean`, the points less their mean.
+        The points or, where there is a `centre`, the points less that.
     label_text : str
     degree, offset, scale : int, float, float
-    mean : ndarray or None
-        With it, the values come less the effects of row and column, ``k(x, y) - k(x, mean) -
-        k(mean, y) + k(mean, mean)``: dependence does not see these, and far from 0 they are so
-        large that nothing else would be left of the digits.
+    centre : ndarray or None
+        The median of the points. With it, the values come less the effects of row and column,
+        ``k(x, y) - k(x, centre) - k(centre, y) + k(centre, centre)``: dependence does not see
+        these, and far from 0 they are so large that nothing else would be left of the digits.
     """
 
     rows: FloatArray | csr_array
@@ -52,7 +57,7 @@ class FittedDot(FittedKernel):
     degree: int = 1
     offset: float = 0.0
     scale: float = 1.0
-    mean: FloatArray | None = None
+    centre: FloatArray | None = None
 
     def __len__(self) -> int:
         return int(self.rows.shape[0])
@@ -62,17 +67,20 @@ class FittedDot(FittedKernel):
         if self.degree == 1:
             return block
         block *= self.scale
-        if self.mean is not None:
-            slant = self.scale * (self.rows @ self.mean)
-            level = self.offset + self.scale * float(self.mean @ self.mean)
+        if self.centre is not None:
+            slant = self.scale * (self.rows @ self.centre)
+            level = self.offset + self.scale * float(self.centre @ self.centre)
             return power_less_effects(block, slant[rows], slant[cols], level, self.degree)
         block += self.offset
         return np.power(block, self.degree, out=block)
 
     @property
     def whole(self) -> FittedDot:
-        """The kernel with its effects of row and column, which count in a product of kernels."""
-        return self if self.mean is None else replace(self, rows=self.rows + self.mean, mean=None)
+        """The kernel with its effects of row and column; of degree 1, centred on the mean."""
+        if self.centre is None:
+            return self
+        back = self.centre if self.degree > 1 else -self.rows.mean(axis=0)
+        return replace(self, rows=self.rows + back, centre=None)
 
     @property
     def label(self) -> str:
@@ -94,24 +102,56 @@ class FittedDot(FittedKernel):
         chosen = self.rows[rows]
         values = chosen if isinstance(chosen, np.ndarray) else chosen.toarray()
         root = np.sqrt(self.scale)
-        mean = np.zeros(values.shape[1]) if self.mean is None else root * self.mean
-        return monomials(root * values, self.degree, self.offset, mean, less=self.mean is not None)
+        less = self.centre is not None
+        centre = np.zeros(values.shape[1]) if self.centre is None else root * self.centre
+        return monomials(root * values, self.degree, self.offset, centre, less=less)
 
     def conditioned(self) -> FittedDot:
-        """Give the dot product of centred monomials where the values lie far from 0.
+        """Give the dot product of centred monomials where the values differ little for their size.
 
-        A power of large products has no digits left for their differences.
+        A power of large products has no digits left for their differences. Some of the rows tell.
         """
-        if self.degree == 1 or not isinstance(self.rows, np.ndarray):
+        if self.degree == 1 or self._n_monomials() > FEW_MONOMIALS:
             return self
-        centre = self.rows.mean(axis=0)
-        spread = np.abs(self.rows - centre).mean()
-        if np.abs(centre).max() <= FAR * spread or self._n_monomials() > FEW_MONOMIALS:
+        some = slice(0, None, max(1, len(self) // SAMPLED))
+        features = self.features(some)
+        if not isinstance(features, np.ndarray) or not isinstance(self.rows, np.ndarray):
             return self
-        features = self.features()
-        if not isinstance(features, np.ndarray):
+        points = self.rows[some] if self.centre is None else self.rows[some] + self.centre
+        base = self.offset + self.scale * np.square(points).sum(axis=1).max()
+        left = np.square(features - middle(features)).sum(axis=1).max()
+        if base**self.degree <= FAR * left:
             return self
-        return FittedDot(features - features.mean(axis=0), self.label_text)
+        features = np.asarray(self.features())
+        return FittedDot(features - middle(features), self.label_text)
+
+    def proportional(self) -> FittedDot:
+        """Give the kernel of the rows in units of their usual size; its base is about 1."""
+        first, second = two_largest(self.rows)
+        if first == 0:
+            return self
+        # Far from 0 the products are those of the centre.
+        away = 0.0
+        if self.centre is not None and self.degree > 1:
+            away = float(np.abs(self.centre).max())
+        twice = np.log2(max(first, away)) + np.log2(max(second, away))
+        unit = int(twice // 2)
+        base = twice + (np.log2(self.scale) if self.degree > 1 else 0.0)
+        if self.offset > 0:
+            level = float(np.log2(self.offset))
+            if base < level - DIGITS:
+                # Beside the offset products are so small that their powers are lost in rounding.
+                return FittedDot(in_units(self.rows, unit), self.label_text, centre=self.centre)
+            base = max(base, level)
+        if is_ordinary(base * self.degree):
+            return self
+        return replace(
+            self,
+            rows=in_units(self.rows, unit),
+            offset=float(np.ldexp(self.offset, -int(base))),
+            scale=float(np.ldexp(self.scale, 2 * unit - int(base))),
+            centre=None if self.centre is None else in_units(self.centre, unit),
+        )
 
     def _n_monomials(self) -> int:
         n_letters = self.rows.shape[1] + (self.offset > 0)
@@ -128,9 +168,9 @@ def power_less_effects(
     products : ndarray
         u, the products of centred rows.
     first, second : ndarray
-        a and b, the products of the centred rows and columns with the mean.
+        a and b, the products of the centred rows and columns with the centre.
     level : float
-        C, the kernel's base at the mean.
+        C, the kernel's base at the centre.
     degree : int
         d.
     """
@@ -152,7 +192,7 @@ def monomials(
     values: FloatArray,
     degree: int,
     offset: float,
-    mean: FloatArray | None = None,
+    centre: FloatArray | None = None,
     *,
     less: bool = False,
 ) -> FloatArray:
@@ -161,9 +201,10 @@ def monomials(
     By the multinomial theorem the power is a sum over all products of `degree` factors taken
     from x_1 y_1, …, x_d y_d and `offset`; a product that can be ordered in c ways has weight c.
     Its column is ``√c`` times the product of the coordinates (and of ``√offset``). The rows are
-    `values` plus `mean`; with `less`, the expansion of the mean is subtracted, factor by factor.
+    `values` plus `centre`; with `less`, the expansion of the centre is subtracted, factor by
+    factor.
     """
-    centres = np.zeros(values.shape[1]) if mean is None else mean
+    centres = np.zeros(values.shape[1]) if centre is None else centre
     letters = values.T
     if offset > 0:
         letters = np.vstack([letters, np.zeros(len(values))])
@@ -172,11 +213,11 @@ def monomials(
     expanded = np.empty((len(values), len(words)))
     for column, word in enumerate(words):
         orders = factorial(degree) / prod(factorial(word.count(letter)) for letter in set(word))
-        gap, at_mean = np.zeros(len(values)), 1.0
+        gap, at_centre = np.zeros(len(values)), 1.0
         for letter in word:
-            gap = gap * (centres[letter] + letters[letter]) + at_mean * letters[letter]
-            at_mean *= float(centres[letter])
-        expanded[:, column] = np.sqrt(orders) * (gap if less else gap + at_mean)
+            gap = gap * (centres[letter] + letters[letter]) + at_centre * letters[letter]
+            at_centre *= float(centres[letter])
+        expanded[:, column] = np.sqrt(orders) * (gap if less else gap + at_centre)
     return expanded
 
 
@@ -184,7 +225,7 @@ def monomials(
 class Linear(Kernel):
     """The linear kernel ``x'y``; labels are read as indicator (one-hot) columns.
 
-    Dense data are centred first, which changes no dependence and keeps digits.
+    Dense data are centred on their median first, which changes no dependence and keeps digits.
     """
 
     accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric, Sparse, Labels)
@@ -192,12 +233,11 @@ class Linear(Kernel):
     def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedDot:  # noqa: ARG002
         self.check_accepts(variable)
         if isinstance(variable, Numeric):
-            rows: FloatArray | csr_array = variable.values - variable.values.mean(axis=0)
-        elif isinstance(variable, Labels):
-            rows = indicators(variable)
-        else:
-            rows = variable.values  # type: ignore[attr-defined]
-        return FittedDot(rows, "Linear()")
+            centre = middle(variable.values)
+            return FittedDot(variable.values - centre, "Linear()", centre=centre)
+        if isinstance(variable, Labels):
+            return FittedDot(indicators(variable), "Linear()")
+        return FittedDot(variable.values, "Linear()")  # type: ignore[attr-defined]
 
     def between(self, first: Variable, second: Variable) -> FloatArray:
         # As written, x'y: fitted rows are centred, which dependence does not see but a user does.
@@ -241,12 +281,12 @@ class Polynomial(Kernel):
         self.check_accepts(variable)
         text = f"Polynomial(degree={self.degree}, offset={self.offset:g}, scale={self.scale:g})"
         rows = variable.values  # type: ignore[attr-defined]
-        mean = rows.mean(axis=0) if isinstance(variable, Numeric) else None
-        if mean is not None:
-            rows = rows - mean
+        centre = middle(rows) if isinstance(variable, Numeric) else None
+        if centre is not None:
+            rows = rows - centre
         if self.degree == 1:
-            return FittedDot(rows * np.sqrt(self.scale), text)
-        return FittedDot(rows, text, int(self.degree), self.offset, self.scale, mean)
+            return FittedDot(rows * np.sqrt(self.scale), text, centre=centre)
+        return FittedDot(rows, text, int(self.degree), self.offset, self.scale, centre)
 
     def between(self, first: Variable, second: Variable) -> FloatArray:
         self.check_accepts(first)

@@ -16,6 +16,7 @@ import numpy as np
 from reldep.data.variables import Numeric, Sparse
 from reldep.kernels.dot import dot_nanoseconds, dot_products
 from reldep.kernels.machine import available_cores, on_all_cores
+from reldep.kernels.sizes import exponent_of, in_units, is_ordinary, middle, typical_size
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -135,20 +136,37 @@ class Points:
         """Read the rows of a variable; dense ones are centred."""
         if isinstance(variable, Numeric):
             with np.errstate(over="ignore"):  # what overflows is brought back
-                rows = _finite(variable.values - _middle(variable.values))
+                rows = _finite(variable.values - middle(variable.values))
                 unit = _unit(rows)
-                rows = rows if unit == 1 else _finite(rows / unit)
-            rows = np.ascontiguousarray(rows)
+                rows = rows if unit == 1 else rows / unit
+                return cls._of_rows(np.ascontiguousarray(rows), unit)
+        unit = _unit(variable.values.data)
+        return cls._of_rows(variable.values if unit == 1 else variable.values * (1.0 / unit), unit)
+
+    @classmethod
+    def _of_rows(cls, rows: FloatArray | csr_array, unit: float = 1.0) -> Points:
+        """Add the squared norms of the rows."""
+        if isinstance(rows, np.ndarray):
+            rows = _finite(rows)
             rows.flags.writeable = False
             return cls(rows, np.einsum("ij,ij->i", rows, rows), unit)
-        unit = _unit(variable.values.data)
-        matrix = variable.values if unit == 1 else variable.values * (1.0 / unit)
-        squares = matrix.multiply(matrix)
-        return cls(matrix, np.asarray(squares.sum(axis=1), dtype=np.float64).ravel(), unit)
+        squares = rows.multiply(rows)
+        return cls(rows, np.asarray(squares.sum(axis=1), dtype=np.float64).ravel(), unit)
 
     def take(self, rows: IntArray) -> Points:
         """Keep some of the points, in the order given."""
         return Points(self.rows[rows], self.squared_norms[rows], self.unit)
+
+    def of_ordinary_size(self) -> Points:
+        """Give points whose distances have a constant ratio to these and can be raised to powers.
+
+        Their `unit` is 1, so that the ratio is forgotten.
+        """
+        typical = typical_size(self.rows)
+        if self.unit == 1 and is_ordinary(2.0 * np.log2(typical)):
+            return self
+        with np.errstate(over="ignore"):  # what overflows is brought back
+            return Points._of_rows(in_units(self.rows, exponent_of(typical)))
 
     def squared_distances(self, rows: slice, cols: slice) -> FloatArray:
         """Give |x_i - x_j|² for a block, without negative values and with an exact diagonal."""
@@ -201,12 +219,6 @@ def _finite(values: FloatArray) -> FloatArray:
     return np.nan_to_num(values, posinf=FARTHEST, neginf=-FARTHEST)
 
 
-def _middle(values: FloatArray) -> FloatArray:
-    """Give the median of each column; of two middle values the lower, which cannot overflow."""
-    middle = (len(values) - 1) // 2
-    return np.asarray(np.partition(values, middle, axis=0)[middle])
-
-
 def _unit(values: FloatArray) -> float:
     """Choose the power of two in which values are measured: that of their typical size."""
     sizes = np.abs(values)
@@ -216,5 +228,5 @@ def _unit(values: FloatArray) -> float:
     # Most are ordinary, so that their median need not be found.
     if 2 * max(n_tiny, n_huge) < n_positive or not n_positive:
         return 1.0
-    typical = float(np.median(sizes[sizes > 0]))
-    return 1.0 if ORDINARY[0] < typical < ORDINARY[1] else float(2.0 ** np.floor(np.log2(typical)))
+    typical = typical_size(values)
+    return 1.0 if ORDINARY[0] < typical < ORDINARY[1] else float(2.0 ** exponent_of(typical))

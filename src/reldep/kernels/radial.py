@@ -12,6 +12,7 @@ from reldep.data.variables import Labels, Numeric, Sparse, Variable
 from reldep.exceptions import BandwidthWarning, InputError, Option
 from reldep.kernels.bandwidth import BandwidthKernel, BandwidthProbe, density_of, pair_variance
 from reldep.kernels.base import FittedKernel, Formula, Kernel
+from reldep.kernels.based import FittedBased, has_far
 from reldep.kernels.median import MeanDistance, ScaleRule, distance_scale
 from reldep.kernels.points import Points
 from reldep.kernels.profiles import (
@@ -123,6 +124,24 @@ class FittedRadial(FittedKernel):
 
     def take(self, rows: IntArray) -> FittedRadial:
         return replace(self, points=self.points.take(rows))
+
+    def conditioned(self) -> FittedKernel:
+        """Give distances as seen from the centre where some points are far from the others."""
+        rows = self.points.rows
+        if not isinstance(self.profile, PowerProfile) or not isinstance(rows, np.ndarray):
+            return self
+        if not has_far(rows):
+            return self
+        exponent = self.profile.exponent
+        factor = float(np.power(self.points.unit, exponent))
+        return FittedBased(rows, exponent, self.label_text, factor)
+
+    def proportional(self) -> FittedRadial:
+        """Give powers of distances in units of their usual size."""
+        if not isinstance(self.profile, PowerProfile):
+            return self
+        points = self.points.of_ordinary_size()
+        return self if points is self.points else replace(self, points=points)
 
     def scaled(self, factor: float) -> FittedRadial:
         if not isinstance(self.profile, BandwidthProfile):

@@ -8,10 +8,12 @@ import numpy as np
 
 from reldep.engine import Influence
 from reldep.engine.batches import DENSE_UP_TO, Batches
+from reldep.engine.finishing import check_held
 from reldep.engine.gram import PairTable, all_hsics
 from reldep.questions.study import Computed, descriptions
 from reldep.stats.dependences import Jackknifed
 from reldep.stats.jackknife import jackknife_of_rows
+from reldep.stats.measures import NORMALISED
 from reldep.stats.second_part import HsicTable
 
 if TYPE_CHECKING:
@@ -66,7 +68,8 @@ def _influence(study: Study, source: str, targets: Sequence[str]) -> tuple[Influ
     """Compute A of every target with the source, and of all with themselves; and all HSICs."""
     kernels = [study.kernels[name] for name in targets]
     variables = [study.dataset.variables[name] for name in targets]
-    batches = Batches([study.fitted[source]])
+    own_units = study.settings.measure in NORMALISED
+    batches = Batches([study.fitted[source]], own_units=own_units)
     t, m = len(targets), batches.n
     means, moves = np.empty((2, 2 * t + 1, m))
     means[t], moves[t] = batches.own_means[0], batches.own_moves[0]
@@ -86,6 +89,7 @@ def _influence(study: Study, source: str, targets: Sequence[str]) -> tuple[Influ
     hsics[0, 0] = batches.hsics[0, 0]
     names = (source, *targets)
     pairs = (*((source, name) for name in targets), *((name, name) for name in names))
+    check_held(pairs, means, study.fitted)
     influence = Influence(
         means,
         pairs,

@@ -19,6 +19,7 @@ from reldep.questions.source_notes import doubts_in_words
 from reldep.questions.tie_cautions import ties
 from reldep.results.provenance import Provenance
 from reldep.stats.covariance import INDEPENDENT_ROWS
+from reldep.stats.measures import NORMALISED
 from reldep.stats.scanning import batch_jackknife, has_energy
 from reldep.words import listed
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from reldep.questions.checkpoints import Arrays, ScanCheckpoint
     from reldep.questions.source_columns import Part, WideStudy
 
+NOT_HELD = "its kernel values are too large or too small to be added up: rescale it"
 NO_ENERGY = "almost no variation: its dependence on anything has no scale"
 TIED = "both dependences are the same for every observation"
 
@@ -193,8 +195,11 @@ class ScanWork:
             own_kernels, variables = self.wide.of(part)
             batches = self._batches_of(part)
             batch = batches.batch(own_kernels, variables, rng=rng)
-            fine = has_energy(batch, self.wide.study.settings.measure)
-            skipped += [(part.members[i], NO_ENERGY) for i in np.flatnonzero(~fine)]
+            held = batch.is_held
+            fine = held & has_energy(batch, self.wide.study.settings.measure)
+            skipped += [
+                (part.members[i], NO_ENERGY if held[i] else NOT_HELD) for i in np.flatnonzero(~fine)
+            ]
             if not fine.any():
                 continue
             jackknife = batch_jackknife(
@@ -216,7 +221,10 @@ class ScanWork:
             if len(self._batches) >= MOST_PATTERNS:
                 self._batches.clear()
             fixed = self.wide.fit_fixed(part.rows)
-            self._batches[part.pattern] = make_batches(fixed, self.wide.study.settings.engine)
+            settings = self.wide.study.settings
+            self._batches[part.pattern] = make_batches(
+                fixed, settings.engine, own_units=settings.measure in NORMALISED
+            )
         return self._batches[part.pattern]
 
     def _check_agrees(self, kept: ScanCheckpoint, number: int, run: slice, chunk: Chunk) -> None:
@@ -256,7 +264,7 @@ class ScanWork:
         return tuple((self.wide.names[i], doubt) for doubt, members in doubts for i in members)
 
     @cached_property
-    def fixed(self) -> tuple[FittedKernel, ...]:
+    def fixed(self) -> Mapping[str, FittedKernel]:
         """The fixed variables on all rows."""
         return self.wide.fit_fixed(np.arange(len(self.wide)))
 
@@ -265,8 +273,7 @@ class ScanWork:
         """Where the numbers come from."""
         study, wide = self.wide.study, self.wide
         kernels: dict[str, Mapping[str, Any]] = {
-            name: fitted.describe()
-            for name, fitted in zip(wide.fixed_names, self.fixed, strict=True)
+            name: fitted.describe() for name, fitted in self.fixed.items()
         }
         kernels[wide.role] = {"kernel": listed(list(self.kernels), 3)}
         return Provenance(
@@ -286,7 +293,7 @@ class ScanWork:
         wide = self.wide
         found: list[ReldepWarning] = [*small_sample_cautions(len(wide)), *wide.cautions]
         found += (*wide.study.dataset.cautions, *self.survey.cautions)
-        for name, fitted in zip(wide.fixed_names, self.fixed, strict=True):
+        for name, fitted in self.fixed.items():
             found += fitted.cautions
             variable = wide.study.dataset.variables[name]
             if isinstance(variable, Numeric) and isinstance(fitted, FittedRadial):

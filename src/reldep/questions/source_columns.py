@@ -165,15 +165,16 @@ class WideStudy:
             [variable.take(part.rows) for variable in part.variables],
         )
 
-    def fit_fixed(self, rows: IntArray) -> tuple[FittedKernel, ...]:
+    def fit_fixed(self, rows: IntArray) -> dict[str, FittedKernel]:
         """Fit the fixed variables on some rows."""
         own = self.study
         if len(rows) < len(self):
             own = own.part(rows, {name: name for name in self.fixed_names})
         rng = own.settings.generator()
-        return tuple(
-            own.kernels[name].fit(own.dataset.variables[name], rng=rng) for name in self.fixed_names
-        )
+        return {
+            name: own.in_unit(own.kernels[name].fit(own.dataset.variables[name], rng=rng))
+            for name in self.fixed_names
+        }
 
     def survey(self) -> Survey:
         """Look at all variables once: refuse what cannot be, note what must be skipped."""

@@ -105,9 +105,13 @@ class Study:
             return self.fits
         rng = self.settings.generator()
         return {
-            name: kernel.fit(self.dataset.variables[name], rng=rng)
+            name: self.in_unit(kernel.fit(self.dataset.variables[name], rng=rng))
             for name, kernel in self.kernels.items()
         }
+
+    def in_unit(self, fitted: FittedKernel) -> FittedKernel:
+        """Give a kernel in a unit of its own where the measure does not see the unit."""
+        return fitted.proportional() if self.settings.measure in NORMALISED else fitted
 
     @cached_property
     def residuals(self) -> Residuals | FeatureResiduals | None:
@@ -256,7 +260,8 @@ class Study:
         variable = self.dataset.variables[pair[1]]
 
         def shuffle(order: IntArray) -> FittedKernel:
-            return kernel.take(order).fit(variable.take(order), rng=self.settings.generator())
+            fitted = kernel.take(order).fit(variable.take(order), rng=self.settings.generator())
+            return self.in_unit(fitted)
 
         rng = self.settings.generator()
         orders = (rng.permutation(len(variable)) for _ in range(n_permutations))

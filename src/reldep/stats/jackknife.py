@@ -19,7 +19,7 @@ import numpy as np
 
 from reldep.exceptions import InputError, Option
 from reldep.stats.covariance import ROUNDING
-from reldep.stats.measures import NORMALISED
+from reldep.stats.measures import ALL_BUT_ONE, NORMALISED
 from reldep.stats.second_part import HsicTable, SecondComponent, SecondFromHsics
 
 if TYPE_CHECKING:
@@ -342,10 +342,10 @@ def check_energies(
     where = " once one observation is left out" if energies.shape[1] > 1 else ""
     raise InputError(
         f"the HSIC of {name} with itself is {smallest[worst]:.3g}{where}, so its dependence on "
-        "another variable has no scale. There are too few observations or almost no variation "
-        f"in {name}.",
+        "another variable has no scale. There are too few observations, or almost no variation "
+        f"in {name} beyond rounding.{ALL_BUT_ONE}",
         [
-            "Use more data, or ",
+            "Use other data, or ",
             Option("measure", "hsic"),
             " with ",
             Option("variance", "fixed-kernel"),

@@ -24,6 +24,9 @@ LARGEST_DENSE = 10_000
 
 TAKES_SECOND_OFF = (*SECOND_ORDER, "jackknife")
 
+# Where a variable seems not to vary.
+ALL_BUT_ONE = " So it is where all observations but one are the same, or one is very far away."
+
 
 def pairs_needed(pairs: Sequence[Pair], measure: str) -> tuple[Pair, ...]:
     """List the pairs an engine must compute: normalised measures need the self-pairs too."""
@@ -102,6 +105,7 @@ def check_energy(name: str, energy: float) -> None:
     if not energy > 0:
         raise InputError(
             f"the HSIC of {name} with itself is {energy:.3g}, so a normalised measure (cka, dcor) "
-            f"is not defined: there are too few observations or almost no variation in {name}",
-            ["use ", Option("measure", "hsic"), " or more data."],
+            f"is not defined: there are too few observations, or almost no variation in {name} "
+            f"beyond rounding.{ALL_BUT_ONE}",
+            ["Use other data, or ", Option("measure", "hsic"), "."],
         )

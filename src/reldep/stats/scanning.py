@@ -31,16 +31,12 @@ if TYPE_CHECKING:
     from reldep.engine.batches import Batch, Batches, EngineBatches
     from reldep.stats.jackknife import Jackknife
 
-# A centred matrix that is 0 by construction, as of a column with a single 1, is left with
-# rounding; an HSIC is made of its squares.
-ZERO = 1e-26
-
 
 def has_energy(batch: Batch, measure: str) -> BoolArray:
     """Tell which variables vary enough for a dependence to have a scale, without any one row."""
     means, moves = batch.means[:, -1], batch.moves[:, -1]
     energies = means.mean(axis=1)
-    fine = energies > ZERO * batch.sizes**2
+    fine = energies > 0
     if measure in NORMALISED:
         fine &= left_out_hsics(means, moves).min(axis=1) > ROUNDING * energies
     return np.asarray(fine)

@@ -1,0 +1,154 @@
+"""The size of the values does not matter to a normalised measure, whatever is asked."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import reldep
+from reldep.kernels import Distance, Gaussian, Linear, Polynomial, Standardized
+
+KERNELS = [Linear(), Polynomial(3, 0.0), Distance(), Distance(1.5), Standardized(Gaussian())]
+SIZES = [2.0**-1000, 2.0**-515, 2.0**-130, 2.0**70, 2.0**515, 2.0**1000]
+
+
+def related(m=40):
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=m)
+    names = "xyzw"
+    return {name: x + i * rng.normal(size=m) for i, name in enumerate(names)}
+
+
+def comparison(data, **options):
+    found = reldep.compare(data["x"], data["y"], data["z"], **options)
+    return [*found.estimates, found.statistic, found.pvalue]
+
+
+def dependence(data, **options):
+    found = reldep.dependence(data["x"], data["y"], **options)
+    return [found.estimate, found.standard_error, found.pvalue]
+
+
+def permutation(data, **options):
+    return dependence(data, test="permutation", n_permutations=49, **options)
+
+
+def ranking(data, **options):
+    targets = {name: data[name] for name in "yzw"}
+    return reldep.rank(data["x"], targets, n_simulations=400, **options).estimates
+
+
+def many(data, **options):
+    rng = np.random.default_rng(5)
+    targets = {
+        f"t{i}": data["y"] + i * rng.normal(size=40) * abs(data["y"]).max() for i in range(30)
+    }
+    return reldep.rank(data["x"], targets, n_simulations=400, **options).estimates
+
+
+def table(data, **options):
+    return reldep.matrix(data, n_simulations=400, **options).estimates
+
+
+def scanned(data, **options):
+    sources = {name: data[name] for name in "xw"}
+    frame = reldep.scan(sources, data["y"], data["z"], n_simulations=400, **options).to_frame()
+    return frame["statistic"].to_numpy()
+
+
+def groups(data, **options):
+    by = np.arange(40) % 2
+    found = reldep.groups(data["x"], data["y"], by, n_simulations=400, **options)
+    return [*np.ravel(found.estimates), found.pvalue]
+
+
+def conditional(data, **options):
+    return comparison(data, given=data["w"], **options)
+
+
+def clustered(data, **options):
+    return comparison(data, clusters=np.arange(40) // 2, **options)
+
+
+QUESTIONS = [
+    *(comparison, dependence, permutation, ranking, many, table, scanned, groups, conditional),
+    clustered,
+]
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_normalised_measures_do_not_see_the_unit(question, kernel):
+    data = related()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", reldep.ReldepWarning)
+        expected = question(data, kernel=kernel)
+        for size in SIZES:
+            grown = {name: size * values for name, values in data.items()}
+            np.testing.assert_allclose(question(grown, kernel=kernel), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("size", [1e-30, 1e-155, 1e-300])
+def test_beside_the_offset_of_a_polynomial_tiny_values_are_as_linear(size):
+    data = {name: size * values for name, values in related().items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", reldep.ReldepWarning)
+        found = comparison(data, kernel=Polynomial(2))
+        np.testing.assert_allclose(found, comparison(related(), kernel=Linear()), rtol=1e-9)
+
+
+@pytest.mark.parametrize("engine", ["dense", "tiled", "lowrank", "features"])
+@pytest.mark.parametrize("size", [1e-155, 1e155])
+def test_distance_correlation_does_not_see_the_unit(size, engine):
+    data = related()
+    x, y = data["x"], data["y"]
+    expected = reldep.distance_correlation(x, y, engine=engine)
+    found = reldep.distance_correlation(size * x, y, engine=engine)
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("variance", ["jackknife", "fixed-kernel", "second-order"])
+@pytest.mark.parametrize("kernel", ["auto", "gaussian", "linear", "distance"])
+@pytest.mark.parametrize("engine", ["dense", "tiled", "lowrank"])
+def test_a_column_with_a_single_one_has_no_dependence_to_compare(kernel, engine, variance):
+    data = related()
+    single = np.eye(40)[7]
+    options = {"kernel": kernel, "engine": engine, "variance": variance}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", reldep.ReldepWarning)
+        with pytest.raises(ValueError, match="the HSIC of source with itself is 0"):
+            reldep.compare(single, data["y"], data["z"], **options)
+        if variance != "jackknife":
+            found = reldep.compare(data["x"], single, data["z"], measure="hsic", **options)
+            assert found.estimates[0] == 0
+
+
+def test_a_single_one_among_many_is_named():
+    data = related()
+    targets = {f"t{i}": (i + 1) * data["y"] ** 2 + i * data["z"] for i in range(30)}
+    targets["t7"] = np.eye(40)[3]
+    with pytest.raises(ValueError, match="the HSIC of t7 with itself is"):
+        reldep.rank(data["x"], targets)
+    with pytest.warns(reldep.ReldepWarning):
+        scan = reldep.scan(targets, data["y"], data["z"], n_simulations=400, kernel="linear")
+    assert dict(scan.skipped) == {
+        "t7": "almost no variation: its dependence on anything has no scale"
+    }
+
+
+@pytest.mark.parametrize("engine", ["dense", "tiled"])
+def test_a_scan_leaves_out_a_source_that_cannot_be_added_up(engine):
+    data = related()
+    sources = {"fine": data["x"], "huge": 1e300 * data["x"], "tiny": 1e-300 * data["x"]}
+    options = {"measure": "hsic", "kernel": "linear", "n_simulations": 400, "engine": engine}
+    with pytest.warns(reldep.ReldepWarning):
+        scan = reldep.scan(sources, data["y"], data["z"], **options)
+    assert [name for name, _ in scan.skipped] == ["huge", "tiny"]
+    assert {reason for _, reason in scan.skipped} <= {
+        "its kernel values are too large or too small to be added up: rescale it",
+        "almost no variation: its dependence on anything has no scale",
+    }
+    with pytest.raises(ValueError, match="kernel values of second and second are too large"):
+        reldep.scan(sources, data["y"], 1e200 * data["z"], **options)
