@@ -18,6 +18,7 @@ import argparse
 from pathlib import Path
 
 import calibration_beside
+import calibration_between
 import calibration_cautions
 import calibration_dependent
 import calibration_many
@@ -54,6 +55,7 @@ def main() -> None:
             calibration_many,
             calibration_scales,
             calibration_dependent,
+            calibration_between,
             calibration_cautions,
             calibration_beside,
         ):

@@ -1,4 +1,4 @@
-"""Rows that depend on each other, and independent groups: levels of differences and independence.
+"""Rows that depend on each other: levels of differences and of independence.
 
 Clusters and series are tested with tuples from four different clusters (blocks of a series) and
 by leaving out a cluster; beside it stands the test that takes the rows for independent, and the
@@ -7,9 +7,7 @@ older one that adds up influence values. All with CKA and the default kernel.
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
-from typing import TYPE_CHECKING
 
 import batched
 import numpy as np
@@ -18,16 +16,11 @@ from calibration_rows import KERNELS, PAIRS, scored, z_statistics
 from counting import Tally
 from scipy.signal import lfilter
 
-from reldep.stats.between_groups import Groups
 from reldep.stats.clusters import ClusteredKernel, Clustering, cluster_jackknife
 from reldep.stats.dependent_independence import circular_test, cluster_independence
 from reldep.stats.dependent_rows import clustered_jackknife, time_blocks
 from reldep.stats.differences import difference_test
 from reldep.stats.independence import independence_test
-from reldep.stats.jackknife import jackknife
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Generator = np.random.Generator
 LEVEL = 0.05
@@ -161,13 +154,6 @@ INDEPENDENCE = [
     "AR(0.9), 100",
     "AR(0.9), 400",
 ]
-GROUPS = {
-    "20 and 20": (20, 20),
-    "20 and 80": (20, 80),
-    "40 and 160": (40, 160),
-    "30, 30, 30": (30, 30, 30),
-    "20, 80, 40": (20, 80, 40),
-}
 
 
 def difference_cell(kind: str, name: str, draws: int) -> Counter[str]:
@@ -216,43 +202,6 @@ def independence_cell(name: str, draws: int) -> Counter[str]:
     return events
 
 
-def group_samples(
-    rng: Generator, sizes: tuple[int, ...], noise_of: Callable[[int], float]
-) -> list[tuple[Array, Array]]:
-    samples = []
-    for g, m in enumerate(sizes):
-        x = rng.normal(size=m)
-        samples.append((x, x + noise_of(g) * rng.normal(size=m)))
-    return samples
-
-
-def groups_cell(sizes: tuple[int, ...], noises: tuple[float, ...], draws: int) -> Counter[str]:
-    """Compare a dependence between independent groups, with kernels fitted on all rows."""
-    events: Counter[str] = Counter()
-    edges = np.cumsum((0, *sizes))
-    for at in range(draws):
-        rng = np.random.default_rng([6, *sizes, at])
-        samples = group_samples(rng, sizes, lambda g: noises[min(g, len(noises) - 1)])
-        whole = [np.concatenate(side)[None, :, None] for side in zip(*samples, strict=True)]
-        stacks = [KERNELS["default"](side).kernel[0] for side in whole]
-        jackknives = []
-        for start, stop in itertools.pairwise(edges):
-            part = {
-                name: batched.Stack(K[None, start:stop, start:stop].copy())
-                for name, K in zip("xy", stacks, strict=True)
-            }
-            found = batched.influence(part)
-            jackknives.append(jackknife(found.means[0], found.pairs, [("x", "y")], "cka"))
-        groups = Groups.of(jackknives)
-        events["draws"] += 1
-        events["equal"] += groups.test().pvalue < LEVEL
-        differences = groups.differences(999, rng)
-        low, high = differences.intervals(0.95)
-        events["some pair"] += bool((differences.adjusted < LEVEL).any())
-        events["intervals cover 0"] += bool(((low <= 0) & (high >= 0)).all())
-    return events
-
-
 def main(quick: bool = False) -> None:
     """Run what is not there yet."""
     tally = Tally("calibration_dependent")
@@ -271,10 +220,6 @@ def main(quick: bool = False) -> None:
         if (f"independence: {name}", 0) not in done:
             few = draws if not name.endswith("400") else draws // 2
             add(f"independence: {name}", "independence", independence_cell(name, few))
-    for name, sizes in GROUPS.items():
-        for law, noises in (("linear", (1.0,)), ("weak", (2.0,)), ("0.7 and 1.5", (0.7, 1.5))):
-            if (f"groups: {law}, {name}", 0) not in done:
-                add(f"groups: {law}, {name}", "groups", groups_cell(sizes, noises, draws))
 
 
 if __name__ == "__main__":

@@ -56,13 +56,29 @@ class Law:
 
     With a linear kernel for the targets the dependence given w does not depend on how w enters
     them, so that "equal" holds exactly; where nothing is shared it holds for any kernel, and x
-    and y are independent given w. w has one column, or two of numbers and one of labels.
+    and y are independent given w.
+
+    Attributes
+    ----------
+    draw : callable
+    targets : kernel
+        Of both targets.
+    independent : bool
+        Whether x and y are independent given w.
+    columns : int
+        Of w, all numbers; but the third of three is a label.
+    is_label : bool
+        Whether w is a single label.
+    chosen_on : bool
+        Whether the law had a part in choosing the estimator, on other samples.
     """
 
     draw: Callable[[Array, Array, Array], tuple[Array, Array, Array]]
     targets: Any
     independent: bool = False
     columns: int = 1
+    is_label: bool = False
+    chosen_on: bool = True
 
 
 LAWS = {
@@ -88,6 +104,42 @@ LAWS = {
         "auto",
         independent=True,
         columns=3,
+    ),
+    "product of two covariates, no dependence given w": Law(
+        lambda w, u, e: (w[0] * w[1] + 0.5 * u, w[0] * w[1] + 0.5 * e[0], e[1]),
+        "auto",
+        independent=True,
+        columns=2,
+    ),
+    "ten covariates, straight, no dependence given w": Law(
+        lambda w, u, e: (w.sum(axis=0) / 3 + 0.7 * u, w[:5].sum(axis=0) / 2 + 0.7 * e[0], e[1]),
+        "auto",
+        independent=True,
+        columns=10,
+    ),
+    "a label, no dependence given w": Law(
+        lambda w, u, e: (w[0] + 0.5 * u, w[0] ** 2 - 2 * w[0] + 0.5 * e[0], e[1]),
+        "auto",
+        independent=True,
+        is_label=True,
+        chosen_on=False,
+    ),
+    "steps, no dependence given w": Law(
+        lambda w, u, e: (np.sign(w[0]) + 0.5 * u, (w[0] > 0.3) + 0.3 * e[0], e[1]),
+        "auto",
+        independent=True,
+        chosen_on=False,
+    ),
+    "four covariates, one distance, no dependence given w": Law(
+        lambda w, u, e: (
+            np.linalg.norm(w, axis=0) + 0.3 * u,
+            np.linalg.norm(w, axis=0) + 0.3 * e[0],
+            e[1],
+        ),
+        "auto",
+        independent=True,
+        columns=4,
+        chosen_on=False,
     ),
     "straight, equal dependence given w": Law(
         lambda w, u, e: (1.5 * w[0] + u, 1.5 * w[0] + u + e[0], u + e[1]), Linear()
@@ -115,11 +167,14 @@ LAWS = {
 }
 
 
-def covariates(rng: np.random.Generator, m: int, columns: int) -> tuple[Array, Any]:
+def covariates(rng: np.random.Generator, m: int, law: Law) -> tuple[Array, Any]:
     """Draw w, as numbers for the law and as a user would pass it."""
-    w = rng.normal(size=(columns, m))
-    if columns < 3:
-        return w, w[0]
+    w = rng.normal(size=(law.columns, m))
+    if law.is_label:
+        codes = rng.integers(0, 4, size=m)
+        return codes[None].astype(float), np.array(["a", "b", "c", "d"])[codes]
+    if law.columns != 3:
+        return w, w[0] if law.columns == 1 else w.T
     ward = rng.integers(0, 3, size=m)
     w[2] = ward - 1.0
     return w, pl.DataFrame({"age": w[0], "dose": w[1], "ward": np.array(["a", "b", "c"])[ward]})
@@ -131,7 +186,7 @@ def count(law: Law, seed: int, m: int, draws: int) -> Counter[str]:
     kernel = ("auto", law.targets, law.targets)
     for number in range(draws):
         rng = np.random.default_rng([seed, m, number])
-        w, given = covariates(rng, m, law.columns)
+        w, given = covariates(rng, m, law)
         x, y, z = law.draw(w, rng.normal(size=m), rng.normal(size=(2, m)))
         marginal = reldep.compare(x, y, z, kernel=kernel, alternative="two-sided")
         tested = reldep.compare(x, y, z, kernel=kernel, alternative="two-sided", given=given)

@@ -146,12 +146,12 @@ def scan_cell(
 
 
 SECTION = """\
-## Groups of 40 and 160 rows, and scans
+## Groups beside Fisher's z, and scans
 
-Level at 5% of `reldep.groups` with 40 rows in the first group and 160 in the second, in both tails
-({group_draws:,} samples; "upper": stronger in the first). Beside it Fisher's z for two independent
-Pearson correlations, which cocor gives, where the dependence is straight and normal. A rate of .05
-is known to ±.01. The test is careful: its level lies between .03 and .04.
+Level at 5% of `reldep.groups` itself with 40 rows in the first group and 160 in the second, in both
+tails ({group_draws:,} samples; "upper": stronger in the first). Beside it Fisher's z for two
+independent Pearson correlations, which cocor gives, where the dependence is straight and normal. A
+rate of .05 is known to ±.01.
 
 {groups}
 

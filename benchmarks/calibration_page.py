@@ -7,6 +7,7 @@ import math
 import textwrap
 from typing import TYPE_CHECKING
 
+import calibration_between
 import calibration_given
 import calibration_groups
 import calibration_tables as tables
@@ -46,7 +47,7 @@ def page() -> str:
             words.CLUSTERS.format(table=tables.dependent_table("clusters")),
             words.SERIES.format(table=tables.dependent_table("series")),
             words.INDEPENDENCE.format(table=tables.independence_table()),
-            words.GROUPS.format(table=tables.groups_table()),
+            calibration_between.section(),
             calibration_groups.section(),
             calibration_given.section(),
             words.CAUTIONS.format(table=tables.caution_table(), samples=tables.caution_samples()),

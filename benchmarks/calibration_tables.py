@@ -149,17 +149,6 @@ def independence_table() -> str:
     )
 
 
-def groups_table() -> str:
-    rates = Rates(Tally("calibration_dependent").rows())
-    names = list(dict.fromkeys(law for law, _, _, which, _ in rates.keys() if which == "groups"))  # noqa: SIM118
-    body = [
-        [_sizes_spaced(name.split(": ", 1)[1])]
-        + [shown(rates(name, 0, "cka", "groups", q)) for q in ("equal", "some pair")]
-        for name in names
-    ]
-    return markdown(["noise, rows of the groups", "all equal rejected", "some pair rejected"], body)
-
-
 def classics_table() -> str:
     rates = Rates(Tally("calibration_classics").rows())
     cells = list(dict.fromkeys((law, m) for law, m, *_ in rates.keys()))  # noqa: SIM118

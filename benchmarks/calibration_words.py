@@ -143,15 +143,6 @@ different sizes compared with an F law, series shifted circularly.
 {table}
 """
 
-GROUPS = """\
-## Between independent groups
-
-Level at 5% (equal noise) and power (noise 0.7 in the first group, 1.5 in the others) of Welch's F
-at the common value, and of simultaneous pairwise comparisons; 300 samples.
-
-{table}
-"""
-
 CAUTIONS = """\
 ## Cautions
 

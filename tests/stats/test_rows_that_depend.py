@@ -1,12 +1,11 @@
-"""Clusters, time order and crossed clusters from A alone; independent groups; planning."""
+"""Clusters, time order and crossed clusters from A alone; planning."""
 
 import numpy as np
 import pytest
-from scipy.stats import f_oneway, nct, norm
+from scipy.stats import nct, norm
 from scipy.stats import t as student_law
 
 from reldep.exceptions import InputError
-from reldep.stats.between_groups import Groups
 from reldep.stats.dependent_rows import (
     cell_codes,
     clustered_jackknife,
@@ -15,9 +14,8 @@ from reldep.stats.dependent_rows import (
     time_blocks,
 )
 from reldep.stats.differences import TTest, difference_test
-from reldep.stats.jackknife import Jackknife, jackknife, left_out_hsics
+from reldep.stats.jackknife import jackknife, left_out_hsics
 from reldep.stats.planning import Pilot, careful_effect, careful_sample_size
-from reldep.stats.second_part import NoSecondComponent, SecondMatrix
 from stats.dense_terms import all_means, gaussian, hsic, triple
 
 TWO = [("x", "y"), ("x", "z")]
@@ -95,65 +93,6 @@ def test_crossed_clusters_add_up_what_either_shares():
     expected = max(parts[0] + parts[1] - parts[2], parts[0], parts[1])
     assert test.standard_error**2 == pytest.approx(expected, rel=1e-12)
     assert test.df == 5
-
-
-def group(value, variance, n, seed):
-    """A group with one value, deviations of normal shape and nothing of second order."""
-    x = np.random.default_rng(seed).normal(size=n)
-    x -= x.mean()
-    x *= np.sqrt(variance * n / (n - 1) / (x @ x))
-    values = np.array([value])
-    return Jackknife(values, x[None], values, NoSecondComponent(), np.ones(1), "hsic")
-
-
-def test_equality_of_groups_against_an_independent_implementation():
-    """Values, variances, second components, sizes and degrees of freedom as in the call."""
-    e, v, c, m = [0.3, 0.1, 0.2], [0.01, 0.02, 0.004], [0.0005, 0.0008, 0.0002], [40, 30, 80]
-    for measure, expected in (
-        ("cka", (0.21862459968005457, 0.6918586427097796, 44.15115242657308, 0.5059899935246596)),
-        ("hsic", (0.22720732181516698, 0.6725543125041641, 44.20886914981521, 0.5155476282446761)),
-    ):
-        found = []
-        for value, variance, second, n in zip(e, v, c, m, strict=True):
-            x = group(value, variance, n, n).deviations
-            values = np.array([value])
-            part = SecondMatrix(np.array([[second]]))
-            found.append(Jackknife(values, x, values, part, np.ones(1), measure))
-        groups = Groups.of(found)
-        groups = Groups(
-            groups.values, groups.sizes, np.array([30.0, 20.0, 60.0]), groups.variance, groups.unit
-        )
-        test = groups.test()
-        assert (test.common, test.statistic, test.df_within, test.pvalue) == pytest.approx(
-            expected, rel=1e-9
-        )
-
-
-def test_two_groups_are_compared_as_by_their_own_test():
-    groups = Groups.of(
-        [group(0.3, 0.002, 50, 1), group(0.2, 0.004, 40, 2), group(0.1, 0.002, 60, 3)]
-    )
-    differences = groups.differences(2000, np.random.default_rng(0))
-    for at, pair in enumerate(((0, 1), (0, 2), (1, 2))):
-        test = groups.test(np.array(pair))
-        assert differences.pvalue[at] == pytest.approx(test.pvalue, rel=1e-9)
-    for level in (0.5, 0.9, 0.99):
-        low, high = differences.intervals(level, simultaneous=False)
-        assert ((low > 0) | (high < 0)).tolist() == (differences.pvalue < 1 - level).tolist()
-        wide_low, wide_high = differences.intervals(level)
-        assert (wide_low <= low).all()
-        assert (wide_high >= high).all()
-    assert (differences.adjusted >= differences.pvalue).all()
-
-
-def test_many_rows_and_equal_variances_give_the_one_way_analysis_of_variance():
-    """HSICs far from 0 in units of their error have a variance that hardly moves."""
-    rng = np.random.default_rng(0)
-    samples = [rng.normal(1000.0, 1.0, size=400) for _ in range(4)]
-    groups = Groups.of(
-        [group(x.mean(), x.var(ddof=1) / len(x), len(x), i) for i, x in enumerate(samples)]
-    )
-    assert groups.test().pvalue == pytest.approx(f_oneway(*samples).pvalue, rel=0.05)
 
 
 def test_power_is_that_of_a_noncentral_t():

@@ -6,11 +6,16 @@ predicted from all other rows is row i of ``R = diag(I-S)⁻¹ (I-S)``, so that 
 the residuals is ``R K R'``; no regression is ever repeated. R takes constants to 0. Whatever is
 added to whole rows and columns of K drops out, which makes the formulas hold for minus a distance
 as well.
+
+If x is a function of W plus noise that does not depend on W, the mean of its embedding depends on W
+through that function alone. So numbers are predicted first, and kernels of the predictions are
+offered to the regression of the embedding beside those of W: a curve over one number is learned
+from far fewer rows than a surface over many.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from reldep.data.variables import FloatArray, Variable
+    from reldep.kernels.radial import FittedRadial
 
 # Penalties that are tried, as multiples of the number of rows.
 RIDGES = 10.0 ** np.arange(-6.0, 2.1, 0.5)
@@ -125,8 +131,8 @@ class Covariates:
     ----------
     bases : tuple of Basis
         Kernels of the covariates to choose from.
-    n : int
-        The number of observations.
+    points : ndarray, shape (n, k)
+        Their standardised columns.
     n_columns : int
         The number of columns, where a label counts as one for every category but one.
     columns : tuple of str
@@ -136,7 +142,7 @@ class Covariates:
     """
 
     bases: tuple[Basis, ...]
-    n: int
+    points: FloatArray
     n_columns: int
     columns: tuple[str, ...] = ()
     whole: bool = True
@@ -162,22 +168,37 @@ class Covariates:
         points, n_columns = design(variable)
         gaussian = Gaussian().fit(Numeric(variable.name, points))
         if not (len(points) <= DENSE_UP_TO if whole is None else whole):
-            from reldep.engine.feature_residuals import features_of
-
-            bases = tuple(
-                Basis.of_features(
-                    np.column_stack([points, *(features_of(gaussian.scaled(f)) for f in widths)])
-                )
-                for widths in WIDTHS
-            )
-            return cls(bases, len(points), n_columns, tuple(columns), whole=False)
+            bases = _feature_bases(points, gaussian)
+            return cls(bases, points, n_columns, tuple(columns), whole=False)
         everything = slice(0, len(points))
         linear = points @ points.T
         bases = tuple(
             Basis.of(sum((gaussian.scaled(f)(everything, everything) for f in widths), linear))
             for widths in WIDTHS
         )
-        return cls(bases, len(points), n_columns, tuple(columns))
+        return cls(bases, points, n_columns, tuple(columns))
+
+    @property
+    def n(self) -> int:
+        """The number of observations."""
+        return len(self.points)
+
+    def following(self, predicted: FloatArray) -> Covariates:
+        """Offer kernels of what was predicted from the covariates beside those of themselves.
+
+        Parameters
+        ----------
+        predicted : ndarray, shape (n, d)
+            The columns of a variable, each row predicted from the other rows. Rows with the same
+            covariates get their mean: what differs is only whose value is missing from it.
+        """
+        _, same = np.unique(self.points, axis=0, return_inverse=True)
+        same = same.reshape(-1)
+        sums = np.zeros((int(same.max()) + 1, predicted.shape[1]))
+        np.add.at(sums, same, predicted)
+        shared = (sums / np.bincount(same)[:, None])[same]
+        gaussian = Gaussian().fit(Numeric("predicted", shared))
+        return replace(self, bases=(*self.bases, *_feature_bases(self.points, gaussian)))
 
     def conditioning(self, explained: Mapping[str, float]) -> Conditioning:
         """Note what was held fixed, and the share of each variable that it explains."""
@@ -233,6 +254,41 @@ class Regression:
     free: FloatArray
     explained: float
 
+    def predictions(self, columns: FloatArray) -> FloatArray:
+        """Predict every row of some columns from all other rows, but for the mean of all.
+
+        Were each row left out of the mean too, predictions that hardly differ would give away the
+        row's own value: it is what their mean lacks.
+        """
+        inner = columns - columns.mean(axis=0)
+        fitted = self.vectors @ (self.shares[:, None] * (self.vectors.T @ inner))
+        free = self.free + 1.0 / len(columns)
+        return np.asarray(columns - (inner - fitted) / free[:, None])
+
+    def overlap(self, other: Regression) -> float:
+        """Tell how much more products of residuals add up than those of independent rows.
+
+        Regressions on the same covariates take the same directions out of x and y, and residuals
+        along the others are larger for it. With noise of one size ``G = R R'`` is the covariance
+        of the residuals of one feature, and of the square of the sum ``Σ_i r_i s_i`` the mean is
+        ``Σ_ij G_ij H_ij``; for independent rows it would be ``Σ_i G_ii H_ii``. The result is
+        their ratio: 1/(1 - p/m) for two projections on the same p directions.
+        """
+        weights = 1.0 / (self.free * other.free)
+        one, two = self._taken_out(), other._taken_out()
+        own, others = (np.einsum("ij,ij->i", part, part) for part in (one, two))
+        across = one.T @ (weights[:, None] * two)
+        total = float(weights**2 @ (1.0 - own - others)) + float(
+            np.einsum("ij,ij->", across, across)
+        )
+        return total / float(weights**2 @ ((1.0 - own) * (1.0 - others)))
+
+    def _taken_out(self) -> FloatArray:
+        """Give F with ``(I - S)² = I - F F'``."""
+        n = len(self.free)
+        scaled = self.vectors * np.sqrt(self.shares * (2.0 - self.shares))
+        return np.column_stack([np.full(n, n**-0.5), scaled])
+
     def residuals(self, gram: FloatArray) -> FloatArray:
         """Give the Gram matrix of the leave-one-out residuals, ``R K R'``."""
         inner = centred(gram)
@@ -261,6 +317,18 @@ class Regression:
         found -= (twice - once - once.T) / np.outer(self.free, self.free)
         np.fill_diagonal(found, 0.0)
         return found
+
+
+def _feature_bases(points: FloatArray, gaussian: FittedRadial) -> tuple[Basis, ...]:
+    """Decompose the linear kernel of points plus Gaussians of each choice of widths."""
+    from reldep.engine.feature_residuals import features_of
+
+    return tuple(
+        Basis.of_features(
+            np.column_stack([points, *(features_of(gaussian.scaled(f)) for f in widths)])
+        )
+        for widths in WIDTHS
+    )
 
 
 def centred(matrix: FloatArray) -> FloatArray:

@@ -17,7 +17,7 @@ from reldep.data.variables import Numeric
 from reldep.engine.covariates import design
 from reldep.engine.finishing import check_held
 from reldep.engine.influence import Influence
-from reldep.engine.residuals import ORDER, check_anything_left
+from reldep.engine.residuals import ORDER, check_anything_left, offered
 from reldep.engine.terms import Pair, canonical
 from reldep.exceptions import ApproximationWarning, InputError
 from reldep.kernels.machine import available_memory, in_words
@@ -91,12 +91,14 @@ class FeatureResiduals:
     ----------
     kernels : mapping of str to FittedKernel
     covariates : Covariates
+    regressions : mapping of str to Regression
     factors : mapping of str to ResidualFactors
     explained : mapping of str to float
     """
 
     kernels: Mapping[str, FittedKernel]
     covariates: Covariates
+    regressions: Mapping[str, Regression]
     factors: Mapping[str, ResidualFactors]
     explained: Mapping[str, float]
 
@@ -109,17 +111,20 @@ class FeatureResiduals:
     ) -> FeatureResiduals:
         """Regress every variable on the covariates; parameters as for `Residuals.of`."""
         check_memory(len(kernels), covariates)
-        factors, explained = {}, {}
+        regressions, factors, explained = {}, {}, {}
         for name, kernel in kernels.items():
             features = features_of(kernel.conditioned())
-            regression = covariates.regress_features(features)
-            explained[name] = regression.explained
-            variable = (variables or {}).get(name)
+            variable, known = (variables or {}).get(name), covariates
             if isinstance(variable, Numeric):
-                explained[name] = covariates.regress_features(design(variable)[0]).explained
+                points = design(variable)[0]
+                first = covariates.regress_features(points)
+                explained[name] = first.explained
+                known = offered(covariates, kernel, first, points)
+            regressions[name] = known.regress_features(features)
+            explained.setdefault(name, regressions[name].explained)
             check_anything_left(name, explained[name], covariates)
-            factors[name] = ResidualFactors.of(regression, features)
-        return cls(kernels, covariates, factors, explained)
+            factors[name] = ResidualFactors.of(regressions[name], features)
+        return cls(kernels, covariates, regressions, factors, explained)
 
     @property
     def n(self) -> int:
@@ -152,12 +157,14 @@ class FeatureResiduals:
         )
 
     def null_scale(self, pair: Pair) -> float:
-        """Estimate the root mean square of the products from rows that stand far apart."""
+        """As of :class:`reldep.engine.residuals.Residuals`, from rows that stand far apart."""
         x, y = (self.factors[name] for name in pair)
         rows = slice(0, self.n, max(1, self.n // SAMPLED))
         products = x.block(rows) * y.block(rows)
         m = len(products)
-        return float(np.sqrt(np.einsum("ij,ij->", products, products) / (m * (m - 1))))
+        squares = np.einsum("ij,ij->", products, products) / (m * (m - 1))
+        one, two = (self.regressions[name] for name in pair)
+        return float(np.sqrt(squares)) * one.overlap(two)
 
     def _row_means(self, x: str, y: str) -> FloatArray:
         return np.asarray(self.factors[x].row_sums(self.factors[y]) / (self.n - 1))

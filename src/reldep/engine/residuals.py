@@ -21,6 +21,7 @@ from reldep.engine.finishing import check_held
 from reldep.engine.influence import Influence
 from reldep.engine.terms import Pair, canonical
 from reldep.exceptions import InputError, Option
+from reldep.kernels.dot import FittedDot
 from reldep.kernels.machine import available_memory, in_words
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ ORDER = 2
 
 # Beyond this even a few hundred features of every row are much.
 MOST_ROWS = 200_000
+
+# Predictions of a variable that explain less than this share of it are mostly noise of its own.
+WORTH_FOLLOWING = 0.1
 
 # A variable of which covariates leave no more than this is determined by them.
 NOTHING_LEFT = 1e-3
@@ -85,12 +89,14 @@ class Residuals:
         regressions, matrices, explained = {}, {}, {}
         for name, kernel in kernels.items():
             gram = kernel.conditioned()(everything, everything)
-            regressions[name] = covariates.regress(gram)
-            explained[name] = regressions[name].explained
-            variable = (variables or {}).get(name)
+            variable, known = (variables or {}).get(name), covariates
             if isinstance(variable, Numeric):
                 points = design(variable)[0]
-                explained[name] = covariates.regress(points @ points.T).explained
+                first = covariates.regress(points @ points.T)
+                explained[name] = first.explained
+                known = offered(covariates, kernel, first, points)
+            regressions[name] = known.regress(gram)
+            explained.setdefault(name, regressions[name].explained)
             check_anything_left(name, explained[name], covariates)
             matrices[name] = regressions[name].unshared(gram)
         return cls(kernels, covariates, regressions, matrices, explained)
@@ -128,14 +134,16 @@ class Residuals:
         )
 
     def null_scale(self, pair: Pair) -> float:
-        """Give the root mean square of the products ``K_ij L_ij``.
+        """Give what the estimate scatters by under conditional independence, over ``√2 / m``.
 
-        Under conditional independence this is what the estimate scatters by, up to the factor
-        ``√2 / m``, even where the residuals of both vary more at some values of the covariates
-        than at others.
+        It is the root mean square of the products ``K_ij L_ij``, even where the residuals of both
+        vary more at some values of the covariates than at others, times what the regressions
+        have in common.
         """
         products = self.matrices[pair[0]] * self.matrices[pair[1]]
-        return float(np.sqrt(np.einsum("ij,ij->", products, products) / (self.n * (self.n - 1))))
+        squares = np.einsum("ij,ij->", products, products) / (self.n * (self.n - 1))
+        one, two = (self.regressions[name] for name in pair)
+        return float(np.sqrt(squares)) * one.overlap(two)
 
     def _row_means(self, x: str, y: str) -> FloatArray:
         sums = np.einsum("ij,ij->i", self.matrices[x], self.matrices[y])
@@ -159,6 +167,19 @@ class Residuals:
         everything = slice(0, self.n)
         slope = named.probe.slope(everything, everything)
         return self.regressions[named.variable].unshared(slope)
+
+
+def offered(
+    covariates: Covariates, kernel: FittedKernel, first: Regression, points: FloatArray
+) -> Covariates:
+    """Offer what a first regression predicts of a variable beside the covariates.
+
+    With a linear kernel that regression is the one that is wanted.
+    """
+    is_linear = isinstance(kernel, FittedDot) and kernel.degree == 1
+    if is_linear or first.explained < WORTH_FOLLOWING:
+        return covariates
+    return covariates.following(first.predictions(points))
 
 
 def off_diagonal(matrix: FloatArray) -> FloatArray:

@@ -88,8 +88,9 @@ def groups(
         For two groups, in the order of their labels: "greater" asks whether the dependence is
         stronger in the first.
     test : {"score", "permutation"}, default "score"
-        "score" takes every group's variance at the dependence they would have in common, and
-        Welch's F. "permutation" shuffles the labels and studentises: for small groups.
+        "score" takes every group's variance as a function of its dependence, compares groups by
+        the quasi-likelihood that follows, and uses Welch's F. "permutation" shuffles the labels
+        and studentises: for small groups.
     n_permutations : int, default 999
     names : sequence of two str, optional
         Names of `x` and `y`.
@@ -331,9 +332,8 @@ def _statistic(
     joined = Groups.of(found)
     if len(found) > 2 or alternative == "two-sided":
         return joined.test().statistic
-    difference = joined.values[0] - joined.values[1]
-    signed = difference / np.sqrt(joined.variances_here().sum())
-    return float(signed if alternative == "greater" else -signed)
+    signed = joined.signed_root()
+    return signed if alternative == "greater" else -signed
 
 
 class _GroupsQuestion(Question):
@@ -365,7 +365,7 @@ QUESTIONS = (
                 "two-sided",
                 ALTERNATIVES,
             ),
-            Choice("test", "Welch's F on score variances, or permuted labels.", "score", TESTS),
+            Choice("test", "Quasi-likelihood, or permuted labels.", "score", TESTS),
             Choice("n_permutations", "How often labels are shuffled.", 999, kind="whole"),
         ),
         shared=("missing", "ids", "measure", "kernel", "engine", "rng"),

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from reldep.stats.between_groups import GroupDifferences, WelchTest
     from reldep.stats.dependences import Dependences
 
-TESTS_IN_WORDS = {"score": "Welch's F on score variances", "permutation": "permutation of labels"}
+TESTS_IN_WORDS = {
+    "score": "quasi-likelihood with score variances and Welch's F",
+    "permutation": "permutation of labels",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,11 +80,10 @@ class GroupComparison(Answer):
 
     @property
     def statistic(self) -> float:
-        """For two groups the difference over its standard error; else Welch's F."""
+        """For two groups the signed root of the deviance from equality; else Welch's F."""
         if len(self.groups) > 2:
             return self.overall.statistic
-        found = self.differences_found
-        return float(found.estimate[0] / np.sqrt(found.null_variance[0]))
+        return float(self.differences_found.statistic[0])
 
     @property
     def pvalue(self) -> float:
@@ -123,10 +125,10 @@ class GroupComparison(Answer):
             "first": [self.groups[i] for i in found.first],
             "second": [self.groups[i] for i in found.second],
             "difference": found.estimate.tolist(),
-            "standard_error": np.sqrt(found.null_variance).tolist(),
+            "standard_error": found.standard_error.tolist(),
             "low": low.tolist(),
             "high": high.tolist(),
-            "statistic": (found.estimate / np.sqrt(found.null_variance)).tolist(),
+            "statistic": found.statistic.tolist(),
             "pvalue": found.pvalue.tolist(),
             "adjusted_pvalue": found.adjusted.tolist(),
         }
