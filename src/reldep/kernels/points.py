@@ -205,10 +205,11 @@ def _squared_differences(first: FloatArray, second: FloatArray) -> FloatArray:
 
         return np.asarray(cdist(first, second, "sqeuclidean"))
     block = np.zeros((len(first), len(second)))
-    for own, others in zip(first.T, second.T, strict=True):
-        difference = own[:, None] - others
-        difference *= difference
-        block += difference
+    with np.errstate(over="ignore"):  # as in cdist: a distance beyond all numbers is infinite
+        for own, others in zip(first.T, second.T, strict=True):
+            difference = own[:, None] - others
+            difference *= difference
+            block += difference
     return block
 
 
