@@ -12,6 +12,7 @@ from reldep.stats.jackknife import jackknife
 from reldep.stats.measures import (
     FOLLOWS_BANDWIDTHS,
     SECOND_ORDER,
+    applied,
     computed,
     measure_gradient,
     not_computed,
@@ -63,7 +64,7 @@ def influence_of(
     psi = influence.psi
     if variance in FOLLOWS_BANDWIDTHS:
         psi = psi + computed(influence.bandwidth_psi, variance)
-    return np.asarray(gradient @ psi)
+    return applied(gradient, psi)
 
 
 def _component(influence: Influence, variance: str) -> FloatArray:

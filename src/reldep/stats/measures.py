@@ -74,6 +74,17 @@ def _matrix(
     return matrix
 
 
+def applied(gradient: FloatArray | scipy.sparse.csr_array, psi: FloatArray) -> FloatArray:
+    """Multiply influence values by a gradient.
+
+    One product after another: what a variable and its copy have in common cancels exactly, which
+    a library for matrix products does not promise.
+    """
+    if isinstance(gradient, np.ndarray):
+        return np.asarray(np.einsum("pq,qm->pm", gradient, psi))
+    return np.asarray(gradient @ psi)
+
+
 def _energy_row(influence: Influence, hsics: FloatArray, name: str) -> int:
     """Find the self-pair of a variable and check that one can divide by its HSIC."""
     row = influence.row((name, name))
