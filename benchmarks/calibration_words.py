@@ -126,10 +126,9 @@ SERIES = """\
 
 The same for autoregressive series; blocks of the series take the place of clusters, 8 below 200
 rows and 10 to 16 beyond. "Mixed, AR(0.9)" is worth about five independent rows at 100, and nothing
-that was tried brings it to 5%: on 300 samples of the table 6 blocks rejected 31 where 8 rejected 32, on
-300 others 17 where 8 rejected 26; with AR(0.5), AR(0.8) and AR(0.9) in all series
-6 blocks rejected 18, 17 and 16 of 300, and 8 blocks 12, 17 and 21. There are still 8, for their
-power.
+that was tried brings it to 5%: on 300 samples of the table 6 blocks rejected 31 where 8 rejected
+32, on 300 others 17 where 8 rejected 26; with AR(0.5), AR(0.8) and AR(0.9) in all series 6 blocks
+rejected 18, 17 and 16 of 300, and 8 blocks 12, 17 and 21. There are still 8, for their power.
 
 {table}
 """
