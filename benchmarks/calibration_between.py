@@ -279,14 +279,14 @@ Power, and in brackets the share of 95% intervals of the difference that contain
 
 What was tried. Jackknife-t with Welch's degrees of freedom rejected up to .085 where groups
 differ in size, nearly all of it in one tail. A score test at the value in common, the first
-default, kept to .03 or less at 20 and 20 rows and erred in one tail only (.026 / .006 for "weak"
-with 40 and 160). The quasi-likelihood with the same variances had even tails and levels of .021
-to .053. Its variances of CKA were up to 1.6 times too large for 20 rows, because a part of the
-jackknife variance is divided by an estimate that may be near 0; with both averaged over the
-groups first, as now, they are up to 1.4 times too large. Every group borrows 4 degrees of
-freedom from all: 8 did as well, and 4 were taken after a first look at "straight and random
-signs", where 8 rejected .067 to .070. Counting what is borrowed as degrees of freedom raised the
-level to .06 and was left out.
+default, kept to .03 or less at 20 and 20 rows (but for "strong") and erred in one tail only
+(.026 / .006 for "weak" with 40 and 160). The quasi-likelihood with the same variances had even
+tails and levels of .021 to .053. Its variances of CKA were up to 1.6 times too large for 20
+rows, because a part of the jackknife variance is divided by an estimate that may be near 0; with
+both averaged over the groups first, as now, they are up to 1.4 times too large. Every group
+borrows 4 degrees of freedom from all: 8 did as well, and 4 were taken after a first look at
+"straight and random signs", where 8 rejected .067 to .070. Counting what is borrowed as degrees
+of freedom raised the level to .06 and was left out.
 """
 
 

@@ -25,7 +25,7 @@ from reldep.stats.independence import independence_test
 Generator = np.random.Generator
 LEVEL = 0.05
 PERMUTATIONS = 199
-DRAWS = 300
+DRAWS = 1_000
 
 
 def shared_and_own(rng: Generator, codes: Array, icc: float) -> Array:
@@ -141,6 +141,7 @@ DIFFERENCES = [
             ("linear", 0.9, 100),
             ("mixed", 0.9, 100),
             ("linear", 0.8, 400),
+            ("mixed", 0.9, 400),
         )
     ],
 ]
@@ -214,12 +215,10 @@ def main(quick: bool = False) -> None:
 
     for kind, name in DIFFERENCES:
         if (f"{kind}: {name}", 0) not in done:
-            few = draws if not name.endswith("400") else draws // 2
-            add(f"{kind}: {name}", kind, difference_cell(kind, name, few))
+            add(f"{kind}: {name}", kind, difference_cell(kind, name, draws))
     for name in INDEPENDENCE:
         if (f"independence: {name}", 0) not in done:
-            few = draws if not name.endswith("400") else draws // 2
-            add(f"independence: {name}", "independence", independence_cell(name, few))
+            add(f"independence: {name}", "independence", independence_cell(name, draws))
 
 
 if __name__ == "__main__":

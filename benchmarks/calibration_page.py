@@ -44,7 +44,10 @@ def page() -> str:
             words.POWER.format(table=power_table()),
             words.RANKINGS.format(table=tables.ranking_table()),
             *([_scales()] if scales else []),
-            words.CLUSTERS.format(table=tables.dependent_table("clusters")),
+            words.CLUSTERS.format(
+                table=tables.dependent_table("clusters"),
+                samples=tables.dependent_samples(("clusters", "series")),
+            ),
             words.SERIES.format(table=tables.dependent_table("series")),
             words.INDEPENDENCE.format(table=tables.independence_table()),
             calibration_between.section(),

@@ -135,6 +135,13 @@ def _sizes_spaced(name: str) -> str:
     return re.sub(r"(\d)x(\d)", r"\1 × \2", name)
 
 
+def dependent_samples(kinds: Collection[str]) -> str:
+    """Say how many samples were tested; a few have no self-HSIC without some cluster."""
+    rows = Tally("calibration_dependent").rows()
+    draws = sorted({row["draws"] for row in rows if row["method"] in kinds})
+    return f"{draws[0]:,}" if len(draws) == 1 else f"{draws[0]:,} to {draws[-1]:,}"
+
+
 def independence_table() -> str:
     rates = Rates(Tally("calibration_dependent").rows())
     kind = "independence"

@@ -111,7 +111,7 @@ samples.
 CLUSTERS = """\
 ## Clusters
 
-Two-sided level at 5% of a difference, 300 to 600 samples: clusters × rows in each, or sizes from 1
+Two-sided level at 5% of a difference, {samples} samples: clusters × rows in each, or sizes from 1
 to 45.
 In "mixed" the noise of one target is shared by the rows of a cluster and that of the other is not:
 the two dependences are equal, but nothing is symmetric. "Four different clusters" is the default
@@ -126,10 +126,9 @@ SERIES = """\
 
 The same for autoregressive series; blocks of the series take the place of clusters, 8 below 200
 rows and 10 to 16 beyond. "Mixed, AR(0.9)" is worth about five independent rows at 100, and nothing
-that was tried brings it to 5%: on the samples of the table 6 blocks rejected 31 of 300 where 8
-rejected 32, on 300 others 17 where 8 rejected 26; with AR(0.5), AR(0.8) and AR(0.9) in all series
-6 blocks rejected 18, 17 and 16 of 300, and 8 blocks 12, 17 and 21. There are still 8, for their
-power.
+that was tried brings it to 5%: on 300 samples of the table 6 blocks rejected 31 where 8 rejected
+32, on 300 others 17 where 8 rejected 26; with AR(0.5), AR(0.8) and AR(0.9) in all series 6 blocks
+rejected 18, 17 and 16 of 300, and 8 blocks 12, 17 and 21. There are still 8, for their power.
 
 {table}
 """

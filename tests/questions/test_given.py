@@ -373,6 +373,15 @@ def test_what_cannot_be_had_given_covariates_has_a_way_out(confounded, options, 
         reldep.compare(x, y, z, given=age, **options)
 
 
+@pytest.mark.parametrize("question", ["groups", "scan", "sensitivity"])
+def test_questions_without_covariates_say_what_to_ask_instead(confounded, question):
+    x, y, z, age = confounded
+    blocks = {"groups": (x, y, z > 0), "scan": (np.c_[x, z], y, age)}.get(question, (x, y, z))
+    words = rf"{question}\(\) holds no covariates fixed: it does not take given.* given=\.\.\."
+    with pytest.raises(TypeError, match=words):
+        getattr(reldep, question)(*blocks, given=age)
+
+
 def test_covariates_that_determine_a_variable_are_refused_by_its_name(confounded):
     x, y, z, age = confounded
     for given in (x, -(x**3), np.c_[age, x]):

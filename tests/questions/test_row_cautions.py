@@ -15,7 +15,13 @@ from reldep.exceptions import (
     SmallSampleWarning,
 )
 from reldep.kernels import Gaussian
-from reldep.questions.row_cautions import is_in_order, log_roughness, neighbour_correlation
+from reldep.questions.row_cautions import (
+    autocorrelations,
+    independent_share,
+    is_in_order,
+    log_roughness,
+    neighbour_correlation,
+)
 from reldep.words import number, pvalue_text
 
 pytestmark = pytest.mark.filterwarnings("ignore::reldep.exceptions.ReldepWarning")
@@ -48,6 +54,55 @@ def test_a_series_is_noticed_until_the_question_says_that_it_is_one():
     assert not alike(reldep.compare(*data, clusters=np.arange(100) // 10))
     assert alike(reldep.dependence(*data[:2]))
     assert alike(reldep.rank(data[0], {"y": data[1], "z": data[2]}))
+
+
+def slow(answer):
+    return said(answer, SmallSampleWarning, "move so slowly")
+
+
+def test_a_slow_series_is_worth_few_rows():
+    """Level of the difference at 100 rows: AR(0.95) .09, AR(0.5) .06."""
+    given = dict.fromkeys((0.5, 0.95), 0)
+    for memory in given:
+        for seed in range(20):
+            given[memory] += bool(slow(reldep.compare(*three(100, memory, seed), max_lag="auto")))
+    assert given[0.5] == 0
+    assert given[0.95] >= 17
+
+
+def test_a_slow_series_is_said_where_the_question_knows_of_the_time():
+    x, y, z = data = three(100, 0.97, seed=4)
+    (text,) = slow(reldep.compare(*data, max_lag=10, names=("x", "y", "z")))
+    assert "100 rows are worth about" in text
+    assert "Observe a longer time" in text
+    for answer in (
+        reldep.dependence(x, y, max_lag="auto"),
+        reldep.rank(x, {"y": y, "z": z}, max_lag="auto"),
+        reldep.matrix({"x": x, "y": y, "z": z}, max_lag="auto"),
+    ):
+        assert slow(answer)
+    assert not slow(reldep.compare(*data))
+    assert not slow(reldep.compare(*data, clusters=np.arange(100) // 5))
+
+
+def test_one_quick_variable_of_a_pair_makes_every_row_count():
+    rng = np.random.default_rng(0)
+    walk = np.cumsum(rng.normal(size=200))
+    noise = rng.normal(size=(2, 200))
+    assert not slow(reldep.compare(noise[0], walk, noise[0] + noise[1], max_lag="auto"))
+
+
+def test_the_worth_of_a_row_is_that_of_two_autoregressions():
+    lags = 0.9 ** np.arange(1, 300), 0.8 ** np.arange(1, 300)
+    assert independent_share(*lags) == pytest.approx((1 - 0.72) / (1 + 0.72), rel=1e-9)
+    assert independent_share(np.array([0.5, -0.1, 0.4]), np.ones(3)) == pytest.approx(1 / 2)
+    columns = np.random.default_rng(0).normal(size=(2, 50))
+    columns -= columns.mean(axis=1, keepdims=True)
+    found = autocorrelations(columns)
+    assert len(found) == 25
+    for lag in (1, 7, 25):
+        expected = (columns[:, lag:] * columns[:, :-lag]).sum() / (columns**2).sum()
+        assert found[lag - 1] == pytest.approx(expected, abs=1e-12)
 
 
 def test_a_series_in_one_variable_of_each_pair_harms_nothing():

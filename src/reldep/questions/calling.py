@@ -36,6 +36,14 @@ COLUMNS = ("by", "clusters", "ids")
 # The questions that data in pieces can answer.
 IN_PIECES = ("compare", "paper_test", "contrast", "dependence", "rank")
 
+# What to do in place of `given`, where a question does not take it: it would regress every group,
+# source or bandwidth by itself.
+INSTEAD_OF_GIVEN = {
+    "groups": "Ask for dependence(x, y, given=...) in each group, and compare the intervals.",
+    "scan": "Call compare(..., given=...) or rank(..., given=...) for the columns of interest.",
+    "sensitivity": "Call compare(..., given=...) with the kernels of interest.",
+}
+
 # Longer values are data, which the reader has under the argument's own name.
 LONGEST = 160
 MOST_PARTS = 20
@@ -55,6 +63,15 @@ def asked(question: Callable[P, A]) -> Callable[P, A]:
         try:
             bound = signature.bind(*args, **kwargs)
         except TypeError as error:
+            if "given" in kwargs and question.__name__ in INSTEAD_OF_GIVEN:
+                raise InputTypeError(
+                    [
+                        f"{question.__name__}() holds no covariates fixed: it does not take ",
+                        Option("given"),
+                        ".",
+                    ],
+                    INSTEAD_OF_GIVEN[question.__name__],
+                ) from None
             raise InputTypeError(f"{question.__name__}() {error}") from None
         given = dict(bound.arguments)
         cautions: tuple[ReldepWarning, ...] = ()

@@ -38,7 +38,7 @@ from reldep.questions.covariates import (
     name_of_covariates,
     split_covariates,
 )
-from reldep.questions.row_cautions import Neighbours, cautions_about_rows
+from reldep.questions.row_cautions import Neighbours, cautions_about_rows, slow_series
 from reldep.results.provenance import Provenance
 from reldep.stats.covariance import RowDependence
 from reldep.stats.estimation import estimate_dependences
@@ -208,6 +208,7 @@ class Study:
         cautions = (
             *cautions_of_data(self.dataset, self.fitted, influence),
             *cautions_about_rows(self.dataset),
+            *slow_series(self.dataset, dependences),
             *cautions_of_texts(self.kernels, self.dataset),
             *covariate_cautions(influence.conditioning, len(self.dataset)),
             *self._copies(dependences),
