@@ -342,8 +342,8 @@ def check_energies(
     where = " once one observation is left out" if energies.shape[1] > 1 else ""
     raise InputError(
         f"the HSIC of {name} with itself is {smallest[worst]:.3g}{where}, so its dependence on "
-        "another variable has no scale. There are too few observations or almost no variation "
-        f"in {name}.",
+        f"another variable has no scale. There are too few observations, or {name} hardly varies: "
+        "without one of them nearly all the others are the same.",
         [
             "Use more data, or ",
             Option("measure", "hsic"),
