@@ -8,7 +8,7 @@ import pytest
 
 from reldep.data.copies import check_values_outside, near_copies
 from reldep.data.dataset import read_dataset
-from reldep.data.inspection import ruling_columns, suspected_codes
+from reldep.data.inspection import suspected_codes
 from reldep.data.objects import read_variable
 
 RNG = np.random.default_rng(8)
@@ -77,20 +77,6 @@ def test_a_label_that_often_means_missing_is_named():
     smoker = ["yes", "no", "?", "yes"] * 15
     words = str(read_dataset({"smoker": smoker, "z": AGE}).cautions[0])
     assert "has the label '?' (15 times), which often stands for a missing value" in words
-
-
-def test_columns_with_a_large_spread_rule_a_block():
-    body = pl.DataFrame({"age": AGE, "sex": RNG.choice([0, 1], 60), "bmi": RNG.normal(26, 4, 60)})
-    spread = ruling_columns(read_variable(body, "body"))
-    assert spread is not None
-    variances = np.var(body.to_numpy(), axis=0)
-    assert spread.columns == ("age",)
-    assert spread.share == pytest.approx(variances[0] / variances.sum())
-    assert "'age' of 3 has 9" in str(spread.caution("body"))
-    assert ruling_columns(read_variable(RNG.normal(size=(60, 8)), "v")) is None
-    assert ruling_columns(read_variable(AGE, "v")) is None
-    assert ruling_columns(read_variable(np.ones((5, 2)), "v")) is None
-    assert ruling_columns(read_variable(RNG.normal(size=(60, 2)) * [1e200, 1], "v")) is not None
 
 
 def test_a_source_inside_a_target_is_refused_by_name():

@@ -346,7 +346,7 @@ def test_numbers_are_not_taken_for_the_labels_that_they_code(rng):
         assert any("determines" in str(caution) for caution in answer.warnings)
 
 
-@pytest.mark.parametrize("na", [-999, "-999", [-999], ("-999", -1), np.float64(-999)])
+@pytest.mark.parametrize("na", [-999, "-999", [-999, 10**400], ("-999", -1), np.float64(-999)])
 def test_codes_for_missing_values_are_taken_out_of_data_in_memory(rng, na):
     x, y, z = rng.normal(size=(3, 40)) + 10
     x[3] = -999

@@ -116,7 +116,7 @@ def test_averages_of_groups_are_contrasts(data):
     result = reldep.contrast(variables, {("x", "a"): 1, ("x", "b"): 1, ("x", "c"): -2})
     expected = 2 * reldep.cka(x, y) - 2 * reldep.cka(x, z)
     assert result.estimate == pytest.approx(expected, rel=1e-10)
-    assert result.sentence().startswith("The contrast 1·CKA(x, a) +1·CKA(x, b) -2·CKA(x, c) is")
+    assert result.sentence().startswith("The contrast CKA(x, a) + CKA(x, b) − 2·CKA(x, c) is")
     assert result.to_frame()["dependence"].to_list()[-1] == "contrast"
 
 

@@ -328,3 +328,45 @@ def test_claims_that_rest_on_one_observation_are_named(rng):
     genes[7], x[7] = 30.0, 30.0
     with cautioned(InfluentialObservationWarning, r"claims at .* one observation: .*\(row 7, "):
         reldep.scan(x, genes, kernel="linear")
+
+
+def test_identifiers_texts_and_objects_among_the_sources_are_skipped(rng):
+    first, second = rng.normal(size=(2, 40))
+    sources = pd.DataFrame(
+        {
+            "id": [f"p{i}" for i in range(40)],
+            "gene": rng.normal(size=40) + first,
+            "notes": [f"patient {i} came back after some weeks of treatment" for i in range(40)],
+            "sets": [{i} for i in range(40)],
+            "dose": [f"{i} {'g' if i % 2 else 'mg'}" for i in range(40)],
+        }
+    )
+    result = reldep.scan(sources, first, second)
+    assert result.sources == ("gene",)
+    assert dict(result.skipped) == {
+        "id": "every observation has a label of its own",
+        "notes": "not usable as it is",
+        "sets": "not usable as it is",
+        "dose": "not usable as it is",
+    }
+    assert any(
+        "3 of 5 sources cannot be used as they are, for one: notes holds strings" in str(one)
+        for one in result.warnings
+    )
+    with pytest.raises(ValueError, match="notes holds strings"):
+        reldep.scan(sources[["notes"]], first, second)
+
+
+def test_reports_show_the_strongest_of_many_in_place_of_the_first(rng):
+    first, second = rng.normal(size=(2, 40))
+    sources = rng.normal(size=(40, 230))
+    sources[:, 220] += 3 * first
+    result = reldep.scan(sources, first, second, alternative="two-sided", n_simulations=400)
+    assert result.question() == "Which of 230 sources do not depend equally on first and second?"
+    page = result.to_html()
+    assert "The 200 of 230 with the strongest evidence" in page
+    table = page[page.index("<tbody>") :]
+    assert table.index("source 220") < table.index("source 1<")
+    assert "source 220" in result._repr_html_()
+    cells = reldep.matrix(sources[:, :25], n_simulations=400)
+    assert "The 200 strongest of 300 pairs" in cells.to_html()

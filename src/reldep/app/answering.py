@@ -30,6 +30,8 @@ FILES = {
     "answer.json": "application/json",
 }
 SHOWN = "shown.html"
+# The page shows so many rows of a table; the files have all.
+MOST = 50
 DOTS_PER_INCH = 200
 
 
@@ -93,6 +95,7 @@ def shown(request: Request, found: Answer, curve: Answer | None, name: str) -> M
         further.insert(0, curve.as_section(alpha))  # type: ignore[attr-defined]
     given = [*found.warnings, *(curve.warnings if curve is not None else ())]
     kinds = {caution.worded(spell): type(caution) for caution in given}
+    columns, which = found.strongest(alpha, MOST)
     numbers = {**found.key_numbers(alpha), "Observations": f"{found.n_observations:,}"}
     return element(
         "article",
@@ -101,7 +104,7 @@ def shown(request: Request, found: Answer, curve: Answer | None, name: str) -> M
         *_cautions(kinds),
         facts(numbers),
         *figures(found, found.pictures()[:1]),
-        html_table(found.table(alpha), found.headings(), found.table_caption(alpha), most=50),
+        html_table(columns, found.headings(), f"{found.table_caption(alpha)}{which}", most=MOST),
         *(_folded(part) for part in further),
         aria_labelledby=name,
     )
@@ -119,7 +122,7 @@ def _folded(part: Section) -> Markup:
     table = Markup()
     if part.table is not None:
         headings = section_headings(part.table, part.answer.headings())
-        table = html_table(part.table, headings, part.caption, most=50)
+        table = html_table(part.table, headings, part.caption, most=MOST)
     return element(
         "details",
         element("summary", part.title),

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
     from reldep.data.variables import FloatArray, IntArray, Variable
 
+# Fewer rows may be in the same order by chance, or by a strong dependence: there only columns
+# on a straight line are copies.
+FEWEST_ORDERED = 20
+
 # Numbers that are sorted at a time: about 40 MB.
 _SORTED_AT_ONCE = 5_000_000
 
@@ -75,6 +79,17 @@ def functions_of_each_other(
             "If one is computed from the other, leave it out.",
         ),
     )
+
+
+def copies_among(variables: Mapping[str, Variable], names: Sequence[str]) -> list[list[str]]:
+    """Group the columns that determine each other."""
+    owners: dict[bytes, list[str]] = {}
+    for name in names:
+        levels = Levels.of(variables[name])
+        for mark in () if levels is None else levels.marks():
+            owners.setdefault(mark, []).append(name)
+    groups = dict.fromkeys(tuple(sorted(own)) for own in owners.values() if len(own) > 1)
+    return [list(group) for group in groups]
 
 
 def _owned_by_both(
@@ -179,6 +194,16 @@ def _renumbered(codes: IntArray) -> IntArray:
     return np.asarray(order[inverse.reshape(-1)], dtype=np.int64)
 
 
+def _on_one_scale(column: FloatArray) -> list[bytes]:
+    """Give what columns have in common that are the same but for unit and zero, and sign."""
+    centred = column - column.mean()
+    spread = float(np.abs(centred).max())
+    if not spread > 0:
+        return []
+    plain = np.round(centred / spread, 9) + 0.0
+    return [plain.tobytes(), (-plain + 0.0).tobytes()]
+
+
 def _labels(variable: Variable) -> list[Labels]:
     parts = variable.parts if isinstance(variable, Mixed) else (variable,)
     return [part for part in parts if isinstance(part, Labels)]
@@ -199,6 +224,8 @@ def _determines(target: FloatArray, source: FloatArray, is_label: bool) -> bool:
             return False
         pairs = np.unique(of_target.reshape(-1) * (len(source) + 1) + of_source.reshape(-1))
         return len(pairs) == len(levels)
+    if len(target) < FEWEST_ORDERED:
+        return bool(set(_on_one_scale(target)) & set(_on_one_scale(source)))
     others, of_source = np.unique(source, return_inverse=True)
     if len(others) != len(levels):
         return False
@@ -209,8 +236,8 @@ def _determines(target: FloatArray, source: FloatArray, is_label: bool) -> bool:
 class Levels:
     """The different values of one column, as numbers in their order."""
 
-    def __init__(self, codes: IntArray, sizes: IntArray) -> None:
-        self.codes, self.sizes = codes, sizes
+    def __init__(self, codes: IntArray, sizes: IntArray, lines: list[bytes]) -> None:
+        self.codes, self.sizes, self._lines = codes, sizes, lines
 
     @classmethod
     def of(cls, variable: Variable) -> Levels | None:
@@ -222,7 +249,9 @@ class Levels:
         else:
             return None
         _, codes, sizes = np.unique(column, return_inverse=True, return_counts=True)
-        return cls(codes.reshape(-1).astype(np.int64), sizes)
+        few = isinstance(variable, Numeric) and len(column) < FEWEST_ORDERED
+        lines = _on_one_scale(column) if few else []
+        return cls(codes.reshape(-1).astype(np.int64), sizes, lines)
 
     @property
     def n_distinct(self) -> int:
@@ -242,6 +271,8 @@ class Levels:
         two columns without ties are functions of each other.
         """
         if self.n_distinct > len(self.codes) / 2:
+            if len(self.codes) < FEWEST_ORDERED:
+                return self._lines
             return [self.codes.tobytes(), (self.n_distinct - 1 - self.codes).tobytes()]
         _, first = np.unique(self.codes, return_index=True)
         return [np.argsort(np.argsort(first))[self.codes].tobytes()]

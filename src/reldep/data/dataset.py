@@ -18,6 +18,7 @@ from reldep.data.frames import aligned, frame_library, index_rows
 from reldep.data.inspection import value_cautions, without_codes
 from reldep.data.objects import native_name, one_per_row, read_labels, read_variable
 from reldep.data.rows import Rows
+from reldep.data.subjects import repeated_subjects, subject_column
 from reldep.exceptions import DataWarning, DroppedRowsWarning, InputError, Option, ReldepWarning
 from reldep.words import counted, listed
 
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from reldep.data.variables import IntArray, Labels, Variable
 
 SMALL_SAMPLE = 20
+
+# Beyond this share of rows left out it is said which variables lack them.
+MOST_DROPPED = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +93,8 @@ def read_dataset(
     check_choice("missing", missing, MISSING)
     beside = {"\0clusters": clusters, "\0ids": ids}
     given = {name: data for name, data in beside.items() if data is not None}
-    matched, found = aligned({**blocks, **given})
+    matched, noted = aligned({**blocks, **given})
+    found: tuple[ReldepWarning, ...] = noted
     clusters, ids = matched.pop("\0clusters", None), matched.pop("\0ids", None)
     blocks = matched
     variables = {
@@ -100,9 +105,12 @@ def read_dataset(
     clusterings = _cluster_labels(clusters, n, rows)
     groups, second = _two_codes(clusterings)
     found = (*found, *_about_clusters(clusterings))
+    if not clusterings:
+        found = (*found, *_about_subjects(rows, ids))
     _check_usable(variables)
     complete = _complete_rows(variables, rows, missing)
     n_dropped = n - len(complete)
+    gaps = {name: int(variable.missing().sum()) for name, variable in variables.items()}
     if n_dropped:
         variables = {name: variable.take(complete) for name, variable in variables.items()}
         groups = None if groups is None else groups[complete]
@@ -113,7 +121,7 @@ def read_dataset(
     library = next((lib for lib in map(frame_library, blocks.values()) if lib), None)
     said = (caution for variable in variables.values() for caution in variable.cautions)
     found = (*found, *said, *value_cautions(variables))
-    cautions = (*found, *dropped_in_words(n_dropped, len(complete)))
+    cautions = (*found, *dropped_in_words(n_dropped, len(complete), gaps))
     return Dataset(variables, rows, n_dropped, groups, library, cautions, second)
 
 
@@ -175,6 +183,14 @@ def _cluster_labels(clusters: Any, n: int, rows: Rows | None = None) -> tuple[La
     crossed = isinstance(clusters, tuple) and len(clusters) == 2 and n != 2
     each = clusters if crossed else (clusters,)
     return tuple(_labels_of_clusters(one, n, rows) for one in each)
+
+
+def _about_subjects(rows: Rows, ids: Any) -> tuple[ReldepWarning, ...]:
+    """Notice identifiers that come several times; of files that was looked for before."""
+    named = ids is not None or subject_column([rows.noun], ()) is not None
+    if isinstance(ids, Rows) or rows.labels is None or not named:
+        return ()
+    return repeated_subjects(rows.noun, rows.values())
 
 
 def _labels_of_clusters(clusters: Any, n: int, rows: Rows | None) -> Labels:
@@ -266,8 +282,10 @@ def _check_size(n: int, n_dropped: int) -> None:
         )
 
 
-def dropped_in_words(n_dropped: int, n_left: int) -> tuple[ReldepWarning, ...]:
-    """Caution that observations were left out, if any were."""
+def dropped_in_words(
+    n_dropped: int, n_left: int, gaps: Mapping[str, int] | None = None
+) -> tuple[ReldepWarning, ...]:
+    """Caution that observations were left out, if any were; of many say by which variables."""
     if not n_dropped:
         return ()
     what = (
@@ -275,4 +293,9 @@ def dropped_in_words(n_dropped: int, n_left: int) -> tuple[ReldepWarning, ...]:
         if n_dropped == 1
         else (f"{n_dropped} incomplete observations were")
     )
-    return (DroppedRowsWarning(f"{what} dropped; {n_left} are used."),)
+    text = f"{what} dropped; {n_left} are used."
+    lacking = sorted((n, name) for name, n in (gaps or {}).items() if n)[::-1]
+    if len(lacking) > 1 and n_dropped > MOST_DROPPED * (n_dropped + n_left):
+        most = listed([f"{name} {n}" for n, name in lacking], 3)
+        text += f" Most are missing in: {most}."
+    return (DroppedRowsWarning(text),)

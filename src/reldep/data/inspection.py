@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reldep.data.checks import cell, listing, quoted
+from reldep.data.checks import cell, quoted
 from reldep.data.notation import MISSING_CODES
 from reldep.data.variables import MISSING_CODE, Labels, Mixed, Numeric, Variable
 from reldep.exceptions import DataWarning, Option
@@ -31,9 +31,6 @@ _SHOWN = 5
 
 # With fewer levels 0 may be one of them.
 _LEVELS_OF_A_SCALE = 10
-
-# A block is ruled by few columns if these few have this share of its squared distances.
-RULING_SHARE = 0.8
 
 
 def value_cautions(variables: Mapping[str, Variable]) -> tuple[DataWarning, ...]:
@@ -190,73 +187,8 @@ def without_codes(variable: Variable, na: Sequence[str | float]) -> Variable:
 def _as_number(code: str | float) -> float | None:
     try:
         return float(code)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
-
-
-@dataclass(frozen=True)
-class Spread:
-    """The columns that rule a block of numbers.
-
-    Attributes
-    ----------
-    columns : tuple of str
-        The columns with the largest spread, which rule the block.
-    share : float
-        Their share of the squared distances between observations.
-    n_columns : int
-        How many columns the block has.
-    """
-
-    columns: tuple[str, ...]
-    share: float
-    n_columns: int
-
-    def caution(self, name: str) -> DataWarning:
-        """Say which columns rule the block, and the way out."""
-        noun, verb = ("column", "has") if len(self.columns) == 1 else ("columns", "have")
-        return DataWarning(
-            f"in {name}, the {noun} {listing(self.columns)} of {self.n_columns} {verb} "
-            f"{100 * self.share:.0f}% of the squared distances; the others hardly count.",
-            ["Pass ", Option("kernel", "standardized"), " to let all columns count alike."],
-        )
-
-
-def ruling_columns(variable: Variable) -> Spread | None:
-    """Find the few columns whose spread rules the distances of a block, if there are any.
-
-    The expected squared distance of two observations is twice the sum of the columns'
-    variances. A block is ruled if at most a quarter of its columns (at least one) have
-    `RULING_SHARE` of that sum.
-
-    Examples
-    --------
-    >>> import numpy
-    >>> from reldep.data.objects import read_variable
-    >>> body = numpy.random.default_rng(0).normal(size=(50, 3)) * [13.0, 0.5, 4.4]
-    >>> ruling_columns(read_variable(body, "body")).columns
-    ('0',)
-    """
-    numbers = variable.numbers() if isinstance(variable, Mixed) else variable
-    if not isinstance(numbers, Numeric) or numbers.values.shape[1] < 2:
-        return None
-    values = numbers.values[np.isfinite(numbers.values).all(axis=1)]
-    scale = np.abs(values).max(initial=0.0)
-    if scale == 0.0:
-        return None
-    spread = np.var(values / scale, axis=0)
-    total = spread.sum()
-    if total == 0.0:
-        return None
-    order = np.argsort(-spread, kind="stable")
-    shares = np.cumsum(spread[order]) / total
-    n_ruling = int(np.searchsorted(shares, RULING_SHARE)) + 1
-    n_columns = len(spread)
-    if n_ruling > max(1, n_columns // 4):
-        return None
-    names = numbers.columns or tuple(map(str, range(n_columns)))
-    chosen = tuple(names[i] for i in order[:n_ruling])
-    return Spread(chosen, float(shares[n_ruling - 1]), n_columns)
 
 
 def starts_of_levels(values: FloatArray) -> IntArray:

@@ -203,7 +203,7 @@ def _from_array(array: npt.NDArray[Any], name: str) -> Variable:
         return Numeric(name, _as_doubles(array.reshape(len(array), -1), name))
     if kind in "Mm":
         return read_datetimes(array, name)
-    if kind == "O" and array.ndim == 1:
+    if kind in "bUSTO" and array.ndim == 1:
         return _from_sequence(array.tolist(), name)
     if kind in "bUSTO":
         columns = array.reshape(len(array), -1).T

@@ -23,6 +23,7 @@ from reldep.data.selectors import (
     name_blocks,
     select_columns,
 )
+from reldep.data.subjects import repeated_subjects, subject_column
 from reldep.data.wide import TableColumns
 from reldep.exceptions import InputError, InputTypeError, Option, ReldepWarning
 
@@ -208,9 +209,19 @@ class _Request:
             columns,
             rows,
             None if clusters is None else frame[clusters],
-            table.cautions(used),
+            (*table.cautions(used), *self._about_subjects(table, used, rows, clusters, ids)),
             table,
         )
+
+    def _about_subjects(
+        self, table: Table, used: list[str], rows: Rows, clusters: str | None, ids: str | None
+    ) -> tuple[ReldepWarning, ...]:
+        """Notice subjects that come several times, unless the question says so."""
+        if clusters is not None or any(name.startswith("clusters\0") for name in self.selectors):
+            return ()
+        if ids is not None:
+            return repeated_subjects(ids, rows.values())
+        return table.about_subjects(used, self.where)
 
     def from_partitions(self, data: Partitions) -> Selection:
         """Name the columns of every block; nothing is read yet."""
@@ -250,13 +261,18 @@ class _Request:
         if index is not None:
             named = Rows(kept, index.labels, index.noun)
         used = dict.fromkeys(name for block in columns.values() for name in block)
+        subject = ids or subject_column(frame.columns, list(used))
+        grouped = clusters is not None or any(key.startswith("clusters\0") for key in columns)
+        about: tuple[ReldepWarning, ...] = ()
+        if subject is not None and not grouped:
+            about = repeated_subjects(subject, frame[subject].to_list())
         frame, cautions = _on_circles(frame, list(used), options)
         return Selection(
             {name: _native_piece(frame, block) for name, block in columns.items()},
             columns,
             named,
             None if clusters is None else frame[clusters].to_native(),
-            cautions,
+            (*cautions, *about),
         )
 
     def _kept(self, frame: nw.DataFrame[Any]) -> Any:

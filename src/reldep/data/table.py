@@ -33,7 +33,8 @@ from reldep.data.selectors import (
     select_blocks,
     select_columns,
 )
-from reldep.exceptions import DataWarning, InputError, Option
+from reldep.data.subjects import repeated_subjects, subject_column
+from reldep.exceptions import DataWarning, DependentRowsWarning, InputError, Option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -227,6 +228,15 @@ class Table:
             *(DataWarning(text) for text in [*file, *spoken]),
             *(self._may_be_censored(columns)),
         )
+
+    def about_subjects(
+        self, used: Sequence[str], where: str | None = None
+    ) -> tuple[DependentRowsWarning, ...]:
+        """Notice a column that names subjects, several rows of each."""
+        name = subject_column(self.columns, used)
+        if name is None or name in self.refusals:
+            return ()
+        return repeated_subjects(name, self.read([name], where)[name].to_list())
 
     def _doubts_about_names(self, columns: Sequence[str]) -> list[str]:
         """Say what the names of columns tell: genes down the rows, genes turned into dates."""
@@ -466,7 +476,7 @@ def _single(table: Table, text: str, expression: str) -> str:
 def _as_number(code: str | float) -> float | None:
     try:
         return float(code)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
 
 

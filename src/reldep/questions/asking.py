@@ -18,6 +18,7 @@ from reldep.data.checks import check_choice, check_level, check_names_known
 from reldep.data.partitions import open_partitions
 from reldep.data.selectors import parse_lifetime
 from reldep.data.sources import STANDARD_INPUT
+from reldep.data.subjects import repeated_subjects
 from reldep.data.wide import TableColumns
 from reldep.exceptions import InputError, Option
 from reldep.kernels.base import Kernel
@@ -28,7 +29,7 @@ from reldep.questions.declaring import READING, Question, Selector, many, merged
 from reldep.questions.kernel_words import parse_kernels
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import polars as pl
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from reldep.data.partitions import Partitions
     from reldep.data.table import Table
     from reldep.engine import Plan
+    from reldep.exceptions import ReldepWarning
     from reldep.results.answer import Answer
 
 
@@ -253,8 +255,26 @@ class Request:
         return replace(
             answer,
             provenance=replace(answer.provenance, call=self.python()),
-            warnings=(*self.table.cautions(columns), *answer.warnings),
+            warnings=(
+                *self.table.cautions(columns),
+                *self._about_subjects(selector, columns, answer),
+                *answer.warnings,
+            ),
         )
+
+    def _about_subjects(
+        self, selector: Selector, columns: Sequence[str], answer: Answer
+    ) -> tuple[ReldepWarning, ...]:
+        """Notice subjects that come several times, unless the question says so."""
+        if self.options.get("clusters") is not None:
+            return ()
+        named = self.options.get("ids")
+        if named is not None:
+            name = selector.column("ids", str(named))
+            return repeated_subjects(name, answer.provenance.rows.values())
+        held = self.options.get("given")
+        used = [*columns, *(selector.table.select(str(held)) if held is not None else ())]
+        return self.table.about_subjects(used, self.where)
 
     def command(self) -> str:
         """Write the command line that asks this."""

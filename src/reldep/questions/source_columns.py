@@ -15,7 +15,7 @@ from reldep.data.inspection import without_codes
 from reldep.data.objects import read_variable
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse
 from reldep.data.wide import HeldColumns, TableColumns
-from reldep.exceptions import InputError
+from reldep.exceptions import DataWarning, InputError, InputTypeError
 from reldep.kernels.resolve import as_kernel, assign
 from reldep.questions.source_notes import Copies, Doubts, Gaps, Remarks
 from reldep.questions.study import Study, read_study
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 CONSTANT = "constant"
 LONE = "all observations but one are the same"
+ALL_DIFFERENT = "every observation has a label of its own"
+UNUSABLE = "not usable as it is"
 TOO_FEW = "fewer than 6 complete observations"
 
 # The jackknife leaves out one row at a time, and an HSIC needs 4.
@@ -179,6 +181,7 @@ class WideStudy:
     def survey(self) -> Survey:
         """Look at all variables once: refuse what cannot be, note what must be skipped."""
         skipped: dict[int, str] = {}
+        unusable: dict[int, InputError | InputTypeError] = {}
         digest = hashlib.blake2b(digest_size=16)
         gaps, copies, doubts, remarks = Gaps(self), Copies(self), Doubts(self), Remarks(self)
         for variable in copies.fixed.values():
@@ -190,7 +193,12 @@ class WideStudy:
             doubts.look(i, variable)
             remarks.look(i, variable)
             _add_to(digest, variable)
-            digest.update(ADDRESS.sub("", repr(self.kernel(i, variable))).encode())
+            try:
+                digest.update(ADDRESS.sub("", repr(self.kernel(i, variable))).encode())
+            except (InputError, InputTypeError) as error:
+                unusable.setdefault(i, error)
+                skipped[i] = UNUSABLE
+                continue
             kept = variable.take(np.flatnonzero(~missing)) if missing.any() else variable
             if len(kept) < FEWEST_ROWS:
                 skipped[i] = TOO_FEW
@@ -198,14 +206,30 @@ class WideStudy:
                 skipped[i] = CONSTANT
             elif kept.lone() is not None:
                 skipped[i] = LONE
+            elif isinstance(kept, Labels) and len(np.unique(kept.codes)) == len(kept):
+                skipped[i] = ALL_DIFFERENT
         gaps.check()
         copies.check()
-        said = (*gaps.in_words(), *remarks.in_words())
+        said = (*gaps.in_words(), *remarks.in_words(), *_unusable_in_words(unusable, self))
         return Survey(skipped, digest.hexdigest(), doubts.found, said)
 
     def _all(self) -> Iterator[tuple[int, Variable]]:
         for start in range(0, len(self.names), SURVEYED):
             yield from enumerate(self.read(start, min(start + SURVEYED, len(self.names))), start)
+
+
+def _unusable_in_words(
+    errors: Mapping[int, InputError | InputTypeError], wide: WideStudy
+) -> tuple[DataWarning, ...]:
+    """Explain by the first of them why some variables cannot be used."""
+    if not errors:
+        return ()
+    if len(errors) == len(wide.names):
+        raise next(iter(errors.values()))
+    count = f"{len(errors):,} of {len(wide.names):,} {wide.role}"
+    return (
+        DataWarning(f"{count} cannot be used as they are, for one: {next(iter(errors.values()))}"),
+    )
 
 
 def _add_to(digest: hashlib.blake2b, variable: Variable) -> None:

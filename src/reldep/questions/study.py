@@ -15,6 +15,7 @@ from reldep.data.copies import (
     shared_columns,
 )
 from reldep.data.dataset import Dataset, read_clusterings, read_dataset
+from reldep.data.formulas import computed_from
 from reldep.data.objects import native_name
 from reldep.data.partitions import PiecesOf
 from reldep.engine import Influence, Pair, Plan, compute_influence, plan
@@ -119,9 +120,9 @@ class Study:
         if self.covariates is None:
             return None
         kind = Residuals if self.covariates.whole else FeatureResiduals
-        return kind.of(self.fitted, self.covariates, self._with_values())
+        return kind.of(self.fitted, self.covariates, self.values())
 
-    def _with_values(self) -> dict[str, Variable]:
+    def values(self) -> dict[str, Variable]:
         """Leave out kernel matrices that were passed in: of them only row numbers are known."""
         return {
             name: variable
@@ -227,7 +228,7 @@ class Study:
         """Notice pairs that depend by construction, unless this was said when they were read."""
         if any(isinstance(one, CopyWarning) for one in self.dataset.cautions):
             return ()
-        variables = self._with_values()
+        variables = self.values()
         # Those that are nearly copies as they stand have a caution of their own.
         near = (
             found.values > NEARLY_COPIED
@@ -354,9 +355,19 @@ def read_study(
 
 def source_apart(study: Study, source: str, targets: Sequence[str]) -> Study:
     """Refuse targets that hold the source, and caution about those that determine it."""
-    variables = study.dataset.variables
-    check_values_outside(variables, source, targets)
-    return study.with_cautions(near_copies(variables, source, targets))
+    variables = study.values()
+    if source not in variables:
+        return study
+    others = [name for name in targets if name in variables]
+    check_values_outside(variables, source, others)
+    copies = {name: near_copies(variables, source, [name]) for name in others}
+    rest = [name for name, found in copies.items() if not found]
+    return study.with_cautions(
+        (
+            *(one for found in copies.values() for one in found),
+            *computed_from(variables, source, rest),
+        )
+    )
 
 
 def reuse_influence(influence: Influence, pairs: Sequence[Pair], settings: Settings) -> Computed:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from reldep.data.checks import check_level
 from reldep.report.markup import Markup, element, facts, joined, section
 from reldep.report.method import MEASURES_IN_WORDS, computed, references, versions
-from reldep.report.tabular import html_table
+from reldep.report.tabular import MOST_ROWS, html_table
 from reldep.results.description import HEADINGS
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from reldep.results.description import Columns, Picture, Section
 
 # Nothing is loaded and nothing runs, whatever a name in the data may contain.
+# A notebook shows so many rows of a table.
+MOST_IN_NOTEBOOKS = 30
+
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
@@ -74,11 +77,12 @@ def fragment(answer: Answer) -> Markup:
     cautions = [
         element("p", element("strong", "Caution: "), caution) for caution in answer.warnings
     ]
-    caption = f"{answer.n_observations} observations; variance: {answer.variance}."
+    columns, which = answer.strongest(None, MOST_IN_NOTEBOOKS)
+    caption = f"{answer.n_observations} observations; variance: {answer.variance}.{which}"
     return element(
         "div",
         element("p", element("strong", answer.sentence())),
-        html_table(answer.table(), answer.headings(), caption, most=30),
+        html_table(columns, answer.headings(), caption, most=MOST_IN_NOTEBOOKS),
         *cautions,
     )
 
@@ -124,9 +128,11 @@ def _figure(drawn: str, picture: Picture) -> Markup:
 
 def _table(answer: Answer, alpha: float) -> Markup:
     """Write the table of the answer and what its measure means."""
+    columns, which = answer.strongest(alpha, MOST_ROWS)
+    caption = f"{answer.table_caption(alpha)}{which}"
     return section(
         "Table",
-        html_table(answer.table(alpha), answer.headings(), answer.table_caption(alpha)),
+        html_table(columns, answer.headings(), caption, most=MOST_ROWS),
         element("p", MEASURES_IN_WORDS[answer.measure]),
         name="table",
     )

@@ -19,8 +19,8 @@ MEASURES_IN_WORDS = {
         "so compare it only between targets measured alike."
     ),
     "cka": (
-        "CKA (centred kernel alignment) is HSIC on a scale from 0, independent, to 1, the same up "
-        "to what the kernels see; targets of different kinds can be compared."
+        "CKA (centred kernel alignment) is HSIC on a scale from 0 (independent) to 1 (the same, as "
+        "far as the kernels can tell), so that targets of different kinds can be compared."
     ),
     "dcor": (
         "The squared distance correlation is 0 for independent variables and 1 for a straight "

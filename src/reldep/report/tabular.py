@@ -32,6 +32,10 @@ _LATEX = str.maketrans(
 _MARKDOWN = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|#~$&"})
 
 
+# A page has room for so many rows of a table.
+MOST_ROWS = 200
+
+
 def cell(column: str, value: Any) -> str:
     """Write a value as people read it; the data frame has it unrounded."""
     if value is None:
@@ -56,7 +60,7 @@ def html_table(
     headings: Mapping[str, str],
     caption: str,
     *,
-    most: int = 200,
+    most: int = MOST_ROWS,
 ) -> Markup:
     """Write a table with a caption; the first column names the rows.
 

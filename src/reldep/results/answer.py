@@ -88,6 +88,18 @@ class Answer(ABC):
     def table_caption(self, alpha: float = 0.05) -> str:
         """Say what the table shows."""
 
+    def strongest(self, alpha: float | None, most: int) -> tuple[dict[str, list[Any]], str]:  # noqa: ARG002
+        """Give the rows of the table that a page has room for, and which they are.
+
+        Tables that are too long have their rows cut; those of thousands of variables show the
+        strongest ones.
+        """
+        return self._table_at(alpha), ""
+
+    def _table_at(self, alpha: float | None) -> dict[str, list[Any]]:
+        """Give the table at a level, or at the answer's own."""
+        return self.table() if alpha is None else self.table(alpha)
+
     def values(self, alpha: float = 0.05) -> dict[str, Any]:  # noqa: ARG002
         """Give the numbers that belong to this kind of answer only, for `to_dict`."""
         return {}

@@ -13,6 +13,8 @@ from reldep.exceptions import InputError, Option
 from reldep.results.description import Picture
 from reldep.results.tested import Result
 from reldep.stats import published
+from reldep.stats.measures import NORMALISED
+from reldep.stats.testing import Interval
 from reldep.words import MEASURE_NAMES, number, percent
 
 if TYPE_CHECKING:
@@ -26,16 +28,29 @@ DIRECTIONS = {"greater": "more on", "less": "less on", "two-sided": "differently
 class Contrast(Result):
     """The answer of :func:`reldep.contrast`: is a weighted sum of dependences positive?"""
 
+    def confidence_interval(self, confidence_level: float = 0.95) -> Interval:
+        """Give the two-sided interval of the contrast, whatever the alternative.
+
+        Normalised dependences lie between 0 and 1, so that the difference of two lies between -1
+        and 1; the interval holds nothing else.
+        """
+        low, high = super().confidence_interval(confidence_level)
+        if self.measure not in NORMALISED:
+            return Interval(low, high)
+        least, most = np.minimum(self.weights, 0.0).sum(), np.maximum(self.weights, 0.0).sum()
+        return Interval(*(float(np.clip(limit, least, most)) for limit in (low, high)))
+
     def question(self) -> str:
         """Ask whether the contrast is positive (negative, not zero)."""
         return f"Is the contrast {self._formula()} {CLAIMS[self.alternative]}{self._given()}?"
 
     def _formula(self) -> str:
-        written = " ".join(
-            f"{weight:+g}·{MEASURE_NAMES[self.measure]}({x}, {y})"
-            for weight, (x, y) in zip(self.weights, self.pairs, strict=True)
-        )
-        return written.lstrip("+")
+        written = ""
+        for weight, (x, y) in zip(self.weights, self.pairs, strict=True):
+            times = "" if abs(weight) == 1 else f"{abs(weight):g}·"
+            sign = "− " if weight < 0 else "+ " if written else ""
+            written += f" {sign}{times}{MEASURE_NAMES[self.measure]}({x}, {y})"
+        return written.strip()
 
     def sentence(self, alpha: float = 0.05) -> str:
         """Say whether the contrast is positive (negative, not zero)."""
@@ -49,8 +64,8 @@ class Contrast(Result):
                 f"{claim} is not {CLAIMS[self.alternative]}: it points the other way and is "
                 f"{found} {evidence}"
             )
-        asked = f"the contrast {self._formula()} is not shown to be {CLAIMS[self.alternative]}"
-        return f"Undecided: {asked} {evidence}"
+        asked = f"the contrast {self._formula()}{self._given()}"
+        return f"Undecided: {asked} is not shown to be {CLAIMS[self.alternative]} {evidence}"
 
     def _points_the_other_way(self, alpha: float) -> bool:
         """Tell whether a one-sided question has the opposite answer."""

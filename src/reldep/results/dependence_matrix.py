@@ -233,6 +233,15 @@ class Matrix(Answer):
             f"{interval}."
         )
 
+    def strongest(self, alpha: float | None, most: int) -> tuple[dict[str, list[Any]], str]:
+        """Give the strongest pairs, where there are too many for a page."""
+        columns = self._table_at(alpha)
+        if len(self.pairs) <= most:
+            return columns, ""
+        order = np.argsort(-self.estimates, kind="stable")[:most]
+        top = {name: [column[i] for i in order] for name, column in columns.items()}
+        return top, f" The {most} strongest of {len(self.pairs):,} pairs."
+
     def summary(self, alpha: float = 0.05) -> str:
         """Say the answer in words and show the strongest pairs."""
         columns = self.table(alpha)

@@ -208,8 +208,13 @@ class GroupComparison(Answer):
             low, high = self.confidence_interval(1 - alpha)
             numbers["Difference"] = number(self.estimate)
             numbers[f"{percent(1 - alpha)} interval"] = interval_text(low, high)
-        numbers["p-value (all groups equal)"] = pvalue_text(self.pvalue).removeprefix("p = ")
+        about = self.alternative if len(self.groups) == 2 else "all groups equal"
+        numbers[f"p-value ({about})"] = pvalue_text(self.pvalue).removeprefix("p = ")
         return numbers
+
+    def headings(self) -> dict[str, str]:
+        """Give a heading for every column; differences are compared with Student's law."""
+        return super().headings() | {"statistic": "t"}
 
     def table_caption(self, alpha: float = 0.05) -> str:
         """Say what the table shows."""

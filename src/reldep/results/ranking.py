@@ -12,6 +12,7 @@ from reldep.data.frames import make_frame
 from reldep.results.answer import Answer
 from reldep.results.description import Picture
 from reldep.stats.joint_draws import critical_value
+from reldep.stats.measures import NORMALISED
 from reldep.words import MEASURE_NAMES, interval_text, listed, number, percent
 
 if TYPE_CHECKING:
@@ -148,6 +149,9 @@ class Ranking(Answer):
         found = self.comparisons
         maxima = self.standing.maxima
         low, high = found.intervals(critical_value(maxima, self._level(confidence_level)))
+        if self.measure in NORMALISED:
+            # Two numbers from 0 to 1 differ by 1 at the most.
+            low, high = np.clip(low, -1.0, 1.0), np.clip(high, -1.0, 1.0)
         return {
             "first": [self.targets[i] for i in found.differences.first],
             "second": [self.targets[i] for i in found.differences.second],

@@ -80,10 +80,10 @@ class Scan(Screen):
 
     def question(self) -> str:
         """Ask which sources depend more on one target than on the other."""
-        return (
-            f"Which of {len(self.sources):,} sources depend more on {self.first} than on "
-            f"{self.second}?"
+        claim = CLAIMS[self.alternative].format(
+            first=self.first, second=self.second, depend="depend", do="do"
         )
+        return f"Which of {len(self.sources):,} sources {claim}?"
 
     def sentence(self, alpha: float = 0.05) -> str:
         """Say how many sources the claim holds for, and for which most clearly."""

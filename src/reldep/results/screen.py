@@ -92,10 +92,19 @@ class Screen(Answer):
         """Give the variables by their evidence, the strongest first."""
         return np.argsort(self.log10_pvalues, kind="stable")
 
+    def strongest(self, alpha: float | None, most: int) -> tuple[dict[str, list[Any]], str]:
+        """Give the variables with the strongest evidence, where there are too many for a page."""
+        columns = self._table_at(alpha)
+        if len(self.fdr) <= most:
+            return columns, ""
+        order = self._strongest()[:most]
+        top = {name: [column[i] for i in order] for name, column in columns.items()}
+        return top, f" The {most} of {len(self.fdr):,} with the strongest evidence."
+
     def summary(self, alpha: float = 0.05) -> str:
         """Say the answer in words and show the variables with the strongest evidence."""
-        columns = self.table(alpha)
         order = self._strongest()[:SHOWN]
+        columns = self.table(alpha)
         top = {name: [column[i] for i in order] for name, column in columns.items()}
         more = len(self.fdr) - len(order)
         lines = [self.sentence(alpha), "", self._text_table(top)]
