@@ -171,7 +171,10 @@ class Points:
     def squared_distances(self, rows: slice, cols: slice) -> FloatArray:
         """Give |x_i - x_j|² for a block, without negative values and with an exact diagonal."""
         if self.few_columns is not None:
-            return _squared_differences(np.asarray(self.rows[rows]), np.asarray(self.rows[cols]))
+            with np.errstate(over="ignore"):  # infinitely far apart
+                return _squared_differences(
+                    np.asarray(self.rows[rows]), np.asarray(self.rows[cols])
+                )
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is repaired
             block = dot_products(self.rows, rows, cols)
             block *= -2.0

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from reldep.engine.terms import Pair
 
 
+# A sum of at most this share of its parts is their rounding.
+CANCELLED = 4.0 * float(np.finfo(np.float64).eps)
+
+
 def estimate_dependences(
     influence: Influence,
     pairs: Sequence[Pair],
@@ -63,7 +67,10 @@ def influence_of(
     psi = influence.psi
     if variance in FOLLOWS_BANDWIDTHS:
         psi = psi + computed(influence.bandwidth_psi, variance)
-    return np.asarray(gradient @ psi)
+    total = np.asarray(gradient @ psi)
+    # What cancels, as for a variable and its copy, is 0 and not the rounding of its parts.
+    total[np.abs(total) <= CANCELLED * (abs(gradient) @ np.abs(psi))] = 0.0
+    return total
 
 
 def _component(influence: Influence, variance: str) -> FloatArray:
