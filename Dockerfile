@@ -1,6 +1,6 @@
 # docker build --tag reldep .
 # docker run --rm -v "$PWD:/data" reldep compare mice.csv --source diet --first 'C*' --second 'gene_*'
-# docker run --rm -v "$PWD:/data" -p 8000:8000 reldep app --host 0.0.0.0 --port 8000
+# docker run --rm -it -p 127.0.0.1:8000:8000 reldep app --host 0.0.0.0 --port 8000
 FROM python:3.13-slim AS build
 WORKDIR /source
 COPY pyproject.toml README.md LICENSE ./

@@ -44,6 +44,22 @@ def test_foreign_hosts_are_refused_even_with_the_cookie(server, visitor, host):
     assert visitor.send("GET", "/", Host=f"localhost:{server.port}").status == 200
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have one loopback address")
+def test_only_a_host_that_is_asked_for_listens_beyond_this_machine(server, start):
+    """As in a container: the port is open, but names and the token count all the same."""
+    elsewhere = "127.0.0.2"
+    with pytest.raises(OSError, match="refused"):
+        http.client.HTTPConnection(elsewhere, server.port, timeout=5).request("GET", "/")
+    opened = start("--host", "0.0.0.0")  # noqa: S104
+    visitor = Visitor(opened)
+    assert visitor.send("GET", "/").status == 200
+    for host, status in ((f"127.0.0.1:{opened.port}", 200), (f"{elsewhere}:{opened.port}", 421)):
+        connection = http.client.HTTPConnection(elsewhere, opened.port, timeout=5)
+        connection.request("GET", "/", headers={"Host": host, "Cookie": visitor.cookie})
+        assert connection.getresponse().status == status
+        connection.close()
+
+
 @pytest.mark.parametrize(
     "headers",
     [

@@ -25,6 +25,7 @@ PATIENCE = 1
 
 def serve(
     *,
+    host: str = ADDRESS,
     port: int = 0,
     max_upload: int = 512 * MEGABYTE,
     browser: bool = True,
@@ -34,6 +35,10 @@ def serve(
 
     Parameters
     ----------
+    host : str, default "127.0.0.1"
+        The address to listen on. Nobody outside this machine can reach the default. A container
+        listens on "0.0.0.0", and its machine decides who reaches it; requests must still call the
+        server 127.0.0.1 or localhost, and bring the token.
     port : int, default 0
         The port to listen on; 0 for any that is free.
     max_upload : int
@@ -47,8 +52,7 @@ def serve(
 
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        # Nobody outside this machine can reach this address.
-        listening.bind((ADDRESS, port))
+        listening.bind((host, port))
         listening.listen()  # from here on a browser is served, if only after a moment
         own_port: int = listening.getsockname()[1]
         token = secrets.token_urlsafe(32)

@@ -109,6 +109,10 @@ def version() -> None:
 
 
 def serve_page(
+    host: Annotated[
+        str,
+        typer.Option(metavar="ADDRESS", help="The address to listen on; 0.0.0.0 in a container."),
+    ] = "127.0.0.1",
     port: Annotated[
         int, typer.Option(metavar="N", min=0, max=65535, help="The port; 0 for any free one.")
     ] = 0,
@@ -121,7 +125,8 @@ def serve_page(
 ) -> None:
     """Ask in the browser: drop a file, pick the columns, read the answer.
 
-    The page is served to this machine only, and the data do not leave it.
+    The page is served to this machine only, unless --host says otherwise, and the data do not
+    leave it.
     """
     from reldep.kernels.machine import import_extra
 
@@ -129,7 +134,7 @@ def serve_page(
         import_extra(module, extra="app", purpose="reldep app")
     from reldep.app.serving import serve
 
-    serve(port=port, max_upload=max_upload * MEGABYTE, browser=browser, say=say)
+    serve(host=host, port=port, max_upload=max_upload * MEGABYTE, browser=browser, say=say)
 
 
 def run(arguments: Sequence[str]) -> int:
