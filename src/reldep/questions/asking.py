@@ -15,7 +15,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from reldep.data.checks import check_choice, check_level, check_names_known
-from reldep.data.partitions import open_partitions
+from reldep.data.partitions import Partitions, open_partitions
 from reldep.data.selectors import parse_lifetime
 from reldep.data.sources import STANDARD_INPUT
 from reldep.data.subjects import repeated_subjects
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from reldep.data.joining import JoinReport
-    from reldep.data.partitions import Partitions
     from reldep.data.table import Table
     from reldep.engine import Plan
     from reldep.exceptions import ReldepWarning
@@ -266,7 +265,7 @@ class Request:
         self, selector: Selector, columns: Sequence[str], answer: Answer
     ) -> tuple[ReldepWarning, ...]:
         """Notice subjects that come several times, unless the question says so."""
-        if self.options.get("clusters") is not None:
+        if self.options.get("clusters") is not None or isinstance(self.table, Partitions):
             return ()
         named = self.options.get("ids")
         if named is not None:

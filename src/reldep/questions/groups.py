@@ -110,7 +110,8 @@ def groups(
     >>> rng = np.random.default_rng(0)
     >>> x = rng.normal(size=160)
     >>> group = np.repeat(["treated", "control"], 80)
-    >>> y = x + np.where(group == "treated", 0.4, 2.0) * rng.normal(size=160)
+    >>> share = np.where(group == "treated", 0.9, 0.4)
+    >>> y = share * x + np.sqrt(1 - share**2) * rng.normal(size=160)
     >>> reldep.groups(x, y, group).pvalue < 0.001
     True
     """

@@ -264,7 +264,7 @@ def slow_series(dataset: Dataset, found: Dependences) -> Iterable[SmallSampleWar
     if not found.rows.max_lag:
         return
     columns = {
-        name: _columns(dataset.variables[name])
+        name: ranked_columns(dataset.variables[name])
         for name in dict.fromkeys(name for pair in found.pairs for name in pair)
         if name in dataset.variables
     }
