@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from reldep.engine.fills import NEAR, evaluate
+from reldep.engine.sweeps.fills import NEAR, evaluate
 from reldep.kernels.compiled import WIDTH, compiled, copy_run, squared_distances_along
 from reldep.kernels.machine import available_cores
 

@@ -56,7 +56,7 @@ def forecast(block, kernel):
     from reldep.data.objects import read_variable
     from reldep.engine import plan
     from reldep.engine.influence import make_job
-    from reldep.engine.tiled import COMPILED_START
+    from reldep.engine.sweeps.tiled import COMPILED_START
     from reldep.kernels.machine import available_cores
 
     fitted = {name: kernel.fit(read_variable(block, name)) for name in SOURCES}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reldep.app.jobs import CANCELLED, Job, Worker, WorkerError
+from reldep.app.jobs import CANCELLED, Task, Worker, WorkerError
 
 READ = {"kind": "read", "files": ["a.csv"], "join": None, "reading": {}}
 PLENTY = 8_000_000_000
@@ -48,7 +48,7 @@ def test_mistakes_in_a_file_come_back_as_words(worker):
 def test_cancelled_job_delivers_nothing(worker):
     delivered = []
     working = worker(PLENTY)
-    job = Job(working, "read", READ, delivered.append, 60)
+    job = Task(working, "read", READ, delivered.append, 60)
     job.cancel()
     job.wait(10)
     assert job.state == CANCELLED

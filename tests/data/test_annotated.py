@@ -11,8 +11,9 @@ import pytest
 from scipy.sparse import csc_matrix, csr_matrix
 
 import reldep
-from reldep.data import ColumnType, ReadingOptions, annotated, open_table
-from reldep.data.annotated import annotated_table
+from reldep.data import ColumnType, ReadingOptions, open_table
+from reldep.data.files import annotated
+from reldep.data.files.annotated import annotated_table
 
 h5py = pytest.importorskip("h5py")
 
@@ -203,7 +204,7 @@ def test_what_is_no_such_file_is_refused_in_words(tmp_path):
 
 
 def test_columns_of_a_wide_file_are_read_in_blocks(tmp_path, monkeypatch):
-    monkeypatch.setattr("reldep.data.wide.READ_BYTES", 8 * 40 * 25)
+    monkeypatch.setattr("reldep.data.files.wide.READ_BYTES", 8 * 40 * 25)
     monkeypatch.setattr("reldep.questions.scan_work.LARGEST_CHUNK", 20)
     matrix = counts(n=70).astype(float)
     named = {f"gene{i}": column for i, column in enumerate(matrix.T)}

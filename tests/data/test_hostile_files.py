@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 import reldep
-from reldep.data import describe, open_table, sources
+from reldep.data import describe, open_table
 from reldep.data.checks import cell, printable
+from reldep.data.files import sources
 
 SOURCE = str(Path(reldep.__file__).parents[1])
 
@@ -132,8 +133,8 @@ def test_wide_and_narrow_tables_are_described_alike(tmp_path, monkeypatch):
         "i,x,w,d,none\n1,0.5,a,2024-01-01,\n2,,b,2024-01-02,\n2,1,b,,\n"
     )
     narrow = describe(open_table(tmp_path / "a.csv"))
-    monkeypatch.setattr("reldep.data.queries.WIDE", 2)
-    monkeypatch.setattr("reldep.data.table.WIDE", 2)
+    monkeypatch.setattr("reldep.data.files.queries.WIDE", 2)
+    monkeypatch.setattr("reldep.data.files.table.WIDE", 2)
     table = open_table(tmp_path / "a.csv")
     assert table.is_wide()
     assert describe(table) == narrow

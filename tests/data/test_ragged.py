@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reldep.data import ReadingOptions, delimited, layout, open_table
-from reldep.data.layout import scan_records
+from reldep.data import ReadingOptions, open_table
+from reldep.data.files import delimited, layout
+from reldep.data.files.layout import scan_records
 
 STEADY = settings(deadline=None, derandomize=True, max_examples=60)
 ROWS = [f"{i},{i % 7}.5,{i % 5},{i * 3}" for i in range(2, 60)]

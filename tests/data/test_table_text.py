@@ -22,7 +22,7 @@ from reldep.data import (
     quote_column,
     sources,
 )
-from reldep.data.dialect import Dialect, decode, detect
+from reldep.data.files.dialect import Dialect, decode, detect
 
 if TYPE_CHECKING:
     from collections.abc import Callable

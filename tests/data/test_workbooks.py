@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reldep.data import ReadingOptions, open_table, workbooks
+from reldep.data import ReadingOptions, open_table
+from reldep.data.files import workbooks
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from reldep.data.variables import Labels, Numeric
-from reldep.engine import batches as module
-from reldep.engine.batches import Batches, EngineBatches, conditional_means, make_batches
+from reldep.engine.many import batches as module
+from reldep.engine.many.batches import Batches, EngineBatches, conditional_means, make_batches
 from reldep.kernels import Delta, Distance, Gaussian, Laplace, Linear
 
 M = 40

@@ -14,9 +14,9 @@ import pytest
 
 from reldep.data.objects import read_variable
 from reldep.engine import DaskEngine, Dense, Tiled, Wanted, compute_influence, plan, select_engine
-from reldep.engine import dask as dask_engine
 from reldep.engine.blocks import Tile, upper_tiles
-from reldep.engine.dask import OnWorkers, Region, added, default_side, summed
+from reldep.engine.sweeps import dask as dask_engine
+from reldep.engine.sweeps.dask import OnWorkers, Region, added, default_side, summed
 from reldep.engine.terms import hsic
 from reldep.kernels import Delta, FunctionKernel, Gaussian, Linear
 

@@ -15,8 +15,9 @@ import reldep
 from cautioned import cautioned
 from reldep.data.objects import read_variable
 from reldep.data.variables import Labels
-from reldep.engine import Dense, Wanted, compute_influence, features, threads
-from reldep.engine.features import Features, split_wanted
+from reldep.engine import Dense, Wanted, compute_influence, threads
+from reldep.engine.near_linear import features
+from reldep.engine.near_linear.features import Features, split_wanted
 from reldep.engine.terms import hsic
 from reldep.exceptions import ApproximationWarning
 from reldep.kernels import Delta, Gaussian, Laplace, Linear

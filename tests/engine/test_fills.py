@@ -12,8 +12,9 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from reldep.data.objects import read_variable
-from reldep.engine import Tiled, Wanted, fills
-from reldep.engine.recipe import PRODUCT, SUM, Recipe, suits_single_precision
+from reldep.engine import Tiled, Wanted
+from reldep.engine.sweeps import fills
+from reldep.engine.sweeps.recipe import PRODUCT, SUM, Recipe, suits_single_precision
 from reldep.engine.terms import row_means
 from reldep.kernels import Distance, Gaussian, Laplace, Linear
 from reldep.kernels.base import (

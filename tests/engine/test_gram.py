@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from reldep.data.variables import Labels, Numeric
-from reldep.engine import Dense, compute_influence, gram
+from reldep.engine import Dense, compute_influence
+from reldep.engine.many import gram
 from reldep.engine.terms import Wanted
 from reldep.kernels import Delta, Distance, Gaussian, Laplace, Linear
 

@@ -18,9 +18,9 @@ from reldep.engine import (
     permuted,
     plan,
 )
-from reldep.engine.certificate import Certificate
-from reldep.engine.permuted import shuffled_hsics
-from reldep.engine.pivots import low_rank_map, probed_rank
+from reldep.engine.many.permuted import shuffled_hsics
+from reldep.engine.near_linear.certificate import Certificate
+from reldep.engine.near_linear.pivots import low_rank_map, probed_rank
 from reldep.engine.terms import conditional_means, hsic, row_means
 from reldep.kernels import Delta, Distance, Gaussian, Laplace, Linear, Polynomial
 
@@ -120,8 +120,8 @@ def test_features_of_low_rank_reproduce_the_kernel_to_the_tolerance():
 
 
 def test_far_rows_that_the_pilot_missed_become_pivots(monkeypatch):
-    monkeypatch.setattr("reldep.engine.pivots.PILOT_ROWS", 100)
-    monkeypatch.setattr("reldep.engine.pivots.PILOT_ENDS", 1)
+    monkeypatch.setattr("reldep.engine.near_linear.pivots.PILOT_ROWS", 100)
+    monkeypatch.setattr("reldep.engine.near_linear.pivots.PILOT_ENDS", 1)
     x = np.random.default_rng(0).normal(size=2_000)
     x[5], x[1_234] = 30.0, 60.0
     x[7] = 90.0

@@ -24,8 +24,8 @@ from reldep.engine import (
     planner,
     select_engine,
 )
-from reldep.engine.tiled import COMPILED_START
-from reldep.engine.tiles import Outline, Sweeps
+from reldep.engine.sweeps.tiled import COMPILED_START
+from reldep.engine.sweeps.tiles import Outline, Sweeps
 from reldep.kernels import (
     Delta,
     Distance,

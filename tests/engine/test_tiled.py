@@ -15,11 +15,12 @@ from scipy import sparse
 
 from reldep.data.objects import read_variable
 from reldep.data.variables import Labels, Mixed, Numeric
-from reldep.engine import Dense, Tiled, Wanted, tiled, tiles
+from reldep.engine import Dense, Tiled, Wanted
 from reldep.engine.blocks import upper_tiles
+from reldep.engine.sweeps import tiled, tiles
+from reldep.engine.sweeps.tiled import cut_into_pieces
+from reldep.engine.sweeps.tiles import Sweeps
 from reldep.engine.terms import conditional_means, hsic, row_means
-from reldep.engine.tiled import cut_into_pieces
-from reldep.engine.tiles import Sweeps
 from reldep.kernels import (
     Delta,
     Distance,
@@ -221,7 +222,7 @@ def test_without_numba_the_numbers_are_the_same(monkeypatch):
     wanted = Wanted((("gaussian", "delta"),))
     with_numba = Tiled().terms(kernels, wanted)
     monkeypatch.setitem(sys.modules, "numba", None)
-    monkeypatch.delitem(sys.modules, "reldep.engine.fills", raising=False)
+    monkeypatch.delitem(sys.modules, "reldep.engine.sweeps.fills", raising=False)
     assert not machine.numba_is_there()
     without = Tiled().terms(kernels, wanted)
     assert_same(without, with_numba, wanted)
@@ -381,7 +382,7 @@ def test_sweeps_can_be_sent_to_another_process():
 
 
 def test_read_only_arrays_do_not_need_the_compiler_again():
-    from reldep.engine.fills import sweep
+    from reldep.engine.sweeps.fills import sweep
 
     kernels = {"gaussian": kernel_zoo(60)["gaussian"]}
     sweeps = Sweeps.prepare(kernels, Wanted((("gaussian", "gaussian"),)), compiled=True)

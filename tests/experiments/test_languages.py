@@ -13,7 +13,8 @@ import reldep
 from reldep.datasets import load_languages
 from reldep.exceptions import DataWarning
 from reldep.experiments import languages, paper, reproduce
-from reldep.experiments.languages import pictures, questions
+from reldep.experiments.languages import languages_pictures as pictures
+from reldep.experiments.languages import questions
 from reldep.stats.trees import average_linkage, groups_of
 
 # One worker: the experiment runs once for all of these tests.

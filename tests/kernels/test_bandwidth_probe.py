@@ -5,9 +5,9 @@ import pytest
 
 from reldep.data.objects import read_variable
 from reldep.kernels import Delta, Distance, Gaussian, Laplace, Linear, Precomputed
-from reldep.kernels.bandwidth import DENSITY_ROWS, density_at
-from reldep.kernels.median import median_distance, pairwise_distances
 from reldep.kernels.points import Points
+from reldep.kernels.scales.bandwidth import DENSITY_ROWS, density_at
+from reldep.kernels.scales.median import median_distance, pairwise_distances
 
 
 def fitted(kernel, values, name="x"):

@@ -10,15 +10,16 @@ from scipy import sparse
 
 from reldep.data.objects import read_variable
 from reldep.data.variables import Numeric
-from reldep.kernels import Gaussian, Laplace, machine, median, order_statistics
-from reldep.kernels.median import (
+from reldep.kernels import Gaussian, Laplace, machine
+from reldep.kernels.points import Points
+from reldep.kernels.scales import median, order_statistics
+from reldep.kernels.scales.median import (
     distance_scale,
     mean_distance,
     median_distance,
     pairwise_distances,
 )
-from reldep.kernels.order_statistics import Boxes, DistanceStream, Pass, RankBounds
-from reldep.kernels.points import Points
+from reldep.kernels.scales.order_statistics import Boxes, DistanceStream, Pass, RankBounds
 
 pytestmark = pytest.mark.xdist_group("compiled")
 

@@ -138,7 +138,7 @@ def test_both_programs_give_the_values_of_tslearn(monkeypatch, data, bandwidth, 
     from tslearn.metrics import cdist_gak
     from tslearn.utils import to_time_series_dataset
 
-    monkeypatch.setattr("reldep.kernels.series.COMPILED_CELLS", cells)
+    monkeypatch.setattr("reldep.kernels.structured.series.COMPILED_CELLS", cells)
     fitted = TimeSeries(bandwidth).fit(read_variable(data, "v"))
     assert fitted.store.is_worth_compiling == (cells == 0)
     expected = cdist_gak(to_time_series_dataset(data), sigma=bandwidth)

@@ -103,7 +103,7 @@ def test_edit_distances_are_those_of_the_textbook():
 @pytest.mark.parametrize("n", [4, 7, 50])
 @pytest.mark.parametrize("rows_at_a_time", [3, 1000])
 def test_the_bandwidth_is_the_exact_median_edit_distance(n, rows_at_a_time, monkeypatch):
-    monkeypatch.setattr("reldep.kernels.strings.ROWS_AT_A_TIME", rows_at_a_time)
+    monkeypatch.setattr("reldep.kernels.structured.strings.ROWS_AT_A_TIME", rows_at_a_time)
     rng = np.random.default_rng(n)
     words = ["".join(rng.choice(list("ab"), rng.integers(1, 9))) for _ in range(n)]
     fitted = EditDistance().fit(read_variable(words, "v"))

@@ -12,7 +12,7 @@ from cautioned import cautioned
 from reldep import Survival
 from reldep.exceptions import ReldepWarning
 from reldep.kernels import LogRank, check_kernel
-from reldep.kernels.survival import Hazard
+from reldep.kernels.structured.survival import Hazard
 
 
 def sample(m, seed=0, ties=False):

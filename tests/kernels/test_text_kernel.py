@@ -13,7 +13,7 @@ from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
 
 from reldep.data.objects import read_variable
 from reldep.kernels import Gaussian, Text, check_kernel
-from reldep.kernels.documents import (
+from reldep.kernels.structured.documents import (
     STEMMERS,
     check_language,
     count_stems,

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from reldep.datasets._shipped import LANGUAGES
-from reldep.kernels.documents import (
+from reldep.kernels.structured.documents import (
     STEMMERS,
     count_stems,
     has_stemmer,

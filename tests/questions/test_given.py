@@ -11,9 +11,9 @@ import pytest
 import reldep
 from cautioned import cautioned
 from reldep.data.objects import read_variable
-from reldep.engine.covariates import RIDGES, WIDTHS, Covariates, Regression, design
-from reldep.engine.feature_residuals import FeatureResiduals
-from reldep.engine.residuals import Residuals
+from reldep.engine.given.feature_residuals import FeatureResiduals
+from reldep.engine.given.residuals import Residuals
+from reldep.engine.given.unexplained import RIDGES, WIDTHS, Covariates, Regression, design
 from reldep.exceptions import ApproximationWarning
 from reldep.kernels import Distance, Gaussian, Laplace, Linear
 from reldep.stats.estimation import estimate_dependences
@@ -492,7 +492,7 @@ def test_features_give_the_residuals_of_whole_matrices(rng, monkeypatch):
     w, u, e = rng.normal(size=(3, 200))
     blocks = {"x": np.cos(2 * w) + u, "y": w + u + e}
     dense = residuals_of(blocks, w, Linear())
-    monkeypatch.setattr("reldep.engine.covariates.DENSE_UP_TO", 50)
+    monkeypatch.setattr("reldep.engine.given.unexplained.DENSE_UP_TO", 50)
     covariates = Covariates.of(read_variable(w, "w"))
     pairs = [("x", "y"), ("x", "x")]
     # The penalty is found on some of the rows: it is given here.
@@ -520,7 +520,7 @@ def test_many_rows_have_nearly_the_answer_of_whole_matrices(rng, monkeypatch, me
     x = w[:, 0] ** 2 + u
     y, z = np.cos(2 * w[:, 0]) + w[:, 1] + u + e, w[:, 0] + 0.5 * e
     whole = reldep.compare(x, y, z, given=w, measure=measure)
-    monkeypatch.setattr("reldep.engine.covariates.DENSE_UP_TO", 500)
+    monkeypatch.setattr("reldep.engine.given.unexplained.DENSE_UP_TO", 500)
     with cautioned(ApproximationWarning, match="600 observations: kernels are approximated by 250"):
         found = reldep.compare(x, y, z, given=w, measure=measure)
     assert found.provenance.engine == "features"
@@ -534,7 +534,7 @@ def test_many_rows_have_nearly_the_answer_of_whole_matrices(rng, monkeypatch, me
 
 
 def test_rare_values_of_many_rows_are_not_missed(rng, monkeypatch):
-    monkeypatch.setattr("reldep.engine.covariates.DENSE_UP_TO", 500)
+    monkeypatch.setattr("reldep.engine.given.unexplained.DENSE_UP_TO", 500)
     w, u = rng.normal(size=(2, 2_000))
     rare = np.zeros(2_000)
     rare[rng.choice(2_000, 8, replace=False)] = 1.0
@@ -548,7 +548,7 @@ def test_rare_values_of_many_rows_are_not_missed(rng, monkeypatch):
 
 
 def test_more_rows_than_features_have_room_for_are_refused(monkeypatch):
-    monkeypatch.setattr("reldep.engine.residuals.MOST_ROWS", 100)
+    monkeypatch.setattr("reldep.engine.given.residuals.MOST_ROWS", 100)
     x, y, w = np.random.default_rng(0).normal(size=(3, 101))
     with pytest.raises(ValueError, match=r"takes up to 100 observations.*there are 101"):
         reldep.dependence(x, y, given=w)

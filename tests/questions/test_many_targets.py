@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import reldep
-from reldep.engine import gram, leads
+from reldep.engine.many import gram, leads
 from reldep.kernels import Gaussian, Laplace
 from reldep.questions import many_targets
 

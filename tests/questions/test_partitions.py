@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import reldep
-from reldep.data.partitions import open_partitions
+from reldep.data.files.partitions import open_partitions
 from reldep.engine import LowRank
 from reldep.exceptions import DroppedRowsWarning, InputError, ReldepWarning
 from reldep.kernels import Gaussian, Gaussians, Laplace

@@ -14,7 +14,7 @@ import pytest
 
 import reldep
 from reldep.engine import DaskEngine, LowRank
-from reldep.engine.pieces import DaskPieces
+from reldep.engine.pieces.workers import DaskPieces
 from reldep.exceptions import InputError, ReldepWarning
 from reldep.kernels import Gaussian
 

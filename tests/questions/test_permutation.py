@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import reldep
-from reldep.engine import Dense, permuted
+from reldep.engine import Dense
+from reldep.engine.many import permuted
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels import Gaussian, Laplace, Linear, Precomputed
 from reldep.stats.independence import permutation_test

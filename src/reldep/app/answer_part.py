@@ -10,7 +10,7 @@ from reldep.app.sessions import AT_ONCE
 from reldep.report.markup import Markup, element, joined, section
 
 if TYPE_CHECKING:
-    from reldep.app.jobs import Job
+    from reldep.app.jobs import Task
     from reldep.app.sessions import Asked, Session
 
 DOING = {
@@ -42,7 +42,7 @@ def state_part(session: Session) -> Markup:
     return Markup()
 
 
-def _under_way(job: Job) -> Markup:
+def _under_way(job: Task) -> Markup:
     known = {"value": job.done, "max": job.total} if job.total else {}
     return element(
         "div",

@@ -144,7 +144,7 @@ def _heard(out: IO[bytes], on_progress: OnProgress) -> Any:
     raise EOFError
 
 
-class Job:
+class Task:
     """One piece of work of a session, on a thread that waits for the child process.
 
     Parameters

@@ -79,7 +79,7 @@ def _first(table: Table, shown: Sequence[str]) -> Table:
 
 
 def _col(name: str) -> pl.Expr:
-    from reldep.data.queries import column
+    from reldep.data.files.queries import column
 
     return column(name)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from reldep.app.choices import Choices, split_name
 from reldep.app.folders import PrivateFolder
-from reldep.app.jobs import COMPUTING_SECONDS, READING_SECONDS, RUNNING, Job, Worker
+from reldep.app.jobs import COMPUTING_SECONDS, READING_SECONDS, RUNNING, Task, Worker
 from reldep.data import ColumnType, select_columns
 from reldep.data.checks import check_names_known
 from reldep.exceptions import InputError
@@ -88,7 +88,7 @@ class Session:
     table : dict or None
         What is in the files, as `reldep.app.reading.described` tells it.
     choices : Choices
-    job : Job or None
+    job : Task or None
         The latest piece of work.
     answers : list of Asked
     shown : int or None
@@ -109,7 +109,7 @@ class Session:
     files: list[StoredFile] = field(default_factory=list)
     table: dict[str, Any] | None = None
     choices: Choices = field(default_factory=Choices)
-    job: Job | None = None
+    job: Task | None = None
     answers: list[Asked] = field(default_factory=list)
     shown: int | None = None
     plan: str = ""
@@ -237,7 +237,7 @@ class Session:
             "join": self.choices.join,
             "reading": self.choices.how_to_read(),
         }
-        self.job = Job(self.worker, "read", work, self._have_read, READING_SECONDS)
+        self.job = Task(self.worker, "read", work, self._have_read, READING_SECONDS)
 
     def _have_read(self, table: dict[str, Any]) -> Callable[[], None]:
         self.table = table
@@ -273,7 +273,7 @@ class Session:
             elif self.choices.asked.has_plan:
                 request = self.choices.request(self.names, self.columns_of)
                 work = {"kind": "plan", "request": request.to_dict()}
-                self.job = Job(self.worker, "plan", work, self._have_planned, READING_SECONDS)
+                self.job = Task(self.worker, "plan", work, self._have_planned, READING_SECONDS)
 
     def _have_planned(self, result: dict[str, Any]) -> None:
         self.plan = result["plan"]
@@ -309,7 +309,7 @@ class Session:
             self.shown = number
             return then
 
-        self.job = Job(self.worker, "answer", work, have_answered, COMPUTING_SECONDS)
+        self.job = Task(self.worker, "answer", work, have_answered, COMPUTING_SECONDS)
 
     def cancel(self) -> None:
         """Stop the work that is under way."""

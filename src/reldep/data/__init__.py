@@ -6,10 +6,11 @@ Nothing here imports polars before a file is opened.
 from __future__ import annotations
 
 from reldep.data.cells import MISSING_WORDS
-from reldep.data.joining import JoinedFile, JoinReport
-from reldep.data.opening import open_table
-from reldep.data.options import ReadingOptions
-from reldep.data.overview import ColumnDescription, describe
+from reldep.data.files.joining import JoinedFile, JoinReport
+from reldep.data.files.opening import open_table
+from reldep.data.files.options import ReadingOptions
+from reldep.data.files.overview import ColumnDescription, describe
+from reldep.data.files.table import Table
 from reldep.data.rows import Rows
 from reldep.data.selection import Selection, select_data
 from reldep.data.selectors import (
@@ -20,7 +21,6 @@ from reldep.data.selectors import (
     select_blocks,
     select_columns,
 )
-from reldep.data.table import Table
 
 __all__ = [
     "MISSING_WORDS",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reldep.data.files.queries import collect, column, named
 from reldep.data.notation import (
     MISSING_CODES,
     NUMBER_LIKE,
@@ -18,7 +19,6 @@ from reldep.data.notation import (
     looks_like_number,
     tidied,
 )
-from reldep.data.queries import collect, column, named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

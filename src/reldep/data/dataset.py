@@ -34,7 +34,7 @@ MOST_DROPPED = 0.2
 
 
 @dataclass(frozen=True, eq=False)
-class Dataset:
+class AlignedData:
     """Variables with the same observations, checked and aligned.
 
     Attributes
@@ -74,7 +74,7 @@ def read_dataset(
     clusters: Any = None,
     ids: Any = None,
     na: Sequence[str | float] = (),
-) -> Dataset:
+) -> AlignedData:
     """Read named blocks into one data set with complete, aligned observations.
 
     Parameters
@@ -122,7 +122,7 @@ def read_dataset(
     said = (caution for variable in variables.values() for caution in variable.cautions)
     found = (*found, *said, *value_cautions(variables))
     cautions = (*found, *dropped_in_words(n_dropped, len(complete), gaps))
-    return Dataset(variables, rows, n_dropped, groups, library, cautions, second)
+    return AlignedData(variables, rows, n_dropped, groups, library, cautions, second)
 
 
 def read_rows(blocks: Mapping[str, Any], n: int, ids: Any = None) -> Rows:

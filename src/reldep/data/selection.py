@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.data.checks import composed
+from reldep.data.files.options import ReadingOptions
+from reldep.data.files.wide import TableColumns
 from reldep.data.frames import frame_library, index_rows, is_frame, unwrapped, with_plain_names
-from reldep.data.options import ReadingOptions
 from reldep.data.rows import Rows
 from reldep.data.selectors import (
     ColumnType,
@@ -24,14 +25,13 @@ from reldep.data.selectors import (
     select_columns,
 )
 from reldep.data.subjects import repeated_subjects, subject_column
-from reldep.data.wide import TableColumns
 from reldep.exceptions import InputError, InputTypeError, Option, ReldepWarning
 
 if TYPE_CHECKING:
     import narwhals as nw
 
-    from reldep.data.partitions import Partitions
-    from reldep.data.table import Table
+    from reldep.data.files.partitions import Partitions
+    from reldep.data.files.table import Table
 
 _SOURCE = "the data"
 
@@ -93,7 +93,7 @@ def select_data(
         How to read.
     later : sequence of str
         Blocks of a file that are not read yet, since they have thousands of columns: they become
-        :class:`~reldep.data.wide.TableColumns`.
+        :class:`~reldep.data.files.wide.TableColumns`.
 
     Examples
     --------
@@ -103,10 +103,10 @@ def select_data(
     >>> chosen.columns, chosen.rows.values()
     ({'diet': ['diet'], 'lipids': ['C14', 'C16']}, [1])
     """
-    from reldep.data.annotated import annotated_table, is_annotated
-    from reldep.data.opening import open_table
-    from reldep.data.partitions import Partitions
-    from reldep.data.table import Table
+    from reldep.data.files.annotated import annotated_table, is_annotated
+    from reldep.data.files.opening import open_table
+    from reldep.data.files.partitions import Partitions
+    from reldep.data.files.table import Table
 
     reading = options or ReadingOptions()
     if isinstance(data, (str, os.PathLike)) or _are_paths(data):
@@ -225,7 +225,7 @@ class _Request:
 
     def from_partitions(self, data: Partitions) -> Selection:
         """Name the columns of every block; nothing is read yet."""
-        from reldep.data.partitions import PiecesOf
+        from reldep.data.files.partitions import PiecesOf
 
         for argument in ("ids", "clusters"):
             if getattr(self, argument) is not None:
@@ -282,7 +282,7 @@ class _Request:
             return everything
         import polars.selectors as cs
 
-        from reldep.data.queries import check_types, parse_condition, polars_errors, reason
+        from reldep.data.files.queries import check_types, parse_condition, polars_errors, reason
 
         try:
             table = _to_polars(frame).with_columns(cs.string().str.normalize("NFC"))
@@ -354,8 +354,8 @@ def _on_circles(
         return frame, ()
     import narwhals as nw
 
-    from reldep.data.queries import typed_columns
-    from reldep.data.table import with_cycles
+    from reldep.data.files.queries import typed_columns
+    from reldep.data.files.table import with_cycles
     from reldep.exceptions import DataWarning
 
     table = _to_polars(frame)

@@ -14,7 +14,7 @@ from reldep.datasets._dataset import Dataset
 from reldep.datasets._parallel import Alignment, check_options, spread
 from reldep.datasets._shipped import LANGUAGES
 from reldep.exceptions import InputError, InputTypeError
-from reldep.kernels.documents import (
+from reldep.kernels.structured.documents import (
     MAX_DOCUMENT_FREQUENCY,
     check_language,
     count_stems,

@@ -6,7 +6,7 @@ bandwidth σ moves with the observation as well and takes every HSIC along::
     psi_i += (∂H/∂σ) · IF_i(σ)
 
 ∂H/∂σ is the HSIC of the kernel's slope with the partner, and IF comes from the row means of one
-more kernel (see :class:`~reldep.kernels.bandwidth.BandwidthProbe`). Up to
+more kernel (see :class:`~reldep.kernels.scales.bandwidth.BandwidthProbe`). Up to
 :data:`FOLLOWED_EXACTLY_UP_TO` observations both come out of the same sweeps as everything else.
 Beyond that they need fewer digits than the HSICs have. With the effects of rows taken off the
 partner, the HSIC of a slope is a mean over pairs of rows, and some pairs will do: rows are put in
@@ -24,11 +24,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.engine.blocks import fill_blocks, levelling_effects, subtract_effects
-from reldep.engine.lines import kind_of
-from reldep.engine.recipe import Between, Draft
+from reldep.engine.near_linear.lines import kind_of
+from reldep.engine.sweeps.recipe import Between, Draft
+from reldep.engine.sweeps.tiles import Outline
 from reldep.engine.terms import Pair, Terms, Wanted, hsic, row_means
 from reldep.engine.threads import over_runs
-from reldep.engine.tiles import Outline
 from reldep.kernels.machine import available_cores, numba_is_there
 from reldep.kernels.radial import FittedRadial
 
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from reldep.data.variables import FloatArray, IntArray
-    from reldep.kernels.bandwidth import BandwidthProbe
     from reldep.kernels.base import FittedKernel
     from reldep.kernels.points import Points
+    from reldep.kernels.scales.bandwidth import BandwidthProbe
 
 # As long as whole matrices are held, see the planner.
 FOLLOWED_EXACTLY_UP_TO = 1_999
@@ -245,7 +245,7 @@ def _compiled_sums(
     draft = Draft.of(list(kernels.values())) if numba_is_there() else None
     if draft is None or draft.given:
         return None
-    from reldep.engine.fills import add_paired
+    from reldep.engine.sweeps.fills import add_paired
 
     n, names = len(order), list(kernels)
     # Those that follow the last row are the first ones again.

@@ -15,7 +15,7 @@ from reldep.engine.blocks import (
     off_row_means,
     subtract_effects,
 )
-from reldep.engine.gram import gram_cost, gram_terms, has_many_pairs
+from reldep.engine.many.gram import gram_cost, gram_terms, has_many_pairs
 from reldep.engine.terms import Cost, Pair, Terms, Wanted
 from reldep.kernels.radial import FittedRadial
 

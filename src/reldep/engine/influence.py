@@ -27,15 +27,15 @@ from reldep.engine.bandwidths import (
 )
 from reldep.engine.finishing import Finished, check_held
 from reldep.engine.planner import select_engine
+from reldep.engine.sweeps.tiled import Tiled
 from reldep.engine.terms import Pair, Wanted, canonical, hsic
-from reldep.engine.tiled import Tiled
 from reldep.exceptions import UnknownPairError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reldep.data.variables import FloatArray
-    from reldep.engine.certificate import Certificate
+    from reldep.engine.near_linear.certificate import Certificate
     from reldep.engine.terms import Terms
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel

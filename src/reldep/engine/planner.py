@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from reldep.data.checks import check_choice
-from reldep.engine.dask import DaskEngine
 from reldep.engine.dense import TEMPORARY_MATRICES, Dense
-from reldep.engine.features import Features
-from reldep.engine.lines import kind_of
-from reldep.engine.lowrank import LowRank, known_widths, unknown_of
-from reldep.engine.tiled import COMPILED_START, Tiled
+from reldep.engine.near_linear.features import Features
+from reldep.engine.near_linear.lines import kind_of
+from reldep.engine.near_linear.lowrank import LowRank, known_widths, unknown_of
+from reldep.engine.sweeps.dask import DaskEngine
+from reldep.engine.sweeps.tiled import COMPILED_START, Tiled
 from reldep.exceptions import InputError, InputTypeError, Option
 from reldep.kernels.machine import available_memory, in_words, seconds_in_words
 

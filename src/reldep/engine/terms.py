@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from reldep.data.variables import FloatArray
-    from reldep.engine.certificate import Certificate
+    from reldep.engine.near_linear.certificate import Certificate
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel
 

@@ -17,7 +17,7 @@ from reldep.kernels.categorical import Agreement, Delta, FittedDelta
 from reldep.kernels.columnwise import Ordered, Standardized
 from reldep.kernels.composite import Product
 from reldep.kernels.radial import FittedRadial, Laplace
-from reldep.kernels.survival import LogRank
+from reldep.kernels.structured.survival import LogRank
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray

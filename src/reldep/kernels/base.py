@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from reldep.data.variables import FloatArray, IntArray
     from reldep.exceptions import ReldepWarning
-    from reldep.kernels.bandwidth import BandwidthProbe
     from reldep.kernels.composite import Product, Sum
+    from reldep.kernels.scales.bandwidth import BandwidthProbe
 
 ALL_ROWS = slice(None)
 

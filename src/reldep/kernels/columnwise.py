@@ -13,13 +13,13 @@ import numpy as np
 from reldep.data.checks import check_positive, composed
 from reldep.data.variables import Labels, Numeric, Variable
 from reldep.exceptions import InputError, InputTypeError
-from reldep.kernels.bandwidth import BandwidthProbe
 from reldep.kernels.base import FittedKernel
 from reldep.kernels.mapped import MappedKernel
-from reldep.kernels.median import MeanDistance
 from reldep.kernels.points import Points
 from reldep.kernels.profiles import BandwidthProfile, PowerProfile
 from reldep.kernels.radial import FittedRadial
+from reldep.kernels.scales.bandwidth import BandwidthProbe
+from reldep.kernels.scales.median import MeanDistance
 from reldep.kernels.sizes import standardised
 
 if TYPE_CHECKING:

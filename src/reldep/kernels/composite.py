@@ -19,8 +19,8 @@ from reldep.kernels.radial import Distance
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray
     from reldep.exceptions import ReldepWarning
-    from reldep.kernels.bandwidth import BandwidthProbe
     from reldep.kernels.resolve import KernelSpec
+    from reldep.kernels.scales.bandwidth import BandwidthProbe
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,16 +10,16 @@ import numpy as np
 from reldep.data.checks import check_positive
 from reldep.data.variables import Numeric, Sparse, Variable
 from reldep.exceptions import InputError
-from reldep.kernels.bandwidth import BandwidthKernel
 from reldep.kernels.composite import FittedSum
-from reldep.kernels.median import ScaleRule
 from reldep.kernels.profiles import Profile, ScaledProfile
 from reldep.kernels.radial import FittedRadial, Gaussian
+from reldep.kernels.scales.bandwidth import BandwidthKernel
+from reldep.kernels.scales.median import ScaleRule
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray
     from reldep.exceptions import ReldepWarning
-    from reldep.kernels.bandwidth import BandwidthProbe
+    from reldep.kernels.scales.bandwidth import BandwidthProbe
 
 OCTAVES = (0.25, 0.5, 1.0, 2.0, 4.0)
 

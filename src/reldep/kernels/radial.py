@@ -10,10 +10,8 @@ import numpy as np
 
 from reldep.data.variables import Labels, Numeric, Sparse, Variable
 from reldep.exceptions import BandwidthWarning, InputError, Option
-from reldep.kernels.bandwidth import BandwidthKernel, BandwidthProbe, density_of, pair_variance
 from reldep.kernels.base import FittedKernel, Formula, Kernel
 from reldep.kernels.based import FittedBased, has_far
-from reldep.kernels.median import MeanDistance, ScaleRule, distance_scale
 from reldep.kernels.points import Points
 from reldep.kernels.profiles import (
     BandwidthProfile,
@@ -22,11 +20,18 @@ from reldep.kernels.profiles import (
     PowerProfile,
     Profile,
 )
+from reldep.kernels.scales.bandwidth import (
+    BandwidthKernel,
+    BandwidthProbe,
+    density_of,
+    pair_variance,
+)
+from reldep.kernels.scales.median import MeanDistance, ScaleRule, distance_scale
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray
     from reldep.exceptions import ReldepWarning
-    from reldep.kernels.median import Scale
+    from reldep.kernels.scales.median import Scale
 
 # Beyond these the squares of distances in bandwidths are no numbers any more.
 EXTREME_WIDTHS = (1e-150, 1e150)

@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from reldep.data.checks import check_choice, check_names_known
 from reldep.exceptions import InputError, InputTypeError, Option
 from reldep.kernels.automatic import FOR_NUMBERS, auto_kernel
-from reldep.kernels.bags import Bags
 from reldep.kernels.base import Kernel
 from reldep.kernels.categorical import Delta
 from reldep.kernels.columnwise import Composition, Genotypes, Ordered, Standardized
-from reldep.kernels.documents import Text
 from reldep.kernels.dot import Linear, Polynomial
 from reldep.kernels.given import (
     PAIRWISE_NAMES,
@@ -26,15 +24,17 @@ from reldep.kernels.given import (
     ScikitKernel,
     is_scikit_kernel,
 )
-from reldep.kernels.graphs import WeisfeilerLehman
 from reldep.kernels.mapped import Images
 from reldep.kernels.multiscale import Gaussians
-from reldep.kernels.overlap import Jaccard, MinMax
 from reldep.kernels.radial import Distance, Gaussian, Laplace
-from reldep.kernels.series import TimeSeries
-from reldep.kernels.sphere import Haversine
-from reldep.kernels.strings import EditDistance, Spectrum
-from reldep.kernels.survival import LogRank
+from reldep.kernels.structured.bags import Bags
+from reldep.kernels.structured.documents import Text
+from reldep.kernels.structured.graphs import WeisfeilerLehman
+from reldep.kernels.structured.overlap import Jaccard, MinMax
+from reldep.kernels.structured.series import TimeSeries
+from reldep.kernels.structured.sphere import Haversine
+from reldep.kernels.structured.strings import EditDistance, Spectrum
+from reldep.kernels.structured.survival import LogRank
 
 if TYPE_CHECKING:
     from reldep.data.variables import Variable

@@ -15,11 +15,11 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from reldep.data.checks import check_choice, check_level, check_names_known
-from reldep.data.partitions import Partitions, open_partitions
+from reldep.data.files.partitions import Partitions, open_partitions
+from reldep.data.files.sources import STANDARD_INPUT
+from reldep.data.files.wide import TableColumns
 from reldep.data.selectors import parse_lifetime
-from reldep.data.sources import STANDARD_INPUT
 from reldep.data.subjects import repeated_subjects
-from reldep.data.wide import TableColumns
 from reldep.exceptions import InputError, Option
 from reldep.kernels.base import Kernel
 from reldep.kernels.machine import available_memory
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from reldep.data.joining import JoinReport
-    from reldep.data.table import Table
+    from reldep.data.files.joining import JoinReport
+    from reldep.data.files.table import Table
     from reldep.engine import Plan
     from reldep.exceptions import ReldepWarning
     from reldep.results.answer import Answer

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from reldep.data.options import ReadingOptions
-from reldep.data.partitions import open_partitions
+from reldep.data.files.options import ReadingOptions
+from reldep.data.files.partitions import open_partitions
+from reldep.data.files.wide import TableColumns
 from reldep.data.selection import select_data
 from reldep.data.selectors import parse_named, quote_column
-from reldep.data.wide import TableColumns
 from reldep.exceptions import InputError, InputTypeError, Option
 from reldep.kernels.base import Kernel
 from reldep.kernels.machine import available_memory

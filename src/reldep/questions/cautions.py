@@ -20,9 +20,9 @@ from reldep.exceptions import (
     ReldepWarning,
     SmallSampleWarning,
 )
-from reldep.kernels.documents import Text
 from reldep.kernels.radial import FittedRadial
-from reldep.kernels.strings import strings_of
+from reldep.kernels.structured.documents import Text
+from reldep.kernels.structured.strings import strings_of
 from reldep.questions.row_cautions import in_pieces_order
 from reldep.questions.tie_cautions import jumping_median, ties
 from reldep.stats import student
@@ -35,7 +35,7 @@ from reldep.words import listed, number, percent, pvalue_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from reldep.data.dataset import Dataset
+    from reldep.data.dataset import AlignedData
     from reldep.data.rows import Rows
     from reldep.data.variables import FloatArray, Variable
     from reldep.engine import Influence
@@ -80,7 +80,7 @@ NO_DEPENDENCE = "A difference between dependences that may all be 0 means little
 
 
 def cautions_of_data(
-    dataset: Dataset,
+    dataset: AlignedData,
     fitted: Mapping[str, FittedKernel],
     influence: Influence,
     *,
@@ -102,7 +102,9 @@ def cautions_of_data(
     return tuple(found)
 
 
-def cautions_of_texts(kernels: Mapping[str, Kernel], dataset: Dataset) -> tuple[ReldepWarning, ...]:
+def cautions_of_texts(
+    kernels: Mapping[str, Kernel], dataset: AlignedData
+) -> tuple[ReldepWarning, ...]:
     """Caution about texts: repeated, of very different lengths, or prepared differently."""
     texts = {name: kernel for name, kernel in kernels.items() if isinstance(kernel, Text)}
     found: list[ReldepWarning] = []
@@ -111,7 +113,7 @@ def cautions_of_texts(kernels: Mapping[str, Kernel], dataset: Dataset) -> tuple[
     return (*found, *_prepared_differently(texts, dataset.variables))
 
 
-def _about_texts(name: str, dataset: Dataset) -> Iterable[DataWarning]:
+def _about_texts(name: str, dataset: AlignedData) -> Iterable[DataWarning]:
     texts = strings_of(dataset.variables[name], "Text")  # type: ignore[arg-type]
     n_different = len(set(texts))
     if n_different < MOST_DISTINCT * len(texts) and dataset.clusters is None:

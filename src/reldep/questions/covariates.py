@@ -10,15 +10,15 @@ import numpy as np
 from reldep.data.frames import column_names, frame_library
 from reldep.data.objects import native_name
 from reldep.data.variables import Labels, Mixed, Numeric
-from reldep.engine.covariates import Covariates
-from reldep.engine.residuals import check_rows
+from reldep.engine.given.residuals import check_rows
+from reldep.engine.given.unexplained import Covariates
 from reldep.exceptions import DataWarning, InputError, InputTypeError, Option, SmallSampleWarning
 from reldep.kernels.given import Precomputed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    from reldep.data.dataset import Dataset
+    from reldep.data.dataset import AlignedData
     from reldep.data.variables import Variable
     from reldep.engine.influence import Conditioning
     from reldep.exceptions import ReldepWarning
@@ -47,13 +47,13 @@ def check_covariates(given: Any) -> None:
 
 
 def split_covariates(
-    dataset: Dataset,
+    dataset: AlignedData,
     name: str,
     given: Any,
     *,
     skipped: Collection[str] = (),
     whole: bool | None = None,
-) -> tuple[Dataset, Covariates]:
+) -> tuple[AlignedData, Covariates]:
     """Take the covariates out of a data set again, and decompose them.
 
     Variables that are kernel matrices are `skipped` where values are compared.

@@ -14,8 +14,8 @@ from reldep.words import in_one_line
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from reldep.data.partitions import Partitions
-    from reldep.data.table import Table
+    from reldep.data.files.partitions import Partitions
+    from reldep.data.files.table import Table
     from reldep.results.answer import Answer
 
 Takes: TypeAlias = Literal["block", "blocks", "each", "column", "words"]

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from reldep.engine import Influence, Pair
-    from reldep.engine.feature_residuals import FeatureResiduals
-    from reldep.engine.residuals import Residuals
+    from reldep.engine.given.feature_residuals import FeatureResiduals
+    from reldep.engine.given.residuals import Residuals
     from reldep.questions.study import Computed, Study
 
 ROLES = ("x", "y")

@@ -15,7 +15,7 @@ from reldep.exceptions import DependentRowsWarning, Option, SmallSampleWarning
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from reldep.data.dataset import Dataset
+    from reldep.data.dataset import AlignedData
     from reldep.data.variables import FloatArray, IntArray, Variable
     from reldep.stats.dependences import Dependences
 
@@ -45,7 +45,9 @@ FEW_ROWS_IN_TIME = 25
 FEW_CLUSTERS = 40
 
 
-def cautions_about_rows(dataset: Dataset) -> tuple[DependentRowsWarning | SmallSampleWarning, ...]:
+def cautions_about_rows(
+    dataset: AlignedData,
+) -> tuple[DependentRowsWarning | SmallSampleWarning, ...]:
     """Look for rows that are copies of each other, and for few clusters."""
     return (*_copies(dataset), *_few_clusters(dataset))
 
@@ -66,7 +68,7 @@ class Neighbours:
     suspicious: bool
 
     @classmethod
-    def of(cls, dataset: Dataset, found: Dependences) -> Neighbours | None:
+    def of(cls, dataset: AlignedData, found: Dependences) -> Neighbours | None:
         """Compare rows next to each other, unless the question says that they may be alike."""
         n = len(dataset)
         if found.rows.any or n < SMALL_SAMPLE:
@@ -199,7 +201,7 @@ def log_roughness(columns: FloatArray) -> float:
     return float(np.log(at_two / at_one)) if at_one > 0 and at_two > 0 else 0.0
 
 
-def _copies(dataset: Dataset) -> Iterable[DependentRowsWarning]:
+def _copies(dataset: AlignedData) -> Iterable[DependentRowsWarning]:
     """Notice rows that are copies of each other in every variable.
 
     Values that repeat by themselves, as on a scale of five, combine to many different rows. In
@@ -248,7 +250,7 @@ def _codes(variable: Variable) -> IntArray | None:
     return None
 
 
-def _few_clusters(dataset: Dataset) -> Iterable[SmallSampleWarning]:
+def _few_clusters(dataset: AlignedData) -> Iterable[SmallSampleWarning]:
     if dataset.clusters is None:
         return
     n_clusters = len(np.unique(dataset.clusters))
@@ -259,7 +261,7 @@ def _few_clusters(dataset: Dataset) -> Iterable[SmallSampleWarning]:
         )
 
 
-def slow_series(dataset: Dataset, found: Dependences) -> Iterable[SmallSampleWarning]:
+def slow_series(dataset: AlignedData, found: Dependences) -> Iterable[SmallSampleWarning]:
     """Notice a series that is so slow that its blocks are not independent of each other."""
     if not found.rows.max_lag:
         return

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.data.variables import Numeric
-from reldep.engine.batches import make_batches
+from reldep.engine.many.batches import make_batches
 from reldep.engine.threads import progress_bar
 from reldep.exceptions import DataWarning, InputError, Option
 from reldep.kernels.radial import FittedRadial
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reldep.data.variables import BoolArray
-    from reldep.engine.batches import Batches, EngineBatches
+    from reldep.engine.many.batches import Batches, EngineBatches
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel
     from reldep.questions.checkpoints import Arrays, ScanCheckpoint

@@ -14,15 +14,15 @@ from reldep.data.copies import (
     near_copies,
     shared_columns,
 )
-from reldep.data.dataset import Dataset, read_clusterings, read_dataset
+from reldep.data.dataset import AlignedData, read_clusterings, read_dataset
+from reldep.data.files.partitions import PiecesOf
 from reldep.data.formulas import computed_from
 from reldep.data.objects import native_name
-from reldep.data.partitions import PiecesOf
 from reldep.engine import Influence, Pair, Plan, compute_influence, plan
-from reldep.engine.feature_residuals import FeatureResiduals
+from reldep.engine.given.feature_residuals import FeatureResiduals
+from reldep.engine.given.residuals import Residuals
 from reldep.engine.influence import make_job
-from reldep.engine.permuted import shuffled_hsics
-from reldep.engine.residuals import Residuals
+from reldep.engine.many.permuted import shuffled_hsics
 from reldep.exceptions import CopyWarning, InputError, Option
 from reldep.kernels.given import Precomputed
 from reldep.kernels.resolve import as_kernel, assign
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reldep.data.variables import FloatArray, IntArray, Variable
-    from reldep.engine.covariates import Covariates
+    from reldep.engine.given.unexplained import Covariates
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel, Kernel
     from reldep.questions.settings import Settings
@@ -93,7 +93,7 @@ class Computed:
 class Study:
     """Data with the kernels chosen for them, ready for an engine."""
 
-    dataset: Dataset
+    dataset: AlignedData
     kernels: Mapping[str, Kernel]
     settings: Settings
     fits: Mapping[str, FittedKernel] | None = None
@@ -314,7 +314,7 @@ def read_study(
         All variables that the user passed, where the blocks are only some of them.
     """
     if any(isinstance(data, PiecesOf) for data in blocks.values()):
-        from reldep.questions.partitioned import read_partitioned
+        from reldep.questions.in_pieces import read_partitioned
 
         return read_partitioned(blocks, settings, roles=roles, among=among)
     names = list(blocks)

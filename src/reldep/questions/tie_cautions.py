@@ -8,8 +8,8 @@ import numpy as np
 
 from reldep.data.inspection import starts_of_levels
 from reldep.exceptions import BandwidthWarning, Option, TiesWarning
-from reldep.kernels.median import MedianDistance
 from reldep.kernels.radial import FittedRadial
+from reldep.kernels.scales.median import MedianDistance
 from reldep.words import number, percent
 
 if TYPE_CHECKING:

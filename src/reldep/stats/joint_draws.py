@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from reldep.engine.leads import largest_leads
+from reldep.engine.many.leads import largest_leads
 from reldep.exceptions import InputError, Option
 from reldep.stats.covariance import ROUNDING
 

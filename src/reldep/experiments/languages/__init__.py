@@ -9,8 +9,8 @@ import numpy as np
 
 import reldep
 from reldep.exceptions import InputError
-from reldep.experiments.languages import pictures
-from reldep.experiments.languages.page import paragraphs
+from reldep.experiments.languages import languages_pictures as pictures
+from reldep.experiments.languages.languages_page import paragraphs
 from reldep.experiments.languages.questions import KERNEL, answers
 from reldep.experiments.output import Output, unprinted_cautions
 from reldep.stats.trees import average_linkage, confidence, groups_of, joint_draws

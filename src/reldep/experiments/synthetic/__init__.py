@@ -9,8 +9,9 @@ import numpy as np
 from reldep.experiments.output import Output
 from reldep.experiments.paper import LEVEL, SYNTHETIC
 from reldep.experiments.repetitions import records_of, run_cells
-from reldep.experiments.synthetic import draws, pictures
-from reldep.experiments.synthetic.page import paragraphs
+from reldep.experiments.synthetic import draws
+from reldep.experiments.synthetic import synthetic_pictures as pictures
+from reldep.experiments.synthetic.synthetic_page import paragraphs
 
 if TYPE_CHECKING:
     from pathlib import Path

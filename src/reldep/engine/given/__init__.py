@@ -1,0 +1,1 @@
+"""Dependence given covariates: what they leave unexplained of each variable."""

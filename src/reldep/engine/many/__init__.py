@@ -1,0 +1,1 @@
+"""Thousands of variables, pairs or permutations at once."""

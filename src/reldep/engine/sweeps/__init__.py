@@ -1,0 +1,1 @@
+"""Sweeps over all pairs of observations: exact for every kernel, in little memory."""

@@ -1,0 +1,276 @@
+"""The kernel for time series: all ways of aligning two series, added up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from reldep.data.variables import Items, Numeric, Variable
+from reldep.exceptions import InputError, InputTypeError
+from reldep.kernels.machine import numba_is_there
+from reldep.kernels.points import Points
+from reldep.kernels.scales.bandwidth import BandwidthKernel, FittedScaled
+from reldep.kernels.scales.median import MedianDistance, median_distance
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reldep.data.variables import FloatArray, IntArray
+
+
+# From this many cells on, compiled code is worth the wait until it is loaded.
+COMPILED_CELLS = 20_000_000
+
+# The scale is looked at after so many anti-diagonals; in between, sums grow by 3 at most.
+STEPS_BETWEEN_SCALES = 16
+
+# What a cell costs, in nanoseconds.
+COMPILED_CELL, NUMPY_CELL = 7.0, 40.0
+
+
+@dataclass(frozen=True, eq=False)
+class SeriesStore:
+    """Series end to end: one row per measurement, and where each series starts.
+
+    Attributes
+    ----------
+    points : ndarray, shape (measurements, total length)
+    turned : ndarray, shape (measurements, total length)
+        The same with every series turned round.
+    starts : ndarray, shape (m + 1,)
+    """
+
+    points: FloatArray
+    turned: FloatArray
+    starts: IntArray
+
+    @classmethod
+    def of(cls, series: Sequence[FloatArray]) -> SeriesStore:
+        """Lay series out end to end."""
+        starts = np.cumsum([0, *map(len, series)]).astype(np.int64)
+        return cls(
+            np.ascontiguousarray(np.concatenate(series).T),
+            np.ascontiguousarray(np.concatenate([table[::-1] for table in series]).T),
+            starts,
+        )
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    @property
+    def lengths(self) -> IntArray:
+        """The number of times of every series."""
+        return np.diff(self.starts)
+
+    @property
+    def is_worth_compiling(self) -> bool:
+        """Whether the whole matrix has enough cells, and there is a compiler."""
+        return float(self.lengths.sum()) ** 2 >= COMPILED_CELLS and numba_is_there()
+
+
+def log_alignments(store: SeriesStore, rows: slice, cols: slice, bandwidth: float) -> FloatArray:
+    """Give the logarithm of the sum over all alignments, for a block of pairs."""
+    if not store.is_worth_compiling:
+        return _by_numpy(store, rows, cols, bandwidth)
+    from reldep.kernels.structured.alignment_loops import fill_log_alignments
+
+    first, second = range(len(store))[rows], range(len(store))[cols]
+    out = np.empty((len(first), len(second)))
+    c = -0.5 / (bandwidth**2 * np.log(2.0))
+    limits = (first.start, second.start)
+    fill_log_alignments(store.points, store.turned, store.starts, *limits, rows == cols, c, out)
+    return out
+
+
+def log_self_alignments(store: SeriesStore, bandwidth: float) -> FloatArray:
+    """Give the logarithm of the sum over all alignments of every series with itself."""
+    places = (slice(i, i + 1) for i in range(len(store)))
+    return np.array([log_alignments(store, at, at, bandwidth)[0, 0] for at in places])
+
+
+def _by_numpy(store: SeriesStore, rows: slice, cols: slice, bandwidth: float) -> FloatArray:
+    """Align each of the rows with all of the columns at once."""
+    second = range(len(store))[cols]
+    turned, lengths = _padded(store, second)
+    out = [
+        _against_all(
+            store.points[:, store.starts[i] : store.starts[i + 1]], turned, lengths, bandwidth
+        )
+        for i in range(len(store))[rows]
+    ]
+    return np.array(out).reshape(-1, len(second))
+
+
+def _padded(store: SeriesStore, places: range) -> tuple[FloatArray, IntArray]:
+    """Give the turned series as one array that ends together, filled up with zeros in front."""
+    lengths = store.lengths[places.start : places.stop]
+    longest = int(lengths.max())
+    padded = np.zeros((len(places), longest, len(store.points)))
+    for row, place in zip(padded, places, strict=True):
+        own = store.turned[:, store.starts[place] : store.starts[place + 1]].T
+        row[longest - len(own) :] = own
+    return padded, lengths
+
+
+def _against_all(
+    series: FloatArray, turned: FloatArray, lengths: IntArray, bandwidth: float
+) -> FloatArray:
+    """Align one series with many, an anti-diagonal at a time."""
+    n, longest = series.shape[1], turned.shape[1]
+    before, last = np.zeros((len(turned), n + 1)), np.zeros((len(turned), n + 1))
+    before[:, 0] = 1.0
+    log_scale, found = np.zeros(len(turned)), np.empty(len(turned))
+    for k in range(n + longest - 1):
+        low, high = max(0, k - longest + 1), min(n, k + 1)
+        others = turned[:, longest - 1 - k + low : longest - 1 - k + high]
+        squared = ((series.T[low:high] - others) ** 2).sum(axis=2)
+        weights = np.exp(squared * (-0.5 / bandwidth**2))
+        weights /= 2.0 - weights
+        sums = last[:, low:high] + last[:, low + 1 : high + 1] + before[:, low:high]
+        before, last = last, np.zeros_like(last)
+        last[:, low + 1 : high + 1] = weights * sums
+        before[:, 0] = 0.0
+        ends = np.flatnonzero(lengths == k - n + 2)
+        with np.errstate(divide="ignore"):
+            found[ends] = np.log(last[ends, n]) + log_scale[ends]
+        if k % STEPS_BETWEEN_SCALES == STEPS_BETWEEN_SCALES - 1:
+            size = np.maximum(last.max(axis=1), before.max(axis=1))
+            size[size == 0] = 1.0
+            last, before = last / size[:, None], before / size[:, None]
+            log_scale += np.log(size)
+    return found
+
+
+# The median between time points is taken over at most this many of them.
+POINTS_FOR_MEDIAN = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class FittedTimeSeries(FittedScaled):
+    """Global alignment between series, scaled to 1 on equal series."""
+
+    store: SeriesStore
+
+    def __len__(self) -> int:
+        return len(self.store)
+
+    def __call__(self, rows: slice, cols: slice) -> FloatArray:
+        block = log_alignments(self.store, rows, cols, self.chosen.width)
+        own = self._own
+        block -= 0.5 * (own[rows, None] + own[None, cols])
+        return np.exp(block, out=block)
+
+    @property
+    def nanoseconds(self) -> float:
+        cell = COMPILED_CELL if self.store.is_worth_compiling else NUMPY_CELL
+        return cell * float(self.store.lengths.mean()) ** 2
+
+    @cached_property
+    def _own(self) -> FloatArray:
+        return log_self_alignments(self.store, self.chosen.width)
+
+
+@dataclass(frozen=True)
+class TimeSeries(BandwidthKernel):
+    """The global alignment kernel between time series, of the same or of different lengths.
+
+    Two series are alike if they can be laid on each other by stretching time. The kernel adds
+    up all alignments, each weighted by how close the aligned points are, and is scaled to 1 on
+    equal series. With the local weight of Cuturi (2011), ``κ / (2 - κ)`` for a Gaussian κ, it is
+    positive semi-definite; whether it is characteristic is not known. Each pair costs the
+    product of the two lengths.
+
+    Where time points correspond to each other one by one, ``Gaussian()`` on the rows is much
+    faster.
+
+    Parameters
+    ----------
+    bandwidth : float or "median", default "median"
+        σ of the local Gaussian. "median" is the rule of Cuturi (2011): the median distance
+        between time points (a random 1,000 of them where there are more) times the square root
+        of the median length.
+    factor : float, default 1
+        Multiplies the bandwidth.
+
+    Notes
+    -----
+    The data are a table (one series a row), a list of sequences of numbers or of pandas or polars
+    series, or a list or array of tables with one row per time and one column per measurement.
+
+    References
+    ----------
+    Cuturi (2011), Fast global alignment kernels, ICML.
+
+    Examples
+    --------
+    >>> from reldep.kernels import TimeSeries
+    >>> TimeSeries(bandwidth=2)([[1, 2, 3], [1, 2, 2, 3], [3, 1, 0]]).round(3)
+    array([[1.   , 0.839, 0.068],
+           [0.839, 1.   , 0.043],
+           [0.068, 0.043, 1.   ]])
+    """
+
+    accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric, Items)
+
+    def fit(
+        self, variable: Variable, *, rng: np.random.Generator | None = None
+    ) -> FittedTimeSeries:
+        self.check_accepts(variable)
+        series = _series_of(variable)
+        median = None
+        if self.needs_median:
+            if all(np.array_equal(table, series[0]) for table in series):
+                raise InputError(f"all {len(series)} series of {variable.name} are the same.")
+            median = _median_rule(series, rng)
+        chosen = self.choose(variable, median)
+        return FittedTimeSeries(chosen, SeriesStore.of(series))
+
+
+def _series_of(variable: Variable) -> list[FloatArray]:
+    """Give each series as a table, one row per time and one column per measurement."""
+    rows = variable.values if isinstance(variable, Numeric) else variable.items  # type: ignore[attr-defined]
+    series = [_table(row, f"series {i} of {variable.name}") for i, row in enumerate(rows)]
+    widths = {table.shape[1] for table in series}
+    if len(widths) > 1:
+        raise InputError(
+            f"the series of {variable.name} have {min(widths)} to {max(widths)} measurements per "
+            "time; all must have the same number of columns."
+        )
+    return series
+
+
+def _table(row: Any, place: str) -> FloatArray:
+    if hasattr(row, "to_numpy"):
+        # A series or frame of pandas, polars or another library; its index is not looked at.
+        row = row.to_numpy()
+    if not isinstance(row, (list, tuple, np.ndarray)):
+        raise InputTypeError(
+            f"{place} is of type {type(row).__name__}; pass a sequence of numbers or a table with "
+            "one row per time."
+        )
+    try:
+        values = np.asarray(row, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputTypeError(f"{place} holds values that are not numbers ({error}).") from error
+    if values.ndim not in (1, 2) or values.size == 0:
+        raise InputError(
+            f"{place} has shape {values.shape}; pass at least one time, as a sequence of numbers "
+            "or a table with one row per time."
+        )
+    if not np.isfinite(values).all():
+        raise InputError(f"{place} has NaN or infinite values; fill them in or cut them off.")
+    return values.reshape(len(values), -1)
+
+
+def _median_rule(series: list[FloatArray], rng: np.random.Generator | None) -> MedianDistance:
+    """Give the median distance between time points times the root of the median length."""
+    points = np.concatenate(series)
+    if len(points) > POINTS_FOR_MEDIAN:
+        generator = np.random.default_rng(0) if rng is None else rng
+        points = generator.choice(points, POINTS_FOR_MEDIAN, replace=False)
+    found = median_distance(Points.of(Numeric("points", points)))
+    length = float(np.median([len(table) for table in series]))
+    return replace(found, value=found.value * np.sqrt(length))

@@ -1,0 +1,311 @@
+"""Kernels on circles and spheres: times of day, seasons, directions, places on the Earth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+
+from reldep.data.checks import check_choice, check_positive, check_varies
+from reldep.data.variables import Numeric, Variable
+from reldep.exceptions import DataWarning, InputError
+from reldep.kernels.mapped import MappedKernel
+from reldep.kernels.points import Points
+from reldep.kernels.profiles import BandwidthProfile, Profile
+from reldep.kernels.radial import FittedRadial, Gaussian
+from reldep.kernels.scales.bandwidth import Bandwidth, BandwidthKernel
+from reldep.kernels.scales.median import median_distance
+
+if TYPE_CHECKING:
+    from reldep.data.variables import FloatArray
+    from reldep.exceptions import ReldepWarning
+    from reldep.kernels.scales.bandwidth import BandwidthProbe
+
+UNITS = ("degrees", "radians", "vectors")
+
+# Mean radius R1 of the Earth (IUGG), in kilometres.
+EARTH_RADIUS = 6371.0088
+
+
+def on_circle(values: FloatArray, period: float) -> FloatArray:
+    """Give the point (cos, sin) at which every value stands; each column becomes two."""
+    # Whole periods are taken off first: large values would lose digits in sine and cosine.
+    angles = np.mod(values, period) * (2 * np.pi / period)
+    return np.hstack([np.cos(angles), np.sin(angles)])
+
+
+class _OnCircle(MappedKernel):
+    """What both kernels share: the Gaussian between points on circles or spheres."""
+
+    bandwidth: Bandwidth
+    factor: float
+
+    accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric,)
+
+    @property
+    def is_characteristic(self) -> bool:
+        return True
+
+    @property
+    def kernel_of_rows(self) -> Gaussian:
+        return Gaussian(self.bandwidth, self.factor)
+
+
+@dataclass(frozen=True)
+class Periodic(_OnCircle):
+    """The kernel ``exp(-2 sin²(π (x - y) / period) / σ²)`` for what repeats after a period.
+
+    Hour of the day (24), day of the week (7), position in a turn. It is the Gaussian kernel
+    between points on the circle, hence positive definite, and characteristic for positions
+    within the period; values a whole period apart are the same to it. Several columns are
+    multiplied.
+
+    Parameters
+    ----------
+    period : float
+        After how much a value comes round again, in the unit of the data.
+    bandwidth : float or "median", default "median"
+        σ, a distance between points on the circle of radius 1, at most 2.
+    factor : float, default 1
+        Multiplies the bandwidth.
+
+    Examples
+    --------
+    >>> from reldep.kernels import Periodic
+    >>> Periodic(24, bandwidth=1)([23.0, 1.0, 12.0]).round(2)
+    array([[1.  , 0.87, 0.14],
+           [0.87, 1.  , 0.14],
+           [0.14, 0.14, 1.  ]])
+    """
+
+    period: float
+    bandwidth: Bandwidth = "median"
+    factor: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_positive("period", self.period)
+        _ = self.kernel_of_rows  # has the checks of the other arguments
+
+    @property
+    def title(self) -> str:
+        return f"Periodic({self.period:g})"
+
+    def rows(self, variable: Variable) -> Numeric:
+        values: FloatArray = variable.values  # type: ignore[attr-defined]
+        return Numeric(variable.name, on_circle(values, self.period))
+
+
+@dataclass(frozen=True)
+class Angles(_OnCircle):
+    """The kernel ``exp(κ (cos(x - y) - 1))`` for directions, with ``κ = 1 / σ²``.
+
+    It has the shape of the von Mises density and is the Gaussian kernel between points on the
+    circle (for `unit` "vectors", on the sphere): positive definite and characteristic. Several
+    columns of angles are multiplied.
+
+    Parameters
+    ----------
+    unit : {"degrees", "radians", "vectors"}
+        What the numbers are. With "vectors" each row is one direction in two or more
+        dimensions; its length is not looked at.
+    bandwidth : float or "median", default "median"
+        σ, a distance between points on the circle of radius 1, at most 2.
+    factor : float, default 1
+        Multiplies the bandwidth.
+
+    Examples
+    --------
+    >>> from reldep.kernels import Angles
+    >>> Angles("degrees", bandwidth=1)([0, 180, 360]).round(2)
+    array([[1.  , 0.14, 1.  ],
+           [0.14, 1.  , 0.14],
+           [1.  , 0.14, 1.  ]])
+    """
+
+    unit: Literal["degrees", "radians", "vectors"]
+    bandwidth: Bandwidth = "median"
+    factor: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_choice("unit", self.unit, UNITS)
+        _ = self.kernel_of_rows  # has the checks of the other arguments
+
+    @property
+    def title(self) -> str:
+        return f"Angles({self.unit})"
+
+    def rows(self, variable: Variable) -> Numeric:
+        values: FloatArray = variable.values  # type: ignore[attr-defined]
+        if self.unit == "vectors":
+            return Numeric(variable.name, _directions(values, variable.name))
+        full_turn = 360.0 if self.unit == "degrees" else 2 * np.pi
+        return Numeric(variable.name, on_circle(values, full_turn))
+
+
+def _directions(vectors: FloatArray, name: str) -> FloatArray:
+    if vectors.shape[1] < 2:
+        raise InputError(
+            f'{name} has one column; unit="vectors" takes directions in two or more dimensions. '
+            'For angles pass unit="degrees" or "radians".'
+        )
+    lengths = np.linalg.norm(vectors, axis=1)
+    if not lengths.all():
+        row = int(np.argmin(lengths))
+        raise InputError(f"row {row} of {name} is the zero vector, which has no direction.")
+    directions: FloatArray = vectors / lengths[:, None]
+    return directions
+
+
+@dataclass(frozen=True)
+class GreatCircleProfile(BandwidthProfile):
+    """exp(-g / σ), g the great-circle distance of points a chord apart on the unit sphere."""
+
+    def __call__(self, squared: FloatArray) -> FloatArray:
+        arcs = great_circle(np.sqrt(squared, out=squared))
+        arcs *= -1.0 / self.bandwidth
+        return np.exp(arcs, out=arcs)
+
+    def slope(self) -> GreatCircleSlope:
+        return GreatCircleSlope(self.bandwidth)
+
+
+@dataclass(frozen=True)
+class GreatCircleSlope(Profile):
+    """g/σ² · exp(-g / σ)."""
+
+    bandwidth: float
+    in_unit_interval: ClassVar[bool] = False
+
+    def __call__(self, squared: FloatArray) -> FloatArray:
+        arcs = great_circle(np.sqrt(squared, out=squared))
+        arcs *= -1.0 / self.bandwidth
+        decay = np.exp(arcs)
+        arcs *= -1.0 / self.bandwidth
+        return np.multiply(arcs, decay, out=arcs)
+
+
+class FittedHaversine(FittedRadial):
+    """Points on the unit sphere; the median that decides the bandwidth is one of chords."""
+
+    def bandwidth_probes(self) -> tuple[BandwidthProbe, ...]:
+        if self.scale is None:
+            return ()
+        chord = self.scale.value
+        # The bandwidth is a multiple of the arc, which grows with its chord c by R / √(1 - c²/4).
+        growth = EARTH_RADIUS / np.sqrt(1.0 - 0.25 * chord**2)
+        per_chord = growth * chord / _arc(chord)
+        return tuple(
+            replace(probe, factor=probe.factor * per_chord) for probe in super().bandwidth_probes()
+        )
+
+
+def great_circle(chords: FloatArray) -> FloatArray:
+    """Turn chords of the unit sphere, in place, into kilometres along the Earth's surface."""
+    chords *= 0.5
+    np.minimum(chords, 1.0, out=chords)
+    np.arcsin(chords, out=chords)
+    chords *= 2.0 * EARTH_RADIUS
+    return chords
+
+
+def _arc(chord: float) -> float:
+    return float(great_circle(np.array([chord]))[0])
+
+
+@dataclass(frozen=True)
+class Haversine(BandwidthKernel):
+    """The kernel ``exp(-g / σ)`` of the great-circle distance g, for places on the Earth.
+
+    Takes two columns, latitude and longitude in degrees. Columns of a frame that are named the
+    other way round are refused, and numbers that look like radians get a caution.
+
+    This exponential form is positive
+    definite on the sphere and characteristic; the Gaussian form ``exp(-g² / (2σ²))`` is not
+    even positive semi-definite there (Gneiting 2013), which is why it is not offered.
+
+    Parameters
+    ----------
+    bandwidth : float or "median", default "median"
+        σ in kilometres, or the median distance between different observations.
+    factor : float, default 1
+        Multiplies the bandwidth.
+
+    References
+    ----------
+    Gneiting (2013), Strictly and non-strictly positive definite functions on spheres,
+    Bernoulli 19.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from reldep.kernels import Haversine
+    >>> paris, london = [[48.8566, 2.3522]], [[51.5074, -0.1278]]
+    >>> (-1000 * np.log(Haversine(bandwidth=1000)(paris, london))).round(1)
+    array([[343.6]])
+    """
+
+    accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric,)
+
+    @property
+    def is_characteristic(self) -> bool:
+        return True
+
+    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedHaversine:
+        self.check_accepts(variable)
+        if self.needs_median:
+            check_varies(variable)
+        points = Points.of(Numeric(variable.name, _on_sphere(variable)))  # type: ignore[arg-type]
+        # Arcs grow with chords, so the median arc belongs to the median chord.
+        chord = median_distance(points, rng) if self.needs_median else None
+        arc = None if chord is None else replace(chord, value=_arc(chord.value))
+        chosen = self.choose(variable, arc)
+        return FittedHaversine(
+            points,
+            GreatCircleProfile(chosen.width),
+            f"Haversine(bandwidth={chosen.width:.6g} km)",
+            chosen.rule,
+            (*chosen.notes, *_radians_in_words(variable)),  # type: ignore[arg-type]
+            chord,
+        )
+
+
+def _radians_in_words(places: Numeric) -> tuple[ReldepWarning, ...]:
+    """Caution where all places would lie around latitude 0, longitude 0, in the open sea."""
+    largest = np.abs(places.values).max(axis=0)
+    if largest[0] > np.pi / 2 or largest[1] > np.pi:
+        return ()
+    return (
+        DataWarning(
+            f"{places.name} lies within {largest[0]:.3g} degrees of the equator and within "
+            f"{largest[1]:.3g} degrees of longitude 0.",
+            "If these are radians, pass np.rad2deg(places).",
+        ),
+    )
+
+
+def _on_sphere(places: Numeric) -> FloatArray:
+    if places.values.shape[1] != 2:
+        raise InputError(
+            f"{places.name} has {places.values.shape[1]} columns",
+            "kernel Haversine takes two, latitude and longitude in degrees.",
+        )
+    first, second = [name.strip().lower() for name in places.columns] or ("", "")
+    if first.startswith(("lon", "lng")) or second.startswith("lat"):
+        raise InputError(
+            f"the columns of {places.name} are {places.columns[0]!r} and {places.columns[1]!r}",
+            "pass latitude first, then longitude.",
+        )
+    largest = np.abs(places.values).max(axis=0)
+    if largest[0] > 90 or largest[1] > 360:
+        turned = " (they look like longitude, latitude)" if 90 < largest[0] <= 360 else ""
+        raise InputError(
+            f"{places.name} has latitudes up to {largest[0]:g} and longitudes up to "
+            f"{largest[1]:g} in size{turned}",
+            "pass degrees, latitude first (at most 90), then longitude.",
+        )
+    latitude, longitude = np.deg2rad(places.values.T)
+    across = np.cos(latitude)
+    return np.column_stack(
+        [across * np.cos(longitude), across * np.sin(longitude), np.sin(latitude)]
+    )
