@@ -215,19 +215,19 @@ def test_a_curve_over_many_covariates_is_learned_through_what_they_predict(rng):
     ids=["a product", "a sum of ten"],
 )
 def test_covariates_that_act_together_leave_no_dependence_behind(n_columns, effect):
-    """Before predictions were followed 18 and 59 of these samples were rejected.
+    """Before predictions were followed 18 and 59 of 60 such samples were rejected.
 
-    At a level of 5% more than 8 of 60 are rejected once in 350 times.
+    At a level of 5% more than 6 of 40 are rejected once in 290 times.
     """
     rejected = 0
-    for seed in range(60):
+    for seed in range(40):
         rng = np.random.default_rng([17, seed])
         w = rng.normal(size=(100, n_columns))
         x, y = (effect(w) + 0.6 * rng.normal(size=100) for _ in range(2))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", reldep.ReldepWarning)
             rejected += reldep.dependence(x, y, given=w).pvalue < 0.05
-    assert rejected <= 8
+    assert rejected <= 6
 
 
 def test_the_jackknife_of_order_2_leaves_out_every_row_exactly(rng):
