@@ -253,8 +253,8 @@ def styles(picture, kind):
 def test_reports_drawn_in_threads_are_the_same(answers, pages):
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(8) as threads:
-        jobs = [threads.submit(answers["dependence"].to_html) for _ in range(16)]
+    with ThreadPoolExecutor(4) as threads:
+        jobs = [threads.submit(answers["dependence"].to_html) for _ in range(6)]
         assert {job.result() for job in jobs} == {pages["dependence"]}
 
 
