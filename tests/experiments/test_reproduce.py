@@ -99,12 +99,18 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path, monkeypatch):
         reproduce("tumour", out=tmp_path)
 
 
-def test_a_stopped_experiment_continues_to_the_same_bytes(tmp_path, monkeypatch):
-    few = [
+@pytest.fixture
+def few(monkeypatch):
+    """Make an experiment of few and small samples."""
+    cells = [
         replace(cell, settings={**cell.settings, "n": 40}, repetitions=2)
-        for cell in stimuli.cells(RunRequest("quick", 0, tmp_path))
+        for cell in stimuli.cells(RunRequest("quick", 0, Path()))
     ]
-    monkeypatch.setattr(stimuli, "cells", lambda request: few)
+    monkeypatch.setattr(stimuli, "cells", lambda request: cells)
+    return cells
+
+
+def test_a_stopped_experiment_continues_to_the_same_bytes(few, tmp_path, monkeypatch):
     reproduce("stimuli", out=tmp_path / "whole", progress=False)
     whole = {path.name: path.read_bytes() for path in (tmp_path / "whole").iterdir()}
     total, done = 2 * len(few), 7
@@ -127,11 +133,12 @@ def test_a_stopped_experiment_continues_to_the_same_bytes(tmp_path, monkeypatch)
     assert {path.name: path.read_bytes() for path in out.iterdir()} == whole
 
 
+@pytest.mark.usefixtures("few")
 def test_the_command_lists_what_it_wrote(command, tmp_path):
-    result = command("tumour", "--quick", "--seed", 1, "--out", tmp_path)
+    result = command("stimuli", "--quick", "--seed", 1, "--out", tmp_path)
     assert result.exit_code == 0, result.output
     assert sorted(map(Path, result.output.split())) == sorted(tmp_path.iterdir())
-    assert "--quick --seed 1" in (tmp_path / "tumour.md").read_text()
+    assert "--quick --seed 1" in (tmp_path / "stimuli.md").read_text()
 
 
 def test_the_command_passes_size_and_data_on(command, tmp_path, monkeypatch):
