@@ -1,9 +1,15 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 from pathlib import Path
+
+# Several workers have a core each. Threads of the matrix library beyond that wait for one another
+# in busy loops, and small matrices take ten times as long. It is read when numpy is loaded.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import matplotlib
 import numpy as np

@@ -20,6 +20,9 @@ from spreadsheets import write_xlsx
 from .browsing import new_page
 from .served import complaints
 
+# One worker: its server is started once.
+pytestmark = pytest.mark.xdist_group("app: hostile files")
+
 ROWS = "".join(f"{i % 7},{i % 5},{(i * i) % 11}\n" for i in range(40))
 SCRIPT = "<script>window.hacked=1</script>"
 NAMES = {
@@ -102,7 +105,7 @@ def array_of_objects(_):
     return made.getvalue()
 
 
-WIDE = [f"c{i}" for i in range(100_000)]
+WIDE = [f"c{i}" for i in range(20_000)]
 # The name, what is in it, and what the page says of it (None: it is a table like any other).
 FILES = {
     "bomb.zip": (bomb, "more than 4 GB once unpacked"),

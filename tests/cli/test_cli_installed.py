@@ -190,7 +190,7 @@ def test_control_c_prints_no_traceback_whenever_it_comes(folder, environment, tm
     subprocess.run(words, cwd=folder, env=environment, check=True, **pipes)
     whole = time.monotonic() - began
     # Earlier than that Python itself starts, with tracebacks of its own.
-    for share in (0.2, 0.4, 0.6, 0.8):
+    for share in (0.25, 0.5, 0.75):
         process = subprocess.Popen(words, cwd=folder, env=environment, **pipes)
         time.sleep(share * whole)
         process.send_signal(signal.SIGINT)

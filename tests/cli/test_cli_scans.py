@@ -42,7 +42,7 @@ def test_neither_form_is_refused_with_both_ways_out(ask):
 def wide_file(folder):
     rng = np.random.default_rng(0)
     first, second = rng.normal(size=(2, 600))
-    genes = rng.normal(size=(600, 900)) + 0.3 * first[:, None]
+    genes = rng.normal(size=(600, 700)) + 0.3 * first[:, None]  # three chunks
     named = {f"gene_{i}": column for i, column in enumerate(genes.T)}
     pl.DataFrame({"diet": first, "age": second, **named}).write_parquet(folder / "wide.parquet")
 

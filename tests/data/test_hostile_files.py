@@ -103,7 +103,7 @@ def test_names_and_cells_reach_no_terminal_as_commands(tmp_path):
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the peak from /proc")
 def test_the_memory_to_describe_wide_tables_allows_a_hundred_thousand_columns(tmp_path):
-    n = 30_000
+    n = 10_000
     # Decimals: each has NaN to be looked for.
     values = ",".join(str(i % 97 + 0.5) for i in range(n))
     with (tmp_path / "wide.csv").open("w") as file:
@@ -124,8 +124,9 @@ def test_the_memory_to_describe_wide_tables_allows_a_hundred_thousand_columns(tm
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     n_columns, *kernel, peak = done.stdout.split()
     assert (int(n_columns), " ".join(kernel)) == (n, "none: constant")
-    # Memory grows with the columns: three times as many stay below a gigabyte.
-    assert int(peak) < 400_000  # kB
+    # Memory grows with the columns, beyond some 130 MB of libraries: ten times as many columns
+    # stay below a gigabyte.
+    assert int(peak) < 210_000  # kB
 
 
 def test_wide_and_narrow_tables_are_described_alike(tmp_path, monkeypatch):

@@ -17,11 +17,10 @@ from reldep.data import (
     MISSING_WORDS,
     ReadingOptions,
     Table,
-    delimited,
     open_table,
     quote_column,
-    sources,
 )
+from reldep.data.files import delimited, sources
 from reldep.data.files.dialect import Dialect, decode, detect
 
 if TYPE_CHECKING:

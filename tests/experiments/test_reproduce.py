@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from typer.testing import CliRunner
 from reldep import experiments
 from reldep.cli.demonstrations import reproduce as reproduce_command
 from reldep.experiments import names, reproduce, stimuli
+from reldep.experiments.request import RunRequest
 
 
 @pytest.fixture
@@ -97,30 +99,46 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path, monkeypatch):
         reproduce("tumour", out=tmp_path)
 
 
-def test_a_stopped_experiment_continues_to_the_same_bytes(quick, tmp_path, monkeypatch):
-    whole = {path.name: path.read_bytes() for path in quick("stimuli").iterdir()}
-    measure, left = stimuli.measure, [40]
+@pytest.fixture
+def few(monkeypatch):
+    """Make an experiment of few and small samples."""
+    cells = [
+        replace(cell, settings={**cell.settings, "n": 40}, repetitions=2)
+        for cell in stimuli.cells(RunRequest("quick", 0, Path()))
+    ]
+    monkeypatch.setattr(stimuli, "cells", lambda request: cells)
+    return cells
 
-    def stop_after_forty(cell, rng):
+
+def test_a_stopped_experiment_continues_to_the_same_bytes(few, tmp_path, monkeypatch):
+    reproduce("stimuli", out=tmp_path / "whole", progress=False)
+    whole = {path.name: path.read_bytes() for path in (tmp_path / "whole").iterdir()}
+    total, done = 2 * len(few), 7
+    measure, left = stimuli.measure, [done]
+
+    def stop_when_none_are_left(cell, rng):
         if not left[0]:
             raise KeyboardInterrupt
         left[0] -= 1
         return measure(cell, rng)
 
-    monkeypatch.setattr(stimuli, "measure", stop_after_forty)
+    monkeypatch.setattr(stimuli, "measure", stop_when_none_are_left)
+    out = tmp_path / "stopped"
     with pytest.raises(KeyboardInterrupt):
-        reproduce("stimuli", out=tmp_path, progress=False)
-    assert [path.name for path in tmp_path.iterdir()] == [".stimuli-quick-seed0.partial.jsonl"]
-    left[0] = 250 - 40
-    reproduce("stimuli", out=tmp_path, progress=False)
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == whole
+        reproduce("stimuli", out=out, progress=False)
+    assert [path.name for path in out.iterdir()] == [".stimuli-quick-seed0.partial.jsonl"]
+    left[0] = total - done
+    reproduce("stimuli", out=out, progress=False)
+    assert left == [0]
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == whole
 
 
+@pytest.mark.usefixtures("few")
 def test_the_command_lists_what_it_wrote(command, tmp_path):
-    result = command("tumour", "--quick", "--seed", 1, "--out", tmp_path)
+    result = command("stimuli", "--quick", "--seed", 1, "--out", tmp_path)
     assert result.exit_code == 0, result.output
     assert sorted(map(Path, result.output.split())) == sorted(tmp_path.iterdir())
-    assert "--quick --seed 1" in (tmp_path / "tumour.md").read_text()
+    assert "--quick --seed 1" in (tmp_path / "stimuli.md").read_text()
 
 
 def test_the_command_passes_size_and_data_on(command, tmp_path, monkeypatch):

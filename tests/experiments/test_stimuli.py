@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 from written import assert_picture, read_table
@@ -9,6 +12,7 @@ from written import assert_picture, read_table
 import reldep
 from reldep.datasets import make_two_stimuli
 from reldep.experiments import stimuli
+from reldep.experiments.request import RunRequest
 
 pytestmark = [
     # One worker: the experiment runs once for all of these tests.
@@ -17,9 +21,22 @@ pytestmark = [
 ]
 
 
+QUICK = stimuli.cells(RunRequest("quick", 0, Path()))
+
+
 @pytest.fixture(scope="module")
 def folder(quick):
-    return quick("stimuli")
+    """A quick run with half of its samples, which are the first of each row."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stimuli, "cells", lambda _: [replace(c, repetitions=12) for c in QUICK])
+        return quick("stimuli")
+
+
+def test_a_full_run_has_more_and_longer_samples():
+    assert {(c.repetitions, c.settings["n"]) for c in QUICK} == {(25, 120)}
+    full = stimuli.cells(RunRequest("full", 0, Path()))
+    assert {(c.repetitions, c.settings["n"]) for c in full} == {(400, 400)}
+    assert [c.part for c in full] == [c.part for c in QUICK] == ["size"] * 5 + ["power"] * 5
 
 
 def column(rows, name):
@@ -56,6 +73,6 @@ def test_pvalues_are_those_of_compare(folder):
 def test_the_figure_and_the_page_are_written(folder):
     assert_picture(folder, "stimuli", "independent rows", "max_lag = 5", "visual weight")
     page = (folder / "stimuli.md").read_text(encoding="utf-8")
-    assert "`reldep reproduce stimuli --quick --seed 0`: 25 samples of 120 time points" in page
+    assert "`reldep reproduce stimuli --quick --seed 0`: 12 samples of 120 time points" in page
     row = read_table(folder / "stimuli_size.csv")[3]
     assert f"| 0.8 | {float(row['independent rows']):.3f} |" in page

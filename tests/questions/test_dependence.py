@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dcor
 import numpy as np
 import pytest
 
@@ -16,7 +15,16 @@ def data(rng):
     return x, x[:, :2] ** 2 + 0.3 * rng.normal(size=(60, 2)), rng.normal(size=60)
 
 
-def test_distance_covariance_and_correlation_are_those_of_dcor(data):
+@pytest.fixture
+def dcor(monkeypatch):
+    """The package, uncompiled: it would compile for seconds as it is imported."""
+    monkeypatch.setattr("numba.config.DISABLE_JIT", True)
+    import dcor
+
+    return dcor
+
+
+def test_distance_covariance_and_correlation_are_those_of_dcor(data, dcor):
     for x, y in ((data[0], data[1]), (data[0], data[2][:, None])):
         assert reldep.hsic(x, y, kernel="distance") == pytest.approx(
             dcor.u_distance_covariance_sqr(x, y), rel=1e-12

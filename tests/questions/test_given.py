@@ -215,19 +215,19 @@ def test_a_curve_over_many_covariates_is_learned_through_what_they_predict(rng):
     ids=["a product", "a sum of ten"],
 )
 def test_covariates_that_act_together_leave_no_dependence_behind(n_columns, effect):
-    """Before predictions were followed 18 and 59 of these samples were rejected.
+    """Before predictions were followed 18 and 59 of 60 such samples were rejected.
 
-    At a level of 5% more than 8 of 60 are rejected once in 350 times.
+    At a level of 5% more than 6 of 40 are rejected once in 290 times.
     """
     rejected = 0
-    for seed in range(60):
+    for seed in range(40):
         rng = np.random.default_rng([17, seed])
         w = rng.normal(size=(100, n_columns))
         x, y = (effect(w) + 0.6 * rng.normal(size=100) for _ in range(2))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", reldep.ReldepWarning)
             rejected += reldep.dependence(x, y, given=w).pvalue < 0.05
-    assert rejected <= 8
+    assert rejected <= 6
 
 
 def test_the_jackknife_of_order_2_leaves_out_every_row_exactly(rng):
@@ -515,13 +515,13 @@ def _of_gram(dense, features):
 
 @pytest.mark.parametrize("measure", ["cka", "dcor"])
 def test_many_rows_have_nearly_the_answer_of_whole_matrices(rng, monkeypatch, measure):
-    w = rng.normal(size=(600, 2))
-    u, e = rng.normal(size=(2, 600))
+    w = rng.normal(size=(400, 2))
+    u, e = rng.normal(size=(2, 400))
     x = w[:, 0] ** 2 + u
     y, z = np.cos(2 * w[:, 0]) + w[:, 1] + u + e, w[:, 0] + 0.5 * e
     whole = reldep.compare(x, y, z, given=w, measure=measure)
-    monkeypatch.setattr("reldep.engine.given.unexplained.DENSE_UP_TO", 500)
-    with cautioned(ApproximationWarning, match="600 observations: kernels are approximated by 250"):
+    monkeypatch.setattr("reldep.engine.given.unexplained.DENSE_UP_TO", 300)
+    with cautioned(ApproximationWarning, match="400 observations: kernels are approximated by 250"):
         found = reldep.compare(x, y, z, given=w, measure=measure)
     assert found.provenance.engine == "features"
     asked = reldep.compare(x, y, z, given=w, measure=measure, engine="dense")
@@ -535,9 +535,9 @@ def test_many_rows_have_nearly_the_answer_of_whole_matrices(rng, monkeypatch, me
 
 def test_rare_values_of_many_rows_are_not_missed(rng, monkeypatch):
     monkeypatch.setattr("reldep.engine.given.unexplained.DENSE_UP_TO", 500)
-    w, u = rng.normal(size=(2, 2_000))
-    rare = np.zeros(2_000)
-    rare[rng.choice(2_000, 8, replace=False)] = 1.0
+    w, u = rng.normal(size=(2, 1_000))
+    rare = np.zeros(1_000)
+    rare[rng.choice(1_000, 8, replace=False)] = 1.0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = reldep.dependence(rare, 3 * rare + u, given=w)

@@ -39,7 +39,7 @@ def test_median_bandwidths_are_those_of_the_authors_program(reference):
 
 
 def test_size_at_five_percent_on_the_papers_null_is_within_binomial_error():
-    draws = 1000
+    draws = 500
     rejections = sum(
         reldep.paper_test(*spirals(200, 0.3, seed)).pvalue < 0.05 for seed in range(draws)
     )

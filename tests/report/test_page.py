@@ -21,6 +21,9 @@ from reldep.exceptions import SmallSampleWarning
 from report.conftest import HOSTILE, KINDS
 from report.parsed import Document
 
+# One worker, and that of the tests in a browser: the reports are drawn once.
+pytestmark = pytest.mark.xdist_group("browser")
+
 
 @pytest.fixture(scope="module")
 def documents(pages):
@@ -253,8 +256,8 @@ def styles(picture, kind):
 def test_reports_drawn_in_threads_are_the_same(answers, pages):
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(8) as threads:
-        jobs = [threads.submit(answers["dependence"].to_html) for _ in range(16)]
+    with ThreadPoolExecutor(4) as threads:
+        jobs = [threads.submit(answers["dependence"].to_html) for _ in range(6)]
         assert {job.result() for job in jobs} == {pages["dependence"]}
 
 
