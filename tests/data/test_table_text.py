@@ -13,15 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reldep.data import (
-    MISSING_WORDS,
-    ReadingOptions,
-    Table,
-    delimited,
-    open_table,
-    quote_column,
-    sources,
-)
+from reldep.data import MISSING_WORDS, ReadingOptions, Table, open_table, quote_column
+from reldep.data.files import delimited, sources
 from reldep.data.files.dialect import Dialect, decode, detect
 
 if TYPE_CHECKING:

@@ -8,17 +8,10 @@ import pytest
 import reldep
 from reldep.data.objects import read_variable
 from reldep.data.variables import Labels, Mixed, Numeric
-from reldep.engine import (
-    Dense,
-    LowRank,
-    Tiled,
-    Wanted,
-    compute_influence,
-    lowrank,
-    permuted,
-    plan,
-)
+from reldep.engine import Dense, LowRank, Tiled, Wanted, compute_influence, plan
+from reldep.engine.many import permuted
 from reldep.engine.many.permuted import shuffled_hsics
+from reldep.engine.near_linear import lowrank
 from reldep.engine.near_linear.certificate import Certificate
 from reldep.engine.near_linear.pivots import low_rank_map, probed_rank
 from reldep.engine.terms import conditional_means, hsic, row_means
