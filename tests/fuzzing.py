@@ -292,6 +292,14 @@ def frozen(value):
     """Give bytes that change if `value` changes."""
     if isinstance(value, np.ndarray) and value.dtype != object:
         return (value.dtype.str, value.shape, value.tobytes())
+    if isinstance(value, (pd.DataFrame, pd.Series)):
+        # Not pickled: what pandas keeps for later goes into the bytes, too.
+        table = value.to_frame() if isinstance(value, pd.Series) else value
+        return (
+            str(table.dtypes),
+            table.index.tolist(),
+            [repr(column.tolist()) for _, column in table.items()],
+        )
     try:
         return pickle.dumps(value)
     except Exception:

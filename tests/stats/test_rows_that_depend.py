@@ -59,6 +59,13 @@ def test_few_clusters_have_few_degrees_of_freedom():
         clustered_jackknife(means, pairs, TWO, "cka", np.arange(40) % 3)
 
 
+@pytest.mark.parametrize("m", [4, 5])
+def test_a_handful_of_rows_is_too_few_however_they_are_grouped(m):
+    means, pairs, _ = means_of(m)
+    with pytest.raises(InputError, match=f"{m} observations are too few"):
+        clustered_jackknife(means, pairs, TWO, "cka", np.arange(m))
+
+
 def test_copies_of_rows_are_seen_through():
     """Every row five times is no more information than every row once."""
     data = triple(0, 40)

@@ -22,6 +22,7 @@ def smallest_eigenvalue(matrix):
         (10.0, 1.0, 9.0),  # dependence: take the second component off once
         (2.0, 1.5, 1.5),  # independence: it is all there is
         (3.0, -0.5, 3.0),  # few rows, a negative estimate: nothing to take off
+        (-0.5, 1e-12, 1e-12),  # what is left of C is below 0: M is the larger
     ],
 )
 def test_one_estimate_has_the_larger_of_the_two_variances(whole, part, expected):

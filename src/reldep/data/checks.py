@@ -6,6 +6,7 @@ the same words.
 
 from __future__ import annotations
 
+import sys
 import unicodedata
 from collections import Counter
 from difflib import get_close_matches
@@ -46,25 +47,25 @@ def check_choice(argument: str, value: object, choices: Iterable[str]) -> None:
 
 def check_level(argument: str, value: object) -> float:
     """Refuse what is not strictly between 0 and 1."""
-    if not _is_real(value) or not 0 < float(value) < 1:
+    if not _is_real(value) or not 0 < value < 1:
         raise _refused(InputError, argument, value, "pass a number strictly between 0 and 1.")
     return float(value)
 
 
 def check_count(argument: str, value: object, *, at_least: int, at_most: int | None = None) -> None:
-    """Refuse what is not a whole number from `at_least` to `at_most`."""
+    """Refuse what is not a whole number from `at_least` to `at_most`, or too large to count to."""
     way_out = f"pass a whole number, at least {at_least}."
     if at_most is not None:
         way_out = f"pass a whole number from {at_least} to {at_most}."
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise _refused(InputTypeError, argument, value, way_out)
-    if value < at_least or (at_most is not None and value > at_most):
+    if not at_least <= value <= (sys.maxsize if at_most is None else at_most):
         raise _refused(InputError, argument, value, way_out)
 
 
 def check_positive(argument: str, value: object) -> None:
     """Refuse what is not a positive, finite number."""
-    if not _is_real(value) or not 0 < float(value) < np.inf:
+    if not _is_real(value) or not 0 < value <= sys.float_info.max:
         raise _refused(InputError, argument, value, "pass a positive number.")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
 from math import comb, factorial, prod
@@ -9,8 +10,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from reldep.data.checks import check_count
 from reldep.data.variables import Labels, Numeric, Sparse, Variable
-from reldep.exceptions import InputError, InputTypeError
+from reldep.exceptions import InputError
 from reldep.kernels.base import ALL_ROWS, FittedKernel, Kernel, stacked
 from reldep.kernels.categorical import indicators
 from reldep.kernels.machine import worth_compiling
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from reldep.data.variables import FloatArray, IntArray
+
+HIGHEST_DEGREE = 100
 
 # Above this many columns the expansion of a polynomial costs more than its kernel matrix.
 MOST_MONOMIALS = 2_000
@@ -255,6 +259,7 @@ class Polynomial(Kernel):
     Parameters
     ----------
     degree : int, default 2
+        From 1 to 100.
     offset : float, default 1
         At least 0; with 0 only the highest degree is seen.
     scale : float, default 1
@@ -267,11 +272,9 @@ class Polynomial(Kernel):
     accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric, Sparse)
 
     def __post_init__(self) -> None:
-        if isinstance(self.degree, bool) or not isinstance(self.degree, (int, np.integer)):
-            raise InputTypeError(f"degree={self.degree!r}; pass a whole number, at least 1.")
-        if self.degree < 1:
-            raise InputError(f"degree={self.degree!r}; pass a whole number, at least 1.")
-        if not 0 <= self.offset < np.inf or not 0 < self.scale < np.inf:
+        check_count("degree", self.degree, at_least=1, at_most=HIGHEST_DEGREE)
+        largest = sys.float_info.max
+        if not 0 <= self.offset <= largest or not 0 < self.scale <= largest:
             raise InputError(
                 f"offset={self.offset!r}, scale={self.scale!r}; pass an offset of at least 0 and "
                 "a positive scale, or the kernel is not positive semi-definite."

@@ -55,7 +55,10 @@ def rotation(weights: Any) -> FloatArray:
 
 def check_weights(weights: Any) -> FloatArray:
     """Refuse weights that are not a vector of finite numbers or are all 0."""
-    vector = np.asarray(weights, dtype=np.float64)
+    try:
+        vector = np.asarray(weights, dtype=np.float64)
+    except OverflowError:
+        raise InputError("weights has a number beyond 1.8e308; pass smaller ones.") from None
     if vector.ndim != 1 or not len(vector):
         raise InputError(f"weights has shape {vector.shape}; pass one number per pair.")
     if not np.isfinite(vector).all():

@@ -19,6 +19,7 @@ from reldep.stats.jackknife import (
     ORDER,
     Jackknife,
     centred,
+    check_rows,
     measured,
     number_rows,
 )
@@ -66,6 +67,7 @@ def clustered_jackknife(
     groups = np.unique(codes, return_inverse=True)[1]
     count = int(groups.max()) + 1
     check_clusters(count, FEWEST_CLUSTERS)
+    check_rows(means.shape[1])
     numbered = number_rows(means, pairs, wanted, further)
     values, left_out, scale = measured(
         means.mean(axis=1),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import TYPE_CHECKING
 
 from reldep.exceptions import InputError
@@ -36,14 +37,14 @@ def finite_sample_bound(n: int, delta: float = 0.05, *, constant: float = 0.0) -
     -------
     float
     """
-    if not 1 <= n < math.inf:
+    if not 1 <= n <= sys.float_info.max:
         raise InputError("", "pass the number of observations, at least 1.", argument="n", value=n)
     if not 0 < delta < 1:
         way_out = "pass a number strictly between 0 and 1."
         raise InputError("", way_out, argument="delta", value=delta)
-    if not 0 <= constant < math.inf:
+    if not 0 <= constant <= sys.float_info.max:
         raise InputError("", "pass a number of at least 0.", argument="constant", value=constant)
-    return 2.0 * (math.sqrt(math.log(6.0 / delta) / (ALPHA_SQUARED * n)) + constant / n)
+    return 2.0 * (math.sqrt((math.log(6.0) - math.log(delta)) / (ALPHA_SQUARED * n)) + constant / n)
 
 
 def relative_efficiency(covariance: FloatArray) -> float:

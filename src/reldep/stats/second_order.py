@@ -72,8 +72,9 @@ def second_order_covariance(plug_in: FloatArray, second: FloatArray) -> FloatArr
         M.
     """
     # In units of each estimate's own deviation, so that the result does not depend on scales.
-    deviations = np.sqrt(np.diag(plug_in))
-    units = np.where(deviations > 0, deviations, 1.0)
+    # A jackknife's C, less what it counts too often of M, may be below 0: then M is the larger.
+    own = np.where(np.diag(plug_in) > 0, np.diag(plug_in), np.diag(second))
+    units = np.sqrt(np.where(own > 0, own, 1.0))
     scale = np.outer(units, units)
     part = positive_part(second / scale)
     return np.asarray((part + positive_part(plug_in / scale - 2.0 * part)) * scale)

@@ -7,6 +7,7 @@ bandwidth, and a kernel whose row means tell how each observation moves the scal
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -170,7 +171,7 @@ class BandwidthKernel(Kernel):
                 raise InputError(f"bandwidth={given!r} is not known", way_out)
         elif isinstance(given, bool) or not isinstance(given, (int, float, np.number)):
             raise InputTypeError(f"bandwidth is of type {type(given).__name__}", way_out)
-        elif not 0 < given < np.inf:
+        elif not 0 < given <= sys.float_info.max:
             raise InputError(f"bandwidth={given!r}", way_out)
         check_positive("factor", self.factor)
 
