@@ -208,9 +208,9 @@ KERNEL = """\
 ## Which kernel by default
 
 Thirty laws, CKA and jackknife-t; for every law the noise of the less dependent target was tuned on
-seeds of its own so that the best of a few kernels has a power near 0.8, for 50 and for 100 rows. Regret
-is what a kernel loses against the best of all on the same samples. The choice was made at 50 rows; 100 rows
-came later.
+seeds of its own so that the best of a few kernels has a power near 0.8, for 50 and for 100 rows.
+Regret is what a kernel loses against the best of all on the same samples. The choice was made at 50
+rows; 100 rows came later.
 
 {table}
 
