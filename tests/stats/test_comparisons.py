@@ -105,8 +105,9 @@ def test_draws_repeat_with_the_seed_and_do_not_depend_on_how_many_follow():
     found = targets("cka")
     one, other = (JointDraws.of(found.deviations, n, np.random.default_rng(3)) for n in (300, 1000))
     few, many = (np.hstack(list(draws.blocks())) for draws in (one, other))
-    # A product with more columns may be rounded otherwise, by the library that makes it.
-    np.testing.assert_allclose(few, many[:, :300], rtol=1e-12, atol=1e-12)
+    # A product with more columns may be rounded otherwise, by the library that makes it; draws are
+    # in single precision.
+    np.testing.assert_allclose(few, many[:, :300], rtol=1e-6, atol=1e-6)
 
 
 def test_single_step_pvalues_and_critical_values_agree():
