@@ -53,7 +53,7 @@ ABOUT = {
     "standard error and p-value, and looks at the data for cautions on the way.",
     "defaults": "The default follows the bandwidths that the data chose; fixed kernels have the "
     "same bandwidths, given.",
-    "followed": "Relative errors of standard errors, from blocks of rows against all pairs.",
+    "followed": "Relative errors of standard errors, from some pairs of rows against all pairs.",
     "limit": "Gaussian kernels; *bare* evaluates the three upper triangles once and keeps nothing.",
     "plans": "Expected over measured: 1 is right, 2 expects twice too much.",
     "shuffles": "Independence on one column: features or sorted lines are shuffled, not matrices.",
@@ -80,12 +80,11 @@ GOALS = (
 REASONS = {
     "times faster than plain NumPy": "half of the time goes to the exact medians of the distances",
     "largest relative error": "the median of the distances, and single HSICs only: it is moved by "
-    "few pairs, which blocks of rows show roughly; the default is within 0.0005",
+    "few pairs, which a sample of pairs shows roughly; the default is within 0.001",
     "times less than dcor": "sums along lines take two thirds, reading and cautions the rest",
-    "10 columns": "two sweeps evaluate every kernel twice; predicting row sums by features would "
-    "save one, but moves standard errors by 1e-8 to 1e-5 in ten columns",
-    "largest ratio, 2 to 10 columns": "the mean distance is one more pass over all pairs, and few "
-    "rows have large blocks of slopes",
+    "10 columns": "two sweeps evaluate every kernel twice, the second in single precision; "
+    "predicting row sums by features would save one, but moves standard errors by 1e-8 to 1e-5",
+    "largest ratio, 2 to 10 columns": "the mean distance is one more pass over all pairs",
     "largest ratio, one column": "sums along lines are so quick that the slopes show",
     "largest exponent of time": "the rank of Gaussian kernels grows a little with the rows",
 }

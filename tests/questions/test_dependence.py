@@ -16,9 +16,8 @@ def data(rng):
 
 
 @pytest.fixture
-def dcor(monkeypatch):
-    """The package, uncompiled: it would compile for seconds as it is imported."""
-    monkeypatch.setattr("numba.config.DISABLE_JIT", True)
+def dcor():
+    """The package; it compiles for seconds as it is imported, too long for collecting tests."""
     import dcor
 
     return dcor
