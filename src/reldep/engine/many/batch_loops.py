@@ -205,12 +205,29 @@ def raise_leads(
         The columns to be worked on.
     """
     p = len(drawn)
-    for a in range(p - 1):
-        own, best = drawn[a, start:stop], largest[a, start:stop]
-        for b in range(a + 1, p):
-            other, others = drawn[b, start:stop], largest[b, start:stop]
-            scale = inverse[b, a]
+    # Four values at a time: each of the others is read and raised once for all of them.
+    for a in range(0, p - 3, 4):
+        x0, x1 = drawn[a, start:stop], drawn[a + 1, start:stop]
+        x2, x3 = drawn[a + 2, start:stop], drawn[a + 3, start:stop]
+        top0, top1 = largest[a, start:stop], largest[a + 1, start:stop]
+        top2, top3 = largest[a + 2, start:stop], largest[a + 3, start:stop]
+        for b in range(a + 4, p):
+            y, top = drawn[b, start:stop], largest[b, start:stop]
+            s0, s1, s2, s3 = inverse[b, a], inverse[b, a + 1], inverse[b, a + 2], inverse[b, a + 3]
             for c in range(stop - start):
-                lead = abs(other[c] - own[c]) * scale
-                best[c] = lead if lead > best[c] else best[c]
-                others[c] = lead if lead > others[c] else others[c]
+                d0, d1 = abs(y[c] - x0[c]) * s0, abs(y[c] - x1[c]) * s1
+                d2, d3 = abs(y[c] - x2[c]) * s2, abs(y[c] - x3[c]) * s3
+                top0[c] = d0 if d0 > top0[c] else top0[c]
+                top1[c] = d1 if d1 > top1[c] else top1[c]
+                top2[c] = d2 if d2 > top2[c] else top2[c]
+                top3[c] = d3 if d3 > top3[c] else top3[c]
+                one = d0 if d0 > d1 else d1
+                two = d2 if d2 > d3 else d3
+                one = one if one > two else two
+                top[c] = one if one > top[c] else top[c]
+    for a in range(p):
+        for b in range(a + 1, min(a - a % 4 + 4, p)):
+            for c in range(start, stop):
+                lead = abs(drawn[b, c] - drawn[a, c]) * inverse[b, a]
+                largest[a, c] = max(largest[a, c], lead)
+                largest[b, c] = max(largest[b, c], lead)
