@@ -228,6 +228,16 @@ def paired_hsics(
     return dict(zip(slopes, means.tolist(), strict=True))
 
 
+def are_quick_in_pairs(kernels: Mapping[str, FittedKernel]) -> bool:
+    """Whether compiled code evaluates kernels pair by pair, so that a sample of pairs is cheap."""
+    return _draft_of_pairs(kernels) is not None
+
+
+def _draft_of_pairs(kernels: Mapping[str, FittedKernel]) -> Draft | None:
+    draft = Draft.of(list(kernels.values())) if numba_is_there() else None
+    return None if draft is None or draft.given else draft
+
+
 def _compiled_sums(
     kernels: Mapping[str, FittedKernel],
     slopes: Sequence[Pair],
@@ -242,8 +252,8 @@ def _compiled_sums(
     ndarray, shape (n_slopes, 4), or None
         The sums of products, of the slopes and of their partners, and the number of pairs.
     """
-    draft = Draft.of(list(kernels.values())) if numba_is_there() else None
-    if draft is None or draft.given:
+    draft = _draft_of_pairs(kernels)
+    if draft is None:
         return None
     from reldep.engine.sweeps.fills import add_paired
 

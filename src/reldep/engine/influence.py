@@ -17,6 +17,7 @@ from reldep.data.rows import Rows
 from reldep.engine.bandwidths import (
     FOLLOWED_EXACTLY_UP_TO,
     NamedProbe,
+    are_quick_in_pairs,
     bandwidth_psi,
     can_be_sampled,
     following_seconds,
@@ -95,7 +96,8 @@ def make_job(
     n = len(next(iter(used.values())))
     samples = n > FOLLOWED_EXACTLY_UP_TO and can_be_sampled(used, probes)
     in_sweeps = () if samples else probes
-    sampled = tuple(means) if samples and n > EXACT_MEANS_UP_TO else ()
+    quick = samples and n > EXACT_MEANS_UP_TO and are_quick_in_pairs(used)
+    sampled = tuple(means) if quick else ()
     places = places_by_name(pairs)
     slopes = (
         pair

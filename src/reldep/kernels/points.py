@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 FEW_COLUMNS = 24
 
 # Blocks of so few differences are not worth the third of a second in which cdist is loaded.
-SMALL_BLOCK = 200_000
+SMALL_BLOCK = 1_000_000
 
 # Below this share of |x|² + |y|² the product formula has lost about half its digits and the
 # entry is computed again from the difference itself.
