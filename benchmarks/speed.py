@@ -86,7 +86,7 @@ REASONS = {
     "predicting row sums by features would save one, but moves standard errors by 1e-8 to 1e-5",
     "largest ratio, 2 to 10 columns": "the mean distance is one more pass over all pairs",
     "largest ratio, one column": "sums along lines are so quick that the slopes show",
-    "largest exponent of time": "the rank of Gaussian kernels grows a little with the rows",
+    "largest exponent of time": "sums along lines leave the cache at a million rows",
 }
 
 
@@ -185,9 +185,10 @@ def page(results):
     lines = [
         "# Speed and memory",
         "",
-        "These figures are written by `make benchmarks`, in one run on the machine named below.",
-        "What is compared was measured in one process, one after the other: the ratios can be",
-        "trusted further than the seconds. Goals that are not reached stand here all the same.",
+        "These figures are written by `make benchmarks` on the machine named below; each section is",
+        "one run. What is compared was measured in one process, one after the other: the ratios",
+        "can be trusted further than the seconds. Goals that are not reached stand here all the",
+        "same.",
         "",
         ", ".join(f"{key}: {value}" for key, value in about.items()) + ".",
         "",

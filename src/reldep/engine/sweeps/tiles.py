@@ -296,6 +296,8 @@ class Outline:
         What NumPy fills blocks of.
     compiled, again : float
         What compiled code takes for a value of every kernel, in the first sweep and the second.
+    row_bytes : int
+        What the columns that compiled code reads hold of each observation.
     """
 
     n: int
@@ -303,6 +305,7 @@ class Outline:
     given: tuple[Filler, ...]
     compiled: float
     again: float = 0.0
+    row_bytes: int = 0
 
     @classmethod
     def of(
@@ -315,8 +318,10 @@ class Outline:
             return cls(n, wanted, tuple(used), 0.0)
         draft = Draft.of(used)
         crossed = [kernels[name] for name in _in_pairs(wanted.crossed_pairs(), wanted.names())]
-        again = Draft.of(crossed).nanoseconds * (SINGLE_SHARE if suits_mixed(crossed) else 1.0)
-        return cls(n, wanted, tuple(draft.given), draft.nanoseconds, again)
+        second, mixed = Draft.of(crossed), suits_mixed(crossed)
+        again = second.nanoseconds * (SINGLE_SHARE if mixed else 1.0)
+        row_bytes = 8 * len(draft.columns) + 4 * len(second.columns) * mixed
+        return cls(n, wanted, tuple(draft.given), draft.nanoseconds, again, row_bytes)
 
     def working_memory(self, threads: int, tile: int | None = None) -> int:
         """Count the bytes that are held whatever the budget: sums, and blocks in work."""
@@ -324,7 +329,7 @@ class Outline:
         # Each thread has a piece in work and one that waits to be added.
         sums = 8 * self.n * self.wanted.n_sums() * (2 * threads + 1)
         n_blocks = len(self.given) + TEMPORARY_BLOCKS if self.given else 0
-        return sums + 8 * threads * n_blocks * size**2
+        return sums + 8 * threads * n_blocks * size**2 + self.n * self.row_bytes
 
     @property
     def kept_memory(self) -> int:
