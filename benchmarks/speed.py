@@ -185,8 +185,8 @@ def page(results):
     lines = [
         "# Speed and memory",
         "",
-        "These figures are written by `make benchmarks` on the machine named below; each section is",
-        "one run. What is compared was measured in one process, one after the other: the ratios",
+        "These figures are written by `make benchmarks` on the machine named below; each section",
+        "is one run. What is compared was measured in one process, one after the other: the ratios",
         "can be trusted further than the seconds. Goals that are not reached stand here all the",
         "same.",
         "",
