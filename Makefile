@@ -25,7 +25,8 @@ $(VENV)/.dev: pyproject.toml | $(BIN)/python
 demo: $(VENV)/.run  ## the main job on real data: forty mice, their diet, lipids and genes
 	$(BIN)/reldep demo
 
-SUITE := $(BIN)/python -m pytest -n auto --dist loadgroup -q
+# All tests of a file in one worker: what they share is made once.
+SUITE := $(BIN)/python -m pytest -n auto --dist loadfile -q
 
 test: $(VENV)/.dev  ## the whole test suite
 	$(SUITE)
@@ -113,7 +114,7 @@ installed: dist  ## the wheel in an empty environment passes the tests it carrie
 
 sdist: dist $(VENV)/.dev  ## the unpacked sdist passes the whole suite by itself
 	rm -rf build/sdist && mkdir -p build/sdist && tar xzf dist/*.tar.gz -C build/sdist --strip-components 1
-	cd build/sdist && PYTHONPATH=src ../../$(BIN)/python -m pytest -q -n auto --dist loadgroup
+	cd build/sdist && PYTHONPATH=src ../../$(BIN)/python -m pytest -q -n auto --dist loadfile
 
 LOWEST := src/reldep/tests tests/kernels tests/stats tests/engine/test_all_engines_agree.py \
           tests/engine/test_terms.py
@@ -122,7 +123,7 @@ lowest:  ## the core of the suite with the oldest versions that are admitted
 	rm -rf build/lowest && $(PYTHON) -m venv build/lowest
 	build/lowest/bin/python -m pip install --quiet --disable-pip-version-check \
 	    -e '.[test]' -c constraints-lowest.txt
-	build/lowest/bin/python -m pytest -q -n auto --dist loadgroup -p no:cacheprovider \
+	build/lowest/bin/python -m pytest -q -n auto --dist loadfile -p no:cacheprovider \
 	    -W ignore::DeprecationWarning -W ignore::FutureWarning $(LOWEST)
 
 container:  ## build the container and ask it a question (needs docker)

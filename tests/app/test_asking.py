@@ -16,9 +16,6 @@ from spreadsheets import write_xlsx
 
 from .served import Visitor, code, complaints, latest
 
-# One worker: its server is started once.
-pytestmark = pytest.mark.xdist_group("app: asking")
-
 
 @pytest.fixture
 def asking(visitor, plants):

@@ -8,8 +8,6 @@ import pytest
 
 from .browsing import answered, choose, fill, new_page
 
-pytestmark = pytest.mark.xdist_group("app in a browser")
-
 AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
 UNFOLD = "all => all.forEach(d => { d.open = true; })"
 

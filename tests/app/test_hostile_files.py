@@ -20,9 +20,6 @@ from spreadsheets import write_xlsx
 from .browsing import new_page
 from .served import complaints
 
-# One worker: its server is started once.
-pytestmark = pytest.mark.xdist_group("app: hostile files")
-
 ROWS = "".join(f"{i % 7},{i % 5},{(i * i) % 11}\n" for i in range(40))
 SCRIPT = "<script>window.hacked=1</script>"
 NAMES = {

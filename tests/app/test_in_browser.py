@@ -9,8 +9,6 @@ from .browsing import answered, choose, fill, new_page
 
 playwright = pytest.importorskip("playwright.sync_api")
 
-pytestmark = pytest.mark.xdist_group("app in a browser")
-
 
 @pytest.fixture
 def page(browser, server):

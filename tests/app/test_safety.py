@@ -11,9 +11,6 @@ import pytest
 
 from .served import Visitor, soon
 
-# One worker: its server is started once.
-pytestmark = pytest.mark.xdist_group("app: safety")
-
 
 def test_page_needs_the_token(server):
     stranger = Visitor(server, enter=False)

@@ -13,9 +13,6 @@ from reldep.questions.asking import catalogue
 
 from .served import code, latest, numbers
 
-# One worker: its server is started once.
-pytestmark = pytest.mark.xdist_group("app: same numbers")
-
 COMPARED = {"source": "dose", "first": "growth", "second": "height"}
 BLOCKS = {"source": "dose", "first": "my block=growth,height", "second": '"the other"=age,code'}
 

@@ -13,9 +13,6 @@ from reldep.questions.asking import Request
 from .browsing import answered, choose, fill, new_page
 from .served import Visitor, code, latest, numbers
 
-# One worker: its server is started once.
-pytestmark = pytest.mark.xdist_group("app: together")
-
 # Four people: the question, and the places of its sentence, with the names of their own columns.
 PEOPLE = {
     "ann_": ("compare", {"source": "ann_0", "first": "ann_1", "second": "ann_2"}),

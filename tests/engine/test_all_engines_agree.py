@@ -113,7 +113,6 @@ ENGINES = {
 }
 
 
-@pytest.mark.xdist_group("dask")
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("name", ENGINES)

@@ -24,7 +24,6 @@ distributed = pytest.importorskip("distributed")
 
 # distributed leaves sockets to the garbage collector.
 pytestmark = [
-    pytest.mark.xdist_group("dask"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]

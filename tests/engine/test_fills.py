@@ -36,8 +36,6 @@ from reldep.kernels.compiled import (
     squared_distances_along,
 )
 
-pytestmark = pytest.mark.xdist_group("compiled")
-
 
 @compiled
 def powers(c, s, shift, out):

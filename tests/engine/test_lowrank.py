@@ -24,8 +24,6 @@ from reldep.engine.near_linear.pivots import low_rank_map, probed_rank
 from reldep.engine.terms import conditional_means, hsic, row_means
 from reldep.kernels import Delta, Distance, Gaussian, Laplace, Linear, Polynomial
 
-pytestmark = pytest.mark.xdist_group("compiled")
-
 NARROW, WIDE = Gaussian(0.5), Gaussian(2.0)
 EVERYTHING = Wanted(
     (("x", "y"), ("x", "z"), ("x", "x"), ("y", "y")),

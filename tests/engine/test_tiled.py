@@ -36,7 +36,6 @@ from reldep.kernels.profiles import GaussianSlope, LaplaceProfile, LaplaceSlope,
 from reldep.kernels.radial import FittedRadial
 
 # One process compiles; the others find the machine code on disk.
-pytestmark = pytest.mark.xdist_group("compiled")
 
 
 def labels(m, rng, name="labels"):

@@ -17,9 +17,6 @@ from reldep.experiments.languages import languages_pictures as pictures
 from reldep.experiments.languages import questions
 from reldep.stats.trees import average_linkage, groups_of
 
-# One worker: the experiment runs once for all of these tests.
-pytestmark = pytest.mark.xdist_group("languages")
-
 # z of the paper's test by question.
 PINNED = {
     "es pt|fi": 20.83511134,

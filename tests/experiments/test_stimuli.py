@@ -15,8 +15,6 @@ from reldep.experiments import stimuli
 from reldep.experiments.request import RunRequest
 
 pytestmark = [
-    # One worker: the experiment runs once for all of these tests.
-    pytest.mark.xdist_group("stimuli"),
     pytest.mark.filterwarnings("ignore::reldep.ReldepWarning"),
 ]
 

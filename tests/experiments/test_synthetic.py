@@ -16,9 +16,6 @@ from reldep.experiments.repetitions import Cell
 from reldep.experiments.request import RunRequest
 from reldep.experiments.synthetic import draws
 
-# One worker: the experiment runs once for all of these tests.
-pytestmark = pytest.mark.xdist_group("synthetic")
-
 
 @pytest.fixture(scope="module")
 def folder(quick):

@@ -16,9 +16,6 @@ from reldep.datasets import load_acc
 from reldep.experiments import reproduce, tumour
 from reldep.experiments.paper import GLIOMA, RADIUS_95
 
-# One worker: the experiment runs once for all of these tests.
-pytestmark = pytest.mark.xdist_group("tumour")
-
 # z of the paper's tests; 76 patients have the labels.
 PINNED = {
     ("C1A.C1B", "paper, joint"): 3.3817030525,

@@ -21,8 +21,6 @@ from reldep.kernels.scales.median import (
 )
 from reldep.kernels.scales.order_statistics import Boxes, DistanceStream, Pass, RankBounds
 
-pytestmark = pytest.mark.xdist_group("compiled")
-
 
 def points_of(data):
     return Points.of(read_variable(data, "x"))

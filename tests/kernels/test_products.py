@@ -11,8 +11,6 @@ from reldep.kernels import machine, points
 from reldep.kernels.dot import dot_products
 from reldep.kernels.points import Points
 
-pytestmark = pytest.mark.xdist_group("compiled")
-
 ROWS, COLS = slice(5, 30), slice(20, 60)
 
 

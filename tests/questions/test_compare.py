@@ -391,3 +391,12 @@ def test_standardizing_stands_for_the_kernel_of_that_name():
     assert told.statistic == reldep.compare(x, block, other, kernel="standardized").statistic
     # The column in large units drowned the one that matters.
     assert told.estimate > plain.estimate + 0.1
+
+
+@pytest.mark.parametrize("part", ["to_dict", "table", "to_html"])
+def test_a_level_out_of_its_range_is_refused_by_its_own_name(part):
+    rng = np.random.default_rng(0)
+    x, e = rng.normal(size=(2, 30))
+    answer = reldep.compare(x, x + e, e)
+    with pytest.raises(ValueError, match=r"alpha=2; pass a number strictly between 0 and 1"):
+        getattr(answer, part)(alpha=2)

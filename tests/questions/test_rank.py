@@ -13,9 +13,6 @@ import pytest
 import reldep
 from reldep.kernels import Delta, Gaussian, Laplace, Precomputed
 
-# One worker: the rankings are drawn once.
-pytestmark = pytest.mark.xdist_group("rankings")
-
 VARIANCES = ("jackknife", "fixed-kernel", "bandwidth-aware", "second-order", "full")
 SLOPES = (0.9, 0.8, 0.5, 0.2, 0.0)
 

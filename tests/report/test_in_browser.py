@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-pytestmark = pytest.mark.xdist_group("browser")
-
 
 @pytest.fixture
 def opened(browser, tmp_path):

@@ -21,9 +21,6 @@ from reldep.exceptions import SmallSampleWarning
 from report.conftest import HOSTILE, KINDS
 from report.parsed import Document
 
-# One worker, and that of the tests in a browser: the reports are drawn once.
-pytestmark = pytest.mark.xdist_group("browser")
-
 
 @pytest.fixture(scope="module")
 def documents(pages):

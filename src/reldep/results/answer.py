@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from reldep.data.checks import check_level
 from reldep.data.frames import make_frame
 from reldep.results.description import HEADINGS, Columns, Picture, Section, rendered
 from reldep.version import __version__
@@ -141,6 +142,7 @@ class Answer(ABC):
 
     def to_dict(self, alpha: float = 0.05) -> dict[str, Any]:
         """Give the answer as plain values, numbers unrounded."""
+        check_level("alpha", alpha)
         how, columns = self.provenance, self.table(alpha)
         fields: dict[str, Any] = plain(
             {

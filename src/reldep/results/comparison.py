@@ -84,6 +84,7 @@ class Contrast(Result):
 
     def table(self, alpha: float = 0.05) -> dict[str, list[Any]]:
         """Give one row per pair and one for the contrast, which alone is tested."""
+        check_level("alpha", alpha)
         untested = [None] * len(self.pairs)
         limits = [self.dependences.interval(i, 1 - alpha) for i in range(len(self.pairs))]
         limits.append(self.confidence_interval(1 - alpha))
