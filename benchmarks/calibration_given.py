@@ -44,7 +44,7 @@ Strong confounding by one covariate, or by two numbers and a label; two-sided te
 is true given w, but in a row that says "alternative". The marginal test, the first column of
 rates, answers another question and rejects nearly always. "No dependence" leaves nothing of x in
 either target once w is held fixed; "equal dependence" leaves the same in both. Written by
-`benchmarks/calibration_given.py`. A rate of .05 is known to ±.02 from 400 samples.
+`benchmarks/calibration_given.py`. A rate of .05 is known to ±.02 from 500 samples, ±.03 from 200.
 
 {table}
 """
