@@ -40,7 +40,7 @@ WEIGHTS = np.array([1.0, -1.0])
 SECTION = """\
 ## Given covariates
 
-Strong confounding by one covariate, or by two numbers and a label; two-sided tests at 5%. The null
+Strong confounding by one to ten covariates, numbers and labels; two-sided tests at 5%. The null
 is true given w, but in a row that says "alternative". The marginal test, the first column of
 rates, answers another question and rejects nearly always. "No dependence" leaves nothing of x in
 either target once w is held fixed; "equal dependence" leaves the same in both. Written by
