@@ -287,16 +287,16 @@ def _block_sums(
     size: int,
 ) -> FloatArray:
     """Add up products over all pairs within blocks of rows, for kernels that NumPy fills."""
-    n_blocks = max(1, len(order) // size)
+    blocks = np.array_split(order, max(1, len(order) // size))
 
     def added(places: Iterable[slice]) -> FloatArray:
         totals = np.zeros((len(slopes), 4))
         for place in places:
-            for rows in np.array_split(order, n_blocks)[place]:
+            for rows in blocks[place]:
                 totals += _sums_in_block(kernels, slopes, effects, rows)
         return totals
 
-    return over_runs(added, n_blocks, NUMBERS_A_ROW * size)
+    return over_runs(added, len(blocks), NUMBERS_A_ROW * size)
 
 
 def _sums_in_block(
