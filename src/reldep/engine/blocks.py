@@ -165,9 +165,16 @@ def _bounded(kernels: Sequence[FittedKernel]) -> IntArray:
 def subtract_effects(block: FloatArray, own: FloatArray, others: FloatArray) -> FloatArray:
     """Take ``f_i + f_j`` off a block, in place: the larger first, which loses no digit."""
     first, second = own[:, None], others[None, :]
-    own_is_larger = np.abs(first) > np.abs(second)
-    block -= np.where(own_is_larger, first, second)
-    block -= np.where(own_is_larger, second, first)
+    lowest, highest = min(own.min(), others.min()), max(own.max(), others.max())
+    if lowest < 0 < highest:
+        own_is_larger = np.abs(first) > np.abs(second)
+        block -= np.where(own_is_larger, first, second)
+        block -= np.where(own_is_larger, second, first)
+        return block
+    larger, smaller = (np.maximum, np.minimum) if lowest >= 0 else (np.minimum, np.maximum)
+    effects = larger(first, second)
+    block -= effects
+    block -= smaller(first, second, out=effects)
     return block
 
 

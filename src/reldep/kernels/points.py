@@ -180,6 +180,16 @@ class Points:
         self._repair_cancelled(block, CANCELLATION * sizes, rows, cols)
         return block
 
+    def squared_pairs(self) -> FloatArray:
+        """Give |x_i - x_j|² for all i < j, row by row."""
+        n = len(self)
+        if self.few_columns is not None and n * self.rows.size > SMALL_BLOCK:
+            from scipy.spatial.distance import pdist
+
+            return np.asarray(pdist(self.rows, "sqeuclidean"))
+        block = self.squared_distances(slice(0, n), slice(0, n))
+        return np.concatenate([row[i + 1 :] for i, row in enumerate(block)])
+
     def _repair_cancelled(
         self, block: FloatArray, threshold: FloatArray, rows: slice, cols: slice
     ) -> None:

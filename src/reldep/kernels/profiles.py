@@ -139,7 +139,8 @@ class LaplaceSlope(Profile):
 
 def _vanishing_product(growing: FloatArray, decay: FloatArray) -> FloatArray:
     """Multiply in place; where the decay is 0 so is the product, also at infinity."""
-    growing[decay == 0] = 0.0
+    if np.isinf(growing.max(initial=0.0)):
+        growing[decay == 0] = 0.0
     return np.multiply(growing, decay, out=growing)
 
 

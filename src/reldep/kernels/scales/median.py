@@ -32,6 +32,9 @@ EXACT_UP_TO = 20_000
 DISTANCES_TAKEN = 20_000_000
 LEAST_PARTNERS, LEAST_PARTNERS_OF_MANY_COLUMNS = 100, 20
 
+# The middle of more than twice so many distances is sought between two quantiles of a sample.
+MIDDLE_SAMPLE = 5_000
+
 ScaleRule = Literal["median", "mean", "mid-median"]
 
 
@@ -155,7 +158,7 @@ def median_distance(points: Points, rng: np.random.Generator | None = None) -> M
 def _median(points: Points, rng: np.random.Generator | None) -> MedianDistance:
     n = len(points)
     if n <= WHOLE_UP_TO:
-        return _median_of_all(pairwise_distances(points))
+        return _median_of_all(points.squared_pairs())
     if points.few_columns is not None and points.n_columns == 1 and worth_compiling(n):
         return _median_of_column(points)
     if n <= EXACT_UP_TO:
@@ -190,11 +193,8 @@ def mean_distance(points: Points, rng: np.random.Generator | None = None) -> Mea
 
 def pairwise_distances(points: Points) -> FloatArray:
     """Give the m(m-1)/2 distances between different observations."""
-    n = len(points)
-    everything = slice(0, n)
-    squared = points.squared_distances(everything, everything)
-    distances: FloatArray = np.sqrt(squared[np.triu_indices(n, k=1)])
-    return distances
+    squared = points.squared_pairs()
+    return np.sqrt(squared, out=squared)
 
 
 def _in_random_order(points: Points, rng: np.random.Generator | None) -> tuple[Points, int]:
@@ -207,13 +207,31 @@ def _in_random_order(points: Points, rng: np.random.Generator | None) -> tuple[P
     return points.take(rng.permutation(len(points))), min(n_partners, (len(points) - 1) // 2)
 
 
-def _median_of_all(distances: FloatArray) -> MedianDistance:
-    median = float(np.median(distances))
+def _median_of_all(squared: FloatArray) -> MedianDistance:
+    median = _root_of_middle(squared)
     if median > 0:
         return MedianDistance(median)
-    positive = distances[distances > 0]
+    positive = squared[squared > 0]
     _check_any(len(positive) > 0, "median")
-    return MedianDistance(float(np.median(positive)), has_ties=True)
+    return MedianDistance(_root_of_middle(positive), has_ties=True)
+
+
+def _root_of_middle(squared: FloatArray) -> float:
+    """Give the median of the roots: of the middle one, or the average of those of the middle two.
+
+    A sample brackets the middle, so that of many values few are put in order.
+    """
+    n = len(squared)
+    ranks = np.array([(n - 1) // 2, n // 2])
+    step = n // MIDDLE_SAMPLE
+    if step > 1:
+        sample = np.sort(squared[::step])
+        low, high = sample[int(0.45 * len(sample))], sample[int(0.55 * len(sample))]
+        inside = squared[(low <= squared) & (squared <= high)]
+        places = ranks - np.count_nonzero(squared < low)
+        if 0 <= places[0] and places[1] < len(inside):
+            squared, ranks = inside, places
+    return float(np.sqrt(np.partition(squared, ranks)[ranks]).mean())
 
 
 def _median_of_stream(stream: DistanceStream) -> MedianDistance:
