@@ -18,14 +18,13 @@ if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray
 
 # What people and programs write for a missing number.
-_CODES = np.array(
-    [
+_CODES = frozenset(
+    (
         *(0, -1, -9, -99, -999, -9999, -99999, -999999),
         *(77, 88, 99, 777, 888, 999, 7777, 8888, 9999, 77777, 88888, 99999, 999999, 9999999),
         *(-32768, 32767, 65535, -2147483648, 2147483647, 9.969209968386869e36),
-    ]
+    )
 )
-_CODES_AS_SET = frozenset(_CODES.tolist())
 _FILL_VALUE = 1e15
 _SHOWN = 5
 
@@ -78,11 +77,11 @@ def suspected_codes(column: FloatArray) -> list[tuple[float, int]]:
 def has_codes_at_ends(column: FloatArray) -> bool:
     """Tell quickly whether the smallest or the largest value may be a code."""
     ends = float(np.fmin.reduce(column)), float(np.fmax.reduce(column))
-    return any(end in _CODES_AS_SET or abs(end) >= _FILL_VALUE for end in ends)
+    return any(map(_may_be_code, ends))
 
 
 def _may_be_code(value: float) -> bool:
-    return bool(abs(value) >= _FILL_VALUE or np.isin(value, _CODES))
+    return value in _CODES or abs(value) >= _FILL_VALUE
 
 
 def _stands_apart(code: float, values: FloatArray) -> bool:
@@ -104,13 +103,12 @@ def _codes_in_words(variable: Numeric) -> Iterator[DataWarning]:
     if not values.size:
         return
     # Incomplete rows are gone by now; where they are not, NaN is no code.
-    ends = np.stack([values.min(axis=0), values.max(axis=0)])
-    may = (np.isin(ends, _CODES) | (np.abs(ends) >= _FILL_VALUE)).any(axis=0)
-    columns = np.flatnonzero(may)
+    ends = zip(values.min(axis=0).tolist(), values.max(axis=0).tolist(), strict=True)
     found: dict[float, list[tuple[str, int]]] = {}
-    for position in columns:
-        for code, times in suspected_codes(values[:, position]):
-            found.setdefault(code, []).append((_name_of(variable, int(position)), times))
+    for position, (low, high) in enumerate(ends):
+        if _may_be_code(low) or _may_be_code(high):
+            for code, times in suspected_codes(values[:, position]):
+                found.setdefault(code, []).append((_name_of(variable, position), times))
     for code, places in found.items():
         shown = [f"{name} ({_often(times)})" for name, times in places[:_SHOWN]]
         more = f" and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""

@@ -214,10 +214,12 @@ def _squared_differences(first: FloatArray, second: FloatArray) -> FloatArray:
         from scipy.spatial.distance import cdist
 
         return np.asarray(cdist(first, second, "sqeuclidean"))
-    block = np.zeros((len(first), len(second)))
     with np.errstate(over="ignore"):  # as in cdist: a distance beyond all numbers is infinite
-        for own, others in zip(first.T, second.T, strict=True):
-            difference = own[:, None] - others
+        block = first[:, :1] - second[:, 0]
+        block *= block
+        difference = np.empty_like(block)
+        for own, others in zip(first.T[1:], second.T[1:], strict=True):
+            np.subtract(own[:, None], others, out=difference)
             difference *= difference
             block += difference
     return block

@@ -130,7 +130,7 @@ def ranked_columns(variable: Variable) -> FloatArray | None:
             codes = part.codes[:MOST_ROWS]
             columns += [(codes == code).astype(np.float64) for code in _frequent(codes)]
         elif isinstance(part, Numeric):
-            columns += [_ranks(column[:MOST_ROWS]) for column in part.values.T[:MOST_COLUMNS]]
+            columns += list(_ranks(part.values[:MOST_ROWS, :MOST_COLUMNS].T))
         else:
             return None
     table = np.array(columns[:MOST_COLUMNS])
@@ -142,11 +142,20 @@ def _frequent(codes: IntArray) -> IntArray:
     return values[np.argsort(-counts, kind="stable")[:MOST_COLUMNS]]
 
 
-def _ranks(column: FloatArray) -> FloatArray:
-    """Give mid-ranks from 0 to 1, so that no outlier decides."""
-    _, place, counts = np.unique(column, return_inverse=True, return_counts=True)
-    middle = np.cumsum(counts) - 0.5 * counts
-    return np.asarray(middle[place.reshape(-1)] / len(column))
+def _ranks(columns: FloatArray) -> FloatArray:
+    """Give mid-ranks from 0 to 1 along each row, so that no outlier decides."""
+    n = columns.shape[1]
+    order = np.argsort(columns, axis=1)
+    ordered = np.take_along_axis(columns, order, axis=1)
+    of_place = np.broadcast_to((np.arange(n) + 0.5) / n, columns.shape).copy()
+    for ranks, tied in zip(of_place, ordered[:, 1:] == ordered[:, :-1], strict=True):
+        if tied.any():
+            level = np.append(0, np.cumsum(~tied))
+            counts = np.bincount(level)
+            ranks[:] = ((np.cumsum(counts) - 0.5 * counts) / n)[level]
+    found = np.empty_like(of_place)
+    np.put_along_axis(found, order, of_place, axis=1)
+    return found
 
 
 def neighbour_correlation(columns: FloatArray) -> float:

@@ -14,7 +14,7 @@ from reldep.questions.compare import WEIGHTS, compared, pairs_of, read_three
 from reldep.questions.declaring import SHARED, Choice, Question, Slot
 from reldep.questions.settings import Settings
 from reldep.questions.study import Study, descriptions
-from reldep.results.bandwidth_curve import Sensitivity
+from reldep.results.bandwidth_curve import Sensitivity, nearest_to_one
 from reldep.stats.across_scales import AcrossScales, contrast_root
 from reldep.stats.measures import pairs_needed
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
     from reldep.engine import Influence, Pair
     from reldep.kernels import FittedKernel
+    from reldep.questions.study import Computed
 
 # From an eighth to eight times the bandwidth, two steps for each doubling.
 FACTORS = tuple(2.0 ** (step / 2) for step in range(-6, 7))
@@ -134,25 +135,29 @@ def over_bandwidths(
     wanted = [(_at(x, i), _at(y, i)) for i in steps for x, y in needed]
     means = [(_at(x, i), _at(y, i)) for i in steps for x, y in study.means_beside(needed)]
     everything = replace(study, fits=fits).influence(wanted, means=means)
-    comparisons = []
-    for i, factor in enumerate(grid):
-        scaled = {name: kernel.scaled(float(factor)) for name, kernel in study.fitted.items()}
-        influence = _those_at(everything, i, needed, scaled)
-        one = replace(study, fits=scaled).finish(influence, pairs)
-        comparisons.append(compared(one, labels, alternative))
+
+    def at(step: int, like: Computed | None = None) -> Computed:
+        factor = float(grid[step])
+        scaled = {name: kernel.scaled(factor) for name, kernel in study.fitted.items()}
+        influence = _those_at(everything, step, needed, scaled)
+        return replace(study, fits=scaled).finish(influence, pairs, like=like)
+
+    # The data are looked at once.
+    middle = nearest_to_one(grid)
+    central = at(middle)
+    computed = [central if i == middle else at(i, central) for i in steps]
+    comparisons = [compared(one, labels, alternative) for one in computed]
     root = contrast_root([one.dependences for one in comparisons], WEIGHTS)
     tests = [one.tested for one in comparisons]
     answer = Sensitivity(
-        provenance=comparisons[0].provenance,
-        warnings=(),
+        provenance=replace(central.provenance, kernels=descriptions(study.fitted)),
+        warnings=comparisons[middle].warnings,
         factors=grid,
         comparisons=tuple(comparisons),
         across=AcrossScales.of(tests, root, N_DRAWS, study.settings.generator()),
         bandwidths=_bandwidths(study.fitted),
     )
-    central = answer.central
-    how = replace(central.provenance, kernels=descriptions(study.fitted))
-    return _with_caution(replace(answer, provenance=how, warnings=central.warnings))
+    return _with_caution(answer)
 
 
 def _at(name: str, step: int) -> str:

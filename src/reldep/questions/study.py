@@ -174,8 +174,18 @@ class Study:
         influence = self.influence(pairs_needed(pairs, measure) if needed is None else needed)
         return self.finish(influence, pairs)
 
-    def finish(self, influence: Influence, pairs: Sequence[Pair]) -> Computed:
-        """Estimate the dependences of these pairs from A."""
+    def finish(
+        self, influence: Influence, pairs: Sequence[Pair], *, like: Computed | None = None
+    ) -> Computed:
+        """Estimate the dependences of these pairs from A.
+
+        Parameters
+        ----------
+        influence : Influence
+        pairs : sequence of Pair
+        like : Computed, optional
+            Of the same data and pairs at other bandwidths: what is to beware of is known from it.
+        """
         settings = self.settings
         if settings.variance == "jackknife" and self.rows.any:
             dependences = dependent_jackknife(
@@ -185,15 +195,15 @@ class Study:
             dependences = estimate_dependences(
                 influence, pairs, settings.measure, settings.variance, self.rows
             )
-        return self.describe(influence, dependences)
+        if like is None:
+            return self.describe(influence, dependences)
+        _check_finite(dependences)
+        provenance = replace(like.provenance, kernels=influence.kernels)
+        return replace(like, influence=influence, dependences=dependences, provenance=provenance)
 
     def describe(self, influence: Influence, dependences: Dependences) -> Computed:
         """Note where the dependences come from and what to beware of."""
-        if not np.isfinite(dependences.values).all():
-            raise InputError(
-                "the dependences are too large or too small to be numbers",
-                "rescale the data, for instance by their standard deviation.",
-            )
+        _check_finite(dependences)
         provenance = Provenance(
             measure=self.settings.measure,
             variance=self.settings.variance,
@@ -292,6 +302,14 @@ class Study:
         if self.settings.variance not in TAKES_SECOND_OFF:
             return screens
         return tuple(dict.fromkeys((*screens, *pairs_of_second_component(pairs))))
+
+
+def _check_finite(dependences: Dependences) -> None:
+    if not np.isfinite(dependences.values).all():
+        raise InputError(
+            "the dependences are too large or too small to be numbers",
+            "rescale the data, for instance by their standard deviation.",
+        )
 
 
 def read_study(

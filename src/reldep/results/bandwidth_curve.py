@@ -54,7 +54,7 @@ class Sensitivity(Answer):
     @property
     def central(self) -> Comparison:
         """The comparison at the bandwidths as they were chosen, or nearest to them."""
-        return self.comparisons[int(np.argmin(np.abs(np.log(self.factors))))]
+        return self.comparisons[nearest_to_one(self.factors)]
 
     @property
     def source(self) -> str:
@@ -108,6 +108,8 @@ class Sensitivity(Answer):
     @cached_property
     def sign_flips(self) -> bool:
         """Whether both signs are shown somewhere, each one-sided at 5% and adjusted for all."""
+        if not self.estimates.min() < 0 < self.estimates.max():
+            return False
         return all(self.across.at_some_scale(side) < SHOWN for side in ("greater", "less"))
 
     @cached_property
@@ -276,3 +278,8 @@ class Sensitivity(Answer):
             f"some_pvalue={self.some_pvalue:.4g}, every_pvalue={self.every_pvalue:.4g}, "
             f"sign_flips={self.sign_flips})"
         )
+
+
+def nearest_to_one(factors: FloatArray) -> int:
+    """Give the place of the factor that changes the bandwidths least."""
+    return int(np.argmin(np.abs(np.log(factors))))

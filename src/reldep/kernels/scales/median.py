@@ -229,7 +229,7 @@ def _root_of_middle(squared: FloatArray) -> float:
         low, high = sample[int(0.45 * len(sample))], sample[int(0.55 * len(sample))]
         inside = squared[(low <= squared) & (squared <= high)]
         places = ranks - np.count_nonzero(squared < low)
-        if 0 <= places[0] and places[1] < len(inside):
+        if places[0] >= 0 and places[1] < len(inside):
             squared, ranks = inside, places
     return float(np.sqrt(np.partition(squared, ranks)[ranks]).mean())
 
