@@ -148,6 +148,9 @@ def _help(question: Question) -> str:
 
 
 def _plain(text: str) -> str:
+    """Write a text so that nothing in it is taken for markup."""
+    if "[" not in text:
+        return text
     from rich.markup import escape
 
     return escape(text)

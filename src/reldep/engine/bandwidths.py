@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.engine.blocks import fill_blocks, levelling_effects, subtract_effects
-from reldep.engine.near_linear.lines import kind_of
 from reldep.engine.sweeps.recipe import Between, Draft
 from reldep.engine.sweeps.tiles import Outline
 from reldep.engine.terms import Pair, Terms, Wanted, hsic, row_means
@@ -181,6 +180,8 @@ def sampled_hsics(
 
 def all_on_lines(kernels: Mapping[str, FittedKernel], pairs: Sequence[Pair]) -> bool:
     """Whether all kernels of some pairs can be summed along sorted values."""
+    from reldep.engine.near_linear.lines import kind_of
+
     used = dict.fromkeys(name for pair in pairs for name in pair)
     return all(kind_of(kernels[name]) is not None for name in used)
 

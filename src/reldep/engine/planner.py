@@ -7,27 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 from reldep.data.checks import check_choice
 from reldep.engine.dense import TEMPORARY_MATRICES, Dense
-from reldep.engine.near_linear.features import Features
-from reldep.engine.near_linear.lines import kind_of
-from reldep.engine.near_linear.lowrank import LowRank, known_widths, unknown_of
-from reldep.engine.sweeps.dask import DaskEngine
 from reldep.engine.sweeps.tiled import COMPILED_START, Tiled
 from reldep.exceptions import InputError, InputTypeError, Option
 from reldep.kernels.machine import available_memory, in_words, seconds_in_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from reldep.engine.terms import Engine, Wanted
     from reldep.exceptions import Words
     from reldep.kernels.base import FittedKernel
 
-ENGINES: dict[str, Callable[[], Engine]] = {
-    "dense": Dense,
-    "tiled": Tiled,
-    "lowrank": LowRank,
-    "features": Features,
-    "dask": DaskEngine,
+# The class of each, by its name in reldep.engine.
+ENGINES = {
+    "dense": "Dense",
+    "tiled": "Tiled",
+    "lowrank": "LowRank",
+    "features": "Features",
+    "dask": "DaskEngine",
 }
 
 # The share of the available memory that ``engine="auto"`` may plan with.
@@ -157,7 +154,10 @@ def as_engine(spec: Any) -> Engine:
     """Turn a name or an engine object into an engine."""
     if isinstance(spec, str):
         check_choice("engine", spec, ["auto", *ENGINES])
-        return ENGINES[spec]()
+        import reldep.engine
+
+        named: Engine = getattr(reldep.engine, ENGINES[spec])()
+        return named
     if hasattr(spec, "terms") and not isinstance(spec, type):
         engine: Engine = spec
         return engine
@@ -195,6 +195,8 @@ def _chosen(kernels: Mapping[str, FittedKernel], wanted: Wanted, allowed: int) -
     )
     tiled = _planned(Tiled(memory=max(1, allowed)), reason, kernels, wanted, allowed)
     if all(kernels[name].n_features is not None for name in names):
+        from reldep.engine.near_linear.features import Features
+
         reason = "every kernel has explicit features: exact without any kernel matrix."
         explicit = _planned(Features(), reason, kernels, wanted, allowed)
         if explicit.fits and (explicit.seconds or 0.0) < (tiled.seconds or 0.0):
@@ -218,6 +220,9 @@ def _near_linear(kernels: Mapping[str, FittedKernel], wanted: Wanted, tiled: Pla
         return None
     if all(kernels[name].n_features is not None for name in names):
         return None
+    from reldep.engine.near_linear.lines import kind_of
+    from reldep.engine.near_linear.lowrank import LowRank, known_widths, unknown_of
+
     engine = LowRank()
     n = len(kernels[names[0]])
     chosen_kernels = {name: kernels[name] for name in names}

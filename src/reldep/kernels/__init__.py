@@ -1,8 +1,11 @@
 """Kernels: how alike two observations of one variable are.
 
-Packages that only some kernels need (scikit-learn, rapidfuzz, tslearn, ...) are imported
-when such a kernel is fitted, never here.
+Kernels of texts, graphs, series and the like are imported when they are first named, and packages
+that only some kernels need (scikit-learn, rapidfuzz, tslearn, ...) when such a kernel is fitted.
 """
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from reldep.kernels.base import FittedKernel, Kernel
 from reldep.kernels.categorical import Agreement, Delta
@@ -14,14 +17,31 @@ from reldep.kernels.given import FunctionKernel, Precomputed
 from reldep.kernels.mapped import Embedding, Images
 from reldep.kernels.multiscale import Gaussians
 from reldep.kernels.radial import Distance, Gaussian, Laplace
-from reldep.kernels.structured.bags import Bags
-from reldep.kernels.structured.documents import Text
-from reldep.kernels.structured.graphs import WeisfeilerLehman
-from reldep.kernels.structured.overlap import Jaccard, MinMax
-from reldep.kernels.structured.series import TimeSeries
-from reldep.kernels.structured.sphere import Angles, Haversine, Periodic
-from reldep.kernels.structured.strings import EditDistance, Spectrum
-from reldep.kernels.structured.survival import LogRank
+
+if TYPE_CHECKING:
+    from reldep.kernels.structured.bags import Bags
+    from reldep.kernels.structured.documents import Text
+    from reldep.kernels.structured.graphs import WeisfeilerLehman
+    from reldep.kernels.structured.overlap import Jaccard, MinMax
+    from reldep.kernels.structured.series import TimeSeries
+    from reldep.kernels.structured.sphere import Angles, Haversine, Periodic
+    from reldep.kernels.structured.strings import EditDistance, Spectrum
+    from reldep.kernels.structured.survival import LogRank
+
+_HOMES = {
+    "Angles": "reldep.kernels.structured.sphere",
+    "Bags": "reldep.kernels.structured.bags",
+    "EditDistance": "reldep.kernels.structured.strings",
+    "Haversine": "reldep.kernels.structured.sphere",
+    "Jaccard": "reldep.kernels.structured.overlap",
+    "LogRank": "reldep.kernels.structured.survival",
+    "MinMax": "reldep.kernels.structured.overlap",
+    "Periodic": "reldep.kernels.structured.sphere",
+    "Spectrum": "reldep.kernels.structured.strings",
+    "Text": "reldep.kernels.structured.documents",
+    "TimeSeries": "reldep.kernels.structured.series",
+    "WeisfeilerLehman": "reldep.kernels.structured.graphs",
+}
 
 __all__ = [
     "Agreement",
@@ -60,3 +80,13 @@ __all__ = [
     "WeisfeilerLehman",
     "check_kernel",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'reldep.kernels' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

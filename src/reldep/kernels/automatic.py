@@ -17,7 +17,6 @@ from reldep.kernels.categorical import Agreement, Delta, FittedDelta
 from reldep.kernels.columnwise import Ordered, Standardized
 from reldep.kernels.composite import Product
 from reldep.kernels.radial import FittedRadial, Laplace
-from reldep.kernels.structured.survival import LogRank
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray
@@ -73,6 +72,8 @@ def auto_kernel(variable: Variable, numbers: Kernel = FOR_NUMBERS) -> Kernel:
         return _for_mixed(variable, numbers)
     if isinstance(variable, Items):
         if isinstance(variable.items[0], Lifetime):
+            from reldep.kernels.structured.survival import LogRank
+
             return LogRank()
         error = InputError if variable.is_ragged() else InputTypeError
         raise error(

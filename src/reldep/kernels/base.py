@@ -62,6 +62,10 @@ class Kernel(ABC):
             Used only where a kernel draws a subsample.
         """
 
+    def preparation(self, variable: Variable) -> str | None:  # noqa: ARG002
+        """Say what texts are counted by; None for a kernel of other data."""
+        return None
+
     def __call__(self, X: Any, Y: Any = None) -> FloatArray:
         """Evaluate the kernel between the observations of X and those of Y.
 

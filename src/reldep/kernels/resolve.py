@@ -14,9 +14,7 @@ from reldep.data.checks import check_choice, check_names_known
 from reldep.exceptions import InputError, InputTypeError, Option
 from reldep.kernels.automatic import FOR_NUMBERS, auto_kernel
 from reldep.kernels.base import Kernel
-from reldep.kernels.categorical import Delta
-from reldep.kernels.columnwise import Composition, Genotypes, Ordered, Standardized
-from reldep.kernels.dot import Linear, Polynomial
+from reldep.kernels.columnwise import Standardized
 from reldep.kernels.given import (
     PAIRWISE_NAMES,
     FunctionKernel,
@@ -24,46 +22,37 @@ from reldep.kernels.given import (
     ScikitKernel,
     is_scikit_kernel,
 )
-from reldep.kernels.mapped import Images
-from reldep.kernels.multiscale import Gaussians
-from reldep.kernels.radial import Distance, Gaussian, Laplace
-from reldep.kernels.structured.bags import Bags
-from reldep.kernels.structured.documents import Text
-from reldep.kernels.structured.graphs import WeisfeilerLehman
-from reldep.kernels.structured.overlap import Jaccard, MinMax
-from reldep.kernels.structured.series import TimeSeries
-from reldep.kernels.structured.sphere import Haversine
-from reldep.kernels.structured.strings import EditDistance, Spectrum
-from reldep.kernels.structured.survival import LogRank
+from reldep.kernels.radial import Distance, Gaussian
 
 if TYPE_CHECKING:
     from reldep.data.variables import Variable
 
 KernelSpec: TypeAlias = "str | Kernel | Callable[[Any, Any], Any]"
 
-NAMED: dict[str, Callable[[], Kernel]] = {
-    "gaussian": Gaussian,
-    "rbf": Gaussian,
-    "gaussians": Gaussians,
-    "laplace": Laplace,
-    "linear": Linear,
-    "polynomial": Polynomial,
-    "delta": Delta,
-    "distance": Distance,
-    "text": Text,
-    "spectrum": Spectrum,
-    "edit-distance": EditDistance,
-    "jaccard": Jaccard,
-    "minmax": MinMax,
-    "weisfeiler-lehman": WeisfeilerLehman,
-    "images": Images,
-    "time-series": TimeSeries,
-    "haversine": Haversine,
-    "log-rank": LogRank,
-    "bags": Bags,
-    "composition": Composition,
-    "genotypes": Genotypes,
-    "ordered": Ordered,
+# The class of each, by its name in reldep.kernels.
+NAMED: dict[str, str] = {
+    "gaussian": "Gaussian",
+    "rbf": "Gaussian",
+    "gaussians": "Gaussians",
+    "laplace": "Laplace",
+    "linear": "Linear",
+    "polynomial": "Polynomial",
+    "delta": "Delta",
+    "distance": "Distance",
+    "text": "Text",
+    "spectrum": "Spectrum",
+    "edit-distance": "EditDistance",
+    "jaccard": "Jaccard",
+    "minmax": "MinMax",
+    "weisfeiler-lehman": "WeisfeilerLehman",
+    "images": "Images",
+    "time-series": "TimeSeries",
+    "haversine": "Haversine",
+    "log-rank": "LogRank",
+    "bags": "Bags",
+    "composition": "Composition",
+    "genotypes": "Genotypes",
+    "ordered": "Ordered",
 }
 
 
@@ -90,6 +79,14 @@ def as_kernel(spec: Any, variable: Variable) -> Kernel:
     return kernel
 
 
+def kernel_class(name: str) -> Callable[..., Kernel]:
+    """Find the class of a kernel by the name in lower case that users write."""
+    import reldep.kernels
+
+    found: Callable[..., Kernel] = getattr(reldep.kernels, NAMED[name])
+    return found
+
+
 def is_characteristic(spec: Any) -> bool:
     """Tell whether what a user wrote for ``kernel=`` is a characteristic kernel."""
     if isinstance(spec, str) and spec.lower() in BY_KIND:
@@ -105,7 +102,7 @@ def _without_data(spec: Any) -> Kernel | None:
     if isinstance(spec, str):
         name = spec.lower()
         check_choice("kernel", name, [*BY_KIND, *NAMED, *PAIRWISE_NAMES])
-        return NAMED[name]() if name in NAMED else ScikitKernel(name)
+        return kernel_class(name)() if name in NAMED else ScikitKernel(name)
     if isinstance(spec, type) and issubclass(spec, Kernel):
         raise InputTypeError(f"kernel={spec.__name__} is a class; pass {spec.__name__}().")
     if is_scikit_kernel(spec):

@@ -21,8 +21,6 @@ from reldep.exceptions import (
     SmallSampleWarning,
 )
 from reldep.kernels.radial import FittedRadial
-from reldep.kernels.structured.documents import Text
-from reldep.kernels.structured.strings import strings_of
 from reldep.questions.row_cautions import in_pieces_order
 from reldep.questions.tie_cautions import jumping_median, ties
 from reldep.stats import student
@@ -37,7 +35,7 @@ if TYPE_CHECKING:
 
     from reldep.data.dataset import AlignedData
     from reldep.data.rows import Rows
-    from reldep.data.variables import FloatArray, Variable
+    from reldep.data.variables import FloatArray
     from reldep.engine import Influence
     from reldep.kernels import FittedKernel, Kernel
     from reldep.questions.study import Computed
@@ -106,14 +104,20 @@ def cautions_of_texts(
     kernels: Mapping[str, Kernel], dataset: AlignedData
 ) -> tuple[ReldepWarning, ...]:
     """Caution about texts: repeated, of very different lengths, or prepared differently."""
-    texts = {name: kernel for name, kernel in kernels.items() if isinstance(kernel, Text)}
+    prepared = {
+        name: preparation
+        for name, kernel in kernels.items()
+        if (preparation := kernel.preparation(dataset.variables[name])) is not None
+    }
     found: list[ReldepWarning] = []
-    for name in texts:
+    for name in prepared:
         found += _about_texts(name, dataset)
-    return (*found, *_prepared_differently(texts, dataset.variables))
+    return (*found, *_prepared_differently(prepared))
 
 
 def _about_texts(name: str, dataset: AlignedData) -> Iterable[DataWarning]:
+    from reldep.kernels.structured.strings import strings_of
+
     texts = strings_of(dataset.variables[name], "Text")  # type: ignore[arg-type]
     n_different = len(set(texts))
     if n_different < MOST_DISTINCT * len(texts) and dataset.clusters is None:
@@ -136,12 +140,10 @@ def _about_texts(name: str, dataset: AlignedData) -> Iterable[DataWarning]:
         )
 
 
-def _prepared_differently(
-    texts: Mapping[str, Text], variables: Mapping[str, Variable]
-) -> tuple[ReldepWarning, ...]:
+def _prepared_differently(prepared: Mapping[str, str]) -> tuple[ReldepWarning, ...]:
     kinds: dict[str, list[str]] = {}
-    for name, kernel in texts.items():
-        kinds.setdefault(kernel.preparation(variables[name]), []).append(name)
+    for name, preparation in prepared.items():
+        kinds.setdefault(preparation, []).append(name)
     if len(kinds) < 2:
         return ()
     shown = " and ".join(f"{kind} ({listed(names)})" for kind, names in kinds.items())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from reldep.exceptions import InputError, Option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from reldep.kernels import Kernel
 
@@ -56,13 +56,13 @@ def parse_kernel(word: str) -> str | Kernel:
     Laplace(bandwidth='median', factor=0.5)
     """
     from reldep.data.checks import check_choice
-    from reldep.kernels.resolve import NAMED
+    from reldep.kernels.resolve import NAMED, kernel_class
 
     name, colon, parameter = word.partition(":")
     if not colon:
         return word
     check_choice("kernel", name.lower(), NAMED)
-    make: Callable[..., Kernel] = NAMED[name.lower()]
+    make = kernel_class(name.lower())
     takes = inspect.signature(make).parameters
     if not takes:
         raise InputError(

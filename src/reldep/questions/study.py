@@ -22,7 +22,6 @@ from reldep.engine import Influence, Pair, Plan, compute_influence, plan
 from reldep.engine.given.feature_residuals import FeatureResiduals
 from reldep.engine.given.residuals import Residuals
 from reldep.engine.influence import make_job
-from reldep.engine.many.permuted import shuffled_hsics
 from reldep.exceptions import CopyWarning, InputError, Option
 from reldep.kernels.given import Precomputed
 from reldep.kernels.resolve import as_kernel, assign
@@ -267,6 +266,8 @@ class Study:
 
     def shuffled_hsics(self, pair: Pair, n_permutations: int) -> FloatArray:
         """Compute the HSIC of a pair after random permutations of its second variable."""
+        from reldep.engine.many.permuted import shuffled_hsics
+
         first, second = (self.fitted[name] for name in pair)
         kernel = self.kernels[pair[1]].frozen(second)
         variable = self.dataset.variables[pair[1]]
