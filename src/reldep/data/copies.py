@@ -20,34 +20,51 @@ if TYPE_CHECKING:
 # on a straight line are copies.
 FEWEST_ORDERED = 20
 
+# Columns of more rows are the same if so many evenly spaced rows are, and then all.
+_COMPARED_FIRST = 64
+
 # Numbers that are sorted at a time: about 40 MB.
 _SORTED_AT_ONCE = 5_000_000
 
 
+def same_columns(variables: Mapping[str, Variable]) -> list[dict[str, str]]:
+    """Find the columns that several variables hold, value by value, with their names in each."""
+    n = max(map(len, variables.values()), default=0)
+    suspects = variables
+    if n > _COMPARED_FIRST:
+        rows = np.linspace(0, n - 1, _COMPARED_FIRST).astype(np.int64)
+        few = {name: variable.take(rows) for name, variable in variables.items()}
+        alike = {name for own in _shared_by(few) for name in own}
+        suspects = {name: variables[name] for name in alike}
+    return _shared_by(suspects)
+
+
+def _shared_by(variables: Mapping[str, Variable]) -> list[dict[str, str]]:
+    owners: dict[tuple[bool, bytes], dict[str, str]] = {}
+    for name, variable in variables.items():
+        for column, mark in _marks(variable):
+            owners.setdefault(mark, {})[name] = column
+    return [own for own in owners.values() if len(own) > 1]
+
+
 def check_values_outside(
-    variables: Mapping[str, Variable], source: str, targets: Sequence[str]
+    same: Sequence[Mapping[str, str]], source: str, targets: Sequence[str]
 ) -> None:
-    """Refuse a target that holds the source, column by column and value by value."""
-    own = {mark for _, mark in _marks(variables[source])}
-    if not own:
-        return
-    for target in targets:
-        shared = [name for name, mark in _marks(variables[target]) if mark in own]
+    """Refuse a target that holds the source, given the columns that variables share."""
+    of_source = [own for own in same if source in own]
+    for target in targets if of_source else ():
+        shared = [own[target] for own in of_source if target in own]
         if shared:
             raise _source_inside(source, target, shared)
 
 
 def shared_columns(
-    variables: Mapping[str, Variable], pairs: Sequence[tuple[str, str]]
+    same: Sequence[Mapping[str, str]], pairs: Sequence[tuple[str, str]]
 ) -> tuple[CopyWarning, ...]:
     """Caution about pairs of blocks that hold the same column, if either has several."""
-    owners: dict[tuple[bool, bytes], dict[str, str]] = {}
-    for name, variable in variables.items():
-        for column, mark in _marks(variable):
-            owners.setdefault(mark, {})[name] = column
     found = [
         f"{x} and {y} both hold {quoted([own[x]])}"
-        for x, y, own in _owned_by_both(owners.values(), pairs)
+        for x, y, own in _owned_by_both(same, pairs)
         if own[x] != x or own[y] != y
     ]
     if not found:
@@ -107,8 +124,7 @@ def _owned_by_both(
 
 def _marks(variable: Variable) -> Iterator[tuple[str, tuple[bool, bytes]]]:
     """Mark every column by its values; numbers that are codes of labels are not those labels."""
-    parts = variable.parts if isinstance(variable, Mixed) else (variable,)
-    labels = {part.name for part in parts if isinstance(part, Labels)}
+    labels = {part.name for part in _parts(variable) if isinstance(part, Labels)}
     for name, values in _columns(variable):
         yield name, (name in labels, values.tobytes())
 
@@ -129,7 +145,7 @@ def _source_inside(source: str, target: str, shared: Sequence[str]) -> InputErro
 
 def near_copies(
     variables: Mapping[str, Variable], source: str, targets: Sequence[str]
-) -> tuple[CopyWarning, ...]:
+) -> dict[str, list[CopyWarning]]:
     """Find targets that determine the source: a column in another unit, a label renamed.
 
     A numeric column does if it orders the observations as the source does, or the other way
@@ -137,20 +153,19 @@ def near_copies(
     fewer labels than half of the observations; numbers of few levels, if the source has as many.
     """
     own = [values for _, values in _columns(variables[source])]
-    found = []
+    found: dict[str, list[CopyWarning]] = {}
     for target in targets:
+        labels = {part.name for part in _parts(variables[target]) if isinstance(part, Labels)}
         for name, values in _columns(variables[target], beside=own):
-            is_label = any(part.name == name for part in _labels(variables[target]))
-            if any(_determines(values, of_source, is_label) for of_source in own):
+            if any(_determines(values, of_source, name in labels) for of_source in own):
                 which = f"{name!r} of {target!r}" if name != target else f"{target!r}"
-                found.append(
-                    CopyWarning(
-                        f"{which} determines {source!r} exactly: it may be a copy of it in other "
-                        "units or words.",
-                        "If it is, leave it out.",
-                    )
+                caution = CopyWarning(
+                    f"{which} determines {source!r} exactly: it may be a copy of it in other "
+                    "units or words.",
+                    "If it is, leave it out.",
                 )
-    return tuple(found)
+                found.setdefault(target, []).append(caution)
+    return found
 
 
 def _columns(
@@ -160,8 +175,7 @@ def _columns(
 
     Of numbers only those are given that may determine one of `beside`, if there are such.
     """
-    parts = variable.parts if isinstance(variable, Mixed) else (variable,)
-    for part in parts:
+    for part in _parts(variable):
         if isinstance(part, Labels):
             yield part.name, _renumbered(part.codes).astype(np.float64)
         elif isinstance(part, Numeric):
@@ -204,9 +218,8 @@ def _on_one_scale(column: FloatArray) -> list[bytes]:
     return [plain.tobytes(), (-plain + 0.0).tobytes()]
 
 
-def _labels(variable: Variable) -> list[Labels]:
-    parts = variable.parts if isinstance(variable, Mixed) else (variable,)
-    return [part for part in parts if isinstance(part, Labels)]
+def _parts(variable: Variable) -> tuple[Variable, ...]:
+    return variable.parts if isinstance(variable, Mixed) else (variable,)
 
 
 def _determines(target: FloatArray, source: FloatArray, is_label: bool) -> bool:

@@ -12,6 +12,7 @@ from reldep.data.copies import (
     check_values_outside,
     functions_of_each_other,
     near_copies,
+    same_columns,
     shared_columns,
 )
 from reldep.data.dataset import AlignedData, read_clusterings, read_dataset
@@ -128,6 +129,11 @@ class Study:
             for name, variable in self.dataset.variables.items()
             if not isinstance(self.kernels[name], Precomputed)
         }
+
+    @cached_property
+    def same_columns(self) -> list[dict[str, str]]:
+        """The columns that several variables hold, with their names in each."""
+        return same_columns(self.values())
 
     @property
     def rows(self) -> RowDependence:
@@ -246,7 +252,7 @@ class Study:
         )
         apart = [pair for pair, close in zip(found.pairs, near, strict=True) if not close]
         return (
-            *shared_columns(variables, found.pairs),
+            *shared_columns(self.same_columns, found.pairs),
             *functions_of_each_other(variables, apart),
         )
 
@@ -378,9 +384,9 @@ def source_apart(study: Study, source: str, targets: Sequence[str]) -> Study:
     if source not in variables:
         return study
     others = [name for name in targets if name in variables]
-    check_values_outside(variables, source, others)
-    copies = {name: near_copies(variables, source, [name]) for name in others}
-    rest = [name for name, found in copies.items() if not found]
+    check_values_outside(study.same_columns, source, others)
+    copies = near_copies(variables, source, others)
+    rest = [name for name in others if name not in copies]
     return study.with_cautions(
         (
             *(one for found in copies.values() for one in found),
