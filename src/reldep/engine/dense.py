@@ -129,6 +129,10 @@ class _Sums:
 
     def take(self, name: str, matrix: FloatArray, *, bounded: bool) -> None:
         """Shift a matrix, and finish its pairs with those that are there."""
+        if not self._waiting[name]:
+            np.fill_diagonal(matrix, 0.0)
+            self._row_sums[name] = matrix.sum(axis=1)
+            return
         self._sizes[name] = 1.0 if bounded else size_of(matrix)
         matrix, self._shifts[name] = shifted(matrix, has_effects=not bounded)
         if (name, name) not in self._waiting[name]:
