@@ -23,7 +23,7 @@ from reldep.data import ReadingOptions, select_data
 from reldep.data.dataset import read_dataset
 from reldep.data.variables import Labels
 from reldep.exceptions import DataWarning
-from reldep.kernels.resolve import as_kernel
+from reldep.kernels.choosing import as_kernel
 
 PAGE = Path(__file__).parents[1] / "docs" / "guide" / "messy-files.md"
 

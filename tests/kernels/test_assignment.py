@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reldep.kernels import Distance, Gaussian, Precomputed
-from reldep.kernels.resolve import assign
+from reldep.kernels.choosing import assign
 
 RANKED = {"names": ["x", "y", "z"], "roles": ["source", "targets", "targets"]}
 COMPARED = {"names": ["x", "y", "z"], "roles": ["source", "first", "second"]}

@@ -15,7 +15,7 @@ from cautioned import cautioned
 from reldep.data.objects import read_variable
 from reldep.exceptions import DataWarning
 from reldep.kernels import Agreement, Delta, EditDistance, Gaussian, Laplace, Spectrum, Text
-from reldep.kernels.resolve import as_kernel
+from reldep.kernels.choosing import as_kernel
 
 RNG = np.random.default_rng(6)
 WORDS = ("bright", "cold", "rainy", "windy", "April", "June", "morning", "evening")

@@ -9,7 +9,7 @@ import pytest
 
 from reldep.data.objects import read_variable
 from reldep.kernels import Distance, Gaussian, Laplace, Linear, Polynomial
-from reldep.kernels.based import FittedBased
+from reldep.kernels.sizes import FittedBased
 
 EVERYTHING = slice(0, 12)
 

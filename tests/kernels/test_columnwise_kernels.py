@@ -21,7 +21,7 @@ from reldep.kernels import (
     Ordered,
     check_kernel,
 )
-from reldep.kernels.resolve import as_kernel
+from reldep.kernels.choosing import as_kernel
 
 RNG = np.random.default_rng(8)
 SHARES = RNG.dirichlet(np.ones(4), 20)

@@ -34,7 +34,7 @@ from reldep.kernels import (
     TimeSeries,
     WeisfeilerLehman,
 )
-from reldep.kernels.resolve import as_kernel
+from reldep.kernels.choosing import as_kernel
 
 WORDS = ("tea", "milk", "rice", "bread", "salt", "egg", "apple", "fish")
 

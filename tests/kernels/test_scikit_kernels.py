@@ -20,8 +20,8 @@ from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 import reldep
 from reldep.data.objects import read_variable
 from reldep.kernels import Columns, Gaussian, check_kernel
+from reldep.kernels.choosing import NAMED, as_kernel, is_characteristic
 from reldep.kernels.given import PAIRWISE_NAMES
-from reldep.kernels.resolve import NAMED, as_kernel, is_characteristic
 
 RNG = np.random.default_rng(2)
 X = RNG.random((30, 3))

@@ -10,32 +10,30 @@ from typing import TYPE_CHECKING, Any
 from reldep.kernels.base import FittedKernel, Kernel
 from reldep.kernels.categorical import Agreement, Delta
 from reldep.kernels.columnwise import Composition, Genotypes, Ordered, Standardized
-from reldep.kernels.composite import Columns, Product, Sum
+from reldep.kernels.composite import Columns, Gaussians, Product, Sum
 from reldep.kernels.dot import Linear, Polynomial
 from reldep.kernels.evaluation import KernelReport, check_kernel
 from reldep.kernels.given import FunctionKernel, Precomputed
 from reldep.kernels.mapped import Embedding, Images
-from reldep.kernels.multiscale import Gaussians
 from reldep.kernels.radial import Distance, Gaussian, Laplace
 
 if TYPE_CHECKING:
-    from reldep.kernels.structured.bags import Bags
     from reldep.kernels.structured.documents import Text
     from reldep.kernels.structured.graphs import WeisfeilerLehman
-    from reldep.kernels.structured.overlap import Jaccard, MinMax
     from reldep.kernels.structured.series import TimeSeries
+    from reldep.kernels.structured.sets import Bags, Jaccard, MinMax
     from reldep.kernels.structured.sphere import Angles, Haversine, Periodic
     from reldep.kernels.structured.strings import EditDistance, Spectrum
     from reldep.kernels.structured.survival import LogRank
 
 _HOMES = {
     "Angles": "reldep.kernels.structured.sphere",
-    "Bags": "reldep.kernels.structured.bags",
+    "Bags": "reldep.kernels.structured.sets",
     "EditDistance": "reldep.kernels.structured.strings",
     "Haversine": "reldep.kernels.structured.sphere",
-    "Jaccard": "reldep.kernels.structured.overlap",
+    "Jaccard": "reldep.kernels.structured.sets",
     "LogRank": "reldep.kernels.structured.survival",
-    "MinMax": "reldep.kernels.structured.overlap",
+    "MinMax": "reldep.kernels.structured.sets",
     "Periodic": "reldep.kernels.structured.sphere",
     "Spectrum": "reldep.kernels.structured.strings",
     "Text": "reldep.kernels.structured.documents",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reldep.data.variables import FloatArray
-    from reldep.kernels.resolve import KernelSpec
+    from reldep.kernels.choosing import KernelSpec
 
 # Up to so many columns, the deviations are followed one by one.
 MOST_FOLLOWED = 12
@@ -66,7 +66,7 @@ class Standardized(MappedKernel):
 
     @property
     def is_characteristic(self) -> bool:
-        from reldep.kernels.resolve import is_characteristic
+        from reldep.kernels.choosing import is_characteristic
 
         return is_characteristic(self.kernel)
 
@@ -213,7 +213,7 @@ class Composition(MappedKernel):
 
     @property
     def is_characteristic(self) -> bool:
-        from reldep.kernels.resolve import is_characteristic
+        from reldep.kernels.choosing import is_characteristic
 
         return self.zero is None and is_characteristic(self.kernel)
 
@@ -345,7 +345,7 @@ class Ordered(MappedKernel):
 
     @property
     def is_characteristic(self) -> bool:
-        from reldep.kernels.resolve import is_characteristic
+        from reldep.kernels.choosing import is_characteristic
 
         return is_characteristic(self.kernel)
 

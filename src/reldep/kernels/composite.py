@@ -1,4 +1,4 @@
-"""Sums and products of kernels: of all of a variable, or column by column."""
+"""Sums and products of kernels: of all of a variable, column by column, or at several scales."""
 
 from __future__ import annotations
 
@@ -6,20 +6,23 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from reldep.data.checks import check_choice, check_names_known, check_varies
+from reldep.data.checks import check_choice, check_names_known, check_positive, check_varies
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import FittedKernel, Kernel
-from reldep.kernels.radial import Distance
+from reldep.kernels.profiles import Profile, ScaledProfile
+from reldep.kernels.radial import Distance, FittedRadial, Gaussian
+from reldep.kernels.scales.bandwidth import BandwidthKernel
+from reldep.kernels.scales.median import ScaleRule
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray
     from reldep.exceptions import ReldepWarning
-    from reldep.kernels.resolve import KernelSpec
+    from reldep.kernels.choosing import KernelSpec
     from reldep.kernels.scales.bandwidth import BandwidthProbe
 
 
@@ -273,13 +276,13 @@ class Columns(Kernel):
 
     @property
     def is_characteristic(self) -> bool:
-        from reldep.kernels.resolve import is_characteristic
+        from reldep.kernels.choosing import is_characteristic
 
         alone = self.combine == "product" or len(self.kernels) == 1
         return alone and all(map(is_characteristic, self.kernels.values()))
 
     def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedKernel:
-        from reldep.kernels.resolve import as_kernel
+        from reldep.kernels.choosing import as_kernel
 
         fitted = []
         for spec, part in zip(self.kernels.values(), self._parts(variable), strict=True):
@@ -288,7 +291,7 @@ class Columns(Kernel):
         return fitted[0] if len(fitted) == 1 else combined(COMBINATIONS[self.combine], fitted)
 
     def between(self, first: Variable, second: Variable) -> FloatArray:
-        from reldep.kernels.resolve import as_kernel
+        from reldep.kernels.choosing import as_kernel
 
         parts = zip(self.kernels.values(), self._parts(first), self._parts(second), strict=True)
         blocks = (as_kernel(spec, own).between(own, other) for spec, own, other in parts)
@@ -355,3 +358,120 @@ def _joined(columns: list[Numeric | Labels]) -> Variable:
         )
     names = tuple(column.name for column in numeric)
     return Numeric(", ".join(names), np.hstack([column.values for column in numeric]), names)
+
+
+OCTAVES = (0.25, 0.5, 1.0, 2.0, 4.0)
+
+
+@dataclass(frozen=True)
+class MultiscaleSlope(Profile):
+    """Σ d²/(f² σ³) · exp(-d² / (2 f² σ²)) over factors f: the slope of the sum in σ."""
+
+    bandwidth: float
+    factors: tuple[float, ...]
+    in_unit_interval: ClassVar[bool] = False
+
+    def __call__(self, squared: FloatArray) -> FloatArray:
+        squared /= self.bandwidth**2
+        total = np.zeros_like(squared)
+        for factor in self.factors:
+            total += np.exp(squared * (-0.5 / factor**2)) / factor**2
+        squared *= total
+        squared /= self.bandwidth
+        return squared
+
+    def in_units(self, unit: float) -> Profile:
+        if unit == 1:
+            return self
+        return ScaledProfile(replace(self, bandwidth=self.bandwidth / unit), 1.0 / unit)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedGaussians(FittedSum):
+    """A sum of Gaussians on the same points, whose bandwidths are multiples of one."""
+
+    base: FittedRadial
+    ratios: tuple[float, ...]
+
+    @classmethod
+    def of(cls, base: FittedRadial, ratios: tuple[float, ...]) -> FittedGaussians:
+        """Scale one fitted Gaussian; all share its distances."""
+        return cls(tuple(base.scaled(ratio) for ratio in ratios), base, ratios)
+
+    @property
+    def width(self) -> float:
+        """The bandwidth that the factors multiply."""
+        return float(self.base.describe()["bandwidth"])
+
+    @property
+    def label(self) -> str:
+        listed = ", ".join(f"{ratio:g}" for ratio in self.ratios)
+        return f"Gaussians(bandwidth={self.width:.6g} × {listed})"
+
+    @property
+    def cautions(self) -> tuple[ReldepWarning, ...]:
+        return self.base.notes
+
+    def scaled(self, factor: float) -> FittedGaussians:
+        return self.of(self.base.scaled(factor), self.ratios)
+
+    def take(self, rows: IntArray) -> FittedGaussians:
+        return self.of(self.base.take(rows), self.ratios)
+
+    def describe(self) -> dict[str, Any]:
+        own = {"kernel": self.label, "bandwidth": self.width, "factors": self.ratios}
+        return {**own, "rule": self.base.rule}
+
+    def bandwidth_probes(self) -> tuple[BandwidthProbe, ...]:
+        slope = MultiscaleSlope(self.width, self.ratios)
+        fitted = FittedRadial(self.base.points, slope, f"slope of {self.label}")
+        return tuple(replace(probe, slope=fitted) for probe in self.base.bandwidth_probes())
+
+
+@dataclass(frozen=True)
+class Gaussians(BandwidthKernel):
+    """Gaussian kernels at several scales, added up: ``Σ exp(-|x - y|² / (2 (fσ)²))``.
+
+    One Gaussian at the median distance hardly sees what is finer than half the data's width; one
+    at a quarter of it hardly sees trends. The sum sees both, at a small price where one scale
+    would do. It is characteristic.
+
+    Parameters
+    ----------
+    bandwidth : float, "median", "mean" or "mid-median", default "median"
+        σ, as for :class:`Gaussian`.
+    factor : float, default 1
+        Multiplies the bandwidth.
+    factors : tuple of float, default (0.25, 0.5, 1, 2, 4)
+        The scales, in bandwidths.
+
+    Examples
+    --------
+    >>> from reldep.kernels import Gaussian, Gaussians
+    >>> x, y = [0.0, 1.0], [2.0]
+    >>> Gaussians(1.0, factors=(1.0, 2.0))(x, y).round(3)
+    array([[0.742],
+           [1.489]])
+    """
+
+    factors: tuple[float, ...] = OCTAVES
+
+    accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric, Sparse)
+    rules: ClassVar[tuple[str, ...]] = get_args(ScaleRule)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        given: Any = self.factors
+        if not isinstance(given, tuple) or not given:
+            raise InputError(f"factors={self.factors!r}", "pass a tuple of positive numbers.")
+        for factor in self.factors:
+            check_positive("factors", factor)
+
+    @property
+    def is_characteristic(self) -> bool:
+        return True
+
+    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedGaussians:
+        self.check_accepts(variable)
+        base = Gaussian(self.bandwidth, self.factor).fit(variable, rng=rng)
+        return FittedGaussians.of(base, self.factors)

@@ -12,7 +12,7 @@ from reldep.data.checks import check_count
 from reldep.data.objects import read_variable
 from reldep.data.variables import Variable
 from reldep.exceptions import InputError
-from reldep.kernels.resolve import as_kernel
+from reldep.kernels.choosing import as_kernel
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray

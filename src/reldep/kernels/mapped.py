@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from reldep.data.variables import FloatArray, IntArray
-    from reldep.kernels.resolve import KernelSpec
+    from reldep.kernels.choosing import KernelSpec
 
 
 class MappedKernel(Kernel):
@@ -54,7 +54,7 @@ class MappedKernel(Kernel):
         return self.title
 
     def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedKernel:
-        from reldep.kernels.resolve import as_kernel
+        from reldep.kernels.choosing import as_kernel
 
         self.check_accepts(variable)
         rows = self.rows(variable)
@@ -73,7 +73,7 @@ class MappedKernel(Kernel):
         return _titled(fitted, self.title_for(variable))
 
     def between(self, first: Variable, second: Variable) -> FloatArray:
-        from reldep.kernels.resolve import as_kernel
+        from reldep.kernels.choosing import as_kernel
 
         self.check_accepts(first)
         rows = self.rows_between(first, second)
@@ -271,7 +271,7 @@ class Images(MappedKernel):
 
     @property
     def is_characteristic(self) -> bool:
-        from reldep.kernels.resolve import is_characteristic
+        from reldep.kernels.choosing import is_characteristic
 
         return self.max_side is None and is_characteristic(self.kernel)
 

@@ -11,7 +11,6 @@ import numpy as np
 from reldep.data.variables import Labels, Numeric, Sparse, Variable
 from reldep.exceptions import BandwidthWarning, InputError, Option
 from reldep.kernels.base import FittedKernel, Formula, Kernel
-from reldep.kernels.based import FittedBased, has_far
 from reldep.kernels.points import Points
 from reldep.kernels.profiles import (
     BandwidthProfile,
@@ -27,6 +26,7 @@ from reldep.kernels.scales.bandwidth import (
     pair_variance,
 )
 from reldep.kernels.scales.median import MeanDistance, ScaleRule, distance_scale
+from reldep.kernels.sizes import FittedBased, has_far
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray

@@ -28,9 +28,9 @@ from reldep.engine.sweeps.dask import DaskEngine
 from reldep.engine.terms import canonical
 from reldep.exceptions import DataWarning, DroppedRowsWarning, InputError, Option
 from reldep.kernels.categorical import Delta
-from reldep.kernels.multiscale import Gaussians
+from reldep.kernels.choosing import as_kernel, assign
+from reldep.kernels.composite import Gaussians
 from reldep.kernels.radial import Laplace
-from reldep.kernels.resolve import as_kernel, assign
 from reldep.questions.cautions import small_sample_cautions
 from reldep.questions.study import Computed, Study, descriptions
 from reldep.results.provenance import Provenance

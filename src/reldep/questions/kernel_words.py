@@ -56,7 +56,7 @@ def parse_kernel(word: str) -> str | Kernel:
     Laplace(bandwidth='median', factor=0.5)
     """
     from reldep.data.checks import check_choice
-    from reldep.kernels.resolve import NAMED, kernel_class
+    from reldep.kernels.choosing import NAMED, kernel_class
 
     name, colon, parameter = word.partition(":")
     if not colon:

@@ -16,7 +16,7 @@ from reldep.data.inspection import without_codes
 from reldep.data.objects import read_variable
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse
 from reldep.exceptions import DataWarning, InputError, InputTypeError
-from reldep.kernels.resolve import as_kernel, assign
+from reldep.kernels.choosing import as_kernel, assign
 from reldep.questions.source_notes import Copies, Doubts, Gaps, Remarks
 from reldep.questions.study import Study, read_study
 from reldep.questions.targets import read_variables

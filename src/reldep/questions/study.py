@@ -24,8 +24,8 @@ from reldep.engine.given.feature_residuals import FeatureResiduals
 from reldep.engine.given.residuals import Residuals
 from reldep.engine.influence import make_job
 from reldep.exceptions import CopyWarning, InputError, Option
+from reldep.kernels.choosing import as_kernel, assign
 from reldep.kernels.given import Precomputed
-from reldep.kernels.resolve import as_kernel, assign
 from reldep.questions.cautions import (
     NEARLY_COPIED,
     cautions_of_data,

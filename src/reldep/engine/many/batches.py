@@ -20,10 +20,9 @@ from reldep.engine.blocks import levelling_effects
 from reldep.engine.finishing import check_held, is_held
 from reldep.engine.influence import compute_influence
 from reldep.exceptions import InputError
-from reldep.kernels.based import has_far
 from reldep.kernels.machine import available_cores, numba_is_there, on_all_cores
 from reldep.kernels.radial import Distance, Gaussian, Laplace, RadialKernel
-from reldep.kernels.sizes import middle
+from reldep.kernels.sizes import has_far, middle
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

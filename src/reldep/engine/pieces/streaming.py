@@ -35,8 +35,8 @@ from reldep.engine.sweeps.tiled import Tiled
 from reldep.engine.terms import Wanted, hsic, row_means
 from reldep.exceptions import InputError, InputTypeError, Option
 from reldep.kernels.categorical import Delta
+from reldep.kernels.composite import FittedGaussians, Gaussians
 from reldep.kernels.dot import Linear
-from reldep.kernels.multiscale import FittedGaussians, Gaussians
 from reldep.kernels.points import Points
 from reldep.kernels.radial import FittedRadial, Gaussian, Laplace
 from reldep.kernels.scales.bandwidth import BandwidthKernel, density_at

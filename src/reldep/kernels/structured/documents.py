@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from scipy.sparse import csr_array
 
-    from reldep.kernels.resolve import KernelSpec
+    from reldep.kernels.choosing import KernelSpec
 
 # Languages that have a Snowball stemmer, by ISO 639-1 code. The newer ones (cs, eo, et, fa, pl)
 # are not in every version of snowballstemmer.
