@@ -9,7 +9,7 @@ import pytest
 
 from reldep.data.variables import Labels, Numeric
 from reldep.engine import Dense, compute_influence
-from reldep.engine.many import gram
+from reldep.engine import dense
 from reldep.engine.terms import Wanted
 from reldep.kernels import Delta, Distance, Gaussian, Laplace, Linear
 
@@ -35,8 +35,8 @@ def test_many_pairs_are_computed_as_few_are(kernel, held, monkeypatch):
     pairs = [("v0", "v1"), ("v1", "v0"), ("v2", "v2"), ("v0", "label")]
     means = list(combinations_with_replacement(kernels, 2))
     few = compute_influence(kernels, pairs, Dense(), bandwidths=True, means=means)
-    monkeypatch.setattr(gram, "MANY_PAIRS", 1)
-    monkeypatch.setattr(gram, "HELD_BYTES", held)
+    monkeypatch.setattr(dense, "MANY_PAIRS", 1)
+    monkeypatch.setattr(dense, "HELD_BYTES", held)
     many = compute_influence(kernels, pairs, Dense(), bandwidths=True, means=means)
     for name in ("values", "bandwidth_psi"):
         np.testing.assert_allclose(getattr(many, name), getattr(few, name), rtol=1e-9, atol=1e-13)
@@ -47,6 +47,6 @@ def test_many_pairs_are_computed_as_few_are(kernel, held, monkeypatch):
 def test_memory_does_not_grow_with_the_number_of_matrices(monkeypatch):
     kernels = fitted(Linear())
     wanted = Wanted((("v0", "v1"),), means=tuple(combinations_with_replacement(kernels, 2)))
-    monkeypatch.setattr(gram, "MANY_PAIRS", 1)
+    monkeypatch.setattr(dense, "MANY_PAIRS", 1)
     rows = 8 * M * (1 + 4 * len(wanted.names()))
-    assert Dense().cost(kernels, wanted).memory == 2 * gram.HELD_BYTES + rows
+    assert Dense().cost(kernels, wanted).memory == 2 * dense.HELD_BYTES + rows

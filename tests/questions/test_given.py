@@ -11,8 +11,7 @@ import pytest
 import reldep
 from cautioned import cautioned
 from reldep.data.objects import read_variable
-from reldep.engine.given.feature_residuals import FeatureResiduals
-from reldep.engine.given.residuals import Residuals
+from reldep.engine.given.residuals import FeatureResiduals, WholeResiduals
 from reldep.engine.given.unexplained import RIDGES, WIDTHS, Covariates, Regression, design
 from reldep.exceptions import ApproximationWarning
 from reldep.kernels import Distance, Gaussian, Laplace, Linear
@@ -38,7 +37,7 @@ def whole(kernel, values):
 def residuals_of(blocks, covariates, kernel=None):
     kernel = kernel or Gaussian()
     fits = {name: kernel.fit(read_variable(data, name)) for name, data in blocks.items()}
-    return Residuals.of(fits, Covariates.of(read_variable(covariates, "w")))
+    return WholeResiduals.of(fits, Covariates.of(read_variable(covariates, "w")))
 
 
 def refitted_residuals(points, targets, ridge, widths):
@@ -204,7 +203,10 @@ def test_a_curve_over_many_covariates_is_learned_through_what_they_predict(rng):
     variables = {name: read_variable(data, name) for name, data in blocks.items()}
     fits = {name: Laplace("mean").fit(variable) for name, variable in variables.items()}
     covariates = Covariates.of(read_variable(w, "w"))
-    without, found = Residuals.of(fits, covariates), Residuals.of(fits, covariates, variables)
+    without, found = (
+        WholeResiduals.of(fits, covariates),
+        WholeResiduals.of(fits, covariates, variables),
+    )
     for name in blocks:
         assert found.regressions[name].explained > 1.5 * without.regressions[name].explained
 
@@ -236,7 +238,7 @@ def test_the_jackknife_of_order_2_leaves_out_every_row_exactly(rng):
     residuals = residuals_of(blocks, w, Linear())
     influence = residuals.influence([("x", "y"), *SELVES], bandwidths=True)
     found = estimate_dependences(influence, [("x", "y")], "cka", "jackknife")
-    K, L = residuals.matrices["x"], residuals.matrices["y"]
+    K, L = residuals.left["x"], residuals.left["y"]
     for i in range(20):
         rest = np.delete(np.arange(20), i)
         one, two = K[np.ix_(rest, rest)], L[np.ix_(rest, rest)]
@@ -501,8 +503,8 @@ def test_features_give_the_residuals_of_whole_matrices(rng, monkeypatch):
     )
     found = by_features(blocks, covariates, Linear())
     for name in blocks:
-        whole = found.factors[name].block(slice(0, 200))
-        np.testing.assert_allclose(whole, dense.matrices[name], atol=1e-9)
+        whole = found.left[name].block(slice(0, 200))
+        np.testing.assert_allclose(whole, dense.left[name], atol=1e-9)
     np.testing.assert_allclose(
         found.influence(pairs).values, dense.influence(pairs).values, rtol=1e-9
     )

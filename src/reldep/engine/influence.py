@@ -26,10 +26,9 @@ from reldep.engine.bandwidths import (
     sampled_bandwidth_psi,
     sampled_hsics,
 )
-from reldep.engine.finishing import Finished, check_held
 from reldep.engine.planner import select_engine
 from reldep.engine.sweeps.tiled import Tiled
-from reldep.engine.terms import Pair, Wanted, canonical, hsic
+from reldep.engine.terms import Finished, Pair, Wanted, canonical, check_held, hsic
 from reldep.exceptions import UnknownPairError
 
 if TYPE_CHECKING:

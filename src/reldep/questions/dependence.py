@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from reldep.engine import Influence, Pair
-    from reldep.engine.given.feature_residuals import FeatureResiduals
     from reldep.engine.given.residuals import Residuals
     from reldep.questions.study import Computed, Study
 
@@ -153,7 +152,7 @@ def _independence(
 
 
 def conditional_independence(
-    residuals: Residuals | FeatureResiduals, pair: Pair, estimate: float
+    residuals: Residuals[Any], pair: Pair, estimate: float
 ) -> IndependenceTest:
     """Test conditional independence by the chi-square approximation.
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reldep.engine import Influence
-from reldep.engine.finishing import check_held
+from reldep.engine.dense import PairTable, all_hsics
 from reldep.engine.many.batches import DENSE_UP_TO, Batches
-from reldep.engine.many.gram import PairTable, all_hsics
+from reldep.engine.terms import check_held
 from reldep.questions.study import Computed, descriptions
 from reldep.stats.dependences import Jackknifed
 from reldep.stats.jackknife import jackknife_of_rows

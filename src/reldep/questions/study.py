@@ -20,8 +20,7 @@ from reldep.data.files.partitions import PiecesOf
 from reldep.data.formulas import computed_from
 from reldep.data.objects import native_name
 from reldep.engine import Influence, Pair, Plan, compute_influence, plan
-from reldep.engine.given.feature_residuals import FeatureResiduals
-from reldep.engine.given.residuals import Residuals
+from reldep.engine.given.residuals import FeatureResiduals, WholeResiduals
 from reldep.engine.influence import make_job
 from reldep.exceptions import CopyWarning, InputError, Option
 from reldep.kernels.choosing import as_kernel, assign
@@ -56,6 +55,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reldep.data.variables import FloatArray, IntArray, Variable
+    from reldep.engine.given.residuals import Residuals
     from reldep.engine.given.unexplained import Covariates
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel, Kernel
@@ -115,11 +115,11 @@ class Study:
         return fitted.proportional() if self.settings.measure in NORMALISED else fitted
 
     @cached_property
-    def residuals(self) -> Residuals | FeatureResiduals | None:
+    def residuals(self) -> Residuals[Any] | None:
         """What the covariates leave of every variable; None without covariates."""
         if self.covariates is None:
             return None
-        kind = Residuals if self.covariates.whole else FeatureResiduals
+        kind = WholeResiduals if self.covariates.whole else FeatureResiduals
         return kind.of(self.fitted, self.covariates, self.values())
 
     def values(self) -> dict[str, Variable]:

@@ -321,7 +321,7 @@ class Regression:
 
 def _feature_bases(points: FloatArray, gaussian: FittedRadial) -> tuple[Basis, ...]:
     """Decompose the linear kernel of points plus Gaussians of each choice of widths."""
-    from reldep.engine.given.feature_residuals import features_of
+    from reldep.engine.given.residuals import features_of
 
     return tuple(
         Basis.of_features(

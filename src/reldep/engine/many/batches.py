@@ -17,8 +17,8 @@ import numpy as np
 
 from reldep.data.variables import Numeric
 from reldep.engine.blocks import levelling_effects
-from reldep.engine.finishing import check_held, is_held
 from reldep.engine.influence import compute_influence
+from reldep.engine.terms import check_held, is_held
 from reldep.exceptions import InputError
 from reldep.kernels.machine import available_cores, numba_is_there, on_all_cores
 from reldep.kernels.radial import Distance, Gaussian, Laplace, RadialKernel

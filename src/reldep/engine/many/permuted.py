@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from reldep.data.variables import FloatArray, IntArray
-    from reldep.engine.near_linear.feature_maps import FeatureMap
+    from reldep.engine.near_linear.feature_rows import FeatureMap
     from reldep.kernels.base import FittedKernel
 
 # Two matrices of this size take 256 MB; beyond it the kernels are evaluated anew.

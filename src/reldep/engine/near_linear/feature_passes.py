@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from reldep.data.variables import FloatArray
-    from reldep.engine.near_linear.feature_maps import FeatureMap, RowShape
-    from reldep.engine.near_linear.feature_rows import CentredRows, Cross
+    from reldep.engine.near_linear.feature_rows import CentredRows, Cross, FeatureMap, RowShape
     from reldep.engine.terms import Pair, Wanted
     from reldep.engine.threads import OnProgress
     from reldep.exceptions import ReldepWarning

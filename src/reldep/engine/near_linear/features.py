@@ -10,8 +10,8 @@ import numpy as np
 from reldep.data.checks import check_choice
 from reldep.engine.dense import Dense
 from reldep.engine.near_linear.certificate import Certificate
-from reldep.engine.near_linear.feature_maps import approximate_map, exact_map, row_shape
 from reldep.engine.near_linear.feature_passes import FeaturePasses, passes_cost
+from reldep.engine.near_linear.feature_rows import approximate_map, exact_map, row_shape
 from reldep.engine.sweeps.tiled import Tiled
 from reldep.engine.terms import Cost, Terms, Wanted, hsic
 from reldep.engine.threads import progress_bar
@@ -20,7 +20,7 @@ from reldep.exceptions import ApproximationWarning, InputError, InputTypeError
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
 
-    from reldep.engine.near_linear.feature_maps import FeatureMap
+    from reldep.engine.near_linear.feature_rows import FeatureMap
     from reldep.engine.terms import Pair
     from reldep.engine.threads import OnProgress
     from reldep.exceptions import ReldepWarning

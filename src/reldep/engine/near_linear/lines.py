@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from reldep.data.variables import FloatArray, IntArray
-    from reldep.engine.near_linear.feature_maps import FeatureMap
     from reldep.engine.near_linear.feature_passes import FinishedRows
+    from reldep.engine.near_linear.feature_rows import FeatureMap
     from reldep.engine.terms import Pair
     from reldep.engine.threads import OnProgress
     from reldep.kernels.base import FittedKernel

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from reldep.engine.near_linear.certificate import Certificate, root_residuals
-from reldep.engine.near_linear.feature_maps import exact_map, row_shape
+from reldep.engine.near_linear.feature_rows import exact_map, row_shape
 from reldep.engine.near_linear.features import joined, split_wanted
 from reldep.engine.near_linear.lines import Line, LinePasses, kind_of
 from reldep.engine.near_linear.pivots import LowRankMap, RankTooHighError, low_rank_map, probed_rank
@@ -23,8 +23,8 @@ from reldep.kernels.machine import available_cores
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reldep.engine.near_linear.feature_maps import FeatureMap
     from reldep.engine.near_linear.feature_passes import FinishedRows
+    from reldep.engine.near_linear.feature_rows import FeatureMap
     from reldep.engine.terms import Terms, Wanted
     from reldep.engine.threads import OnProgress
     from reldep.kernels.base import FittedKernel

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reldep.engine.near_linear.feature_maps import FeatureMap
-from reldep.engine.near_linear.feature_rows import CentredRows
+from reldep.engine.near_linear.feature_rows import CentredRows, FeatureMap
 from reldep.engine.sweeps.recipe import Between
 from reldep.engine.threads import over_runs
 from reldep.kernels.composite import FittedProduct, FittedSum
