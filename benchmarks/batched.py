@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reldep.stats.jackknife import Jackknife, jackknife_of_rows
-from reldep.stats.second_part import HsicTable
+from reldep.stats.second_order import HsicTable
 
 Array = npt.NDArray[np.float64]
 Pair = tuple[str, str]

@@ -17,10 +17,9 @@ from counting import Tally
 from scipy.signal import lfilter
 
 from reldep.stats.clusters import ClusteredKernel, Clustering, cluster_jackknife
-from reldep.stats.dependent_independence import circular_test, cluster_independence
 from reldep.stats.dependent_rows import clustered_jackknife, time_blocks
 from reldep.stats.differences import difference_test
-from reldep.stats.independence import independence_test
+from reldep.stats.independence import circular_test, cluster_independence, independence_test
 
 Generator = np.random.Generator
 LEVEL = 0.05

@@ -19,7 +19,7 @@ from reldep.stats.comparisons import (
 )
 from reldep.stats.jackknife import Jackknife, jackknife_of_rows
 from reldep.stats.joint_draws import JointDraws, critical_value
-from reldep.stats.second_part import HsicTable
+from reldep.stats.second_order import HsicTable
 
 SIMULATIONS = 500
 CONFIDENCE = 0.95

@@ -12,8 +12,8 @@ from scipy.sparse import csc_matrix, csr_matrix
 
 import reldep
 from reldep.data import ColumnType, ReadingOptions, open_table
-from reldep.data.files import annotated
-from reldep.data.files.annotated import annotated_table
+from reldep.data.files import foreign
+from reldep.data.files.foreign import annotated_table
 
 h5py = pytest.importorskip("h5py")
 
@@ -107,8 +107,8 @@ def test_every_way_of_storing_gives_the_same_numbers(tmp_path, made):
 
 
 def test_a_matrix_too_large_to_be_held_is_read_by_rows(tmp_path, monkeypatch):
-    monkeypatch.setattr(annotated, "MOST_HELD", 0)
-    monkeypatch.setattr(annotated, "ROWS_AT_A_TIME", 7)
+    monkeypatch.setattr(foreign, "MOST_HELD", 0)
+    monkeypatch.setattr(foreign, "ROWS_AT_A_TIME", 7)
     matrix = counts()
     table = open_table(write(tmp_path / "cells.h5ad", csr_matrix(matrix), obs()))
     frame = table.read(table.select("@genes"))
@@ -204,7 +204,7 @@ def test_what_is_no_such_file_is_refused_in_words(tmp_path):
 
 
 def test_columns_of_a_wide_file_are_read_in_blocks(tmp_path, monkeypatch):
-    monkeypatch.setattr("reldep.data.files.wide.READ_BYTES", 8 * 40 * 25)
+    monkeypatch.setattr("reldep.data.files.partitions.READ_BYTES", 8 * 40 * 25)
     monkeypatch.setattr("reldep.questions.scan_work.LARGEST_CHUNK", 20)
     matrix = counts(n=70).astype(float)
     named = {f"gene{i}": column for i, column in enumerate(matrix.T)}

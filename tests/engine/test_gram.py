@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from reldep.data.variables import Labels, Numeric
-from reldep.engine import Dense, compute_influence
-from reldep.engine import dense
+from reldep.engine import Dense, compute_influence, dense
 from reldep.engine.terms import Wanted
 from reldep.kernels import Delta, Distance, Gaussian, Laplace, Linear
 

@@ -24,7 +24,7 @@ from reldep.exceptions import (
     TiesWarning,
 )
 from reldep.kernels import Text
-from reldep.questions.tie_cautions import tied_pairs
+from reldep.questions.data_cautions import tied_pairs
 from reldep.stats.screening import independence_pvalues, pairs_to_screen
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import reldep
-from reldep.stats.contrast_tests import contrast_test, split_test
+from reldep.stats.contrasts import contrast_test, split_test
 from reldep.stats.differences import difference_test
 from reldep.stats.jackknife import jackknife
 from reldep.stats.score_intervals import score_intervals

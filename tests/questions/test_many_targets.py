@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import reldep
-from reldep.engine.many import gram, leads
+from reldep.engine import dense
+from reldep.engine.many import leads
 from reldep.kernels import Gaussian, Laplace
-from reldep.questions import many_targets
 
 pytestmark = pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
 
@@ -29,7 +29,7 @@ def test_many_targets_are_ranked_as_few_are(measure, kernel, monkeypatch):
         kernel = "auto"
     source, targets = data()
     many = reldep.rank(source, targets, measure=measure, kernel=kernel)
-    monkeypatch.setattr(many_targets, "MANY_TARGETS", 1000)
+    monkeypatch.setattr("reldep.questions.targets.MANY_TARGETS", 1000)
     few = reldep.rank(source, targets, measure=measure, kernel=kernel)
     for name in ("values", "standard_errors", "psi"):
         np.testing.assert_allclose(
@@ -43,14 +43,14 @@ def test_many_targets_are_ranked_as_few_are(measure, kernel, monkeypatch):
 def test_blocks_of_targets_do_not_change_the_hsics(monkeypatch):
     source, targets = data()
     whole = reldep.rank(source, targets)
-    monkeypatch.setattr(gram, "block_size", lambda _: 7)
+    monkeypatch.setattr(dense, "block_size", lambda _: 7)
     pieces = reldep.rank(source, targets)
     one, other = (answer.influence.means.values_by_number for answer in (whole, pieces))
     np.testing.assert_allclose(other, one, rtol=1e-10, atol=1e-15)
 
 
 def test_a_table_of_pairs_is_a_mapping_in_either_order():
-    table = gram.PairTable(["b", "a"], np.array([[1.0, 2.0], [2.0, 3.0]]))
+    table = dense.PairTable(["b", "a"], np.array([[1.0, 2.0], [2.0, 3.0]]))
     assert dict(table) == {("b", "b"): 1.0, ("a", "b"): 2.0, ("a", "a"): 3.0}
     assert table["b", "a"] == 2.0
     assert len(table) == 3

@@ -15,7 +15,7 @@ from reldep.exceptions import (
     SmallSampleWarning,
 )
 from reldep.kernels import Gaussian
-from reldep.questions.row_cautions import (
+from reldep.questions.data_cautions import (
     autocorrelations,
     independent_share,
     is_in_order,

@@ -7,11 +7,10 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import f, f_oneway
 from scipy.stats import t as student_law
 
-from reldep.stats.between_groups import LENT_DF, Groups
+from reldep.stats.between_groups import LENT_DF, Groups, QuasiLikelihood, TwoDependences
 from reldep.stats.jackknife import Jackknife
-from reldep.stats.quasi_likelihood import QuasiLikelihood, TwoDependences
 from reldep.stats.score_intervals import own_degrees
-from reldep.stats.second_part import NoSecondComponent, SecondMatrix
+from reldep.stats.second_order import NoSecondComponent, SecondMatrix
 
 # Estimates, jackknife variances, second components and rows of three groups.
 VALUES, VARIANCES = [0.3, 0.1, 0.2], [0.01, 0.02, 0.004]

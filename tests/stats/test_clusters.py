@@ -14,7 +14,8 @@ from reldep.stats.clusters import (
     cluster_jackknife,
     masked_hsic,
 )
-from reldep.stats.dependent_independence import (
+from reldep.stats.differences import difference_test
+from reldep.stats.independence import (
     block_f_test,
     circular_shifts,
     circular_test,
@@ -22,7 +23,6 @@ from reldep.stats.dependent_independence import (
     permuted_hsics,
     sign_flip_test,
 )
-from reldep.stats.differences import difference_test
 from reldep.stats.jackknife import jackknife
 from reldep.stats.score_intervals import single_interval
 from stats.dense_terms import all_means, distance, gaussian, hsic, triple

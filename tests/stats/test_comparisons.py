@@ -19,7 +19,7 @@ from reldep.stats.jackknife import Jackknife, jackknife
 from reldep.stats.joint_draws import JointDraws, critical_value, tail_probability
 from reldep.stats.pooling import lift_variances, pooled_degrees
 from reldep.stats.score_intervals import own_kurtosis, score_intervals, score_variance
-from reldep.stats.second_part import SecondMatrix
+from reldep.stats.second_order import SecondMatrix
 from stats.dense_terms import all_means, distance, gaussian
 
 # Of an independent implementation: targets(measure), comparisons 0, 7, 30, 54 of 55. Scores,

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reldep.exceptions import InputError
-from reldep.stats.contrast_tests import contrast_test, split_test
+from reldep.stats.contrasts import contrast_test, split_test
 from reldep.stats.differences import compare_pairs, difference_test
 from reldep.stats.jackknife import jackknife, jackknife_of_rows, left_out_hsics
 from reldep.stats.score_intervals import score_intervals, single_interval
-from reldep.stats.second_part import HsicTable
+from reldep.stats.second_order import HsicTable
 from stats.dense_terms import all_means, conditional_means, distance, gaussian, hsic, triple
 
 TWO = (("x", "y"), ("x", "z"))
@@ -201,7 +201,7 @@ def test_a_large_table_answers_as_a_small_one(monkeypatch):
     first, second = np.triu_indices(6)
     values = rng.normal(size=len(first))
     small = HsicTable(first, second, values, 6)
-    monkeypatch.setattr("reldep.stats.second_part.SQUARE", 0)
+    monkeypatch.setattr("reldep.stats.second_order.SQUARE", 0)
     large = HsicTable(first, second, values, 6)
     a, b = rng.integers(0, 6, size=(2, 50))
     assert np.array_equal(small(a, b), large(a, b))

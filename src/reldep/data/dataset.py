@@ -17,8 +17,7 @@ from reldep.data.checks import (
 from reldep.data.frames import aligned, frame_library, index_rows
 from reldep.data.inspection import value_cautions, without_codes
 from reldep.data.objects import native_name, one_per_row, read_labels, read_variable
-from reldep.data.rows import Rows
-from reldep.data.subjects import repeated_subjects, subject_column
+from reldep.data.rows import Rows, repeated_subjects, subject_column
 from reldep.exceptions import DataWarning, DroppedRowsWarning, InputError, Option, ReldepWarning
 from reldep.words import counted, listed
 

@@ -14,9 +14,9 @@ import numpy as np
 
 from reldep.data.checks import composed
 from reldep.data.files.options import ReadingOptions
-from reldep.data.files.wide import TableColumns
+from reldep.data.files.partitions import TableColumns
 from reldep.data.frames import frame_library, index_rows, is_frame, unwrapped, with_plain_names
-from reldep.data.rows import Rows
+from reldep.data.rows import Rows, repeated_subjects, subject_column
 from reldep.data.selectors import (
     ColumnType,
     columns_part,
@@ -24,7 +24,6 @@ from reldep.data.selectors import (
     name_blocks,
     select_columns,
 )
-from reldep.data.subjects import repeated_subjects, subject_column
 from reldep.exceptions import InputError, InputTypeError, Option, ReldepWarning
 
 if TYPE_CHECKING:
@@ -93,7 +92,7 @@ def select_data(
         How to read.
     later : sequence of str
         Blocks of a file that are not read yet, since they have thousands of columns: they become
-        :class:`~reldep.data.files.wide.TableColumns`.
+        :class:`~reldep.data.files.partitions.TableColumns`.
 
     Examples
     --------
@@ -103,7 +102,7 @@ def select_data(
     >>> chosen.columns, chosen.rows.values()
     ({'diet': ['diet'], 'lipids': ['C14', 'C16']}, [1])
     """
-    from reldep.data.files.annotated import annotated_table, is_annotated
+    from reldep.data.files.foreign import annotated_table, is_annotated
     from reldep.data.files.opening import open_table
     from reldep.data.files.partitions import Partitions
     from reldep.data.files.table import Table

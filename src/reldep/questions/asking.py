@@ -15,11 +15,10 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from reldep.data.checks import check_choice, check_level, check_names_known
-from reldep.data.files.partitions import Partitions, open_partitions
+from reldep.data.files.partitions import Partitions, TableColumns, open_partitions
 from reldep.data.files.sources import STANDARD_INPUT
-from reldep.data.files.wide import TableColumns
+from reldep.data.rows import repeated_subjects
 from reldep.data.selectors import parse_lifetime
-from reldep.data.subjects import repeated_subjects
 from reldep.exceptions import InputError, Option
 from reldep.kernels.base import Kernel
 from reldep.kernels.machine import available_memory

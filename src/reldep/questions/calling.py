@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 import numpy as np
 
 from reldep.data.files.options import ReadingOptions
-from reldep.data.files.partitions import open_partitions
-from reldep.data.files.wide import TableColumns
+from reldep.data.files.partitions import TableColumns, open_partitions
 from reldep.data.selection import select_data
 from reldep.data.selectors import parse_named, quote_column
 from reldep.exceptions import InputError, InputTypeError, Option

@@ -21,8 +21,7 @@ from reldep.exceptions import (
     SmallSampleWarning,
 )
 from reldep.kernels.radial import FittedRadial
-from reldep.questions.row_cautions import in_pieces_order
-from reldep.questions.tie_cautions import jumping_median, ties
+from reldep.questions.data_cautions import in_pieces_order, jumping_median, ties
 from reldep.stats import student
 from reldep.stats.diagnostics import largest_shares
 from reldep.stats.estimation import estimate_dependences

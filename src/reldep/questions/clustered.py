@@ -17,10 +17,9 @@ from reldep.stats import student
 from reldep.stats.clusters import FEWEST_CLUSTERS as FEWEST_MASKED
 from reldep.stats.clusters import ClusteredKernel, Clustering, cluster_jackknife
 from reldep.stats.dependences import Crossed, Dependences, Jackknifed
-from reldep.stats.dependent_independence import circular_test, cluster_independence
 from reldep.stats.dependent_rows import cell_codes, clustered_jackknife, time_blocks
 from reldep.stats.estimation import influence_of
-from reldep.stats.independence import IndependenceTest
+from reldep.stats.independence import IndependenceTest, circular_test, cluster_independence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

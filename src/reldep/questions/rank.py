@@ -13,7 +13,6 @@ from reldep.exceptions import CopyWarning, InputError, Option
 from reldep.questions.calling import asked
 from reldep.questions.cautions import cautions_about_targets
 from reldep.questions.declaring import Choice, Question, Selector, Slot, merged
-from reldep.questions.many_targets import compute_many, takes_many
 from reldep.questions.settings import Settings
 from reldep.questions.study import (
     Computed,
@@ -23,9 +22,11 @@ from reldep.questions.study import (
     source_apart,
 )
 from reldep.questions.targets import (
+    compute_many,
     name_all,
     names_in_influence,
     read_targets,
+    takes_many,
 )
 from reldep.results.ranking import Ranking
 from reldep.stats.comparisons import adjusted_pvalues, rank_dependences

@@ -14,9 +14,9 @@ from reldep.engine.threads import progress_bar
 from reldep.exceptions import DataWarning, InputError, Option
 from reldep.kernels.radial import FittedRadial
 from reldep.questions.cautions import small_sample_cautions
+from reldep.questions.data_cautions import ties
 from reldep.questions.screen_cautions import cautions_about_screen
 from reldep.questions.source_notes import doubts_in_words
-from reldep.questions.tie_cautions import ties
 from reldep.results.provenance import Provenance
 from reldep.stats.covariance import INDEPENDENT_ROWS
 from reldep.stats.measures import NORMALISED

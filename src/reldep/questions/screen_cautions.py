@@ -9,7 +9,7 @@ import numpy as np
 from reldep.data.dataset import SMALL_SAMPLE
 from reldep.exceptions import DependentRowsWarning, InfluentialObservationWarning
 from reldep.questions.cautions import influential_bar, influential_pairs, nearly_copies
-from reldep.questions.row_cautions import (
+from reldep.questions.data_cautions import (
     ALIKE,
     ALIKE_DEVIATIONS,
     HARM_DEVIATIONS,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.data.files.wide import HeldColumns, TableColumns
+from reldep.data.files.partitions import HeldColumns, TableColumns
 from reldep.data.frames import aligned, column_names, frame_library, index_rows
 from reldep.data.inspection import without_codes
 from reldep.data.objects import read_variable
@@ -24,7 +24,7 @@ from reldep.questions.targets import read_variables
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reldep.data.files.wide import WideColumns
+    from reldep.data.files.partitions import WideColumns
     from reldep.data.variables import IntArray, Variable
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel, Kernel

@@ -16,8 +16,8 @@ from reldep.exceptions import (
     TiesWarning,
 )
 from reldep.kernels.given import Precomputed
+from reldep.questions.data_cautions import TIED_PAIRS
 from reldep.questions.targets import same_values
-from reldep.questions.tie_cautions import TIED_PAIRS
 from reldep.words import listed, percent
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ import numpy as np
 
 from reldep.data.copies import (
     check_values_outside,
+    computed_from,
     functions_of_each_other,
     near_copies,
     same_columns,
@@ -17,7 +18,6 @@ from reldep.data.copies import (
 )
 from reldep.data.dataset import AlignedData, read_clusterings, read_dataset
 from reldep.data.files.partitions import PiecesOf
-from reldep.data.formulas import computed_from
 from reldep.data.objects import native_name
 from reldep.engine import Influence, Pair, Plan, compute_influence, plan
 from reldep.engine.given.residuals import FeatureResiduals, WholeResiduals
@@ -38,7 +38,7 @@ from reldep.questions.covariates import (
     name_of_covariates,
     split_covariates,
 )
-from reldep.questions.row_cautions import Neighbours, cautions_about_rows, slow_series
+from reldep.questions.data_cautions import Neighbours, cautions_about_rows, slow_series
 from reldep.results.provenance import Provenance
 from reldep.stats.covariance import RowDependence
 from reldep.stats.estimation import estimate_dependences

@@ -16,7 +16,7 @@ import numpy as np
 from reldep.exceptions import InputError, Option
 from reldep.stats.jackknife import Jackknife, centred, check_energies
 from reldep.stats.measures import NORMALISED
-from reldep.stats.second_part import SecondMatrix
+from reldep.stats.second_order import SecondMatrix
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -22,7 +22,7 @@ from reldep.stats.comparisons import (
     compare_normally,
     simultaneous_intervals,
 )
-from reldep.stats.contrast_tests import contrast_test, split_test
+from reldep.stats.contrasts import contrast_test, split_test
 from reldep.stats.covariance import INDEPENDENT_ROWS, RowDependence, is_negligible
 from reldep.stats.diagnostics import variance_shares
 from reldep.stats.differences import TTest

@@ -23,7 +23,7 @@ from reldep.stats.jackknife import (
     measured,
     number_rows,
 )
-from reldep.stats.second_part import NoSecondComponent
+from reldep.stats.second_order import NoSecondComponent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

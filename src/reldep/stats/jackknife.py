@@ -20,7 +20,7 @@ import numpy as np
 from reldep.exceptions import InputError, Option
 from reldep.stats.covariance import ROUNDING
 from reldep.stats.measures import ALL_BUT_ONE, NORMALISED
-from reldep.stats.second_part import HsicTable, SecondComponent, SecondFromHsics
+from reldep.stats.second_order import HsicTable, SecondComponent, SecondFromHsics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

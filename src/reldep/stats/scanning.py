@@ -22,7 +22,7 @@ from reldep.stats.joint_draws import JointDraws, SingleArray, critical_value, ta
 from reldep.stats.measures import NORMALISED
 from reldep.stats.pooling import pooled_degrees
 from reldep.stats.score_intervals import ScoreVariance, own_kurtosis
-from reldep.stats.second_part import HsicTable
+from reldep.stats.second_order import HsicTable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,7 +20,7 @@ from reldep.stats.dependences import Jackknifed, PlugIn, root_of
 from reldep.stats.jackknife import ORDER, Jackknife, check_energies, check_rows
 from reldep.stats.jackknife import NumberedRows as Numbered
 from reldep.stats.measures import NORMALISED
-from reldep.stats.second_part import SecondFromHsics
+from reldep.stats.second_order import SecondFromHsics
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

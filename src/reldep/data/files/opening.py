@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from reldep.data.cells import ROW, Cleaned
 from reldep.data.checks import listing, printable, repeated
-from reldep.data.files.annotated import open_annotated
 from reldep.data.files.delimited import open_text, usual_form
 from reldep.data.files.dialect import refuse_duplicates
+from reldep.data.files.foreign import SURVEYS, open_annotated, open_survey
 from reldep.data.files.joining import join_tables
 from reldep.data.files.kinds import with_kinds
 from reldep.data.files.options import ReadingOptions
@@ -29,7 +29,6 @@ from reldep.data.files.sources import (
     stem,
     text_content,
 )
-from reldep.data.files.surveys import SURVEYS, open_survey
 from reldep.data.files.table import Table, finished_table, with_lifetimes
 from reldep.data.files.workbooks import open_workbook
 from reldep.exceptions import InputError, Option

@@ -25,7 +25,7 @@ from reldep.data.files.queries import (
 )
 from reldep.data.lifetimes import event_beside, read_lifetimes
 from reldep.data.notation import WAYS_OUT
-from reldep.data.rows import Places, Rows
+from reldep.data.rows import Places, Rows, repeated_subjects, subject_column
 from reldep.data.selectors import (
     ColumnType,
     known_column,
@@ -33,7 +33,6 @@ from reldep.data.selectors import (
     select_blocks,
     select_columns,
 )
-from reldep.data.subjects import repeated_subjects, subject_column
 from reldep.exceptions import DataWarning, DependentRowsWarning, InputError, Option
 
 if TYPE_CHECKING:
