@@ -49,7 +49,7 @@ def estimate_dependences(
     if variance == "jackknife" and not rows.any:
         return _jackknifed(influence, pairs, measure)
     gradient, values = measure_gradient(influence, pairs, measure)
-    psi = influence_of(influence, pairs, measure, variance)
+    psi = applied(gradient, _psi(influence, variance))
     second = None
     if variance in SECOND_ORDER:
         second = gradient @ _component(influence, variance) @ gradient.T
@@ -61,10 +61,14 @@ def influence_of(
 ) -> FloatArray:
     """Give the influence of every row on the measure of every pair, to first order."""
     gradient, _ = measure_gradient(influence, pairs, measure)
+    return applied(gradient, _psi(influence, variance))
+
+
+def _psi(influence: Influence, variance: str) -> FloatArray:
     psi = influence.psi
-    if variance in FOLLOWS_BANDWIDTHS:
-        psi = psi + computed(influence.bandwidth_psi, variance)
-    return applied(gradient, psi)
+    return (
+        psi + computed(influence.bandwidth_psi, variance) if variance in FOLLOWS_BANDWIDTHS else psi
+    )
 
 
 def _component(influence: Influence, variance: str) -> FloatArray:
