@@ -252,6 +252,13 @@ def test_in_a_large_file_codes_and_totals_are_looked_for_too(
     assert "line 302 looks like a row of totals" in said
 
 
+@pytest.mark.parametrize("word", ["Mittel", "Durchschnitt:", "avg", "Moyenne", "итого", "合计"])
+def test_totals_are_known_in_many_languages(write: Write, word: str) -> None:
+    path = write("sums.csv", "who,x,y\n" + "anna,1.5,2\nbert,2.5,7\n" * 5 + f"{word},1,9\n")
+    said = " ".join(str(caution) for caution in open_table(path).cautions(["x", "y"]))
+    assert f"line 12 looks like a row of totals ('{word}')" in said
+
+
 def test_only_the_columns_asked_for_are_parsed(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from reldep.data.rows import Places
 
 _TOTAL = re.compile(
-    r"(grand |sub)?(total|sum|mean|average|median|std|sd|count|min|max)s?:?|summe|gesamt|"
-    r"mittelwert|somme|moyenne|suma|promedio|media|totale?",
+    r"((grand |sub)?(total|sum|mean|average|avg|median|std|sd|count|min|max)s?|"
+    r"summe|(ins)?gesamt(summe)?|mittel(wert)?|durchschnitt|somme|moyenne|médiane|somma|totale|"
+    r"suma|promedio|media|mediana|soma|média|totaal|gemiddelde|итого|всего|合计|总计|平均|合計):?",
     re.IGNORECASE,
 )
 # Numbers are added up only of tables that are read in no time.
