@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from reldep.naming import imported_when_named
 from reldep.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -45,21 +45,25 @@ _HOMES = {
     "cka": "reldep.questions.dependence",
     "compare": "reldep.questions.compare",
     "contrast": "reldep.questions.contrast",
+    "datasets": "reldep.datasets",
     "dependence": "reldep.questions.dependence",
     "distance_correlation": "reldep.questions.dependence",
+    "engine": "reldep.engine",
+    "exceptions": "reldep.exceptions",
     "explain_plan": "reldep.questions.explaining",
     "finite_sample_bound": "reldep.stats.published",
     "groups": "reldep.questions.groups",
     "hsic": "reldep.questions.dependence",
     "influence": "reldep.questions.dependence",
+    "kernels": "reldep.kernels",
     "matrix": "reldep.questions.matrix",
     "paper_test": "reldep.questions.compare",
+    "plotting": "reldep.plotting",
     "rank": "reldep.questions.rank",
     "rotation": "reldep.stats.contrasts",
     "scan": "reldep.questions.scan",
     "sensitivity": "reldep.questions.sensitivity",
 }
-_ROOMS = ("datasets", "engine", "exceptions", "kernels", "plotting")
 
 __all__ = [
     "DaskEngine",
@@ -94,12 +98,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
-    if name in _ROOMS:
-        return importlib.import_module(f"reldep.{name}")
-    raise AttributeError(f"module 'reldep' has no attribute {name!r}")
+__getattr__ = imported_when_named(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

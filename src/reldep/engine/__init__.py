@@ -3,14 +3,14 @@
 Those that small samples never need are imported when they are first named.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from reldep.engine.dense import Dense
 from reldep.engine.influence import Influence, compute_influence
 from reldep.engine.planner import Plan, plan, select_engine
 from reldep.engine.sweeps.tiled import Tiled
 from reldep.engine.terms import Cost, Engine, Pair, Terms, Wanted
+from reldep.naming import imported_when_named
 
 if TYPE_CHECKING:
     from reldep.engine.near_linear.certificate import Bounds, Certificate
@@ -47,10 +47,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
-    raise AttributeError(f"module 'reldep.engine' has no attribute {name!r}")
+__getattr__ = imported_when_named(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

@@ -4,8 +4,7 @@ Kernels of texts, graphs, series and the like are imported when they are first n
 that only some kernels need (scikit-learn, rapidfuzz, tslearn, ...) when such a kernel is fitted.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from reldep.kernels.base import FittedKernel, Kernel
 from reldep.kernels.categorical import Agreement, Delta
@@ -16,6 +15,7 @@ from reldep.kernels.evaluation import KernelReport, check_kernel
 from reldep.kernels.given import FunctionKernel, Precomputed
 from reldep.kernels.mapped import Embedding, Images
 from reldep.kernels.radial import Distance, Gaussian, Laplace
+from reldep.naming import imported_when_named
 
 if TYPE_CHECKING:
     from reldep.kernels.structured.documents import Text
@@ -80,10 +80,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
-    raise AttributeError(f"module 'reldep.kernels' has no attribute {name!r}")
+__getattr__ = imported_when_named(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:
