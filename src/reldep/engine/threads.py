@@ -44,6 +44,10 @@ RUN_BYTES = 4_000_000
 # Modules that load a library for matrix products of their own.
 WITH_BLAS = ("numpy", "scipy.linalg", "sklearn", "torch")
 
+# Matrices of so few rows are decomposed by one thread: further ones would mostly wait, and keep
+# other processes waiting.
+SMALL_MATRICES = 400
+
 # A job that ends before this many seconds never shows a bar.
 DELAY_SECONDS = 2.0
 
@@ -161,6 +165,11 @@ def single_threaded_blas(n_threads: int) -> AbstractContextManager[Any]:
     loaded = tuple(name for name in WITH_BLAS if name in sys.modules)
     limits: AbstractContextManager[Any] = _blas_libraries(loaded).limit(limits=1, user_api="blas")
     return limits
+
+
+def blas_threads_for(n: int) -> AbstractContextManager[Any]:
+    """Keep the algebra of small matrices to one thread, and leave that of others as it is."""
+    return single_threaded_blas(2) if n <= SMALL_MATRICES else nullcontext()
 
 
 @cache

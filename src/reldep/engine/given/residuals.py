@@ -26,6 +26,7 @@ from reldep.engine.bandwidths import named_probes
 from reldep.engine.given.unexplained import design
 from reldep.engine.influence import Influence
 from reldep.engine.terms import Pair, canonical, check_held
+from reldep.engine.threads import blas_threads_for
 from reldep.exceptions import ApproximationWarning, InputError, Option
 from reldep.kernels.dot import FittedDot
 from reldep.kernels.machine import available_memory, in_words
@@ -105,10 +106,20 @@ class Residuals(ABC, Generic[Left]):
             them, not of their embedding, which depends on the kernel.
         """
         check_memory(len(kernels), covariates.n, cls.bytes_for(len(kernels), covariates))
+        with blas_threads_for(covariates.n):
+            return cls._of(kernels, covariates, variables or {})
+
+    @classmethod
+    def _of(
+        cls,
+        kernels: Mapping[str, FittedKernel],
+        covariates: Covariates,
+        variables: Mapping[str, Variable],
+    ) -> Self:
         regressions, left, explained = {}, {}, {}
         for name, kernel in kernels.items():
             embedding = cls.embedding_of(kernel.conditioned())
-            variable, known = (variables or {}).get(name), covariates
+            variable, known = variables.get(name), covariates
             if isinstance(variable, Numeric):
                 points = design(variable)[0]
                 first = cls.regressed(covariates, cls.embedding_of_points(points))

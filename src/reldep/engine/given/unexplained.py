@@ -22,6 +22,7 @@ import numpy as np
 
 from reldep.data.variables import Labels, Mixed, Numeric
 from reldep.engine.influence import Conditioning
+from reldep.engine.threads import blas_threads_for
 from reldep.exceptions import InputTypeError, Option
 from reldep.kernels.base import KINDS_IN_WORDS
 from reldep.kernels.radial import Gaussian
@@ -171,11 +172,12 @@ class Covariates:
             bases = _feature_bases(points, gaussian)
             return cls(bases, points, n_columns, tuple(columns), whole=False)
         everything = slice(0, len(points))
-        linear = points @ points.T
-        bases = tuple(
-            Basis.of(sum((gaussian.scaled(f)(everything, everything) for f in widths), linear))
-            for widths in WIDTHS
-        )
+        with blas_threads_for(len(points)):
+            linear = points @ points.T
+            bases = tuple(
+                Basis.of(sum((gaussian.scaled(f)(everything, everything) for f in widths), linear))
+                for widths in WIDTHS
+            )
         return cls(bases, points, n_columns, tuple(columns))
 
     @property
