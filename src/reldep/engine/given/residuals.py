@@ -192,13 +192,15 @@ class Residuals(ABC, Generic[Left]):
         """
         values = np.array([self._row_means(*pair) for pair in pairs])
         check_held(pairs, values, self.kernels)
+        with blas_threads_for(self.n):
+            moved = self.bandwidth_psi(pairs) if bandwidths else None
         return Influence(
             values,
             tuple(pairs),
             tuple(self.kernels),
             self.n,
             self.engine,
-            bandwidth_psi=self.bandwidth_psi(pairs) if bandwidths else None,
+            bandwidth_psi=moved,
             means={canonical(pair): float(self._row_means(*pair).mean()) for pair in means},
             order=ORDER,
             conditioning=self.covariates.conditioning(self.explained),
