@@ -201,8 +201,9 @@ def _may_determine(columns: FloatArray, sources: Sequence[FloatArray]) -> IntArr
     n, p = columns.shape
     may = np.zeros(p, dtype=np.bool_)
     for source in sources:
-        steps = np.diff(columns[:50][np.argsort(source[:50])], axis=0)
-        may |= (steps >= 0).all(axis=0) | (steps <= 0).all(axis=0)
+        ordered = columns[:50][np.argsort(source[:50])]
+        before, after = ordered[:-1], ordered[1:]
+        may |= (after >= before).all(axis=0) | (after <= before).all(axis=0)
     step = max(1, _SORTED_AT_ONCE // n)
     for start in range(0, p, step):
         ordered = np.sort(columns[:, start : start + step], axis=0)

@@ -228,7 +228,8 @@ def rounding(terms: Terms, pairs: Sequence[Pair]) -> list[float]:
     is multiplied by entries of the other matrix.
     """
     sizes = terms.sizes
-    spreads = {name: _spread(terms, name) for pair in pairs for name in pair if name in sizes}
+    names = dict.fromkeys(name for pair in pairs for name in pair if name in sizes)
+    spreads = {name: _spread(terms, name) for name in names}
     return [
         EPSILON * (sizes[x] * spreads[y] + spreads[x] * sizes[y])
         if x in sizes and y in sizes

@@ -162,17 +162,17 @@ def _frequent(codes: IntArray) -> IntArray:
 
 def _ranks(columns: FloatArray) -> FloatArray:
     """Give mid-ranks from 0 to 1 along each row, so that no outlier decides."""
-    n = columns.shape[1]
+    d, n = columns.shape
     order = np.argsort(columns, axis=1)
-    ordered = np.take_along_axis(columns, order, axis=1)
-    of_place = np.broadcast_to((np.arange(n) + 0.5) / n, columns.shape).copy()
-    for ranks, tied in zip(of_place, ordered[:, 1:] == ordered[:, :-1], strict=True):
-        if tied.any():
-            level = np.append(0, np.cumsum(~tied))
-            counts = np.bincount(level)
-            ranks[:] = ((np.cumsum(counts) - 0.5 * counts) / n)[level]
-    found = np.empty_like(of_place)
-    np.put_along_axis(found, order, of_place, axis=1)
+    at = np.arange(d)[:, None], order
+    ordered = columns[at]
+    tied = ordered[:, 1:] == ordered[:, :-1]
+    found = np.empty((d, n))
+    found[at] = (np.arange(n) + 0.5) / n
+    for i in np.flatnonzero(tied.any(axis=1)).tolist():
+        level = np.append(0, np.cumsum(~tied[i]))
+        counts = np.bincount(level)
+        found[i, order[i]] = ((np.cumsum(counts) - 0.5 * counts) / n)[level]
     return found
 
 
