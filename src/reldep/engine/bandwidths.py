@@ -19,6 +19,7 @@ rows.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from reldep.engine.sweeps.tiles import Outline
 from reldep.engine.terms import Pair, Terms, Wanted, hsic, row_means
 from reldep.engine.threads import over_runs
 from reldep.kernels.machine import available_cores, numba_is_there
+from reldep.kernels.profiles import PowerProfile
 from reldep.kernels.radial import FittedRadial
 
 if TYPE_CHECKING:
@@ -74,9 +76,29 @@ class NamedProbe:
         """The name of the kernel that tells the side of the median."""
         return f"\0side {self.position} of {self.variable}"
 
+    @cached_property
+    def known_side_means(self) -> FloatArray | None:
+        """The row means of that kernel, if no engine need be asked for them.
+
+        Those of steps are left to engines: of a distance that is the median itself, rounding
+        decides the side, and all engines decide alike.
+        """
+        side = self.probe.side
+        is_smooth = isinstance(side, FittedRadial) and isinstance(side.profile, PowerProfile)
+        return known_row_means(side) if is_smooth else None
+
+    def sides(self) -> tuple[str, ...]:
+        """Name the kernel of which an engine must give row sums, if it must."""
+        return (self.side,) if self.known_side_means is None else ()
+
+    def side_means(self, terms: Terms) -> FloatArray:
+        """Give the row means of the kernel that tells the side."""
+        known = self.known_side_means
+        return row_means(terms, self.side) if known is None else known
+
     def kernels(self) -> dict[str, FittedKernel]:
         """Give the kernels an engine must evaluate beside the variables' own."""
-        return {self.slope: self.probe.slope, self.side: self.probe.side}
+        return {self.slope: self.probe.slope} | dict.fromkeys(self.sides(), self.probe.side)
 
     def partners(self, pair: Pair) -> tuple[str, ...]:
         """Name the other end of a pair, for each end that has this bandwidth."""
@@ -117,7 +139,7 @@ def bandwidth_psi(terms: Terms, probes: Sequence[NamedProbe], pairs: Sequence[Pa
         Rows sum to 0.
     """
     return _added(
-        probes, pairs, terms.n, lambda pair: hsic(terms, pair), lambda n: row_means(terms, n.side)
+        probes, pairs, terms.n, lambda pair: hsic(terms, pair), lambda n: n.side_means(terms)
     )
 
 
@@ -378,9 +400,14 @@ def places_by_name(pairs: Sequence[Pair]) -> dict[str, list[int]]:
     return found
 
 
+def known_row_means(side: FittedKernel) -> FloatArray | None:
+    """Give the mean of each row where it takes no more than a moment."""
+    return side.exact_row_means() if isinstance(side, FittedRadial) else None
+
+
 def sampled_row_means(side: FittedKernel, references: IntArray) -> FloatArray:
     """Give the mean of each row: exactly where it is cheap, else over some reference rows."""
-    exact = side.exact_row_means() if isinstance(side, FittedRadial) else None
+    exact = known_row_means(side)
     if exact is not None:
         return exact
     n, between = len(side), Between.of(side)

@@ -105,7 +105,8 @@ def make_job(
     )
     all_means = [*(() if sampled else means), *slopes]
     companions = {name: kernel for probe in in_sweeps for name, kernel in probe.kernels().items()}
-    wanted = Wanted(tuple(pairs), tuple(all_means), tuple(probe.side for probe in in_sweeps))
+    sides = tuple(side for probe in in_sweeps for side in probe.sides())
+    wanted = Wanted(tuple(pairs), tuple(all_means), sides)
     return Job({**kernels, **companions}, wanted, probes, samples, sampled)
 
 

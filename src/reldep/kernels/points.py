@@ -15,7 +15,7 @@ import numpy as np
 
 from reldep.data.variables import Numeric, Sparse
 from reldep.kernels.dot import dot_nanoseconds, dot_products
-from reldep.kernels.machine import available_cores, on_all_cores
+from reldep.kernels.machine import available_cores, on_all_cores, worth_compiling
 from reldep.kernels.sizes import exponent_of, in_units, is_ordinary, middle, typical_size
 
 if TYPE_CHECKING:
@@ -101,15 +101,24 @@ class Points:
         positive = self.squared_norms[self.squared_norms > 0]
         return float(np.sqrt(np.median(positive))) if len(positive) else 0.0
 
+    @property
+    def has_quick_means(self) -> bool:
+        """Whether compiled code finds the mean distances, without a matrix of them."""
+        return self.few_columns is not None and worth_compiling(len(self))
+
     @cached_property
     def mean_distances(self) -> FloatArray:
-        """The mean distance of each point from the others, by compiled code for few columns.
+        """The mean distance of each point from the others.
 
         From `SINGLE_FROM` points on each distance has seven digits, and their mean nine or more.
         """
+        n = len(self)
+        if not self.has_quick_means:
+            distances = self.squared_distances(slice(0, n), slice(0, n))
+            return np.asarray(np.sqrt(distances, out=distances).sum(axis=1) / (n - 1))
         from reldep.kernels.compiled import add_distances
 
-        columns, n = np.array(np.asarray(self.rows).T, order="C"), len(self)
+        columns = np.array(np.asarray(self.rows).T, order="C")
         size = self.typical_norm
         farthest = float(np.sqrt(self.squared_norms.max()))
         in_single = n >= SINGLE_FROM and farthest < SINGLE_RANGE * size

@@ -110,11 +110,9 @@ class FittedRadial(FittedKernel):
         """Give the mean of each row over the others; None where it takes more than a moment.
 
         On one column it follows from the sorted values. The mean distances of rows of more columns
-        are known from the choice of a bandwidth.
+        may be known from the choice of a bandwidth.
         """
-        if self.points.few_columns is None:
-            return None
-        if self.points.n_columns != 1:
+        if self.points.is_sparse or self.points.n_columns != 1:
             is_distance = self._profile_here == PowerProfile(1.0)
             known = self.points.known_mean_distances if is_distance else None
             return None if known is None else -known

@@ -173,11 +173,8 @@ def mean_distance(points: Points, rng: np.random.Generator | None = None) -> Mea
     n = len(points)
     if points.few_columns is not None and points.n_columns == 1:
         found = MeanDistance(_mean_of_column(np.asarray(points.rows)[points.order, 0]))
-    elif n <= EXACT_UP_TO and points.few_columns is not None and worth_compiling(n):
+    elif n <= WHOLE_UP_TO or (n <= EXACT_UP_TO and points.has_quick_means):
         found = MeanDistance(float(points.mean_distances.mean()))
-    elif n <= WHOLE_UP_TO:
-        squared = points.squared_distances(slice(0, n), slice(0, n))
-        found = MeanDistance(float(np.sqrt(squared, out=squared).sum()) / (n * (n - 1)))
     elif n <= EXACT_UP_TO:
         total, _ = DistanceStream(points).sums()
         found = MeanDistance(total / (n * (n - 1) / 2))
