@@ -40,6 +40,9 @@ EXTREME_WIDTHS = (1e-150, 1e150)
 # and the others are lost in the rounding of the kernel.
 FAR, LOST = 100.0, 1e7
 
+# Values of a large block that are turned at a time, so that they stay in the cache.
+VALUES_AT_A_TIME = 32_768
+
 # Nanoseconds for turning a squared distance into a kernel value in a block.
 PROFILE_VALUE = 6.0
 
@@ -76,8 +79,11 @@ class FittedRadial(FittedKernel):
 
     def of_distances(self, squared: FloatArray) -> FloatArray:
         """Turn squared distances, in the unit of the points, into kernel values, in place."""
+        step = max(1, VALUES_AT_A_TIME // max(1, squared.shape[-1]))
         with np.errstate(over="ignore", invalid="ignore"):
-            return self._profile_here(squared)
+            for start in range(0, len(squared), step):
+                self._profile_here(squared[start : start + step])
+        return squared
 
     @cached_property
     def _profile_here(self) -> Profile:
