@@ -38,7 +38,7 @@ SETTINGS = {
     "dcor": ("dcor", "distance"),
 }
 PAIRS = (("x", "y"), ("x", "z"))
-DRAWS = {20: 2000, 30: 2000, 50: 2000, 100: 2000, 200: 2000, 1000: 400}
+DRAWS = {20: 2000, 30: 2000, 50: 2000, 100: 2000, 200: 2000, 1000: 1000}
 POWER_DRAWS = {20: 2000, 30: 2000, 50: 2000, 100: 2000, 200: 2000, 1000: 200}
 # Samples of the largest size are stored after so many.
 BATCH = 100

@@ -76,7 +76,7 @@ def test_each_kernel_matrix_is_evaluated_once():
         def __init__(self, name, kernel):
             self.name, self.kernel = name, kernel
 
-        in_unit_interval = False
+        in_unit_interval = is_bounded = False
 
         def __len__(self):
             return len(self.kernel)

@@ -69,7 +69,7 @@ class Dense:
         for group in groups_of(kernels, wanted):
             filled = fill_blocks([kernels[name] for name in group], everything, everything)
             for i, matrix in filled:
-                found.take(group[i], matrix, bounded=kernels[group[i]].in_unit_interval)
+                found.take(group[i], matrix, kernels[group[i]])
         return found.terms(n)
 
     def cost(self, kernels: Mapping[str, FittedKernel], wanted: Wanted) -> Cost:
@@ -144,14 +144,14 @@ class _Sums:
         self._products: dict[Pair, FloatArray] = {}
         self._crossed: dict[Pair, FloatArray] = {}
 
-    def take(self, name: str, matrix: FloatArray, *, bounded: bool) -> None:
-        """Shift a matrix, and finish its pairs with those that are there."""
+    def take(self, name: str, matrix: FloatArray, kernel: FittedKernel) -> None:
+        """Shift the matrix of a kernel, and finish its pairs with those that are there."""
         if not self._waiting[name]:
             np.fill_diagonal(matrix, 0.0)
             self._row_sums[name] = matrix.sum(axis=1)
             return
-        self._sizes[name] = 1.0 if bounded else size_of(matrix)
-        matrix, self._shifts[name] = shifted(matrix, has_effects=not bounded)
+        self._sizes[name] = 1.0 if kernel.in_unit_interval else size_of(matrix)
+        matrix, self._shifts[name] = shifted(matrix, has_effects=not kernel.is_bounded)
         if (name, name) not in self._waiting[name]:
             self._spreads[name] = size_of(matrix)
         self._row_sums[name] = matrix.sum(axis=1)

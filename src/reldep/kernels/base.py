@@ -189,6 +189,11 @@ class FittedKernel(ABC):
         return False
 
     @property
+    def is_bounded(self) -> bool:
+        """Whether all values are of one size, so that a constant is enough to take off them."""
+        return self.in_unit_interval
+
+    @property
     def cautions(self) -> tuple[ReldepWarning, ...]:
         """What the reader of a result should know about the fit."""
         return ()

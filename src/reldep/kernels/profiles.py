@@ -23,6 +23,11 @@ class Profile(ABC):
 
     in_unit_interval: ClassVar[bool] = True
 
+    @property
+    def is_bounded(self) -> bool:
+        """Whether its values stay near 0 however far points are from each other."""
+        return True
+
     @abstractmethod
     def __call__(self, squared: FloatArray) -> FloatArray:
         """Evaluate in place, element by element, and return the same array."""
@@ -152,6 +157,10 @@ class ScaledProfile(Profile):
     factor: float
     in_unit_interval: ClassVar[bool] = False
 
+    @property
+    def is_bounded(self) -> bool:
+        return self.profile.is_bounded
+
     def __call__(self, squared: FloatArray) -> FloatArray:
         return np.multiply(self.profile(squared), self.factor, out=squared)
 
@@ -162,6 +171,10 @@ class PowerProfile(Profile):
 
     exponent: float
     in_unit_interval: ClassVar[bool] = False
+
+    @property
+    def is_bounded(self) -> bool:
+        return False
 
     def __call__(self, squared: FloatArray) -> FloatArray:
         np.power(squared, 0.5 * self.exponent, out=squared)

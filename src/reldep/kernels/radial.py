@@ -98,6 +98,10 @@ class FittedRadial(FittedKernel):
         return self.profile.in_unit_interval
 
     @property
+    def is_bounded(self) -> bool:
+        return self.profile.is_bounded
+
+    @property
     def cautions(self) -> tuple[ReldepWarning, ...]:
         return self.notes
 
