@@ -77,6 +77,18 @@ def test_dependent_rows_are_those_of_each_comparison(rows):
         assert curve.comparisons[i].n_clusters == direct.n_clusters
 
 
+def test_each_comparison_says_the_lag_that_was_chosen_for_it():
+    noise = np.random.default_rng(4).normal(size=(3, 200))
+    series = np.zeros_like(noise)
+    for t in range(1, 200):
+        series[:, t] = 0.7 * series[:, t - 1] + noise[:, t]
+    x, y, z = series
+    curve = reldep.sensitivity(x, x + y, x + 2 * z, max_lag="auto", variance="fixed-kernel")
+    said = [one.provenance.dependence.max_lag for one in curve.comparisons]
+    assert said == [one.dependences.rows.max_lag for one in curve.comparisons]
+    assert len(set(said)) > 1
+
+
 def test_each_comparison_knows_its_own_kernels_and_rows():
     x, y, z = (block.copy() for block in simple())
     y[[4, 9]] = np.nan

@@ -203,7 +203,9 @@ class Study:
         if like is None:
             return self.describe(influence, dependences)
         _check_finite(dependences)
-        provenance = replace(like.provenance, kernels=influence.kernels)
+        provenance = replace(
+            like.provenance, kernels=influence.kernels, dependence=dependences.rows
+        )
         return replace(like, influence=influence, dependences=dependences, provenance=provenance)
 
     def describe(self, influence: Influence, dependences: Dependences) -> Computed:
