@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test coverage lint types imports check docs benchmarks calibration clean \
+.PHONY: help demo test coverage lint types imports check docs benchmarks calibration reproduce clean \
         loops attack repository dist installed sdist lowest container release-check
 
 help:  ## list the targets
@@ -60,6 +60,10 @@ $(VENV)/.bench: pyproject.toml | $(BIN)/python
 
 benchmarks: $(VENV)/.bench  ## speed and memory beside other programs; writes docs/benchmarks.md
 	$(BIN)/python benchmarks/speed.py --publish
+
+reproduce: $(VENV)/.dev  ## the paper's figures and tables at full size; writes docs/reproduction
+	for name in synthetic languages tumour stimuli; do \
+	    $(BIN)/python -m reproduction $$name --full --out docs/reproduction || exit 1; done
 
 calibration: $(VENV)/.bench  ## level, coverage and power by simulation; writes docs/calibration.md
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/calibration.py

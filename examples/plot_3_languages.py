@@ -4,7 +4,7 @@ Languages: which is nearer, from the same texts in ten languages?
 
 947 help pages of a program exist in ten languages. No dictionary is used: each language has its own
 TF-IDF features, and two languages are near if pages that are alike in one are alike in the other.
-Your own texts are read by :func:`reldep.datasets.read_parallel`.
+Your own texts are lists of strings with ``kernel="text"``.
 """
 
 import reldep

@@ -89,7 +89,7 @@ def shell_lines():
 
 LINES = shell_lines()
 # These take minutes or serve until they are stopped; their words are checked, not their work.
-ENDLESS = ("reldep reproduce", "reldep app")
+ENDLESS = ("reldep app",)
 DOCKER = re.compile(r"^docker run .*?\breldep (?P<command>.*)$")
 MOUNTED = re.compile(r"-v \S+:(/\S+)")
 

@@ -24,8 +24,8 @@ from hypothesis import strategies as st
 import fuzzing
 import reldep
 from reldep.cli.app import run
+from reldep.datasets._examples import write_examples
 from reldep.exceptions import ReldepWarning
-from reldep.experiments.mice import write_examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable

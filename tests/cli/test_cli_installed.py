@@ -168,9 +168,7 @@ reldep.cli.main([])
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"Stopped.\n")
 
 
-@pytest.mark.parametrize(
-    "words", [["--help"], ["version"], ["demo", "--help"], ["reproduce", "--help"]]
-)
+@pytest.mark.parametrize("words", [["--help"], ["version"], ["demo", "--help"]])
 def test_what_asks_no_question_loads_nothing_heavy(environment, words):
     code = (
         f"import sys; from reldep.cli.app import run; run({words!r});"

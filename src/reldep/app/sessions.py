@@ -205,7 +205,7 @@ class Session:
 
     def store_mice(self) -> None:
         """Take the mice of the documentation, with a question about them."""
-        from reldep.experiments.mice import write_examples
+        from reldep.datasets._examples import write_examples
 
         self.cancel()
         self.forget_files()

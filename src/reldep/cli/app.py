@@ -14,7 +14,7 @@ from typer.core import TyperCommand, TyperGroup
 from reldep.cli import INTERRUPTED, interrupts
 from reldep.cli.commands import DESCRIPTION, add_questions, describing, listed
 from reldep.cli.delivery import say
-from reldep.cli.demonstrations import demo, reproduce
+from reldep.cli.demonstrations import demo
 from reldep.cli.spelling import message
 from reldep.questions import SENTENCES
 
@@ -63,7 +63,6 @@ def application(words: Sequence[str] = ()) -> typer.Typer:
     own: dict[str, Any] = {
         "app": serve_page,
         "demo": demo,
-        "reproduce": reproduce,
         "version": version,
     }
     # A line that is being completed stands in the environment, and may go on in any way.

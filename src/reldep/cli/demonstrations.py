@@ -1,13 +1,22 @@
-"""Commands that bring their own data: ``reldep demo`` and ``reldep reproduce``."""
+"""``reldep demo``: forty mice, their diet and genotype, their lipids and genes."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from reldep.cli.delivery import check_picture, in_words, say
+
+if TYPE_CHECKING:
+    from reldep.results import Comparison
+
+QUESTIONS = {
+    "diet": "Does the diet of a mouse depend more on the fatty acids of its liver than on the "
+    "expression of its genes?",
+    "genotype": "And its genotype?",
+}
 
 
 def demo(
@@ -23,9 +32,9 @@ def demo(
     ] = None,
 ) -> None:
     """Answer a real question: forty mice, their diet, lipids and genes."""
-    from reldep.experiments.mice import QUESTIONS, compare_mice, draw_mice, write_examples
-
     if files is not None:
+        from reldep.datasets._examples import write_examples
+
         for path in write_examples(files):
             say(str(path))
         return
@@ -37,37 +46,33 @@ def demo(
     say(f"The two-sigma ellipses are in {out}.")
 
 
-def reproduce(
-    name: Annotated[
-        str, typer.Argument(help="The experiment: synthetic, languages, tumour or stimuli.")
-    ],
-    full: Annotated[
-        bool, typer.Option("--full/--quick", help="The paper's sizes, or seconds.")
-    ] = False,
-    seed: Annotated[int, typer.Option(metavar="N", help="The random seed.")] = 0,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="The directory to write into.")] = Path(
-        "reproduction"
-    ),
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="PATH",
-            help="A directory of parallel texts or of Europarl (languages), or "
-            "ge_cgh_locIGR.rda (tumour).",
-        ),
-    ] = None,
-) -> None:
-    """Make the paper's figures and tables again, with our numbers beside the paper's.
+def compare_mice() -> dict[str, Comparison]:
+    """Compare lipids with genes, once for the diet and once for the genotype.
 
-    A run that was stopped continues where it was.
+    The linear kernel on one-hot labels, which is what Delta is, for the source; Gaussian with
+    the median bandwidth for both blocks.
     """
-    from reldep.experiments import reproduce as run_experiment
+    import reldep
+    from reldep.datasets import load_nutrimouse
 
-    size = "full" if full else "quick"
-    try:
-        paths = run_experiment(name, size=size, seed=seed, out=out, data=data)
-    except KeyboardInterrupt:
-        typer.echo("The same command continues from here.", err=True)
-        raise
-    for path in paths:
-        say(str(path))
+    mice = load_nutrimouse()
+    return {
+        source: reldep.compare(
+            mice[source], mice["lipid"], mice["gene"], names=(source, "lipids", "genes")
+        )
+        for source in QUESTIONS
+    }
+
+
+def draw_mice(results: dict[str, Comparison], path: Path) -> None:
+    """Write the two-sigma ellipses of both comparisons side by side."""
+    from matplotlib.figure import Figure
+
+    from reldep.files import write_atomically
+    from reldep.plotting import ellipses
+
+    figure = Figure(figsize=(9.2, 4.6), layout="constrained")
+    for ax, result in zip(figure.subplots(1, len(results)), results.values(), strict=True):
+        ellipses(result, ax=ax)
+    with write_atomically(path) as temporary:
+        figure.savefig(temporary, dpi=150, format=path.suffix.lstrip("."))

@@ -176,7 +176,7 @@ def load_languages() -> Dataset:
         "paragraphs translated in all ten. Prepared alike in every language: words of two or "
         "more letters in lower case, Snowball stems, stems in more than half of the pages "
         "dropped as stop words, TF-IDF with scikit-learn's default formula, rows of length 1. "
-        "Only numbers are kept, no words; tools/build_languages.py in the source repository "
+        "Only numbers are kept, no words; reproduction/build_languages.py in the source repository "
         "made them from the text."
     )
     reference = "The Document Foundation and contributors. LibreOffice Help. help.libreoffice.org."

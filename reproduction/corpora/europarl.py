@@ -1,0 +1,241 @@
+"""Reader of the Europarl corpus as its source release unpacks it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+
+from reldep.datasets._dataset import Dataset
+from reldep.datasets._shipped import LANGUAGES
+from reldep.exceptions import InputError, InputTypeError
+from reldep.kernels.structured.documents import (
+    MAX_DOCUMENT_FREQUENCY,
+    check_language,
+    count_stems,
+    require_text_extra,
+    tfidf,
+)
+from reproduction.corpora.parallel import Alignment, check_options, spread
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+Unit = Literal["chapter", "speaker"]
+
+# In some files the number stands in quotation marks, in others it does not.
+_MARK = re.compile(r'<(CHAPTER|SPEAKER)\s+ID\s*=\s*"?([^\s">]+)', re.IGNORECASE)
+
+_LAYOUT = "the source release unpacks to txt/<language>/ep-YY-MM-DD.txt"
+
+
+class _Key(NamedTuple):
+    """What tells that two texts are the same document in two languages."""
+
+    file: str
+    chapter: str
+    speaker: str
+
+
+def read_europarl(
+    directory: str | os.PathLike[str],
+    languages: Sequence[str] = LANGUAGES,
+    *,
+    n_documents: int | None = 3000,
+    unit: Unit = "chapter",
+    max_document_frequency: float = MAX_DOCUMENT_FREQUENCY,
+) -> Dataset:
+    """Read the Europarl corpus from a folder and turn it into TF-IDF rows.
+
+    The corpus is the "source release" (version 7, 2012), which unpacks to
+    ``txt/<language>/ep-YY-MM-DD.txt``: a file for each day or part of a day, the same name in
+    every language, with marks ``<CHAPTER ID=..>`` and ``<SPEAKER ID=.. NAME=..>``. Two texts
+    are the same document if file and chapter (and speaker) agree. Only documents that have
+    text in all the languages are used; a warning says how many were left out.
+
+    Parameters
+    ----------
+    directory : path
+        The folder that holds ``txt``, or ``txt`` itself.
+    languages : sequence of str, default the ten of the paper
+        ISO 639-1 codes; one block each, in this order.
+    n_documents : int or None, default 3000
+        How many documents to use, spread evenly over the whole time; all if there are fewer
+        or if None.
+    unit : {"chapter", "speaker"}, default "chapter"
+        What makes a document: a point of the agenda, or one speaker's turn in it.
+    max_document_frequency : float, default 0.5
+        Stems found in a larger share of the documents are dropped as stop words.
+
+    Returns
+    -------
+    Dataset
+        One block a language: a ``scipy.sparse.csr_array`` with a row of length 1 for each
+        document, in time order.
+
+    Raises
+    ------
+    ImportError
+        If scikit-learn or snowballstemmer is missing: ``pip install 'reldep[text]'``.
+    FileNotFoundError
+        If the folder, or the folder of a language, is not there.
+    ValueError
+        If there are no files of the expected form, a language has no stemmer, or fewer than
+        four documents are in all the languages.
+
+    References
+    ----------
+    Koehn (2005), Europarl: a parallel corpus for statistical machine translation, MT Summit X.
+
+    Examples
+    --------
+    >>> from reproduction.corpora.europarl import read_europarl
+    >>> speeches = read_europarl("europarl", ["fr", "it", "da"])  # doctest: +SKIP
+    >>> speeches.fr.shape  # doctest: +SKIP
+    (3000, 12345)
+    """
+    require_text_extra()
+    languages = _checked_languages(languages)
+    check_options(n_documents, max_document_frequency)
+    if unit not in get_args(Unit):
+        raise InputError(
+            "is not known.", "Pass 'chapter' or 'speaker'.", argument="unit", value=unit
+        )
+    folders = _language_folders(Path(directory), languages)
+    documents, n_found = _in_every_language(folders, unit)
+    chosen = spread(documents, n_documents)
+    blocks = {
+        language: tfidf(
+            count_stems(
+                _texts(folder, chosen, unit),
+                language,
+                max_document_frequency=max_document_frequency,
+            )
+        )
+        for language, folder in folders.items()
+    }
+    description = (
+        f"{len(chosen)} {unit}s of the proceedings of the European Parliament in "
+        f"{len(languages)} languages (Europarl), read from {os.fspath(directory)!r} and spread "
+        f"evenly over the {len(documents)} that have text in every language; "
+        f"{n_found - len(documents)} others were left out. Words of two or more letters in lower "
+        "case, Snowball stems, stems in more than "
+        f"{max_document_frequency:.0%} of the documents dropped as stop words, TF-IDF with "
+        "scikit-learn's default formula, rows of length 1. The publishers of the corpus know of "
+        "no copyright restrictions."
+    )
+    reference = (
+        "Koehn, P. (2005). Europarl: a parallel corpus for statistical machine translation. "
+        "Proceedings of MT Summit X, 79-86."
+    )
+    return Dataset("europarl", blocks, description, reference)
+
+
+def is_europarl(directory: str | os.PathLike[str]) -> bool:
+    """Whether a folder looks like the source release of Europarl."""
+    return any(_root(Path(directory)).glob("*/ep-*.txt"))
+
+
+def _root(directory: Path) -> Path:
+    return directory / "txt" if (directory / "txt").is_dir() else directory
+
+
+def _checked_languages(languages: Sequence[str]) -> list[str]:
+    if isinstance(languages, str):
+        raise InputTypeError(
+            "is a text.", "Pass a list of codes.", argument="languages", value=languages
+        )
+    checked = [check_language(language, "languages") for language in languages]
+    if not checked:
+        raise InputError("languages is empty.", "Name at least one, for instance ['fr', 'it'].")
+    twice = [language for language, n in Counter(checked).items() if n > 1]
+    if twice:
+        raise InputError(f"languages names {', '.join(twice)} more than once.", "Name each once.")
+    return checked
+
+
+def _language_folders(directory: Path, languages: list[str]) -> dict[str, Path]:
+    if not directory.is_dir():
+        raise FileNotFoundError(f"directory {str(directory)!r} is not a folder; {_LAYOUT}")
+    root = _root(directory)
+    folders = {language: root / language for language in languages}
+    lacking = [language for language, folder in folders.items() if not folder.is_dir()]
+    if lacking:
+        present = sorted(folder.name for folder in root.iterdir() if folder.is_dir())
+        raise FileNotFoundError(
+            f"{str(root)!r} has no folder for {', '.join(lacking)}; it holds "
+            f"{', '.join(present) or 'no folders'}. Expected: {_LAYOUT}"
+        )
+    empty = [language for language, folder in folders.items() if not any(folder.glob("ep-*.txt"))]
+    if empty:
+        raise ValueError(
+            f"no files ep-*.txt in the folder of {', '.join(empty)} under {str(root)!r}; {_LAYOUT}"
+        )
+    return folders
+
+
+def _in_every_language(folders: dict[str, Path], unit: Unit) -> tuple[list[_Key], int]:
+    """Find the documents that have text in every language, and count all.
+
+    Only their keys are kept: the texts of the whole corpus need not fit in memory.
+    """
+    names = {path.name for folder in folders.values() for path in folder.glob("ep-*.txt")}
+    documents: list[_Key] = []
+    n_found = 0
+    missing: Counter[str] = Counter()
+    for name in sorted(names, key=_time_order):
+        present = {
+            language: _documents(folder / name, unit).keys() for language, folder in folders.items()
+        }
+        found = set[_Key]().union(*present.values())
+        n_found += len(found)
+        missing.update({language: len(found - keys) for language, keys in present.items()})
+        documents += sorted(found.intersection(*present.values()), key=_number_order)
+    if not n_found:
+        raise InputError(
+            f"the files hold no <{unit.upper()} ID=..> mark that is followed by text, so there "
+            "are no documents.",
+            "Is this the source release, and not its sentence-aligned pairs?",
+        )
+    Alignment(len(documents), n_found, missing).check()
+    return documents, n_found
+
+
+def _documents(path: Path, unit: Unit) -> dict[_Key, str]:
+    """Texts of one file by key; nothing if the language does not have the file."""
+    if not path.is_file():
+        return {}
+    lines: dict[_Key, list[str]] = {}
+    key = _Key(path.name, "", "")
+    # The corpus is UTF-8 with a few stray bytes; those must not end the reading.
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        mark = _MARK.match(line)
+        if mark is None:
+            # What stands before the first mark belongs to no document; <P> is no text.
+            if getattr(key, unit) and not line.startswith("<") and not line.isspace():
+                lines.setdefault(key, []).append(line)
+        elif mark[1].upper() == "CHAPTER":
+            key = _Key(path.name, mark[2], "")
+        elif unit == "speaker":
+            key = key._replace(speaker=mark[2])
+    return {key: " ".join(parts) for key, parts in lines.items() if any(parts)}
+
+
+def _texts(folder: Path, keys: list[_Key], unit: Unit) -> Iterator[str]:
+    for name, group in groupby(keys, key=attrgetter("file")):
+        documents = _documents(folder / name, unit)
+        yield from (documents[key] for key in group)
+
+
+def _time_order(name: str) -> tuple[bool, str]:
+    # Names start with "ep-" and a year in two digits; the corpus runs from 1996 to 2011.
+    return name[3:5] < "90", name
+
+
+def _number_order(key: _Key) -> list[tuple[int, str]]:
+    # A shorter number is a smaller one: chapter 9 comes before chapter 10.
+    return [(len(part), part) for part in key]

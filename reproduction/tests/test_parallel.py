@@ -1,0 +1,215 @@
+"""The reader of any folder of parallel texts."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import reldep
+from reldep.exceptions import DataWarning, DroppedRowsWarning
+from reproduction.corpora.europarl import is_europarl, read_europarl
+from reproduction.corpora.parallel import read_parallel
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# Six documents in three languages, two words each.
+DOCUMENTS = {
+    "en": ["red fish", "blue fish", "old boat", "new boat", "green tree", "tall tree"],
+    "fr": ["poisson rouge", "poisson bleu", "vieux bateau", "bateau neuf", "arbre vert", "arbre"],
+    "lv": ["zivs sarkana", "zivs zila", "laiva veca", "laiva jauna", "koks zals", "koks garš"],
+}
+
+
+def write_lines(folder: Path, texts: dict[str, list[str]]) -> Path:
+    for name, lines in texts.items():
+        (folder / f"{name}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return folder
+
+
+def write_files(folder: Path, texts: dict[str, list[str]]) -> Path:
+    for name, lines in texts.items():
+        for i, line in enumerate(lines):
+            path = folder / name / f"part{i % 2}" / f"{i}.txt"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(line, encoding="utf-8")
+    return folder
+
+
+def two(*names: str) -> dict[str, list[str]]:
+    return {name: DOCUMENTS[name] for name in names}
+
+
+def columns_of(block, row: int) -> set[int]:
+    return set(block[[row]].indices.tolist())
+
+
+def test_a_line_is_a_document(tmp_path: Path) -> None:
+    texts = read_parallel(write_lines(tmp_path, two("en", "fr")))
+    assert list(texts) == ["en", "fr"]
+    assert texts.n_observations == 6
+    for block in texts.values():
+        np.testing.assert_allclose(np.sqrt(block.multiply(block).sum(axis=1)), 1.0)
+    # Documents 0 and 1 share the fish, 0 and 2 nothing.
+    assert columns_of(texts.en, 0) & columns_of(texts.en, 1)
+    assert not columns_of(texts.en, 0) & columns_of(texts.en, 2)
+    assert "6 documents in 2 languages" in texts.description
+    assert "Prepared as stems (en, fr);" in texts.description
+
+
+def test_a_file_is_a_document_and_both_layouts_give_the_same_rows(tmp_path: Path) -> None:
+    (tmp_path / "lines").mkdir()
+    (tmp_path / "files").mkdir()
+    lines = read_parallel(write_lines(tmp_path / "lines", two("en", "fr")))
+    files = read_parallel(write_files(tmp_path / "files", two("en", "fr")))
+    # Files come in the order of their paths: part0/0, part0/2, part0/4, part1/1, ...
+    order = [0, 2, 4, 1, 3, 5]
+    for name in ("en", "fr"):
+        expected = (lines[name] @ lines[name].T).toarray()[np.ix_(order, order)]
+        np.testing.assert_allclose((files[name] @ files[name].T).toarray(), expected)
+
+
+def test_rows_can_be_compared(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    topics = rng.integers(0, 5, size=60)
+    noise = rng.integers(0, 30, size=(60, 3))
+    said = {"en": 0, "fr": 1, "de": 2}
+    texts = {
+        name: [
+            # In German only every other topic is kept.
+            " ".join(
+                [f"{name}word{chr(97 + t)}" if name != "de" or i % 2 else f"{name}other"]
+                + [f"{name}{chr(97 + k % 26)}{chr(97 + k // 26)}zz" for k in noise[i] + 7 * shift]
+            )
+            for i, t in enumerate(topics)
+        ]
+        for name, shift in said.items()
+    }
+    read = read_parallel(write_lines(tmp_path, texts), stem=False)
+    assert reldep.compare(read["en"], read["fr"], read["de"], kernel="gaussian").pvalue < 0.01
+
+
+def test_chosen_languages_come_in_the_order_asked_for(tmp_path: Path) -> None:
+    write_lines(tmp_path, DOCUMENTS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert list(read_parallel(tmp_path, ["fr", "en"])) == ["fr", "en"]
+
+
+def test_names_may_have_a_country_or_be_english_and_others_are_passed_over(tmp_path: Path) -> None:
+    texts = {"en-GB": DOCUMENTS["en"], "french": DOCUMENTS["fr"], "README": ["about"]}
+    read = read_parallel(write_lines(tmp_path, texts))
+    assert list(read) == ["en-GB", "french"]
+    assert "Prepared as stems (en-GB, french);" in read.description
+
+
+def test_some_stemmed_and_some_not_is_a_caution(tmp_path: Path) -> None:
+    write_lines(tmp_path, DOCUMENTS)
+    with pytest.warns(
+        DataWarning, match=r"prepared differently, as stems \(en, fr\) and words \(lv\), .* less"
+    ) as caught:
+        read = read_parallel(tmp_path)
+    assert caught[0].filename == __file__
+    assert "Prepared as stems (en, fr) and words (lv);" in read.description
+
+
+def test_languages_without_spaces_are_prepared_differently_in_any_case(tmp_path: Path) -> None:
+    chinese = ["红色的鱼", "蓝色的鱼", "旧的船只", "新的船只", "绿色的树", "高大的树"]
+    write_lines(tmp_path, {**two("en"), "zh-Hans": chinese})
+    with pytest.warns(DataWarning, match=r"words \(en\) and pairs of characters \(zh-Hans\)"):
+        read_parallel(tmp_path, stem=False)
+
+
+def test_none_stemmed_is_no_caution(tmp_path: Path) -> None:
+    write_lines(tmp_path, DOCUMENTS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read = read_parallel(tmp_path, stem=False)
+    assert "Prepared as words (en, fr, lv);" in read.description
+    # fish, boat and tree, and six words of one document each.
+    assert read.en.shape == (6, 9)
+
+
+def test_an_empty_line_is_a_document_left_out(tmp_path: Path) -> None:
+    texts = {"en": [*DOCUMENTS["en"][:5], ""], "fr": ["", *DOCUMENTS["fr"][1:]]}
+    with pytest.warns(
+        DroppedRowsWarning, match=r"2 of 6 documents .*\(en lacks 1, fr lacks 1\)"
+    ) as caught:
+        assert read_parallel(write_lines(tmp_path, texts)).n_observations == 4
+    assert caught[0].filename == __file__
+
+
+def test_a_missing_file_is_a_document_left_out(tmp_path: Path) -> None:
+    write_files(tmp_path, two("en", "fr"))
+    (tmp_path / "fr" / "part0" / "2.txt").unlink()
+    with pytest.warns(DroppedRowsWarning, match=r"1 of 6 documents .*\(fr lacks 1\)"):
+        assert read_parallel(tmp_path).n_observations == 5
+
+
+def test_documents_are_thinned_evenly(tmp_path: Path) -> None:
+    lines = [f"word{chr(97 + i)} same" for i in range(8)]
+    write_lines(tmp_path, {"en": lines})
+    block = read_parallel(tmp_path, n_documents=4, stem=False).en
+    assert block.shape == (4, 4)
+
+
+def test_lines_are_not_broken_at_other_characters(tmp_path: Path) -> None:
+    lines = ["red\x0cfish", "blue\u2028fish", "old\x85boat", "new boat"]
+    write_lines(tmp_path, {"en": lines, "fr": DOCUMENTS["fr"][:4]})
+    assert read_parallel(tmp_path, max_document_frequency=1.0).n_observations == 4
+
+
+def test_files_of_different_length_are_refused(tmp_path: Path) -> None:
+    write_lines(tmp_path, {"en": DOCUMENTS["en"], "fr": DOCUMENTS["fr"][:5]})
+    with pytest.raises(ValueError, match=r"different numbers of lines \(en 6, fr 5\).*empty one"):
+        read_parallel(tmp_path)
+
+
+def test_both_layouts_at_once_are_refused(tmp_path: Path) -> None:
+    write_lines(tmp_path, two("en"))
+    write_files(tmp_path, two("fr"))
+    with pytest.raises(ValueError, match=r"files \(en\) and folders \(fr\).*one file a language"):
+        read_parallel(tmp_path)
+
+
+def test_bytes_that_are_not_utf8_are_named(tmp_path: Path) -> None:
+    write_lines(tmp_path, two("en"))
+    (tmp_path / "fr.txt").write_bytes(b"caf\xe9\n" * 6)
+    with pytest.raises(ValueError, match=r"fr.txt' is not UTF-8 from byte 4 on\. Save"):
+        read_parallel(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"languages": "en"}, TypeError, "languages='en' is a text. Pass a list of names"),
+        ({"languages": ["en", "it"]}, OSError, "has no text in it. It has en, fr. Expected"),
+        ({"n_documents": 2}, ValueError, "n_documents=2 is too few"),
+        ({"max_document_frequency": 7}, ValueError, "max_document_frequency=7 is not a share"),
+    ],
+)
+def test_wrong_options_are_named(tmp_path: Path, options, error, message: str) -> None:
+    write_lines(tmp_path, two("en", "fr"))
+    with pytest.raises(error, match=message):
+        read_parallel(tmp_path, **options)
+
+
+def test_a_folder_without_texts_says_what_is_expected(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"no text of any language\. Expected is one file"):
+        read_parallel(tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"directory=.*nowhere' is not a folder\. Expected"):
+        read_parallel(tmp_path / "nowhere")
+
+
+def test_europarl_is_told_from_other_folders(tmp_path: Path) -> None:
+    write_files(tmp_path, two("en", "fr"))
+    assert not is_europarl(tmp_path)
+    folder = tmp_path / "txt" / "en"
+    folder.mkdir(parents=True)
+    text = "".join(f"<CHAPTER ID={i}>\n{line}\n" for i, line in enumerate(DOCUMENTS["en"], 1))
+    (folder / "ep-96-04-15.txt").write_text(text, encoding="utf-8")
+    assert is_europarl(tmp_path)
+    assert read_europarl(tmp_path, ["en"]).n_observations == 6
