@@ -42,7 +42,17 @@ class _PlainFlags:
 
 
 class _Command(_PlainFlags, TyperCommand):
-    pass
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the words of a line, and refuse an option that is repeated in vain.
+
+        Otherwise the last one would hold, and nothing would tell that the others were ignored.
+        """
+        _, _, given = self.make_parser(ctx).parse_args(args=list(args))
+        for option in {id(one): one for one in given}.values():
+            times = sum(one is option for one in given)
+            if times > 1 and not option.multiple and option.nargs == 1:
+                ctx.fail(f"{option.opts[0]} is given {times} times; give it once.")
+        return super().parse_args(ctx, args)
 
 
 class _Group(_PlainFlags, TyperGroup):

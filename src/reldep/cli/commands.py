@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 import typer
 
 from reldep.cli.delivery import Delivery, deliver
+from reldep.exceptions import InputError, Option
 from reldep.questions import SENTENCES
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ TYPES: dict[str, Any] = {
     "whole": int | None,
     "number": float | None,
     "column": str | None,
-    "columns": str | None,
+    "columns": list[str] | None,
     "flag": bool,
 }
 
@@ -69,8 +70,12 @@ JOIN: TypeAlias = Annotated[
     str | None, option("The column on which several files are joined.", DATA, metavar="COL")
 ]
 WHERE: TypeAlias = Annotated[
-    str | None,
-    option("Only rows for which this holds: \"age > 40 and sex = 'f'\".", DATA, metavar="COND"),
+    list[str] | None,
+    option(
+        "Only rows for which this holds: \"age > 40 and sex = 'f'\"; several hold together.",
+        DATA,
+        metavar="COND",
+    ),
 ]
 ALPHA: TypeAlias = Annotated[
     float, option("Level of the test; intervals are at 1 - alpha.", METHOD, metavar="LEVEL")
@@ -229,14 +234,19 @@ def _output(given: dict[str, Any]) -> Delivery:
 def _request(question: Question, given: dict[str, Any]) -> Any:
     from reldep.questions.asking import Request
 
-    slots = {slot.name: given[slot.name] for slot in question.slots}
+    slots = {
+        slot.name: given[slot.name]
+        if slot.many or slot.takes == "column"
+        else added_up(slot.name, given[slot.name])
+        for slot in question.slots
+    }
     return Request(
         question=question.name,
         files=tuple(given["files"]),
         slots={name: value for name, value in slots.items() if value},
         options=_changed(question.options, given),
         join=given["join"],
-        where=given["where"],
+        where=all_of(given["where"]),
         reading=reading_given(given),
         alpha=given["alpha"],
     )
@@ -244,11 +254,61 @@ def _request(question: Question, given: dict[str, Any]) -> Any:
 
 def _changed(choices: Sequence[Choice], given: dict[str, Any]) -> dict[str, Any]:
     """Keep the options that are not as they are by default."""
+    values = {choice.name: _value(choice, given[choice.name]) for choice in choices}
     return {
-        choice.name: given[choice.name]
+        choice.name: values[choice.name]
         for choice in choices
-        if given[choice.name] not in (None, [], (), choice.default)
+        if values[choice.name] not in (None, [], (), choice.default)
     }
+
+
+def _value(choice: Choice, typed: Any) -> Any:
+    """Return the value of an option; columns of a repeated one add up."""
+    if choice.name == "clusters" and typed:
+        return _crossed(typed)
+    return added_up(choice.name, typed) if choice.kind == "columns" else typed
+
+
+def _crossed(columns: list[str]) -> str | tuple[str, str]:
+    """Return the column of one clustering, or those of two that cross each other."""
+    if len(columns) > 2:
+        raise InputError(
+            [Option("clusters"), f" is given {len(columns)} times"],
+            "give one column, or two for clusters that cross each other.",
+        )
+    return columns[0] if len(columns) == 1 else (columns[0], columns[1])
+
+
+def added_up(name: str, typed: Sequence[str] | None) -> str | None:
+    """Return the columns of an option that was given once or several times.
+
+    Examples
+    --------
+    >>> added_up("first", ["lipids=C14", "C16,C18"])
+    'lipids=C14,C16,C18'
+    """
+    if not typed:
+        return None
+    named = next((word for word in typed[1:] if "=" in word), None)
+    if named is not None:
+        raise InputError(
+            [Option(name), f" is given {len(typed)} times, and {named!r} has a name"],
+            "name a block in the first one, as in NAME=COLS.",
+        )
+    return ",".join(typed)
+
+
+def all_of(conditions: Sequence[str] | None) -> str | None:
+    """Return the condition that holds where all of several hold.
+
+    Examples
+    --------
+    >>> all_of(["age > 40 or sex = 'f'", "dose = 2"])
+    "(age > 40 or sex = 'f') and (dose = 2)"
+    """
+    if not conditions or len(conditions) == 1:
+        return conditions[0] if conditions else None
+    return " and ".join(f"({condition})" for condition in conditions)
 
 
 def reading_parameters() -> list[inspect.Parameter]:
@@ -274,7 +334,7 @@ def _parameter(
 
 
 def _slot(slot: Slot) -> inspect.Parameter:
-    kind: Any = list[str] if slot.many else str
+    kind: Any = str if slot.takes == "column" else list[str]
     settings: dict[str, Any] = {"metavar": slot.metavar, "help": slot.help}
     if slot.takes != "words":
         settings["autocompletion"] = complete_columns
@@ -288,6 +348,8 @@ def _choice(choice: Choice) -> inspect.Parameter:
     settings: dict[str, Any] = {}
     text = choice.help
     kind: Any = TYPES.get(choice.kind) or Literal[choice.choices]
+    if choice.name == "clusters":
+        kind = list[str] | None
     if choice.kind == "choice" and choice.default is None:
         kind = kind | None
     if choice.kind in METAVARS:

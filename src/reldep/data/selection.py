@@ -53,6 +53,8 @@ class Selection:
         What was understood about the table and the columns used.
     table : Table or None
         The file, if it came from one.
+    n_rows : int
+        The number of rows before the condition; 0 where they are not counted.
     """
 
     blocks: dict[str, Any]
@@ -61,6 +63,7 @@ class Selection:
     clusters: Any = None
     cautions: tuple[ReldepWarning, ...] = field(default=())
     table: Table | None = None
+    n_rows: int = 0
 
 
 def select_data(
@@ -210,6 +213,7 @@ class _Request:
             None if clusters is None else frame[clusters],
             (*table.cautions(used), *self._about_subjects(table, used, rows, clusters, ids)),
             table,
+            frame.height if self.where is None else table.count_rows(),
         )
 
     def _about_subjects(
@@ -253,7 +257,7 @@ class _Request:
         if options.categories is not None:
             labels = select_columns(options.categories, schema, source=_SOURCE)
             frame = frame.with_columns(nw.col(*labels).cast(nw.String).cast(nw.Categorical))
-        kept = self._kept(frame)
+        n_rows, kept = len(frame), self._kept(frame)
         frame = frame[kept.tolist()] if len(kept) < len(frame) else frame
         named = Rows(kept) if ids is None else Rows(kept, frame[ids].to_list(), ids)
         index = None if ids is not None else index_rows(frame.to_native())
@@ -272,6 +276,7 @@ class _Request:
             named,
             None if clusters is None else frame[clusters].to_native(),
             (*cautions, *about),
+            n_rows=n_rows,
         )
 
     def _kept(self, frame: nw.DataFrame[Any]) -> Any:

@@ -26,6 +26,7 @@ from reldep.questions import SENTENCES
 from reldep.questions.calling import check_in_pieces
 from reldep.questions.declaring import READING, Question, Selector, many, merged
 from reldep.questions.kernel_words import parse_kernels
+from reldep.results.provenance import scope_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -191,7 +192,9 @@ class Request:
         selector, asked = Selector(self._whole), self.asked
         blocks = asked.blocks(self.slots, selector)
         column_options = {
-            choice.name: selector.column(choice.name, str(self.options[choice.name]))
+            choice.name: [
+                selector.column(choice.name, str(one)) for one in many(self.options[choice.name])
+            ]
             for choice in asked.options
             if choice.kind == "column" and self.options.get(choice.name) is not None
         }
@@ -208,8 +211,8 @@ class Request:
         columns = [column for block in merged(blocks).values() for column in block]
         # Without other columns the first of the many tells how many rows there are.
         columns = columns or [columns[0] for columns in wide.values()]
-        id_column = column_options.pop("ids", None)
-        used = [*columns, *column_options.values()]
+        id_column = column_options.pop("ids", [None])[0]
+        used = [*columns, *(name for names in column_options.values() for name in names)]
         used += [column for block in block_options.values() for column in block]
         frame, rows = self._whole.read_rows(used, self.where, id_column=id_column)
         data = {
@@ -221,7 +224,11 @@ class Request:
             for slot, names in wide.items()
         }
         given, named = asked.arguments(self.slots, data | read_later)
-        named |= {name: frame[column] for name, column in column_options.items()}
+        # Two columns of clusters cross each other.
+        named |= {
+            name: frame[columns[0]] if len(columns) == 1 else tuple(frame[one] for one in columns)
+            for name, columns in column_options.items()
+        }
         named |= {name: _data_of(frame, block) for name, block in block_options.items()}
         if "confidence_level" in inspect.signature(asked.function).parameters:
             named["confidence_level"] = 1.0 - self.alpha
@@ -250,9 +257,13 @@ class Request:
             for block in merged(self.asked.blocks(self.slots, selector)).values()
             for column in block
         ]
+        scope = None
+        if self.where is not None:
+            n_chosen, n_rows = (self._whole.count_rows(one) for one in (self.where, None))
+            scope = scope_in_words(self.where, n_chosen, n_rows)
         return replace(
             answer,
-            provenance=replace(answer.provenance, call=self.python()),
+            provenance=replace(answer.provenance, call=self.python(), scope=scope),
             warnings=(
                 *self.table.cautions(columns),
                 *self._about_subjects(selector, columns, answer),

@@ -20,6 +20,7 @@ from reldep.exceptions import InputError, InputTypeError, Option
 from reldep.kernels.base import Kernel
 from reldep.kernels.machine import available_memory
 from reldep.results.answer import Answer
+from reldep.results.provenance import scope_in_words
 
 if TYPE_CHECKING:
     from reldep.exceptions import ReldepWarning
@@ -74,8 +75,9 @@ def asked(question: Callable[P, A]) -> Callable[P, A]:
             raise InputTypeError(f"{question.__name__}() {error}") from None
         given = dict(bound.arguments)
         cautions: tuple[ReldepWarning, ...] = ()
+        scope = None
         if given.get("data") is not None:
-            found, cautions = from_data(in_pieces(question.__name__, given))
+            found, cautions, scope = from_data(in_pieces(question.__name__, given))
             bound.arguments.update(found)
         elif given.get("where") is not None:
             raise InputError(
@@ -87,6 +89,7 @@ def asked(question: Callable[P, A]) -> Callable[P, A]:
             answer.provenance,
             call=call_text(question.__name__, given, signature),
             seed=seed_text(given.get("rng")),
+            scope=scope,
         )
         noted_answer = replace(answer, provenance=noted, warnings=(*cautions, *answer.warnings))
         announce(noted_answer.warnings)
@@ -142,7 +145,9 @@ def check_in_pieces(question: str) -> None:
         )
 
 
-def from_data(given: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[ReldepWarning, ...]]:
+def from_data(
+    given: Mapping[str, Any],
+) -> tuple[dict[str, Any], tuple[ReldepWarning, ...], str | None]:
     """Take the columns that arguments name from `data`.
 
     Returns
@@ -151,6 +156,8 @@ def from_data(given: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[ReldepWar
         The arguments with data in place of names.
     tuple of ReldepWarning
         What was understood about the data.
+    str or None
+        The rows that a condition chose.
     """
     selectors = _selectors(given)
     clusters = given.get("clusters")
@@ -186,7 +193,8 @@ def from_data(given: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[ReldepWar
         targets = found.get("targets", {})
         if shown and "variables" not in selectors:
             found["names"] = [*shown.values(), *targets]
-    return found, chosen.cautions
+    scope = scope_in_words(given.get("where"), len(chosen.rows), chosen.n_rows)
+    return found, chosen.cautions, scope
 
 
 def _selectors(given: Mapping[str, Any]) -> dict[str, str]:

@@ -119,7 +119,11 @@ SHARED = (
         "standardize", "Put the columns of a block on the same scale first.", False, kind="flag"
     ),
     Choice("variance", "How errors are assessed.", "jackknife", VARIANCES),
-    Choice("clusters", "The column of cluster labels.", kind="column"),
+    Choice(
+        "clusters",
+        "The column of cluster labels; repeat it for two clusterings that cross each other.",
+        kind="column",
+    ),
     Choice(
         "max_lag",
         "For rows in time order: how many steps apart they may depend, or auto.",

@@ -116,6 +116,7 @@ class Answer(ABC):
         held = how.conditioning
         return {
             "Given": "" if held is None else held.shares_in_words(),
+            "Rows": how.scope or "",
             "Measure": MEASURE_NAMES[how.measure],
             "Variance": how.variance,
             "Observations": f"{self.n_observations:,}{dropped}{self._dependent_rows()}",
@@ -156,6 +157,7 @@ class Answer(ABC):
                 "variance": how.variance,
                 "n_observations": self.n_observations,
                 "n_dropped": how.n_dropped,
+                "scope": how.scope,
                 **_conditioning(how),
                 **self.values(alpha),
                 "table": [
