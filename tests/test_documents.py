@@ -199,3 +199,9 @@ def test_links_between_pages_lead_somewhere():
         for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)\s]*)?\)", text):
             assert (page.parent / target).exists(), f"{named(page)} links to {target}"
             assert not target.startswith(MADE_BY_THE_BUILD), f"{named(page)} links to {target}"
+
+
+def test_no_page_has_a_placeholder_left():
+    written = [*PAGES, *(ROOT / "src").rglob("*.py"), *(ROOT / "examples").glob("*.py")]
+    left = [named(p) for p in written if re.search(r"@@\w+@@|\bTBD\b", p.read_text("utf-8"))]
+    assert left == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import os
 import pkgutil
 import re
 import subprocess
@@ -100,3 +101,14 @@ def modules():
 def test_examples_in_docstrings_run(name):
     outcome = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
     assert outcome.failed == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the workflow runs this step on Linux")
+@pytest.mark.parametrize(("tag", "status"), [(f"v{reldep.__version__}", 0), ("v0.0.1", 1)])
+def test_only_the_tag_of_the_version_can_be_released(tag, status):
+    workflow = (ROOT / ".github/workflows/release.yml").read_text()
+    (step,) = re.findall(r"name: The tag is the version\n.*\n\s+run: (.*)", workflow)
+    done = subprocess.run(
+        ["sh", "-c", step], cwd=ROOT, env={**os.environ, "GITHUB_REF_NAME": tag}, check=False
+    )
+    assert done.returncode == status
