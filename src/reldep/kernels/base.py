@@ -8,7 +8,7 @@ kernel matrix: ``fitted(rows, cols)``. The engines see fitted kernels only.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.composite import Product, Sum
+    from reldep.kernels.program import Factor
     from reldep.kernels.scales.bandwidth import BandwidthProbe
+
+    Rows = slice | IntArray
 
 ALL_ROWS = slice(None)
 
@@ -172,10 +175,17 @@ class FittedKernel(ABC):
         """Count the observations."""
 
     @abstractmethod
-    def __call__(self, rows: slice, cols: slice) -> FloatArray:
-        """Fill the block of kernel values between two runs of observations.
+    def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
+        """Return the block of kernel values between two selections of observations.
 
-        The array returned is new: the caller may write into it.
+        Parameters
+        ----------
+        rows, cols : slice or array of int
+
+        Returns
+        -------
+        ndarray, shape (selected by rows, selected by cols)
+            A new array: the caller may write into it.
         """
 
     @property
@@ -225,6 +235,18 @@ class FittedKernel(ABC):
         """About what a value costs in a block on one core; None where a trial must tell."""
         return None
 
+    def program(self) -> list[Factor] | None:
+        """Return the kernel as functions of squared distances, or None.
+
+        The values may differ from those of the kernel by an effect of every row, ``f(x) + f(x')``,
+        which no dependence sees.
+        """
+        return None
+
+    def bandwidths(self) -> tuple[Bandwidth, ...]:
+        """Return the bandwidths that the data chose and that move with every observation."""
+        return ()
+
     def bandwidth_probes(self) -> tuple[BandwidthProbe, ...]:
         """Give a probe for each bandwidth that the data chose; none for a fixed kernel."""
         return ()
@@ -233,9 +255,9 @@ class FittedKernel(ABC):
         """Give the same kernel with `factor` times its bandwidth; itself if it has none."""
         return self
 
-    def take(self, rows: IntArray) -> FittedKernel | None:  # noqa: ARG002
-        """Keep some observations and the fit of all; None for a kernel that cannot."""
-        return None
+    def take(self, rows: IntArray) -> FittedKernel:
+        """Return the kernel of some observations, in the order given, with the fit of all."""
+        return FittedSelection(self, np.arange(len(self))[rows])
 
     def conditioned(self) -> FittedKernel:
         """Give a kernel that differs by ``f(x) + f(x')`` only and keeps more digits, or itself."""
@@ -264,6 +286,99 @@ class FittedKernel(ABC):
     def describe(self) -> dict[str, Any]:
         """Give the fitted parameters for tables and machine-readable output."""
         return {"kernel": self.label}
+
+
+@dataclass(frozen=True, eq=False)
+class FittedSelection(FittedKernel):
+    """Some observations of a fitted kernel, which keeps the fit of all.
+
+    Attributes
+    ----------
+    kernel : FittedKernel
+    chosen : ndarray of int
+        The observations, by their place in `kernel`.
+    """
+
+    kernel: FittedKernel
+    chosen: IntArray
+
+    def __len__(self) -> int:
+        return len(self.chosen)
+
+    def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
+        return self.kernel(self.chosen[rows], self.chosen[cols])
+
+    @property
+    def label(self) -> str:
+        return self.kernel.label
+
+    @property
+    def in_unit_interval(self) -> bool:
+        return self.kernel.in_unit_interval
+
+    @property
+    def cautions(self) -> tuple[ReldepWarning, ...]:
+        return self.kernel.cautions
+
+    def take(self, rows: IntArray) -> FittedKernel:
+        return FittedSelection(self.kernel, self.chosen[rows])
+
+    def features(self, rows: Rows = ALL_ROWS) -> FloatArray | csr_array | None:
+        return self.kernel.features(self.chosen[rows])
+
+    def program(self) -> list[Factor] | None:
+        factors = self.kernel.program()
+        if factors is None:
+            return None
+        # Factors that shared their points share the selected ones.
+        points = {id(factor.points): factor.points[self.chosen] for factor in factors}
+        return [replace(factor, points=points[id(factor.points)]) for factor in factors]
+
+    def bandwidths(self) -> tuple[Bandwidth, ...]:
+        return tuple(
+            replace(width, slope=width.slope.take(self.chosen), score=width.score.take(self.chosen))
+            for width in self.kernel.bandwidths()
+        )
+
+    def scaled(self, factor: float) -> FittedKernel:
+        return FittedSelection(self.kernel.scaled(factor), self.chosen)
+
+    def describe(self) -> dict[str, Any]:
+        return self.kernel.describe()
+
+
+@dataclass(frozen=True, eq=False)
+class Bandwidth:
+    """A bandwidth σ that the data chose, and what follows from that.
+
+    Attributes
+    ----------
+    value : float
+        σ.
+    rule : str
+        How it was chosen, in words.
+    slope : FittedKernel
+        ∂K/∂log σ.
+    score : FittedKernel
+        To first order, log σ is the mean of this kernel over all pairs of observations: distances
+        in units of their mean for the mean rule, and for the median the side of the median on
+        which a distance lies, divided by the density there.
+    """
+
+    value: float
+    rule: str
+    slope: FittedKernel
+    score: FittedKernel
+
+    def leverage(self, means: FloatArray) -> FloatArray:
+        """Return the influence of every observation on log σ; the 2 counts both of a pair.
+
+        Parameters
+        ----------
+        means : ndarray, shape (m,)
+            The mean of each row of `score`, without its diagonal.
+        """
+        return np.asarray(2.0 * (means - means.mean()))
 
 
 def stacked(first: Variable, second: Variable) -> Variable:

@@ -9,13 +9,16 @@ import numpy as np
 
 from reldep.data.variables import Labels, Mixed, Numeric, Variable, joint_labels
 from reldep.exceptions import InputError, InputTypeError
-from reldep.kernels.base import ALL_ROWS, EQUAL, FittedKernel, Formula, Kernel, stacked
+from reldep.kernels.base import ALL_ROWS, FittedKernel, Formula, Kernel, stacked
+from reldep.kernels.base import EQUAL as EQUAL_CODES
+from reldep.kernels.program import EQUAL, FIRST, Factor
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from reldep.data.variables import FloatArray, IntArray
     from reldep.exceptions import ReldepWarning
+    from reldep.kernels.base import Rows
 
 
 def indicators(labels: Labels, rows: slice | IntArray = ALL_ROWS) -> csr_array:
@@ -24,7 +27,12 @@ def indicators(labels: Labels, rows: slice | IntArray = ALL_ROWS) -> csr_array:
 
     codes = labels.codes[rows]
     entries = (np.ones(len(codes)), codes, np.arange(len(codes) + 1))
-    return csr_array(entries, shape=(len(codes), int(labels.codes.max()) + 1))
+    return csr_array(entries, shape=(len(codes), len(labels.categories)))
+
+
+def as_points(labels: Labels) -> FloatArray:
+    """Return the codes of labels as points on a line; equal labels have distance 0."""
+    return labels.codes.astype(np.float64)[:, None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +54,11 @@ class FittedDelta(FittedKernel):
         """The number of each observation's category."""
         return self.labels.codes
 
-    def __call__(self, rows: slice, cols: slice) -> FloatArray:
-        return np.equal(self.codes[rows, None], self.codes[None, cols]).astype(np.float64)
+    def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
+        return np.equal(self.codes[rows][:, None], self.codes[cols]).astype(np.float64)
+
+    def program(self) -> list[Factor]:
+        return [Factor(FIRST, EQUAL, as_points(self.labels), 0.0)]
 
     @property
     def label(self) -> str:
@@ -59,7 +70,7 @@ class FittedDelta(FittedKernel):
 
     @property
     def formula(self) -> Formula:
-        return Formula(EQUAL, 0.0, 1.0, self.labels, self.codes[None, :])
+        return Formula(EQUAL_CODES, 0.0, 1.0, self.labels, self.codes[None, :])
 
     @property
     def nanoseconds(self) -> float:
@@ -136,12 +147,17 @@ class FittedAgreement(FittedKernel):
     def __len__(self) -> int:
         return len(self.parts[0])
 
-    def __call__(self, rows: slice, cols: slice) -> FloatArray:
-        shape = (len(range(len(self))[rows]), len(range(len(self))[cols]))
-        block = np.full(shape, self.floor)
+    def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
+        codes = self.parts[0].codes
+        block = np.full((len(codes[rows]), len(codes[cols])), self.floor)
         for labels, weight in zip(self.parts, self.weights, strict=True):
-            block += weight * np.equal(labels.codes[rows, None], labels.codes[None, cols])
+            block += weight * np.equal(labels.codes[rows][:, None], labels.codes[cols])
         return block
+
+    def program(self) -> list[Factor] | None:
+        if len(self.parts) > 1:
+            return None
+        return [Factor(FIRST, EQUAL, as_points(self.parts[0]), self.floor)]
 
     @property
     def label(self) -> str:
@@ -156,7 +172,7 @@ class FittedAgreement(FittedKernel):
     def formula(self) -> Formula | None:
         if len(self.parts) > 1:
             return None
-        return Formula(EQUAL, self.floor, 1.0, self.parts[0], self.parts[0].codes[None, :])
+        return Formula(EQUAL_CODES, self.floor, 1.0, self.parts[0], self.parts[0].codes[None, :])
 
     @property
     def nanoseconds(self) -> float:

@@ -13,11 +13,11 @@ import numpy as np
 from reldep.data.checks import check_positive, composed
 from reldep.data.variables import Labels, Numeric, Variable
 from reldep.exceptions import InputError, InputTypeError
-from reldep.kernels.base import FittedKernel
+from reldep.kernels.base import Bandwidth, FittedKernel
 from reldep.kernels.mapped import MappedKernel
 from reldep.kernels.points import Points
 from reldep.kernels.profiles import BandwidthProfile, PowerProfile
-from reldep.kernels.radial import FittedRadial
+from reldep.kernels.radial import FittedMultiple, FittedRadial
 from reldep.kernels.scales.bandwidth import BandwidthProbe
 from reldep.kernels.scales.median import MeanDistance
 from reldep.kernels.sizes import standardised
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reldep.data.variables import FloatArray
+    from reldep.kernels.base import Rows
     from reldep.kernels.choosing import KernelSpec
 
 # Up to so many columns, the deviations are followed one by one.
@@ -114,6 +115,20 @@ class FittedStandardized(FittedRadial):
         shares = self._shares_of_scale()
         return (*own, *(self._probe(c, share) for c, share in enumerate(shares)))
 
+    def bandwidths(self) -> tuple[Bandwidth, ...]:
+        """Return the bandwidth and, for up to `MOST_FOLLOWED` columns, their deviations."""
+        own = super().bandwidths()
+        if not 2 <= self.points.n_columns <= MOST_FOLLOWED:
+            return own
+        return (*own, *map(self._deviation, range(self.points.n_columns), self._shares_of_scale()))
+
+    def _deviation(self, column: int, share: float) -> Bandwidth:
+        squares = FittedRadial(self._column(column), PowerProfile(2.0), f"squares of {column}")
+        slope = FittedColumnSlope(self, squares, share)
+        # The mean over the others of (z_i - z_j)² is z_i² + 1, and the influence on log s is half
+        # of z_i² - 1.
+        return Bandwidth(1.0, "standard deviation", slope, FittedMultiple(squares, -0.25))
+
     def _probe(self, column: int, share: float) -> BandwidthProbe:
         # The mean over others of the squared difference tells how far out an observation is.
         squares = FittedRadial(self._column(column), PowerProfile(2.0), f"squares of {column}")
@@ -155,7 +170,7 @@ class FittedColumnSlope(FittedKernel):
     def __len__(self) -> int:
         return len(self.kernel)
 
-    def __call__(self, rows: slice, cols: slice) -> FloatArray:
+    def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
         points, profile = self.kernel.points, self.kernel.profile
         slope = FittedRadial(points, profile.slope(), "slope")(rows, cols)  # type: ignore[attr-defined]
         negative = FittedRadial(points, PowerProfile(2.0), "squares")(rows, cols)

@@ -15,6 +15,7 @@ from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variabl
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import FittedKernel, Kernel
 from reldep.kernels.profiles import Profile, ScaledProfile
+from reldep.kernels.program import PLUS, TIMES, joined
 from reldep.kernels.radial import Distance, FittedRadial, Gaussian
 from reldep.kernels.scales.bandwidth import BandwidthKernel
 from reldep.kernels.scales.median import ScaleRule
@@ -22,7 +23,9 @@ from reldep.kernels.scales.median import ScaleRule
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray
     from reldep.exceptions import ReldepWarning
+    from reldep.kernels.base import Bandwidth, Rows
     from reldep.kernels.choosing import KernelSpec
+    from reldep.kernels.program import Factor
     from reldep.kernels.scales.bandwidth import BandwidthProbe
 
 
@@ -31,6 +34,7 @@ class _FittedComposite(FittedKernel):
     factors: tuple[FittedKernel, ...]
 
     symbol: ClassVar[str]
+    how: ClassVar[int]
 
     @staticmethod
     @abstractmethod
@@ -48,10 +52,21 @@ class _FittedComposite(FittedKernel):
             for probe in factor.bandwidth_probes()
         )
 
+    def bandwidths(self) -> tuple[Bandwidth, ...]:
+        return tuple(
+            replace(width, slope=self.slope_through(position, width.slope))
+            for position, factor in enumerate(self.factors)
+            for width in factor.bandwidths()
+        )
+
+    def program(self) -> list[Factor] | None:
+        programs = (factor.program() for factor in self.factors)
+        return reduce(lambda first, second: joined(first, second, self.how), programs)
+
     def __len__(self) -> int:
         return len(self.factors[0])
 
-    def __call__(self, rows: slice, cols: slice) -> FloatArray:
+    def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
         return reduce(self.combine, (factor(rows, cols) for factor in self.factors))
 
     def scaled(self, factor: float) -> FittedKernel:
@@ -65,10 +80,8 @@ class _FittedComposite(FittedKernel):
         known = [part for part in parts if part is not None]
         return sum(known) if len(known) == len(parts) else None
 
-    def take(self, rows: IntArray) -> FittedKernel | None:
-        parts = [factor.take(rows) for factor in self.factors]
-        kept = tuple(part for part in parts if part is not None)
-        return type(self)(kept) if len(kept) == len(parts) else None
+    def take(self, rows: IntArray) -> FittedKernel:
+        return type(self)(tuple(factor.take(rows) for factor in self.factors))
 
     @property
     def label(self) -> str:
@@ -84,6 +97,7 @@ class FittedSum(_FittedComposite):
     """The sum of fitted kernels."""
 
     symbol: ClassVar[str] = "+"
+    how: ClassVar[int] = PLUS
 
     @staticmethod
     def combine(first: FloatArray, second: FloatArray) -> FloatArray:
@@ -102,6 +116,7 @@ class FittedProduct(_FittedComposite):
     """The product of fitted kernels."""
 
     symbol: ClassVar[str] = "*"
+    how: ClassVar[int] = TIMES
 
     @staticmethod
     def combine(first: FloatArray, second: FloatArray) -> FloatArray:
@@ -421,6 +436,14 @@ class FittedGaussians(FittedSum):
     def describe(self) -> dict[str, Any]:
         own = {"kernel": self.label, "bandwidth": self.width, "factors": self.ratios}
         return {**own, "rule": self.base.rule}
+
+    def bandwidths(self) -> tuple[Bandwidth, ...]:
+        """Return one for each scale; they move together, so that their slopes add up."""
+        return tuple(
+            replace(width, value=part.profile.bandwidth, slope=part.slope())  # type: ignore[attr-defined]
+            for width in self.base.bandwidths()
+            for part in self.factors
+        )
 
     def bandwidth_probes(self) -> tuple[BandwidthProbe, ...]:
         slope = MultiscaleSlope(self.width, self.ratios)

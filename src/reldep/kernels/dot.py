@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from reldep.data.variables import FloatArray, IntArray
+    from reldep.kernels.base import Rows
 
 HIGHEST_DEGREE = 100
 
@@ -66,7 +67,7 @@ class FittedDot(FittedKernel):
     def __len__(self) -> int:
         return int(self.rows.shape[0])
 
-    def __call__(self, rows: slice, cols: slice) -> FloatArray:
+    def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
         block = dot_products(self.rows, rows, cols)
         if self.degree == 1:
             return block
@@ -299,7 +300,7 @@ class Polynomial(Kernel):
         return np.asarray((products + self.offset) ** self.degree)
 
 
-def dot_products(matrix: FloatArray | csr_array, rows: slice, cols: slice) -> FloatArray:
+def dot_products(matrix: FloatArray | csr_array, rows: Rows, cols: Rows) -> FloatArray:
     """Give x_i'x_j for a block as a new, dense array."""
     if isinstance(matrix, np.ndarray):
         product: FloatArray = matrix[rows] @ matrix[cols].T

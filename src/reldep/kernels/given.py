@@ -16,6 +16,7 @@ from reldep.kernels.machine import import_extra
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray
+    from reldep.kernels.base import Rows
 
 BlockFunction = Callable[[Any, Any], Any]
 
@@ -40,8 +41,8 @@ class FittedPrecomputed(FittedKernel):
     def __len__(self) -> int:
         return len(self.values)
 
-    def __call__(self, rows: slice, cols: slice) -> FloatArray:
-        return self.values[rows, cols].copy()
+    def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
+        return np.array(self.values[rows][:, cols])
 
     @property
     def label(self) -> str:
@@ -160,10 +161,10 @@ class FittedFunction(FittedKernel):
     def __len__(self) -> int:
         return int(self.rows_of.shape[0]) if hasattr(self.rows_of, "shape") else len(self.rows_of)
 
-    def __call__(self, rows: slice, cols: slice) -> FloatArray:
-        first, second = self.rows_of[rows], self.rows_of[cols]
-        block = np.array(self.function(first, second), dtype=np.float64)
-        expected = (len(range(len(self))[rows]), len(range(len(self))[cols]))
+    def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
+        block = np.array(self.function(self._some(rows), self._some(cols)), dtype=np.float64)
+        places = np.arange(len(self))
+        expected = (len(places[rows]), len(places[cols]))
         if block.shape != expected:
             raise InputError(
                 f"the kernel function for {self.name} returned shape {block.shape} for "
@@ -176,6 +177,12 @@ class FittedFunction(FittedKernel):
                 "must be finite for every pair of observations."
             )
         return block
+
+    def _some(self, rows: Rows) -> Any:
+        """Return the observations of some rows in the form of all."""
+        if isinstance(self.rows_of, list) and not isinstance(rows, slice):
+            return [self.rows_of[row] for row in rows]
+        return self.rows_of[rows]
 
     @property
     def label(self) -> str:

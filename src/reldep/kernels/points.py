@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from reldep.data.variables import FloatArray, IntArray
+    from reldep.kernels.base import Rows
 
 # Up to this many columns the direct differences of cdist beat a matrix product.
 FEW_COLUMNS = 24
@@ -177,14 +178,14 @@ class Points:
         with np.errstate(over="ignore"):  # what overflows is brought back
             return Points._of_rows(in_units(self.rows, exponent_of(typical)))
 
-    def squared_distances(self, rows: slice, cols: slice) -> FloatArray:
+    def squared_distances(self, rows: Rows, cols: Rows) -> FloatArray:
         """Give |x_i - x_j|² for a block, without negative values and with an exact diagonal."""
         if self.few_columns is not None:
             return _squared_differences(np.asarray(self.rows[rows]), np.asarray(self.rows[cols]))
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is repaired
             block = dot_products(self.rows, rows, cols)
             block *= -2.0
-            sizes = self.squared_norms[rows, None] + self.squared_norms[None, cols]
+            sizes = self.squared_norms[rows][:, None] + self.squared_norms[cols]
             block += sizes
         self._repair_cancelled(block, CANCELLATION * sizes, rows, cols)
         return block
@@ -200,17 +201,18 @@ class Points:
         return np.concatenate([row[i + 1 :] for i, row in enumerate(block)])
 
     def _repair_cancelled(
-        self, block: FloatArray, threshold: FloatArray, rows: slice, cols: slice
+        self, block: FloatArray, threshold: FloatArray, rows: Rows, cols: Rows
     ) -> None:
         """Recompute, from differences, the entries that the product formula spoilt."""
         # Not "block <= threshold": what overflowed is no number, and compares with none.
         i, j = np.nonzero(~(block > threshold))
         # Ties can be many and rows long, so that not all differences are made at once.
         step = max(1, MOST_DIFFERENCES // self.n_columns)
-        first, second = rows.start or 0, cols.start or 0
+        places = np.arange(len(self))
+        first, second = places[rows], places[cols]
         for start in range(0, len(i), step):
             at = i[start : start + step], j[start : start + step]
-            difference: Any = self.rows[at[0] + first] - self.rows[at[1] + second]
+            difference: Any = self.rows[first[at[0]]] - self.rows[second[at[1]]]
             if self.is_sparse:
                 block[at] = np.asarray(difference.multiply(difference).sum(axis=1)).ravel()
             else:

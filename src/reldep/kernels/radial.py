@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from math import log
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 import numpy as np
 
 from reldep.data.variables import Labels, Numeric, Sparse, Variable
 from reldep.exceptions import BandwidthWarning, InputError, Option
-from reldep.kernels.base import FittedKernel, Formula, Kernel
+from reldep.kernels.base import Bandwidth, FittedKernel, Formula, Kernel
 from reldep.kernels.points import Points
 from reldep.kernels.profiles import (
     BandwidthProfile,
@@ -18,6 +19,15 @@ from reldep.kernels.profiles import (
     LaplaceProfile,
     PowerProfile,
     Profile,
+)
+from reldep.kernels.program import (
+    FIRST,
+    GAUSSIAN,
+    LAPLACE,
+    ROOT,
+    TIMES,
+    Factor,
+    joined_values,
 )
 from reldep.kernels.scales.bandwidth import (
     BandwidthKernel,
@@ -31,6 +41,8 @@ from reldep.kernels.sizes import FittedBased, has_far
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray
     from reldep.exceptions import ReldepWarning
+    from reldep.kernels.base import Rows
+    from reldep.kernels.program import Term
     from reldep.kernels.scales.median import Scale
 
 # Beyond these the squares of distances in bandwidths are no numbers any more.
@@ -45,6 +57,59 @@ VALUES_AT_A_TIME = 32_768
 
 # Nanoseconds for turning a squared distance into a kernel value in a block.
 PROFILE_VALUE = 6.0
+
+
+# A squared distance beyond all numbers is taken as this: its root times a value that has decayed
+# to 0 is then 0.
+FARTHEST_SQUARED = 1e300
+
+
+@dataclass(frozen=True, eq=False)
+class FittedTerms(FittedKernel):
+    """Functions of the distances between points, joined from left to right."""
+
+    points: Points
+    terms: tuple[Term, ...]
+    label_text: str
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
+        squared = self.points.squared_distances(rows, cols)
+        return joined_values(self.terms, np.minimum(squared, FARTHEST_SQUARED, out=squared))
+
+    @property
+    def label(self) -> str:
+        return self.label_text
+
+    def program(self) -> list[Factor] | None:
+        return program_of(self.points, self.terms)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedMultiple(FittedKernel):
+    """A constant times a kernel."""
+
+    kernel: FittedKernel
+    constant: float
+
+    def __len__(self) -> int:
+        return len(self.kernel)
+
+    def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
+        return self.constant * self.kernel(rows, cols)
+
+    @property
+    def label(self) -> str:
+        return f"{self.constant:g} × {self.kernel.label}"
+
+
+def program_of(points: Points, terms: tuple[Term, ...]) -> list[Factor] | None:
+    """Return the factors of dense points; sparse points have none."""
+    if not terms or not isinstance(points.rows, np.ndarray):
+        return None
+    return [Factor(how, function, points.rows, scale) for how, function, scale in terms]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +139,7 @@ class FittedRadial(FittedKernel):
     def __len__(self) -> int:
         return len(self.points)
 
-    def __call__(self, rows: slice, cols: slice) -> FloatArray:
+    def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
         return self.of_distances(self.points.squared_distances(rows, cols))
 
     def of_distances(self, squared: FloatArray) -> FloatArray:
@@ -172,6 +237,55 @@ class FittedRadial(FittedKernel):
         parameters = {f.name: getattr(self.profile, f.name) for f in fields(self.profile)}
         return {"kernel": self.label, **parameters, "rule": self.rule}
 
+    def _terms(self) -> tuple[Term, ...]:
+        """Return the profile as terms of a program; empty for a profile that is none."""
+        unit = self.points.unit
+        if isinstance(self.profile, GaussianProfile):
+            width = self.profile.bandwidth / unit
+            return ((FIRST, GAUSSIAN, -0.5 / (log(2) * width**2)),)
+        if isinstance(self.profile, LaplaceProfile):
+            return ((FIRST, LAPLACE, -unit / (log(2) * self.profile.bandwidth)),)
+        if isinstance(self.profile, PowerProfile) and self.profile.exponent in (1, 2):
+            root = (FIRST, ROOT, -unit)
+            return (root,) if self.profile.exponent == 1 else (root, (TIMES, ROOT, unit))
+        return ()
+
+    def program(self) -> list[Factor] | None:
+        is_distance = isinstance(self.profile, PowerProfile)
+        if is_distance and isinstance(self.points.rows, np.ndarray) and has_far(self.points.rows):
+            # What tells the distances from a far point apart would be lost in their last digits.
+            return None
+        return program_of(self.points, self._terms())
+
+    def bandwidths(self) -> tuple[Bandwidth, ...]:
+        score = self.score()
+        if score is None:
+            return ()
+        width = self.profile.bandwidth  # type: ignore[attr-defined]
+        return (Bandwidth(width, self.rule, self.slope(), score),)
+
+    def slope(self) -> FittedKernel:
+        """Return the derivative of the kernel in the logarithm of its bandwidth."""
+        profile, text = self.profile, f"slope of {self.label}"
+        root = self.points.unit / profile.bandwidth  # type: ignore[attr-defined]
+        [(_, function, scale)] = self._terms()
+        roots = ((FIRST, ROOT, root),) if function == LAPLACE else _two_roots(root)
+        return FittedTerms(self.points, (*roots, (TIMES, function, scale)), text)
+
+    def score(self) -> FittedKernel | None:
+        """Return the kernel whose mean is the logarithm of the scale; None if that is fixed."""
+        if self.scale is None or not isinstance(self.profile, BandwidthProfile):
+            return None
+        text = f"score of the scale of {self.label}"
+        if isinstance(self.scale, MeanDistance):
+            root = self.points.unit / self.scale.value
+            return FittedTerms(self.points, ((FIRST, ROOT, root),), text)
+        density = density_of(self.scale, self.points)
+        if not np.isfinite(density):
+            return None
+        side = FittedRadial(self.points, self.scale.side(), text)
+        return FittedMultiple(side, -1.0 / (density * self.scale.value))
+
     def bandwidth_probes(self) -> tuple[BandwidthProbe, ...]:
         if self.scale is None or not isinstance(self.profile, BandwidthProfile):
             return ()
@@ -188,6 +302,10 @@ class FittedRadial(FittedKernel):
                 pair_variance=pair_variance(self.scale),
             ),
         )
+
+
+def _two_roots(scale: float) -> tuple[Term, ...]:
+    return (FIRST, ROOT, scale), (TIMES, ROOT, scale)
 
 
 def check_width(width: float, points: Points) -> None:

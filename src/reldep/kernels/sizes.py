@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from reldep.data.variables import FloatArray, IntArray
+    from reldep.kernels.base import Rows
 
 # Kernel values from 2^-50 to 2^50 can be multiplied by each other and raised to the fourth power.
 ORDINARY = 50
@@ -143,7 +144,7 @@ class FittedBased(FittedKernel):
         directions = scaled / np.where(lengths > 0, lengths, 1.0)[:, None]
         return lengths * largest, directions
 
-    def __call__(self, rows: slice, cols: slice) -> FloatArray:
+    def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
         """Fill a block: from angles where one point is much farther than the other.
 
         With ``r = |y| / |x| < 1`` and the cosine c between them,
@@ -152,7 +153,7 @@ class FittedBased(FittedKernel):
         """
         p = self.exponent
         lengths, directions = self._polar
-        own, others = lengths[rows, None], lengths[None, cols]
+        own, others = lengths[rows][:, None], lengths[None, cols]
         longer, shorter = np.maximum(own, others), np.minimum(own, others)
         ratio = np.divide(shorter, longer, out=np.zeros(longer.shape), where=longer > 0)
         turned = ratio**2 - 2.0 * ratio * (directions[rows] @ directions[cols].T)
@@ -166,11 +167,11 @@ class FittedBased(FittedKernel):
         block *= self.factor
         return block
 
-    def _distances(self, rows: slice, cols: slice) -> FloatArray:
+    def _distances(self, rows: Rows, cols: Rows) -> FloatArray:
         """Give distances from differences, whose squares no number need hold."""
         total = np.zeros((len(self.rows[rows]), len(self.rows[cols])))
         for column in self.rows.T:
-            np.hypot(total, column[rows, None] - column[None, cols], out=total)
+            np.hypot(total, column[rows][:, None] - column[cols], out=total)
         return total
 
 

@@ -18,22 +18,22 @@ def fill_log_alignments(
     points: FloatArray,
     turned: FloatArray,
     starts: IntArray,
-    top: int,
-    left: int,
+    first: IntArray,
+    second: IntArray,
     symmetric: bool,
     c: float,
     out: FloatArray,
 ) -> None:
-    """Fill a block whose first row and column are series `top` and `left`."""
+    """Fill the block between two selections of series."""
     longest = 0
     for i in range(len(starts) - 1):
         longest = max(longest, starts[i + 1] - starts[i])
     sums = np.zeros((3, longest + 2))
     weights = np.empty(longest + 2)
     for i in range(out.shape[0]):
-        x, x_end = starts[top + i], starts[top + i + 1]
+        x, x_end = starts[first[i]], starts[first[i] + 1]
         for j in range(i if symmetric else 0, out.shape[1]):
-            y, y_end = starts[left + j], starts[left + j + 1]
+            y, y_end = starts[second[j]], starts[second[j] + 1]
             out[i, j] = log_alignment(points, x, x_end, turned, y, y_end, c, sums, weights)
             if symmetric:
                 out[j, i] = out[i, j]

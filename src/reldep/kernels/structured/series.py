@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reldep.data.variables import FloatArray, IntArray
+    from reldep.kernels.base import Rows
 
 
 # From this many cells on, compiled code is worth the wait until it is loaded.
@@ -71,17 +72,18 @@ class SeriesStore:
         return float(self.lengths.sum()) ** 2 >= COMPILED_CELLS and numba_is_there()
 
 
-def log_alignments(store: SeriesStore, rows: slice, cols: slice, bandwidth: float) -> FloatArray:
-    """Give the logarithm of the sum over all alignments, for a block of pairs."""
+def log_alignments(store: SeriesStore, rows: Rows, cols: Rows, bandwidth: float) -> FloatArray:
+    """Return the logarithm of the sum over all alignments, for a block of pairs."""
+    places = np.arange(len(store))
+    first, second = places[rows], places[cols]
     if not store.is_worth_compiling:
-        return _by_numpy(store, rows, cols, bandwidth)
+        return _by_numpy(store, first, second, bandwidth)
     from reldep.kernels.structured.alignment_loops import fill_log_alignments
 
-    first, second = range(len(store))[rows], range(len(store))[cols]
     out = np.empty((len(first), len(second)))
     c = -0.5 / (bandwidth**2 * np.log(2.0))
-    limits = (first.start, second.start)
-    fill_log_alignments(store.points, store.turned, store.starts, *limits, rows == cols, c, out)
+    same = np.array_equal(first, second)
+    fill_log_alignments(store.points, store.turned, store.starts, first, second, same, c, out)
     return out
 
 
@@ -91,22 +93,23 @@ def log_self_alignments(store: SeriesStore, bandwidth: float) -> FloatArray:
     return np.array([log_alignments(store, at, at, bandwidth)[0, 0] for at in places])
 
 
-def _by_numpy(store: SeriesStore, rows: slice, cols: slice, bandwidth: float) -> FloatArray:
-    """Align each of the rows with all of the columns at once."""
-    second = range(len(store))[cols]
+def _by_numpy(
+    store: SeriesStore, first: IntArray, second: IntArray, bandwidth: float
+) -> FloatArray:
+    """Align each series of the first selection with all of the second at once."""
     turned, lengths = _padded(store, second)
     out = [
         _against_all(
             store.points[:, store.starts[i] : store.starts[i + 1]], turned, lengths, bandwidth
         )
-        for i in range(len(store))[rows]
+        for i in first
     ]
     return np.array(out).reshape(-1, len(second))
 
 
-def _padded(store: SeriesStore, places: range) -> tuple[FloatArray, IntArray]:
+def _padded(store: SeriesStore, places: IntArray) -> tuple[FloatArray, IntArray]:
     """Give the turned series as one array that ends together, filled up with zeros in front."""
-    lengths = store.lengths[places.start : places.stop]
+    lengths = store.lengths[places]
     longest = int(lengths.max())
     padded = np.zeros((len(places), longest, len(store.points)))
     for row, place in zip(padded, places, strict=True):
@@ -157,10 +160,9 @@ class FittedTimeSeries(FittedScaled):
     def __len__(self) -> int:
         return len(self.store)
 
-    def __call__(self, rows: slice, cols: slice) -> FloatArray:
+    def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
         block = log_alignments(self.store, rows, cols, self.chosen.width)
-        own = self._own
-        block -= 0.5 * (own[rows, None] + own[None, cols])
+        block -= 0.5 * (self._own[rows][:, None] + self._own[cols])
         return np.exp(block, out=block)
 
     @property

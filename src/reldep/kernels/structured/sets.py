@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from reldep.data.variables import FloatArray
+    from reldep.kernels.base import Rows
     from reldep.kernels.choosing import KernelSpec
 
 
@@ -38,15 +39,15 @@ class FittedOverlap(FittedKernel):
     sizes: FloatArray
 
     @abstractmethod
-    def shared(self, rows: slice, cols: slice) -> FloatArray:
+    def shared(self, rows: Rows, cols: Rows) -> FloatArray:
         """Measure what two observations share, for a block of pairs."""
 
     def __len__(self) -> int:
         return len(self.sizes)
 
-    def __call__(self, rows: slice, cols: slice) -> FloatArray:
+    def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
         shared = self.shared(rows, cols)
-        either = self.sizes[rows, None] + self.sizes[None, cols] - shared
+        either = self.sizes[rows][:, None] + self.sizes[cols] - shared
         # Two empty observations are the same: there the share is 1.
         return np.divide(shared, either, out=np.ones_like(shared), where=either > 0)
 
@@ -62,14 +63,14 @@ class FittedOverlap(FittedKernel):
 class FittedJaccard(FittedOverlap):
     """Sets as 0/1 rows: the product of two rows counts the elements shared."""
 
-    def shared(self, rows: slice, cols: slice) -> FloatArray:
+    def shared(self, rows: Rows, cols: Rows) -> FloatArray:
         return dot_products(self.rows, rows, cols)
 
 
 class FittedMinMax(FittedOverlap):
     """Counts: from ``|x - y|₁ = Σx + Σy - 2 Σ min(x, y)``."""
 
-    def shared(self, rows: slice, cols: slice) -> FloatArray:
+    def shared(self, rows: Rows, cols: Rows) -> FloatArray:
         if isinstance(self.rows, np.ndarray):
             from scipy.spatial.distance import cdist
 
@@ -79,7 +80,7 @@ class FittedMinMax(FittedOverlap):
                 "sklearn.metrics.pairwise", extra="features", purpose="MinMax on sparse rows"
             )
             apart = pairwise.manhattan_distances(self.rows[rows], self.rows[cols])
-        block = 0.5 * (self.sizes[rows, None] + self.sizes[None, cols] - apart)
+        block = 0.5 * (self.sizes[rows][:, None] + self.sizes[cols] - apart)
         return np.maximum(block, 0.0, out=block)
 
 

@@ -13,13 +13,14 @@ from reldep.exceptions import DataWarning, InputError
 from reldep.kernels.mapped import MappedKernel
 from reldep.kernels.points import Points
 from reldep.kernels.profiles import BandwidthProfile, Profile
-from reldep.kernels.radial import FittedRadial, Gaussian
+from reldep.kernels.radial import FittedMultiple, FittedRadial, Gaussian
 from reldep.kernels.scales.bandwidth import Bandwidth, BandwidthKernel
 from reldep.kernels.scales.median import median_distance
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
     from reldep.exceptions import ReldepWarning
+    from reldep.kernels.base import FittedKernel
     from reldep.kernels.scales.bandwidth import BandwidthProbe
 
 UNITS = ("degrees", "radians", "vectors")
@@ -188,13 +189,26 @@ class GreatCircleSlope(Profile):
 class FittedHaversine(FittedRadial):
     """Points on the unit sphere; the median that decides the bandwidth is one of chords."""
 
+    def _growth(self) -> float:
+        """Return by how much the arc of the median chord grows with it, as a ratio of changes."""
+        chord = self.scale.value if self.scale is not None else 0.0
+        # An arc grows with its chord c by R / √(1 - c²/4).
+        growth = EARTH_RADIUS / np.sqrt(1.0 - 0.25 * chord**2)
+        return float(growth * chord / _arc(chord))
+
+    def slope(self) -> FittedKernel:
+        width = self.profile.bandwidth  # type: ignore[attr-defined]
+        slope = FittedRadial(self.points, GreatCircleSlope(width), f"slope of {self.label}")
+        return FittedMultiple(slope, width)
+
+    def score(self) -> FittedKernel | None:
+        score = super().score()
+        return None if score is None else FittedMultiple(score, self._growth())
+
     def bandwidth_probes(self) -> tuple[BandwidthProbe, ...]:
         if self.scale is None:
             return ()
-        chord = self.scale.value
-        # The bandwidth is a multiple of the arc, which grows with its chord c by R / √(1 - c²/4).
-        growth = EARTH_RADIUS / np.sqrt(1.0 - 0.25 * chord**2)
-        per_chord = growth * chord / _arc(chord)
+        per_chord = self._growth()
         return tuple(
             replace(probe, factor=probe.factor * per_chord) for probe in super().bandwidth_probes()
         )

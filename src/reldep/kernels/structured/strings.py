@@ -20,9 +20,11 @@ from reldep.kernels.scales.median import MedianDistance
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
     from reldep.data.variables import FloatArray, IntArray
+    from reldep.kernels.base import Rows
 
 # Rows of the distance matrix that are counted at a time for the median.
 ROWS_AT_A_TIME = 1000
@@ -270,8 +272,9 @@ class FittedEditDistance(FittedScaled):
     def __len__(self) -> int:
         return len(self.strings)
 
-    def __call__(self, rows: slice, cols: slice) -> FloatArray:
-        block = edit_distances(self.strings[rows], self.strings[cols]).astype(np.float64)
+    def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
+        strings = np.array(self.strings, dtype=object)
+        block = edit_distances(strings[rows], strings[cols]).astype(np.float64)
         block *= -1.0 / self.chosen.width
         return np.exp(block, out=block)
 
@@ -329,7 +332,9 @@ class EditDistance(BandwidthKernel):
         return FittedEditDistance(self.choose(variable, median), strings)
 
 
-def edit_distances(first: Sequence[str], second: Sequence[str]) -> IntArray:
+def edit_distances(
+    first: Sequence[str] | NDArray[Any], second: Sequence[str] | NDArray[Any]
+) -> IntArray:
     """Give the number of edits between every string of the first and of the second list."""
     purpose = "kernel EditDistance"
     process = import_extra("rapidfuzz.process", extra="strings", purpose=purpose)

@@ -1,0 +1,296 @@
+"""What every fitted kernel offers: values, a selection, features, a program, bandwidths."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from reldep import Survival
+from reldep.data.objects import read_variable
+from reldep.kernels import (
+    Agreement,
+    Angles,
+    Bags,
+    Columns,
+    Composition,
+    Delta,
+    Distance,
+    EditDistance,
+    Embedding,
+    Gaussian,
+    Gaussians,
+    Genotypes,
+    Haversine,
+    Images,
+    Jaccard,
+    Laplace,
+    Linear,
+    LogRank,
+    MinMax,
+    Ordered,
+    Periodic,
+    Polynomial,
+    Precomputed,
+    Spectrum,
+    Standardized,
+    Text,
+    TimeSeries,
+    WeisfeilerLehman,
+)
+from reldep.kernels.choosing import as_kernel
+from reldep.kernels.program import EQUAL, FIRST, GAUSSIAN, LAPLACE, ROOT, TIMES
+
+M = 14
+WORDS = ("tea", "milk", "rice", "bread", "salt", "egg", "apple", "fish")
+rng = np.random.default_rng(11)
+POINTS = rng.normal(size=(M, 3)) * (1.0, 2.0, 5.0)
+WIDE = rng.normal(size=(M, 30))
+COLUMN = rng.gamma(2.0, size=M)
+CODES = np.arange(M) % 3
+COUNTS = rng.poisson(1.5, (M, 5))
+SPARSE = sp.csr_array(COUNTS.astype(float))
+PLACES = np.column_stack([rng.uniform(-80, 80, M), rng.uniform(-170, 170, M)])
+STRINGS = ["".join(rng.choice(list("ACGT"), rng.integers(4, 9))) for _ in range(M)]
+TEXTS = [" ".join(rng.choice(WORDS, rng.integers(1, 6))) for _ in range(M)]
+SETS = [set(rng.choice(WORDS, rng.integers(1, 6))) for _ in range(M)]
+COUNTERS = [Counter(rng.choice(WORDS, 6).tolist()) for _ in range(M)]
+GRAPHS = [nx.gnp_random_graph(int(rng.integers(3, 8)), 0.4, seed=i) for i in range(M)]
+SERIES = [rng.normal(size=(rng.integers(1, 7), 2)) for _ in range(M)]
+PICTURES = rng.integers(0, 256, (M, 6, 5), dtype=np.uint8)
+LABELS = [f"c{code}" for code in CODES]
+FRAME = pd.DataFrame({"age": COLUMN, "bmi": POINTS[:, 1], "sex": LABELS, "site": LABELS[::-1]})
+LIFETIMES = Survival(COLUMN, np.arange(M) % 3 > 0)
+
+
+def apart(x, power=1.0):
+    x = np.asarray(x, float).reshape(M, -1)
+    return (np.square(x[:, None] - x[None]).sum(-1)) ** (0.5 * power)
+
+
+def products(a, b):
+    return a @ b.T
+
+
+SAME = (CODES[:, None] == CODES).astype(float)
+AGREE = 0.5 + 0.5 * SAME
+
+# Name: kernel, data, and the kernel matrix by its definition where that is a line.
+KERNELS = {
+    "gaussian": (Gaussian(1.7), POINTS, np.exp(-0.5 * apart(POINTS, 2) / 1.7**2)),
+    "gaussian median": (Gaussian(), POINTS, None),
+    "gaussian mean, wide": (Gaussian("mean"), WIDE, None),
+    "laplace": (Laplace(1.7), WIDE, np.exp(-apart(WIDE) / 1.7)),
+    "laplace mean": (Laplace("mean"), POINTS, None),
+    "laplace mean, column": (Laplace("mean"), COLUMN, None),
+    "laplace median, tiny": (Laplace(), 1e-200 * POINTS, None),
+    "laplace sparse": (Laplace("mean"), SPARSE, None),
+    "distance": (Distance(), POINTS, -apart(POINTS)),
+    "squared distance": (Distance(2), POINTS, -apart(POINTS, 2)),
+    "root distance": (Distance(0.5), POINTS, -apart(POINTS, 0.5)),
+    "gaussians": (Gaussians("mean"), POINTS, None),
+    "linear": (Linear(), POINTS, POINTS @ POINTS.T),
+    "linear sparse": (Linear(), SPARSE, COUNTS @ COUNTS.T),
+    "linear labels": (Linear(), LABELS, SAME),
+    "polynomial": (Polynomial(3), POINTS, (POINTS @ POINTS.T + 1) ** 3),
+    "polynomial sparse": (Polynomial(2, 0.5, 2.0), SPARSE, (2 * COUNTS @ COUNTS.T + 0.5) ** 2),
+    "delta": (Delta(), LABELS, SAME),
+    "agreement": (Agreement(), LABELS, AGREE),
+    "agreement of two": (Agreement(), FRAME[["sex", "site"]], None),
+    "product": (Laplace(2.0) * Agreement(), FRAME[["age", "sex"]], None),
+    "auto, mixed": ("auto", FRAME, None),
+    "auto, one label": ("auto", FRAME[["age", "bmi", "sex"]], None),
+    "sum": (Laplace() + Delta(), FRAME[["age", "sex"]], None),
+    "sum with distance": (Distance() + Delta(), FRAME[["age", "sex"]], None),
+    "sum times labels": (Gaussians("mean") * Delta(), FRAME[["age", "sex"]], None),
+    "labels times sum": (Delta() * Gaussians(), FRAME[["age", "sex"]], None),
+    "columns": (Columns({"age": Laplace("mean"), "sex": "delta"}, others="drop"), FRAME, None),
+    "standardized": (Standardized(Laplace("mean")), POINTS, None),
+    "standardized word": ("standardized", POINTS, None),
+    "composition": (Composition(), np.abs(POINTS) + 0.1, None),
+    "genotypes": (Genotypes(), np.minimum(COUNTS, 2), None),
+    "ordered": (Ordered(["c0", "c1", "c2"]), LABELS, None),
+    "text": (Text(), TEXTS, None),
+    "text, cosine": (Text(kernel="linear"), TEXTS, None),
+    "spectrum": (Spectrum(2), STRINGS, None),
+    "edits": (EditDistance(), STRINGS, None),
+    "graphs": (WeisfeilerLehman(2), GRAPHS, None),
+    "series": (TimeSeries(), SERIES, None),
+    "sets": (Jaccard(), SETS, None),
+    "counters": (MinMax(), COUNTERS, None),
+    "counts": (MinMax(), COUNTS, None),
+    "bags": (Bags(), SERIES, None),
+    "images": (Images(3), PICTURES, None),
+    "embedding": (Embedding(lambda x: x**2, kernel="laplace"), POINTS, None),
+    "periodic": (Periodic(24.0), POINTS, None),
+    "angles": (Angles("degrees"), 40 * POINTS, None),
+    "haversine": (Haversine(), PLACES, None),
+    "lifetimes": (LogRank(), LIFETIMES, None),
+    "precomputed": (Precomputed(AGREE), COLUMN, AGREE),
+    "function": (products, POINTS, POINTS @ POINTS.T),
+    "function of items": (lambda a, b: np.ones((len(a), len(b))), SERIES, np.ones((M, M))),
+    "scikit": ("laplacian", COUNTS, None),
+}
+PROGRAMS = [
+    *("gaussian", "gaussian median", "gaussian mean, wide", "laplace", "laplace mean"),
+    *("laplace mean, column", "laplace median, tiny", "distance", "squared distance", "gaussians"),
+    *("delta", "agreement", "product", "auto, one label", "sum", "sum with distance"),
+    *("sum times labels", "labels times sum", "columns", "standardized", "ordered", "periodic"),
+]
+FEATURES = [
+    *("linear", "linear sparse", "linear labels", "polynomial", "polynomial sparse", "delta"),
+    *("agreement", "agreement of two", "genotypes", "text, cosine", "spectrum", "graphs"),
+    "lifetimes",
+]
+ALL = slice(None)
+
+
+def fitted(name):
+    kernel, data, _ = KERNELS[name]
+    variable = read_variable(data, "v")
+    return as_kernel(kernel, variable).fit(variable)
+
+
+def centred(matrix):
+    """Take off the effects of rows and columns, and the diagonal, as every dependence does."""
+    m = len(matrix)
+    matrix = matrix - np.diag(np.diag(matrix))
+    effects = matrix.sum(1) / (m - 2) - matrix.sum() / (2 * (m - 1) * (m - 2))
+    matrix = matrix - effects[:, None] - effects
+    return matrix - np.diag(np.diag(matrix))
+
+
+def close(found, expected, digits=1e-10):
+    np.testing.assert_allclose(found, expected, rtol=0, atol=digits * np.abs(expected).max())
+
+
+def by_numpy(program):
+    """Evaluate a program as its definition reads."""
+    values = None
+    for factor in program:
+        s = apart(factor.points, 2)
+        value = {
+            GAUSSIAN: lambda s=s, c=factor.scale: 2.0 ** (c * s),
+            LAPLACE: lambda s=s, c=factor.scale: 2.0 ** (c * np.sqrt(s)),
+            ROOT: lambda s=s, c=factor.scale: c * np.sqrt(s),
+            EQUAL: lambda s=s, c=factor.scale: np.where(s == 0, 1.0, c),
+        }[factor.function]()
+        if factor.how == FIRST:
+            values = value
+        else:
+            values = values * value if factor.how == TIMES else values + value
+    return values
+
+
+@pytest.mark.parametrize("name", [n for n, case in KERNELS.items() if case[2] is not None])
+def test_values_are_those_of_the_definition_up_to_row_effects(name):
+    close(centred(fitted(name)(ALL, ALL)), centred(KERNELS[name][2]))
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_blocks_and_selections_are_parts_of_the_whole(name):
+    kernel = fitted(name)
+    whole = kernel(ALL, ALL)
+    rows, cols = np.array([3, 0, 9, 3]), np.array([5, 2])
+    close(kernel(rows, cols), whole[np.ix_(rows, cols)])
+    close(kernel(slice(2, 7), cols), whole[2:7, cols])
+    some = kernel.take(rows)
+    assert len(some) == 4
+    close(some(ALL, slice(0, 3)), whole[np.ix_(rows, rows[:3])])
+    close(some.take(np.array([2, 1]))(ALL, ALL), whole[np.ix_([9, 0], [9, 0])])
+    block = kernel(rows, cols)
+    block.fill(np.nan)
+    np.testing.assert_array_equal(kernel(ALL, ALL), whole)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_programs_evaluate_to_the_kernel(name):
+    kernel = fitted(name)
+    assert (kernel.program() is not None) or name not in PROGRAMS
+    for one in (kernel, *(part for b in kernel.bandwidths() for part in (b.slope, b.score))):
+        if one.program() is not None:
+            close(centred(by_numpy(one.program())), centred(one(ALL, ALL)))
+    if kernel.program() is not None:
+        taken = kernel.take(np.arange(M)[::-1]).program()
+        close(centred(by_numpy(taken))[::-1, ::-1], centred(kernel(ALL, ALL)))
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_features_multiply_to_the_kernel(name):
+    kernel = fitted(name)
+    phi = kernel.features()
+    assert (phi is not None) or name not in FEATURES
+    if phi is not None:
+        gram = phi @ phi.T
+        gram = gram.toarray() if sp.issparse(gram) else gram
+        close(centred(gram), centred(kernel(ALL, ALL)))
+        some = kernel.take(np.array([4, 1])).features()
+        some, expected = (t.toarray() if sp.issparse(t) else t for t in (some, phi[[4, 1]]))
+        np.testing.assert_array_equal(some, expected)
+
+
+FOLLOWED = [
+    *("gaussian median", "gaussian mean, wide", "laplace mean", "laplace mean, column"),
+    *("laplace median, tiny", "laplace sparse", "standardized", "text", "periodic", "haversine"),
+    *("gaussians", "embedding", "images"),
+]
+
+
+@pytest.mark.parametrize("name", FOLLOWED)
+def test_slopes_are_derivatives_in_the_logarithm_of_the_bandwidth(name):
+    kernel = fitted(name)
+    widths = [b for b in kernel.bandwidths() if b.rule != "standard deviation"]
+    h = 1e-5
+    more, less = (kernel.scaled(np.exp(sign * h))(ALL, ALL) for sign in (1, -1))
+    slope = sum(width.slope(ALL, ALL) for width in widths)
+    close(slope, (more - less) / (2 * h), 1e-8)
+    assert kernel.describe()["bandwidth"] in [width.value for width in widths]
+
+
+def test_slopes_of_products_and_sums_are_those_of_their_parts():
+    x, codes = read_variable(COLUMN, "x"), read_variable(LABELS, "c")
+    part = Laplace("mean").fit(x)
+    [alone] = part.bandwidths()
+    [times] = fitted("columns").bandwidths()
+    close(times.slope(ALL, ALL), alone.slope(ALL, ALL) * Delta().fit(codes)(ALL, ALL))
+    [plus] = fitted("sum").bandwidths()
+    [alone] = Laplace().fit(x).bandwidths()
+    close(plus.slope(ALL, ALL), alone.slope(ALL, ALL))
+
+
+def row_means(kernel):
+    values = kernel(ALL, ALL)
+    np.fill_diagonal(values, 0.0)
+    return values.sum(1) / (len(kernel) - 1)
+
+
+@pytest.mark.parametrize("columns", [1, 3])
+@pytest.mark.parametrize("rule", ["mean", "median"])
+def test_leverages_predict_the_bandwidth_without_each_observation(rule, columns):
+    x = np.random.default_rng(3).normal(size=(400, columns))
+    kernel = Laplace(rule).fit(read_variable(x, "x"))
+    [width] = kernel.bandwidths()
+    leverage = width.leverage(row_means(width.score))
+    assert width.value == kernel.describe()["bandwidth"]
+    without = [Laplace(rule).fit(read_variable(np.delete(x, i, 0), "x")) for i in range(60)]
+    moved = 399 * np.log([width.value / one.describe()["bandwidth"] for one in without])
+    scatter = np.std(moved - leverage[:60]) / np.std(moved)
+    assert scatter < (0.02 if rule == "mean" else 0.15)
+
+
+def test_deviations_of_standardized_columns_are_followed():
+    kernel = fitted("standardized")
+    widths = kernel.bandwidths()
+    assert [width.rule for width in widths] == ["mean"] + ["standard deviation"] * 3
+    # To stretch one standardised column is to shrink its deviation; the scale follows.
+    h, z = 1e-5, (POINTS - POINTS.mean(0)) / POINTS.std(0)
+    for column, width in enumerate(widths[1:]):
+        stretch = np.where(np.arange(3) == column, np.exp(-h), 1.0)
+        ends = [
+            Laplace("mean").fit(read_variable(z * s, "z"))(ALL, ALL) for s in (stretch, 1 / stretch)
+        ]
+        close(width.slope(ALL, ALL), (ends[0] - ends[1]) / (2 * h), 1e-6)
