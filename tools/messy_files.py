@@ -19,10 +19,11 @@ from messy_lines import HEADERS_AND_ROWS, HOW_IT_IS_WRITTEN
 from messy_table import TRUE, Case, N, without
 from messy_values import MISSING_AND_LABELS, NUMBERS
 
-from reldep.data import ReadingOptions, select_data
+from reldep.data import ReadingOptions
 from reldep.data.dataset import read_dataset
 from reldep.data.variables import Labels
 from reldep.exceptions import DataWarning
+from reldep.files.selection import select_data
 from reldep.kernels.choosing import as_kernel
 
 PAGE = Path(__file__).parents[1] / "docs" / "guide" / "messy-files.md"

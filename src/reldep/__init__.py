@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from reldep.data.lifetimes import Survival
     from reldep.engine import DaskEngine, Dense, Features, Influence, LowRank, Tiled
     from reldep.exceptions import ReldepWarning
+    from reldep.files.read import read
+    from reldep.files.table import Table
     from reldep.questions.compare import compare, paper_test
     from reldep.questions.contrast import contrast
     from reldep.questions.dependence import (
@@ -41,6 +43,7 @@ _HOMES = {
     "LowRank": "reldep.engine",
     "ReldepWarning": "reldep.exceptions",
     "Survival": "reldep.data.lifetimes",
+    "Table": "reldep.files.table",
     "Tiled": "reldep.engine",
     "cka": "reldep.questions.dependence",
     "compare": "reldep.questions.compare",
@@ -60,6 +63,7 @@ _HOMES = {
     "paper_test": "reldep.questions.compare",
     "plotting": "reldep.plotting",
     "rank": "reldep.questions.rank",
+    "read": "reldep.files.read",
     "rotation": "reldep.stats.contrasts",
     "scan": "reldep.questions.scan",
     "sensitivity": "reldep.questions.sensitivity",
@@ -73,6 +77,7 @@ __all__ = [
     "LowRank",
     "ReldepWarning",
     "Survival",
+    "Table",
     "Tiled",
     "cka",
     "compare",
@@ -92,6 +97,7 @@ __all__ = [
     "paper_test",
     "plotting",
     "rank",
+    "read",
     "rotation",
     "scan",
     "sensitivity",

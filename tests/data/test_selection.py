@@ -11,9 +11,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from reldep.data import ReadingOptions, open_table, select_data
+from reldep.data import ReadingOptions, open_table
 from reldep.data.dataset import read_dataset
 from reldep.data.objects import read_variable
+from reldep.files.selection import select_data
 
 COLUMNS = {
     "id": ["m1", "m2", "m3", "m4"],
@@ -98,7 +99,7 @@ def test_dates_can_be_places_in_a_cycle(tmp_path, kind, rule, turns):
         (COLUMNS, ["diet"], {"clusters": "C*"}, ValueError, r"clusters='C\*' names 2 columns"),
         (COLUMNS, ["diet"], {"where": "C14 > 9"}, ValueError, "no row of the data satisfies"),
         (COLUMNS, ["diet"], {"where": "x > 9"}, ValueError, "no column 'x' in the data"),
-        (COLUMNS, ["diet"], {"join": "id"}, ValueError, "join='id' joins files; pass paths"),
+        (COLUMNS, ["diet"], {"join": "id"}, ValueError, "`join` is about files"),
         (np.eye(3), ["diet"], {}, TypeError, "data is of type ndarray; pass a path"),
         (pl.LazyFrame(COLUMNS), ["diet"], {}, TypeError, r"lazy frame; pass data.collect\(\)"),
         ({"a": [1], "b": [1, 2]}, ["a"], {}, ValueError, "data does not make a table"),

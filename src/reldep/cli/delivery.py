@@ -14,7 +14,7 @@ import typer
 
 from reldep.cli.spelling import message, spell, visible
 from reldep.exceptions import InputError
-from reldep.files import check_writable, write_atomically
+from reldep.io import check_writable, write_atomically
 
 if TYPE_CHECKING:
     from reldep.questions.asking import Request

@@ -68,7 +68,7 @@ def draw_mice(results: dict[str, Comparison], path: Path) -> None:
     """Write the two-sigma ellipses of both comparisons side by side."""
     from matplotlib.figure import Figure
 
-    from reldep.files import write_atomically
+    from reldep.io import write_atomically
     from reldep.plotting import ellipses
 
     figure = Figure(figsize=(9.2, 4.6), layout="constrained")

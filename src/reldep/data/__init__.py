@@ -12,7 +12,6 @@ from reldep.data.files.options import ReadingOptions
 from reldep.data.files.overview import ColumnDescription, describe
 from reldep.data.files.table import Table
 from reldep.data.rows import Rows
-from reldep.data.selection import Selection, select_data
 from reldep.data.selectors import (
     ColumnType,
     parse_named,
@@ -30,7 +29,6 @@ __all__ = [
     "JoinedFile",
     "ReadingOptions",
     "Rows",
-    "Selection",
     "Table",
     "describe",
     "open_table",
@@ -39,5 +37,4 @@ __all__ = [
     "quote_column",
     "select_blocks",
     "select_columns",
-    "select_data",
 ]

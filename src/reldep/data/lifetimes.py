@@ -331,8 +331,9 @@ def word_of(value: Any) -> str:
 
 
 def _listed(values: Any, argument: str) -> list[Any]:
-    if hasattr(values, "to_list"):
-        return list(values.to_list())
+    for method in ("to_list", "to_pylist"):
+        if hasattr(values, method):
+            return list(getattr(values, method)())
     if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
         raise InputTypeError(
             f"{argument} is of type {type(values).__name__}", "pass one value for each row."

@@ -80,6 +80,8 @@ def read_variable(data: Any, name: str) -> Variable:
         both `Mixed`, everything else `Items`. Strings become numbers where all of them are, with
         a caution, and `Labels` otherwise; dates become the days since the first one.
     """
+    if isinstance(data, Variable):
+        return replace(data, name=name)
     variable = _dispatch(data, name)
     if len(variable) == 0:
         raise _no_observations(name)

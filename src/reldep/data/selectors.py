@@ -19,15 +19,16 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from enum import StrEnum
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from reldep.data.checks import composed, hint
 from reldep.exceptions import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, Sequence
+    from collections.abc import Container, Sequence
 
 
 class ColumnType(StrEnum):
@@ -187,6 +188,80 @@ def _name_block(
         return name, select_columns(pieces[1], schema, source=source)
     columns = select_columns(definition, schema, source=source)
     return columns[0] if len(columns) == 1 else definition, columns
+
+
+Words: TypeAlias = "str | Sequence[str]"
+
+
+def as_expression(words: Words) -> str:
+    """Return words that name columns as one expression; the entries of a list are words each.
+
+    Examples
+    --------
+    >>> as_expression(["C*", "age"])
+    'C*,age'
+    """
+    return words if isinstance(words, str) else ",".join(words)
+
+
+def select_variables(
+    words: Words | Mapping[str, Words],
+    schema: Mapping[str, ColumnType],
+    *,
+    several: bool = False,
+    source: str = "the table",
+) -> dict[str, list[str]]:
+    """Return the columns of every variable that words name.
+
+    ``NAME=COLS`` is one variable. Other words are one variable too, called by its only column or
+    else as it is written; with `several` they are one variable per column. An entry of a list is
+    a word of its own, and a mapping has one entry per variable.
+
+    Examples
+    --------
+    >>> schema = dict.fromkeys(["diet", "C14", "C16", "ge_1"], ColumnType.NUMBER)
+    >>> select_variables("C*", schema)
+    {'C*': ['C14', 'C16']}
+    >>> select_variables(["C*", "genes=ge_*"], schema, several=True)
+    {'C14': ['C14'], 'C16': ['C16'], 'genes': ['ge_1']}
+    """
+    if isinstance(words, Mapping):
+        return {
+            name: _columns_of(
+                columns_part(text, schema) if isinstance(text, str) else text, schema, source
+            )
+            for name, text in words.items()
+        }
+    if not several and not isinstance(words, str):
+        return {", ".join(words): _columns_of(words, schema, source)}
+    blocks: dict[str, list[str]] = {}
+    for word in [words] if isinstance(words, str) else words:
+        name, columns = _name_block(word, schema, source)
+        own = {name: columns}
+        if several and (name == word or len(columns) == 1) and not _is_named(word, schema):
+            own = {column: [column] for column in columns}
+        twice = next((name for name in own if name in blocks and own[name] != blocks[name]), None)
+        if twice is not None:
+            raise InputError(
+                f"two variables are named {twice!r}.",
+                "Give them names of their own, as in NAME=COLS.",
+            )
+        blocks |= own
+    return blocks
+
+
+def _columns_of(words: Words, schema: Mapping[str, ColumnType], source: str) -> list[str]:
+    """Return the columns of one variable; the entries of a list are words each."""
+    each = [words] if isinstance(words, str) else words
+    found = [name for word in each for name in select_columns(word, schema, source=source)]
+    return list(dict.fromkeys(found))
+
+
+def _is_named(definition: str, schema: Mapping[str, ColumnType]) -> bool:
+    if definition in schema:
+        return False
+    pieces = _split(definition, "=", maximum=1)
+    return len(pieces) == 2 and "" not in pieces
 
 
 def quote_column(name: str) -> str:

@@ -17,7 +17,7 @@ def write_examples(folder: Path) -> list[Path]:
     them in parts that can be joined by ``id``, in another order of the rows and with two mice
     less in one part. ``plants.csv`` and ``patients.csv`` are made up.
     """
-    from reldep.files import write_atomically
+    from reldep.io import write_atomically
 
     folder.mkdir(parents=True, exist_ok=True)
     mice = _mouse_table()

@@ -20,13 +20,13 @@ from reldep.data.files.sources import STANDARD_INPUT
 from reldep.data.rows import repeated_subjects
 from reldep.data.selectors import parse_lifetime
 from reldep.exceptions import InputError, Option
+from reldep.files.table import Scope
 from reldep.kernels.base import Kernel
 from reldep.kernels.machine import available_memory
 from reldep.questions import SENTENCES
 from reldep.questions.calling import check_in_pieces
 from reldep.questions.declaring import READING, Question, Selector, many, merged
 from reldep.questions.kernel_words import parse_kernels
-from reldep.results.provenance import scope_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -260,7 +260,7 @@ class Request:
         scope = None
         if self.where is not None:
             n_chosen, n_rows = (self._whole.count_rows(one) for one in (self.where, None))
-            scope = scope_in_words(self.where, n_chosen, n_rows)
+            scope = str(Scope(self.where, n_rows, n_chosen))
         return replace(
             answer,
             provenance=replace(answer.provenance, call=self.python(), scope=scope),

@@ -14,13 +14,13 @@ import numpy as np
 
 from reldep.data.files.options import ReadingOptions
 from reldep.data.files.partitions import TableColumns, open_partitions
-from reldep.data.selection import select_data
 from reldep.data.selectors import parse_named, quote_column
 from reldep.exceptions import InputError, InputTypeError, Option
+from reldep.files.selection import select_data
+from reldep.files.table import Table
 from reldep.kernels.base import Kernel
 from reldep.kernels.machine import available_memory
 from reldep.results.answer import Answer
-from reldep.results.provenance import scope_in_words
 
 if TYPE_CHECKING:
     from reldep.exceptions import ReldepWarning
@@ -193,8 +193,7 @@ def from_data(
         targets = found.get("targets", {})
         if shown and "variables" not in selectors:
             found["names"] = [*shown.values(), *targets]
-    scope = scope_in_words(given.get("where"), len(chosen.rows), chosen.n_rows)
-    return found, chosen.cautions, scope
+    return found, chosen.cautions, chosen.scope
 
 
 def _selectors(given: Mapping[str, Any]) -> dict[str, str]:
@@ -291,6 +290,8 @@ def spelled(value: Any) -> str | None:
         return spelled(value.item())
     if value is None or isinstance(value, (str, int, float, Kernel)):
         return repr(value)
+    if isinstance(value, Table):
+        return value.call or None
     if isinstance(value, (tuple, list, Mapping)) and len(value) > MOST_PARTS:
         return None
     if isinstance(value, (tuple, list)):

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.exceptions import InputError, Option
-from reldep.files import check_writable, lock, write_atomically
+from reldep.io import check_writable, lock, write_atomically
 from reldep.version import __version__
 
 if TYPE_CHECKING:

@@ -208,7 +208,7 @@ class Answer(ABC):
         """
         from pathlib import Path
 
-        from reldep.files import write_atomically
+        from reldep.io import write_atomically
 
         document: str = rendered("report", "page")(
             self, alpha=alpha, sensitivity=sensitivity, command=command

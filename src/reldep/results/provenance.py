@@ -60,19 +60,3 @@ class Provenance:
     call: str = ""
     conditioning: Conditioning | None = None
     scope: str | None = None
-
-
-def scope_in_words(condition: str | None, n_chosen: int, n_rows: int) -> str | None:
-    """Return the rows that a condition chose in words, or None without a condition.
-
-    `n_rows` is 0 where the rows are not counted, as in partitions.
-
-    Examples
-    --------
-    >>> scope_in_words("sex = 'f' and age > 20", 260, 700)
-    "the 260 of 700 rows with sex = 'f' and age > 20"
-    """
-    if condition is None:
-        return None
-    counts = f"{n_chosen:,} of {n_rows:,} " if n_rows else ""
-    return f"the {counts}rows with {' '.join(condition.split())}"

@@ -9,6 +9,8 @@ from reldep.data.files.queries import column
 from reldep.data.selectors import ColumnType
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import polars as pl
 
     from reldep.data.files.table import Table
@@ -77,6 +79,13 @@ def describe(table: Table) -> list[ColumnDescription]:
         _described(name, kind, counts)
         for (name, kind), counts in zip(table.columns.items(), found, strict=True)
     ]
+
+
+def describe_frame(
+    columns: Mapping[str, ColumnType], frame: pl.DataFrame
+) -> list[ColumnDescription]:
+    """Return the descriptions of columns that are in memory."""
+    return [_described(name, kind, _count(frame[name], kind)) for name, kind in columns.items()]
 
 
 def _count(values: pl.Series, kind: ColumnType) -> dict[str, Any]:

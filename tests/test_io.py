@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from reldep.files import check_writable, write_atomically
+from reldep.io import check_writable, write_atomically
 
 posix = pytest.mark.skipif(os.name != "posix", reason="modes, links and signals of POSIX")
 not_root = pytest.mark.skipif(
@@ -148,7 +148,7 @@ def test_a_directory_locked_in_the_meantime_is_told(tmp_path, monkeypatch):
 
 KILLED = """
 import sys, time
-from reldep.files import write_atomically
+from reldep.io import write_atomically
 with write_atomically(sys.argv[1]) as temporary:
     temporary.write_text("half")
     print("begun", flush=True)

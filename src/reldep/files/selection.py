@@ -1,0 +1,194 @@
+"""From a file or a frame and the names of columns to blocks of data.
+
+This is what the command line does with its options, and what a question does with ``data=``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+from reldep.data.checks import printable
+from reldep.data.files.options import ReadingOptions
+from reldep.data.files.partitions import Partitions, PiecesOf, TableColumns
+from reldep.data.rows import Rows, repeated_subjects, subject_column
+from reldep.data.selectors import select_variables
+from reldep.exceptions import InputError, Option
+from reldep.files.read import read
+from reldep.files.table import Scope, Table
+
+if TYPE_CHECKING:
+    from reldep.data.files.table import Table as FileTable
+    from reldep.exceptions import ReldepWarning
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """Blocks of columns, taken from one table.
+
+    Attributes
+    ----------
+    blocks : dict of str to data
+        The data of every block: a series for one column, a frame for several.
+    columns : dict of str to list of str
+        The columns of every block.
+    rows : Rows
+        The rows that were taken, by place and name; pass them on as ``ids``.
+    clusters : series or None
+        The cluster labels.
+    cautions : tuple of ReldepWarning
+        What was understood about the table and the columns used.
+    table : Table or None
+        The file, if it came from one.
+    scope : str or None
+        The rows that a condition chose; None for all rows.
+    """
+
+    blocks: dict[str, Any]
+    columns: dict[str, list[str]]
+    rows: Rows
+    clusters: Any = None
+    cautions: tuple[ReldepWarning, ...] = field(default=())
+    table: FileTable | None = None
+    scope: str | None = None
+
+
+def select_data(
+    data: Any,
+    selectors: Sequence[str] | Mapping[str, str],
+    *,
+    where: str | None = None,
+    ids: str | None = None,
+    clusters: str | None = None,
+    join: str | None = None,
+    options: ReadingOptions | None = None,
+    later: Sequence[str] = (),
+) -> Selection:
+    """Take blocks of columns from a file or a data frame.
+
+    Parameters
+    ----------
+    data : path, sequence of paths, Table, data frame or mapping of str to arrays
+        Where the columns are.
+    selectors : sequence of str, or mapping of str to str
+        Each names the columns of a block, as ``COLS`` or ``NAME=COLS``; or by the blocks' names.
+    where : str, optional
+        A condition on the rows, such as ``"age > 40"``.
+    ids, clusters : str, optional
+        The column that names the rows, and the one with cluster labels.
+    join : str, optional
+        The column on which several files are joined.
+    options : ReadingOptions, optional
+        How to read.
+    later : sequence of str
+        Blocks of a file that are not read yet, since they have thousands of columns: they become
+        :class:`~reldep.data.files.partitions.TableColumns`.
+
+    Examples
+    --------
+    >>> import polars
+    >>> mice = polars.DataFrame({"diet": ["sun", "fish"], "C14": [0.1, 0.2], "C16": [0.3, 0.4]})
+    >>> chosen = select_data(mice, ["diet", "lipids=C*"], where="C14 > 0.1")
+    >>> chosen.columns, chosen.rows.values()
+    ({'diet': ['diet'], 'lipids': ['C14', 'C16']}, [1])
+    """
+    reading = options or ReadingOptions()
+    asked = _Request(selectors, where, ids, clusters, later)
+    if isinstance(data, Partitions):
+        return asked.from_partitions(data)
+    if not isinstance(data, Table):
+        given = {one.name: getattr(reading, one.name) for one in fields(reading)}
+        data = read(data, join=join, **given)
+    return asked.from_table(data if where is None else data.restricted(where))
+
+
+@dataclass(frozen=True)
+class _Request:
+    """What to take from a table."""
+
+    selectors: Sequence[str] | Mapping[str, str]
+    where: str | None
+    ids: str | None
+    clusters: str | None
+    later: Sequence[str] = ()
+
+    def _blocks(self, table: Table) -> dict[str, list[str]]:
+        if isinstance(self.selectors, Mapping):
+            return table.variables(self.selectors)
+        blocks: dict[str, list[str]] = {}
+        for definition in self.selectors:
+            for name, columns in table.variables(definition).items():
+                if name in blocks:
+                    raise InputError(
+                        f"two variables are named {name!r}.",
+                        "Give them names of their own, as in NAME=COLS.",
+                    )
+                blocks[name] = columns
+        return blocks
+
+    def _single(self, argument: str, expression: str | None, table: Table) -> str | None:
+        """Return the one column that an option names."""
+        if expression is None or expression in table.columns:
+            return expression
+        found = table.select(expression)
+        if len(found) > 1:
+            raise InputError(
+                f"names {len(found)} columns; give one.", argument=argument, value=expression
+            )
+        return found[0]
+
+    def from_table(self, table: Table) -> Selection:
+        """Read the blocks from a table."""
+        columns = self._blocks(table)
+        clusters = self._single("clusters", self.clusters, table)
+        ids = self._single("ids", self.ids, table)
+        if ids is not None:
+            table = table.named_by(ids)
+        used = [name for block in columns.values() for name in block]
+        now = {name: block for name, block in columns.items() if name not in self.later}
+        blocks = table.take(now)
+        for name in self.later:
+            if name not in columns:
+                continue
+            if table.opened is None:
+                blocks |= table.take({name: columns[name]})
+            else:
+                blocks[name] = TableColumns(table.opened, columns[name], len(table))
+        return Selection(
+            {name: blocks[name] for name in columns},
+            columns,
+            table.rows,
+            None if clusters is None else table[clusters],
+            (*table.cautions(used), *self._about_subjects(table, used, clusters, ids)),
+            table.opened,
+            None if table.scope is None else str(table.scope),
+        )
+
+    def _about_subjects(
+        self, table: Table, used: list[str], clusters: str | None, ids: str | None
+    ) -> tuple[ReldepWarning, ...]:
+        """Caution about subjects with several rows, unless the question has clusters."""
+        if clusters is not None or any(name.startswith("clusters\0") for name in self.selectors):
+            return ()
+        if ids is not None:
+            return repeated_subjects(ids, table.rows.values())
+        subject = subject_column(table.columns, used)
+        if subject is None or (table.opened is not None and subject in table.opened.refusals):
+            return ()
+        return repeated_subjects(subject, table.values(subject))
+
+    def from_partitions(self, data: Partitions) -> Selection:
+        """Name the columns of every block; nothing is read yet."""
+        for argument in ("ids", "clusters"):
+            if getattr(self, argument) is not None:
+                raise InputError(
+                    [Option(argument), " needs all rows in one place, which partitions are not."],
+                    "Leave it out, or read the rows you need into a data frame, and pass that.",
+                )
+        columns = select_variables(
+            self.selectors, data.columns, several=True, source=printable(data.name)
+        )
+        blocks = {name: PiecesOf(data, tuple(block), self.where) for name, block in columns.items()}
+        scope = None if self.where is None else str(Scope(self.where, 0, 0))
+        return Selection(blocks, columns, Rows.of(0), scope=scope)

@@ -1,0 +1,128 @@
+"""`reldep.read`: a table for every question."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import reldep
+
+pytestmark = pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
+
+ROWS = range(40)
+MICE = {
+    "id": [f"m{i}" for i in ROWS],
+    "diet": [("sun", "fish")[i % 2] for i in ROWS],
+    "C14": [float((7 * i) % 40) / 10 for i in ROWS],
+    "C16": [float((i * i) % 29) for i in ROWS],
+    "size": ["sml"[i % 3] for i in ROWS],
+    "days": [float(i + 1) for i in ROWS],
+    "died": [i % 2 for i in ROWS],
+}
+
+
+@pytest.fixture(params=["csv", "parquet", "pandas", "polars", "arrow", "mapping"])
+def mice(request, tmp_path):
+    frame = pl.DataFrame(MICE)
+    path = tmp_path / f"mice.{request.param}"
+    if request.param == "csv":
+        frame.write_csv(path)
+        return path
+    if request.param == "parquet":
+        frame.write_parquet(path)
+        return path
+    made = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table, "mapping": dict}
+    return made[request.param](MICE)
+
+
+def test_a_table_has_names_kinds_rows_and_values(mice):
+    table = reldep.read(mice)
+    assert isinstance(table, reldep.Table)
+    assert list(table.columns) == list(MICE)
+    assert [str(table.columns[name]) for name in ("C14", "died")] == ["number", "integer"]
+    assert len(table) == 40
+    assert np.asarray(table["C14"]).tolist() == MICE["C14"]
+    assert table.to_frame("C*").shape == (40, 2)
+    assert [one.kernel for one in table.describe() if one.name == "C14"] == ["Laplace (mean)"]
+    assert "40 rows, 7 columns" in repr(table)
+    assert table.scope is None
+    assert reldep.files.read.as_table(table) is table
+
+
+def test_words_name_variables(mice):
+    table = reldep.read(mice)
+    assert list(table.take("C*")) == ["C*"]
+    assert list(table.take("C*", several=True)) == ["C14", "C16"]
+    assert list(table.take(["C*", "body=days,died"], several=True)) == ["C14", "C16", "body"]
+    assert list(table.take({"x": "C14", "y": ["days", "died"]})) == ["x", "y"]
+    assert table.variables(["C14", "days"]) == {"C14, days": ["C14", "days"]}
+    with pytest.raises(ValueError, match=r"no column 'C15'.*nearest: 'C1"):
+        table.take("C15")
+
+
+def test_a_condition_is_part_of_the_table(mice):
+    table = reldep.read(mice, where=["C14 > 0.5", "diet = 'fish' or diet = 'x'"], id="id")
+    kept = [i for i in ROWS if MICE["C14"][i] > 0.5 and MICE["diet"][i] == "fish"]
+    assert str(table.scope) == (
+        f"the {len(kept)} of 40 rows with C14 > 0.5 and (diet = 'fish' or diet = 'x')"
+    )
+    assert table.rows.positions.tolist() == kept
+    assert table.rows.name(0) == f"id m{kept[0]}"
+    chosen = reldep.read(mice, where=[i in kept for i in ROWS])
+    assert str(chosen.scope) == f"the {len(kept)} of 40 rows chosen"
+    assert np.asarray(chosen["C16"]).tolist() == np.asarray(table["C16"]).tolist()
+    with pytest.raises(ValueError, match=r"`where` has 3 booleans for 40 rows"):
+        reldep.read(mice, where=[True, False, True])
+    with pytest.raises(ValueError, match="no row of"):
+        reldep.read(mice, where="C14 > 99")
+
+
+def test_every_question_takes_a_table(mice):
+    table = reldep.read(mice, where="C14 > 0.5", na=28, categories="died", order={"size": "s<m<l"})
+    frame = pl.DataFrame(MICE).filter(pl.col("C14") > 0.5)
+    without = [pl.when(pl.col(name) != 28).then(name).alias(name) for name in ("C16", "days")]
+    frame = frame.with_columns(without)
+    answer = reldep.compare("C14", "C16", "days", data=table, missing="drop")
+    plain = reldep.compare(frame["C14"], frame["C16"], frame["days"], missing="drop")
+    assert answer.pvalue == pytest.approx(plain.pvalue, rel=1e-12)
+    assert answer.n_observations == plain.n_observations < len(table)
+    for name, kernel in (("died", "Delta"), ("size", "Ordered")):
+        found = reldep.dependence("C14", name, data=table).provenance.kernels[name]
+        assert kernel in str(found)
+
+
+def test_lifetimes_are_named_by_their_columns(mice):
+    table = reldep.read(mice, survival="days,died=1")
+    assert "died" not in table.columns
+    answer = reldep.dependence("days", "C14", data=table)
+    alive = reldep.Survival(MICE["days"], MICE["died"])
+    plain = reldep.dependence(alive, np.array(MICE["C14"]))
+    assert answer.estimate == pytest.approx(plain.estimate, rel=1e-12)
+
+
+def test_an_answer_repeats_the_call(tmp_path):
+    pl.DataFrame(MICE).write_csv(tmp_path / "mice.csv")
+    table = reldep.read(tmp_path / "mice.csv", where="C14 > 0.5")
+    answer = reldep.compare("C14", "C16", "days", data=table)
+    call = answer.provenance.call
+    assert "reldep.read(" in call
+    assert eval(call, {"reldep": reldep}).pvalue == answer.pvalue  # noqa: S307
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"decimal": ","}, "`decimal` is about files"),
+        ({"header": False}, "`header` is about files"),
+        ({"order": {"size": "s<m"}}, "column 'size' has labels that `order` lacks: 'l'"),
+        ({"order": {"size": "s"}}, "from the lowest to the highest"),
+        ({"id": "C*"}, "`id` names 2 columns"),
+        ({"where": 3}, "Pass a condition such as"),
+    ],
+)
+def test_what_does_not_fit_a_frame_is_refused_by_name(options, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        reldep.read(pl.DataFrame(MICE), **options)
