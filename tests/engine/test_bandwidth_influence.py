@@ -8,9 +8,8 @@ from reldep.data.objects import read_variable
 from reldep.data.variables import Numeric
 from reldep.engine import Dense, Tiled, bandwidths, compute_influence, influence
 from reldep.engine.bandwidths import paired_hsics, sampled_row_means, slope_partners
-from reldep.engine.influence import make_job
 from reldep.engine.terms import Wanted, hsic, row_means
-from reldep.kernels import Delta, Gaussian, Laplace, Linear
+from reldep.kernels import Delta, Gaussian, Laplace
 from reldep.kernels import points as points_module
 from reldep.kernels.points import Points
 from reldep.kernels.profiles import PowerProfile
@@ -137,40 +136,6 @@ def test_slopes_from_some_pairs_are_near(compiled, monkeypatch):
     for pair in slopes:
         assert found[pair] != pytest.approx(exact[pair], rel=1e-9)
         assert found[pair] == pytest.approx(exact[pair], rel=0.15)
-
-
-@pytest.mark.parametrize("apart", [1.0, 1e-4])
-def test_what_two_targets_do_not_share_is_estimated_however_little_it_is(apart, monkeypatch):
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=1_500)
-    y = x + rng.normal(size=1_500)
-    kernels = fit({"x": x, "y": y, "z": y + apart * rng.normal(size=1_500)}, Laplace("mean"))
-    pairs = [("x", "y"), ("x", "z"), ("x", "x"), ("y", "y"), ("z", "z")]
-    beside = {"bandwidths": True, "means": [("y", "z")]}
-    exact = compute_influence(kernels, pairs, Tiled(), **beside)
-    monkeypatch.setattr(influence, "FOLLOWED_EXACTLY_UP_TO", 1_000)
-    monkeypatch.setattr(influence, "EXACT_MEANS_UP_TO", 1_000)
-    sampled = compute_influence(kernels, pairs, Tiled(), **beside)
-
-    def not_shared(found):
-        return found.hsic(("y", "y")) + found.hsic(("z", "z")) - 2 * found.hsic(("y", "z"))
-
-    assert sampled.hsic(("y", "z")) != exact.hsic(("y", "z"))
-    assert sampled.hsic(("y", "z")) == pytest.approx(exact.hsic(("y", "z")), rel=0.01)
-    assert not_shared(sampled) == pytest.approx(not_shared(exact), rel=0.03)
-
-
-def test_pairs_are_sampled_only_where_compiled_code_evaluates_them(monkeypatch):
-    """For products of explicit features the sums of all pairs are quicker."""
-    monkeypatch.setattr(influence, "FOLLOWED_EXACTLY_UP_TO", 100)
-    monkeypatch.setattr(influence, "EXACT_MEANS_UP_TO", 100)
-    rng = np.random.default_rng(0)
-    values = {name: rng.normal(size=(200, 2)) for name in "xyz"}
-    for kernel, sampled in ((Laplace("mean"), (("y", "z"),)), (Linear(), ())):
-        job = make_job(
-            fit(values, kernel), [("x", "y"), ("x", "z")], bandwidths=True, means=[("y", "z")]
-        )
-        assert job.sampled == sampled
 
 
 def test_more_pairs_are_taken_where_they_do_not_show():

@@ -158,7 +158,7 @@ def sampled_bandwidth_psi(
     n : int
         The number of observations.
     slopes : mapping of Pair to float
-        As :func:`sampled_hsics` gives them.
+        As :func:`sampled_slopes` returns them.
     """
     n_references = next(k for most, k in REFERENCE_ROWS.items() if most is None or n <= most)
     drawn = np.random.default_rng(0).permutation(n) if probes else np.empty(0, dtype=np.int64)
@@ -172,32 +172,19 @@ def sampled_bandwidth_psi(
     )
 
 
-def sampled_hsics(
+def sampled_slopes(
     kernels: Mapping[str, FittedKernel],
     probes: Sequence[NamedProbe],
     pairs: Sequence[Pair],
-    further: Sequence[Pair],
     terms: Terms,
 ) -> dict[Pair, float]:
-    """Estimate slopes, and HSICs of further pairs, from some pairs of rows.
-
-    Two further variables may be nearly the same, and it is ``H_yy + H_zz - 2 H_yz`` that matters:
-    what the pairs of rows make of H_yy and H_zz, which are known, corrects their H_yz.
-    """
-    slopes = dict.fromkeys(pair for named in probes for pair in named.slope_pairs(pairs))
-    own = {(name, name) for pair in further for name in pair}
-    products = list(dict.fromkeys([*slopes, *further, *sorted(own)]))
-    if not products:
+    """Estimate the HSICs of slopes with their partners from some pairs of rows."""
+    slopes = list(dict.fromkeys(pair for named in probes for pair in named.slope_pairs(pairs)))
+    if not slopes:
         return {}
     all_kernels = {**kernels, **{named.slope: named.probe.slope for named in probes}}
-    n_partners = slope_partners(terms.n, quick=all_on_lines(kernels, (*pairs, *further)))
-    found = paired_hsics(all_kernels, products, lambda name: row_means(terms, name), n_partners)
-    known = set(terms.products)
-    for x, y in further:
-        for pair in ((x, x), (y, y)):
-            if x != y and pair in known:
-                found[x, y] += 0.5 * (hsic(terms, pair) - found[pair])
-    return found
+    n_partners = slope_partners(terms.n, quick=all_on_lines(kernels, pairs))
+    return paired_hsics(all_kernels, slopes, lambda name: row_means(terms, name), n_partners)
 
 
 def all_on_lines(kernels: Mapping[str, FittedKernel], pairs: Sequence[Pair]) -> bool:
@@ -249,11 +236,6 @@ def paired_hsics(
     both, first, second, count = sums.T
     means = (both - first * second / count) / count * ((n - 1) / (n - 3))
     return dict(zip(slopes, means.tolist(), strict=True))
-
-
-def are_quick_in_pairs(kernels: Mapping[str, FittedKernel]) -> bool:
-    """Whether compiled code evaluates kernels pair by pair, so that a sample of pairs is cheap."""
-    return _draft_of_pairs(kernels) is not None
 
 
 def _draft_of_pairs(kernels: Mapping[str, FittedKernel]) -> Draft | None:

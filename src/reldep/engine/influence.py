@@ -17,14 +17,13 @@ from reldep.data.rows import Rows
 from reldep.engine.bandwidths import (
     FOLLOWED_EXACTLY_UP_TO,
     NamedProbe,
-    are_quick_in_pairs,
     bandwidth_psi,
     can_be_sampled,
     following_seconds,
     named_probes,
     places_by_name,
     sampled_bandwidth_psi,
-    sampled_hsics,
+    sampled_slopes,
 )
 from reldep.engine.planner import select_engine
 from reldep.engine.sweeps.tiled import Tiled
@@ -54,15 +53,12 @@ class Job:
         One for each bandwidth that is followed.
     samples : bool
         Whether the bandwidths are followed on some pairs of rows only, apart from the sweeps.
-    sampled : tuple of Pair
-        Further pairs whose HSIC is taken from those pairs of rows, too.
     """
 
     kernels: Mapping[str, FittedKernel]
     wanted: Wanted
     probes: tuple[NamedProbe, ...] = ()
     samples: bool = False
-    sampled: tuple[Pair, ...] = ()
 
     @property
     def seconds_beside(self) -> float:
@@ -95,24 +91,17 @@ def make_job(
     n = len(next(iter(used.values())))
     samples = n > FOLLOWED_EXACTLY_UP_TO and can_be_sampled(used, probes)
     in_sweeps = () if samples else probes
-    quick = samples and n > EXACT_MEANS_UP_TO and are_quick_in_pairs(used)
-    sampled = tuple(means) if quick else ()
     places = places_by_name(pairs)
     slopes = (
         pair
         for probe in in_sweeps
         for pair in probe.slope_pairs(pairs[i] for i in places[probe.variable])
     )
-    all_means = [*(() if sampled else means), *slopes]
     companions = {name: kernel for probe in in_sweeps for name, kernel in probe.kernels().items()}
     sides = tuple(side for probe in in_sweeps for side in probe.sides())
-    wanted = Wanted(tuple(pairs), tuple(all_means), sides)
-    return Job({**kernels, **companions}, wanted, probes, samples, sampled)
+    wanted = Wanted(tuple(pairs), (*means, *slopes), sides)
+    return Job({**kernels, **companions}, wanted, probes, samples)
 
-
-# HSICs of which no conditional means are needed serve second-order corrections; from this many
-# observations on, these need few of their digits.
-EXACT_MEANS_UP_TO = 5_000
 
 # So many names stand in a sentence.
 MOST_NAMED = 8
@@ -251,7 +240,8 @@ class Influence:
 
     def hsic(self, pair: Pair) -> float:
         """Give the unbiased HSIC of a pair, in either order."""
-        if canonical(pair) in self.means:
+        row = self._rows.get(_ordered(pair))
+        if row is None and canonical(pair) in self.means:
             return self.means[canonical(pair)]
         return float(self.values[self.row(pair)].mean())
 
@@ -323,14 +313,12 @@ def _beside(
     job: Job, terms: Terms, pairs: Sequence[Pair], means: Sequence[Pair]
 ) -> tuple[FloatArray, dict[Pair, float]]:
     """Give what the bandwidths add to the influence values, and the HSICs of further pairs."""
-    if not job.samples:
+    if job.samples:
+        slopes = sampled_slopes(job.kernels, job.probes, pairs, terms)
+        moves = sampled_bandwidth_psi(job.probes, pairs, terms.n, slopes)
+    else:
         moves = bandwidth_psi(terms, job.probes, pairs)
-        return moves, {canonical(pair): hsic(terms, pair) for pair in means}
-    found = sampled_hsics(job.kernels, job.probes, pairs, job.sampled, terms)
-    moves = sampled_bandwidth_psi(job.probes, pairs, terms.n, found)
-    exact = means if not job.sampled else ()
-    further = {canonical(pair): hsic(terms, pair) for pair in exact}
-    return moves, further | {canonical(pair): found[pair] for pair in job.sampled}
+    return moves, {canonical(pair): hsic(terms, pair) for pair in means}
 
 
 def _ordered(pair: Any) -> Any:

@@ -104,9 +104,11 @@ class Study:
         """The kernels with their data; fitted when first needed, then kept."""
         if self.fits is not None:
             return self.fits
-        rng = self.settings.generator()
+        # Each has a generator of its own, so that the order of the variables changes no number.
         return {
-            name: self.in_unit(kernel.fit(self.dataset.variables[name], rng=rng))
+            name: self.in_unit(
+                kernel.fit(self.dataset.variables[name], rng=self.settings.generator())
+            )
             for name, kernel in self.kernels.items()
         }
 
