@@ -8,7 +8,7 @@ import numpy as np
 
 from reldep.engine.sweeps.fills import NEAR, evaluate
 from reldep.kernels.compiled import WIDTH, compiled, copy_run, squared_distances_along
-from reldep.kernels.machine import available_cores
+from reldep.system import available_cores
 
 
 @compiled

@@ -57,7 +57,7 @@ def forecast(block, kernel):
     from reldep.engine import plan
     from reldep.engine.influence import make_job
     from reldep.engine.sweeps.tiled import COMPILED_START
-    from reldep.kernels.machine import available_cores
+    from reldep.system import available_cores
 
     fitted = {name: kernel.fit(read_variable(block, name)) for name in SOURCES}
     job = make_job(fitted, PAIRS)

@@ -165,7 +165,7 @@ def test_row_means_on_one_column_are_those_of_all_pairs(rule, values):
 @pytest.mark.parametrize("scale", [1.0, 1e-80, 1e80])
 def test_mean_distances_in_single_precision_have_nine_digits_together(scale, monkeypatch):
     monkeypatch.setattr(points_module, "SINGLE_FROM", 0)
-    monkeypatch.setattr("reldep.kernels.machine.COMPILED_FROM", 0)
+    monkeypatch.setattr("reldep.system.COMPILED_FROM", 0)
     rng = np.random.default_rng(0)
     rows = scale * (5.0 + rng.standard_t(3, size=(900, 3)))
     found = Points.of(Numeric("x", rows)).mean_distances
@@ -177,7 +177,7 @@ def test_mean_distances_in_single_precision_have_nine_digits_together(scale, mon
 
 def test_mean_distances_from_a_far_point_keep_double_precision(monkeypatch):
     monkeypatch.setattr(points_module, "SINGLE_FROM", 0)
-    monkeypatch.setattr("reldep.kernels.machine.COMPILED_FROM", 0)
+    monkeypatch.setattr("reldep.system.COMPILED_FROM", 0)
     rows = np.random.default_rng(0).normal(size=(300, 2))
     rows[7] = 1e30
     found = Points.of(Numeric("x", rows)).mean_distances

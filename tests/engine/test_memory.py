@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reldep.kernels.machine import bytes_of, in_words
+from reldep.system import bytes_of, in_words
 
 
 @pytest.mark.parametrize(

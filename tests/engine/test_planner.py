@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from reldep import system
 from reldep.data.objects import read_variable
 from reldep.data.variables import Numeric
 from reldep.engine import (
@@ -35,7 +36,6 @@ from reldep.kernels import (
     Laplace,
     Linear,
     Polynomial,
-    machine,
 )
 
 GB = 10**9
@@ -249,9 +249,9 @@ def read_memory(monkeypatch, folder, files):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    monkeypatch.setattr(machine, "PROC", folder / "proc")
-    monkeypatch.setattr(machine, "CGROUPS", folder / "cgroup")
-    return machine.available_memory()
+    monkeypatch.setattr(system, "PROC", folder / "proc")
+    monkeypatch.setattr(system, "CGROUPS", folder / "cgroup")
+    return system.available_memory()
 
 
 MEMINFO = {"proc/meminfo": "MemTotal:       32000000 kB\nMemAvailable:   20000000 kB\n"}
@@ -306,7 +306,7 @@ def test_the_first_version_of_control_groups_counts_too(monkeypatch, tmp_path):
 def test_the_limit_of_the_address_space_counts():
     program = (
         "import resource\n"
-        "from reldep.kernels.machine import available_memory\n"
+        "from reldep.system import available_memory\n"
         f"resource.setrlimit(resource.RLIMIT_AS, ({2 * GB}, {2 * GB}))\n"
         "print(available_memory())"
     )
@@ -324,7 +324,7 @@ def test_elsewhere_the_physical_memory_is_asked_for(monkeypatch, tmp_path):
     assert read_memory(monkeypatch, tmp_path, {"proc/meminfo": "MemTotal: 5 kB\n"}) > 10**8
     assert read_memory(monkeypatch, tmp_path / "nowhere", {}) > 10**8
     monkeypatch.setattr(os, "sysconf_names", {})
-    assert machine.available_memory() == machine.MEMORY_UNKNOWN
+    assert system.available_memory() == system.MEMORY_UNKNOWN
 
 
 @pytest.mark.parametrize(
@@ -338,7 +338,7 @@ def test_elsewhere_the_physical_memory_is_asked_for(monkeypatch, tmp_path):
     ],
 )
 def test_time_is_told_as_roughly_as_it_is_known(seconds, words):
-    assert machine.seconds_in_words(seconds) == words
+    assert system.seconds_in_words(seconds) == words
 
 
 def test_costs_grow_as_they_should():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from reldep.app.guard import OPENING
 from reldep.app.routes import application
 from reldep.app.sessions import Sessions
-from reldep.kernels.machine import available_memory
+from reldep.system import available_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable

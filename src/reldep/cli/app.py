@@ -137,7 +137,7 @@ def serve_page(
     The page is served to this machine only, unless --host says otherwise, and the data do not
     leave it.
     """
-    from reldep.kernels.machine import import_extra
+    from reldep.system import import_extra
 
     for module in ("starlette", "uvicorn", "python_multipart"):
         import_extra(module, extra="app", purpose="reldep app")

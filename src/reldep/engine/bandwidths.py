@@ -29,9 +29,9 @@ from reldep.engine.sweeps.recipe import Between, Draft
 from reldep.engine.sweeps.tiles import Outline
 from reldep.engine.terms import Pair, Terms, Wanted, hsic, row_means
 from reldep.engine.threads import over_runs
-from reldep.kernels.machine import available_cores, numba_is_there
 from reldep.kernels.profiles import PowerProfile
 from reldep.kernels.radial import FittedRadial
+from reldep.system import available_cores, numba_is_there
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

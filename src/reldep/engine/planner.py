@@ -9,7 +9,7 @@ from reldep.data.checks import check_choice
 from reldep.engine.dense import TEMPORARY_MATRICES, Dense
 from reldep.engine.sweeps.tiled import COMPILED_START, Tiled
 from reldep.exceptions import InputError, InputTypeError, Option
-from reldep.kernels.machine import available_memory, in_words, seconds_in_words
+from reldep.system import available_memory, in_words, seconds_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

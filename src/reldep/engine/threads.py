@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
-from reldep.kernels.machine import available_cores, thread_pool
+from reldep.system import available_cores, thread_pool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -15,8 +15,8 @@ from reldep.data.variables import Labels, Numeric, Sparse, Variable
 from reldep.exceptions import InputError
 from reldep.kernels.base import ALL_ROWS, FittedKernel, Kernel, stacked
 from reldep.kernels.categorical import indicators
-from reldep.kernels.machine import worth_compiling
 from reldep.kernels.sizes import in_units, is_ordinary, middle, two_largest
+from reldep.system import worth_compiling
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -12,7 +12,7 @@ import numpy as np
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import FittedKernel, Kernel
-from reldep.kernels.machine import import_extra
+from reldep.system import import_extra
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray

@@ -15,8 +15,8 @@ import numpy as np
 
 from reldep.data.variables import Numeric, Sparse
 from reldep.kernels.dot import dot_nanoseconds, dot_products
-from reldep.kernels.machine import available_cores, on_all_cores, worth_compiling
 from reldep.kernels.sizes import exponent_of, in_units, is_ordinary, middle, typical_size
+from reldep.system import available_cores, on_all_cores, worth_compiling
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -22,11 +22,11 @@ from reldep.data.selectors import parse_lifetime
 from reldep.exceptions import InputError, Option
 from reldep.files.table import Scope
 from reldep.kernels.base import Kernel
-from reldep.kernels.machine import available_memory
 from reldep.questions import SENTENCES
 from reldep.questions.calling import check_in_pieces
 from reldep.questions.declaring import READING, Question, Selector, many, merged
 from reldep.questions.kernel_words import parse_kernels
+from reldep.system import available_memory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -19,8 +19,8 @@ from reldep.exceptions import InputError, InputTypeError, Option
 from reldep.files.selection import select_data
 from reldep.files.table import Table
 from reldep.kernels.base import Kernel
-from reldep.kernels.machine import available_memory
 from reldep.results.answer import Answer
+from reldep.system import available_memory
 
 if TYPE_CHECKING:
     from reldep.exceptions import ReldepWarning

@@ -29,7 +29,7 @@ from reldep.engine.terms import Pair, canonical, check_held
 from reldep.engine.threads import blas_threads_for
 from reldep.exceptions import ApproximationWarning, InputError, Option
 from reldep.kernels.dot import FittedDot
-from reldep.kernels.machine import available_memory, in_words
+from reldep.system import available_memory, in_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -20,9 +20,9 @@ from reldep.engine.blocks import levelling_effects
 from reldep.engine.influence import compute_influence
 from reldep.engine.terms import check_held, is_held
 from reldep.exceptions import InputError
-from reldep.kernels.machine import available_cores, numba_is_there, on_all_cores
 from reldep.kernels.radial import Distance, Gaussian, Laplace, RadialKernel
 from reldep.kernels.sizes import has_far, middle
+from reldep.system import available_cores, numba_is_there, on_all_cores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from reldep.kernels.machine import available_cores, numba_is_there, on_all_cores
+from reldep.system import available_cores, numba_is_there, on_all_cores
 
 if TYPE_CHECKING:
     SingleArray: TypeAlias = npt.NDArray[np.float32]

@@ -12,7 +12,7 @@ from reldep.engine.near_linear.lowrank import LowRank
 from reldep.engine.planner import select_engine
 from reldep.engine.terms import Terms, Wanted, hsic
 from reldep.engine.threads import single_threaded_blas
-from reldep.kernels.machine import available_cores, on_all_cores
+from reldep.system import available_cores, on_all_cores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -22,7 +22,7 @@ from reldep.engine.blocks import off_row_means
 from reldep.engine.near_linear.feature_rows import SparseCross, product_of_all, product_of_run
 from reldep.engine.terms import Cost, Terms, canonical
 from reldep.engine.threads import RUN_BYTES, Steps, SummingThreads, runs, single_threaded_blas
-from reldep.kernels.machine import available_cores
+from reldep.system import available_cores
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

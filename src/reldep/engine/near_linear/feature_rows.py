@@ -19,9 +19,9 @@ import numpy.typing as npt
 
 from reldep.engine.threads import runs
 from reldep.kernels.dot import FittedDot
-from reldep.kernels.machine import import_extra
 from reldep.kernels.profiles import GaussianProfile
 from reldep.kernels.radial import FittedRadial
+from reldep.system import import_extra
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -16,10 +16,10 @@ import numpy as np
 from reldep.engine.near_linear.feature_passes import FeaturePasses
 from reldep.engine.terms import Terms, Wanted
 from reldep.engine.threads import RUN_BYTES
-from reldep.kernels.machine import numba_is_there, on_all_cores
 from reldep.kernels.profiles import LaplaceProfile, PowerProfile
 from reldep.kernels.radial import FittedRadial
 from reldep.kernels.sizes import FAR
+from reldep.system import numba_is_there, on_all_cores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

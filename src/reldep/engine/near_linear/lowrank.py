@@ -18,7 +18,7 @@ from reldep.engine.sweeps.tiled import COMPILED_START, Tiled
 from reldep.engine.terms import Cost, conditional_means
 from reldep.engine.threads import RUN_BYTES, progress_bar
 from reldep.exceptions import InputError
-from reldep.kernels.machine import available_cores
+from reldep.system import available_cores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -17,7 +17,7 @@ from reldep.data.files.first_look import FirstLook, read_block, scan_piece
 from reldep.engine.sweeps.dask import FAN_IN, LOST_WORKERS, DaskEngine, check_workers
 from reldep.engine.threads import Steps, SummingThreads, progress_bar, single_threaded_blas
 from reldep.exceptions import InputError
-from reldep.kernels.machine import available_cores, import_extra
+from reldep.system import available_cores, import_extra
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -24,7 +24,7 @@ from reldep.engine.sweeps.tiles import Outline, Sweeps
 from reldep.engine.terms import Cost
 from reldep.engine.threads import progress_bar
 from reldep.exceptions import InputError
-from reldep.kernels.machine import import_extra
+from reldep.system import import_extra
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

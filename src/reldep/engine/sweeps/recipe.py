@@ -18,8 +18,8 @@ import numpy as np
 from reldep.engine.blocks import fill_blocks
 from reldep.kernels.base import EQUAL, LINEAR, NEAR, POWER, POWER_ROOT
 from reldep.kernels.composite import FittedProduct, FittedSum
-from reldep.kernels.machine import numba_is_there
 from reldep.kernels.points import Points
+from reldep.system import numba_is_there
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

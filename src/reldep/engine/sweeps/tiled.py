@@ -21,7 +21,7 @@ from reldep.engine.threads import (
     single_threaded_blas,
 )
 from reldep.exceptions import InputError
-from reldep.kernels.machine import (
+from reldep.system import (
     available_cores,
     bytes_of,
     in_words,

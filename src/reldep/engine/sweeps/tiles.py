@@ -25,7 +25,7 @@ from reldep.engine.blocks import BlockSums, Shifts, nanoseconds_of
 from reldep.engine.sweeps.recipe import Between, CompiledSums, Draft, Recipe, suits_single_precision
 from reldep.engine.terms import Pair, Terms, Wanted
 from reldep.engine.threads import over_runs
-from reldep.kernels.machine import worth_compiling
+from reldep.system import worth_compiling
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

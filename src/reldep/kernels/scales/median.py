@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from reldep.exceptions import InputError, Option
-from reldep.kernels.machine import worth_compiling
 from reldep.kernels.profiles import PowerProfile, Profile, SideProfile, StepProfile
 from reldep.kernels.scales.order_statistics import DistanceStream
+from reldep.system import worth_compiling
 
 if TYPE_CHECKING:
     from typing import Self

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.kernels.machine import (
+from reldep.kernels.points import FEW_COLUMNS, Points
+from reldep.system import (
     available_cores,
     numba_is_there,
     on_all_cores,
     thread_pool,
     worth_compiling,
 )
-from reldep.kernels.points import FEW_COLUMNS, Points
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

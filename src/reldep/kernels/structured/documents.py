@@ -29,9 +29,9 @@ from reldep.data.checks import check_level, nearest
 from reldep.data.variables import Items, Labels, Sparse, Variable
 from reldep.exceptions import InputError
 from reldep.kernels.base import stacked
-from reldep.kernels.machine import import_extra
 from reldep.kernels.mapped import MappedKernel, unit_rows
 from reldep.kernels.structured.strings import refuse_where, strings_of
+from reldep.system import import_extra
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -10,10 +10,10 @@ import numpy as np
 
 from reldep.data.variables import Items, Numeric, Variable
 from reldep.exceptions import InputError, InputTypeError
-from reldep.kernels.machine import numba_is_there
 from reldep.kernels.points import Points
 from reldep.kernels.scales.bandwidth import BandwidthKernel, FittedScaled
 from reldep.kernels.scales.median import MedianDistance, median_distance
+from reldep.system import numba_is_there
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

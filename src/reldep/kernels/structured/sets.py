@@ -15,11 +15,11 @@ from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variabl
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import FittedKernel, Kernel, stacked
 from reldep.kernels.dot import dot_products
-from reldep.kernels.machine import import_extra
 from reldep.kernels.mapped import MappedKernel
 from reldep.kernels.points import Points
 from reldep.kernels.radial import Gaussian
 from reldep.kernels.scales.median import median_distance
+from reldep.system import import_extra
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,10 +12,10 @@ import numpy as np
 from reldep.data.checks import check_count, check_varies
 from reldep.data.variables import Items, Labels, Mixed, Sparse, Variable, rows_in_words
 from reldep.exceptions import InputError, InputTypeError
-from reldep.kernels.machine import import_extra
 from reldep.kernels.mapped import MappedKernel, count_matrix, unit_rows
 from reldep.kernels.scales.bandwidth import BandwidthKernel, FittedScaled
 from reldep.kernels.scales.median import MedianDistance
+from reldep.system import import_extra
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -8,7 +8,7 @@ from threading import current_thread
 
 import pytest
 
-from reldep.kernels.machine import on_all_cores, thread_pool
+from reldep.system import on_all_cores, thread_pool
 
 
 def test_results_come_in_the_order_of_the_items():

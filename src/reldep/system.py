@@ -1,4 +1,4 @@
-"""What the machine offers: cores and threads, memory, a compiler, and optional packages."""
+"""The machine: cores and threads, memory, a compiler, and optional packages."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# Below this many observations compiled code is not worth the wait until it is loaded.
+# Minimum number of observations for compiled code: below it, loading takes longer than NumPy.
 COMPILED_FROM = 2_000
 
 
 def available_cores() -> int:
-    """Count the cores that this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -45,9 +45,9 @@ if hasattr(os, "register_at_fork"):
 
 
 def thread_pool(n_threads: int) -> ThreadPoolExecutor:
-    """Give a pool of threads that stays for the next call: to start one takes milliseconds.
+    """Return a pool of threads that is kept for later calls: starting one takes milliseconds.
 
-    What is done in a pool must not wait for the same pool, so that it gets one of its own.
+    A thread of the pool gets a pool of its own, because it must not wait for its own pool.
     """
     if current_thread().name.startswith(POOLED):
         return ThreadPoolExecutor(n_threads)
@@ -55,15 +55,12 @@ def thread_pool(n_threads: int) -> ThreadPoolExecutor:
 
 
 def on_all_cores(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-    """Do the work for all items, on all cores, and give the results in their order.
-
-    Compiled code and large array operations let other threads run meanwhile.
-    """
+    """Return the results of the work on all items, in their order, computed on all cores."""
     return list(thread_pool(available_cores()).map(work, items))
 
 
 def numba_is_there() -> bool:
-    """Tell whether numba can be imported."""
+    """Return True if numba can be imported."""
     try:
         import numba  # noqa: F401
     except ImportError:
@@ -72,12 +69,12 @@ def numba_is_there() -> bool:
 
 
 def worth_compiling(n: int) -> bool:
-    """Tell whether so many observations are worth compiled code, and it can be had."""
+    """Return True if n observations justify compiled code and numba is available."""
     return n >= COMPILED_FROM and numba_is_there()
 
 
 def import_extra(module: str, *, extra: str, purpose: str) -> Any:
-    """Import a module of an optional package, or say how to install it.
+    """Return a module of an optional package, or raise ImportError with the way to install it.
 
     Parameters
     ----------
@@ -101,7 +98,7 @@ _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 _AMOUNT = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([A-Za-z]+)\s*")
 
-# Where the system does not tell how much memory there is.
+# Assumed if the system does not report its memory.
 MEMORY_UNKNOWN = 4_000_000_000
 
 PROC = Path("/proc")
@@ -116,11 +113,11 @@ CGROUP_FILES = (
 
 
 def bytes_of(memory: Any) -> int:
-    """Turn an amount such as ``"512MB"``, ``"1.5 GiB"`` or a number of bytes into bytes.
+    """Return the number of bytes of an amount such as ``"512MB"`` or ``"1.5 GiB"``.
 
     Examples
     --------
-    >>> from reldep.kernels.machine import bytes_of
+    >>> from reldep.system import bytes_of
     >>> bytes_of("1.5GB")
     1500000000
     """
@@ -140,11 +137,11 @@ def bytes_of(memory: Any) -> int:
 
 
 def in_words(n_bytes: float) -> str:
-    """Write an amount of memory with a unit that suits it.
+    """Return an amount of memory in words, with a unit that suits it.
 
     Examples
     --------
-    >>> from reldep.kernels.machine import in_words
+    >>> from reldep.system import in_words
     >>> in_words(1_234_000_000)
     '1.23 GB'
     """
@@ -155,11 +152,11 @@ def in_words(n_bytes: float) -> str:
 
 
 def seconds_in_words(seconds: float) -> str:
-    """Write an expected time as roughly as it is known.
+    """Return an expected time in words, as roughly as it is known.
 
     Examples
     --------
-    >>> from reldep.kernels.machine import seconds_in_words
+    >>> from reldep.system import seconds_in_words
     >>> seconds_in_words(0.2), seconds_in_words(47), seconds_in_words(4_000)
     ('less than a second', 'about 47 seconds', 'about 67 minutes')
     """
@@ -175,7 +172,7 @@ def seconds_in_words(seconds: float) -> str:
 
 
 def available_memory() -> int:
-    """Find how many bytes this process may still take.
+    """Return how many bytes this process may still use.
 
     The least of what the machine has left, what each control group that the process is in
     (a container, a batch job) has left, and what the limit on its address space leaves.
@@ -195,7 +192,7 @@ def _left_on_machine() -> int:
 
 
 def _left_in_cgroups() -> Iterator[int]:
-    """Give what each control group leaves: the process's own and all that it lies in."""
+    """Return what each control group leaves: that of the process and all that contain it."""
     for group in _cgroups():
         for limit_file, usage_file, cached_line in CGROUP_FILES:
             limit, usage = _number_in(group / limit_file), _number_in(group / usage_file)
@@ -204,7 +201,7 @@ def _left_in_cgroups() -> Iterator[int]:
 
 
 def _cgroups() -> Iterator[Path]:
-    """List the directories of the control groups, from the innermost to the root."""
+    """Return the directories of the control groups, from the innermost to the root."""
     membership = PROC / "self" / "cgroup"
     lines = membership.read_text().splitlines() if membership.is_file() else []
     for line in lines:
@@ -220,7 +217,7 @@ def _cgroups() -> Iterator[Path]:
 
 
 def _number_in(path: Path) -> int | None:
-    """Read a file that holds one number; None if there is none, as in "max"."""
+    """Read a file that contains one number; None for anything else, as "max"."""
     try:
         text = path.read_text().strip()
     except OSError:
@@ -229,7 +226,7 @@ def _number_in(path: Path) -> int | None:
 
 
 def _cached(path: Path, name: str) -> int:
-    """Read how much of the usage is cached files."""
+    """Read how much of the memory in use is cached files."""
     try:
         lines = path.read_text().splitlines()
     except OSError:
