@@ -1,7 +1,7 @@
-"""Speed and memory: ``make benchmarks``, or ``python benchmarks/speed.py --help``.
+"""Speed and memory: ``make benchmarks``, or ``python benchmarks/speed.py --only small cold``.
 
-Every job runs in a process of its own; what is compared is measured in the same process. Times
-depend on the machine and its other work, ratios much less.
+Every job runs in a process of its own. What is compared is measured in the same process, one after
+the other: ratios can be trusted further than seconds. Everything goes through public names.
 """
 
 from __future__ import annotations
@@ -10,110 +10,358 @@ import argparse
 import json
 import os
 import platform
+import resource
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+import warnings
 from datetime import date
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-import reldep
+import numpy as np
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "speed.json"
 PAGE = HERE.parent / "docs" / "benchmarks.md"
+JOBS = {}
 
-TITLES = {
-    "rivals": "The whole test beside other programs",
-    "near_linear": "From 10,000 rows to a million",
-    "hundred_thousand": "A hundred thousand rows beside tiles",
-    "columns_beside_others": "One column beside the fast algorithms of others",
-    "defaults": "The default beside fixed kernels",
-    "followed": "How well moving bandwidths are followed",
-    "limit": "How near tiles are to the limit",
-    "large": "A hundred thousand rows of two columns, all defaults, by tiles",
-    "growth": "Growth of tiles with the number of rows",
-    "plans": "What the planner expects, over what happens",
-    "shuffles": "A thousand permutations",
-    "million": "A million rows, explicit features",
-    "wide": "Few rows, many columns",
-    "sparse": "Ten sparse variables, 45 pairs",
-    "accuracy": "Digits",
-    "cold": "From a cold start",
-    "authors": "The program of the paper's authors",
-}
 
-ABOUT = {
-    "rivals": "The paper's spirals, raw data to p-value, bandwidths included.",
-    "near_linear": "Seconds of the whole test, in brackets core seconds, the sum over threads; "
-    "each in a process of its own, with compiled code loaded. Gaussian kernels of given width "
-    "unless another is named.",
-    "columns_beside_others": "dcor computes the two statistics; reldep gives their difference, its "
-    "standard error and p-value, and looks at the data for cautions on the way.",
-    "defaults": "The default follows the bandwidths that the data chose; fixed kernels have the "
-    "same bandwidths, given.",
-    "followed": "Relative errors of standard errors, from some pairs of rows against all pairs.",
-    "limit": "Gaussian kernels; *bare* evaluates the three upper triangles once and keeps nothing.",
-    "plans": "Expected over measured: 1 is right, 2 expects twice too much.",
-    "shuffles": "Independence on one column: features or sorted lines are shuffled, not matrices.",
-}
+def job(title, about=""):
+    """Register a function that returns rows (what, figure) or a table with a head."""
 
-# What was aimed at: job, figure, whether at least or at most, and the bound.
-GOALS = (
-    ("rivals", "times faster than plain NumPy", "at least", 100),
-    ("hundred_thousand", "one column, times less", "at least", 20),
-    ("hundred_thousand", "spirals, times less", "at least", 20),
-    ("near_linear", "one column, 1,000,000 rows: seconds", "at most", 6),
-    ("near_linear", "spirals, 1,000,000 rows: seconds", "at most", 15),
-    ("near_linear", "spirals, 1,000,000 rows: extra MB", "at most", 300),
-    ("near_linear", "largest exponent of time", "at most", 1.15),
-    ("columns_beside_others", "times less than dcor", "at least", 5),
-    ("defaults", "largest ratio, 2 to 10 columns", "at most", 1.5),
-    ("defaults", "largest ratio, one column", "at most", 1.5),
-    ("followed", "largest relative error", "at most", 0.005),
-    ("limit", "10 columns", "at most", 2.2),
-    ("cold", "import and first comparison of 500 rows (s)", "at most", 1),
+    def registered(function):
+        JOBS[function.__name__] = (title, about, function)
+        return function
+
+    return registered
+
+
+# ------------------------------------------------------------------------------------- measuring
+
+
+def seconds(ask, repeats=1):
+    """Return the least wall time of several runs and the core seconds of that run."""
+    runs = []
+    for _ in range(repeats):
+        wall, cores = time.perf_counter(), time.process_time()
+        ask()
+        runs.append((time.perf_counter() - wall, time.process_time() - cores))
+    return min(runs)
+
+
+class PeakMemory:
+    """The resident memory that a piece of work needs beyond what was there, in MB."""
+
+    def __enter__(self):
+        self.done = threading.Event()
+        self.before = self.peak = self.now()
+        self.watcher = threading.Thread(target=self.watch)
+        self.watcher.start()
+        return self
+
+    def __exit__(self, *_):
+        self.done.set()
+        self.watcher.join()
+        self.extra = (self.peak - self.before) / 1e6
+
+    @staticmethod
+    def now():
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        return pages * resource.getpagesize()
+
+    def watch(self):
+        while not self.done.wait(0.005):
+            self.peak = max(self.peak, self.now())
+
+
+def three(m, columns, seed=0):
+    """Draw a source and two targets of unlike shape."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(m, columns))
+    return x, x + rng.normal(size=(m, columns)), np.sin(2 * x) + rng.normal(size=(m, columns))
+
+
+# ------------------------------------------------------------------------------------------ jobs
+
+
+@job("Small questions", "All defaults; the least of many calls, in milliseconds.")
+def small(quick):
+    import reldep
+
+    rows = []
+    for m, columns in ((40, 3), (200, 1), (1_000, 2)):
+        data = three(m, columns)
+        reldep.compare(*data)
+        wall, _ = seconds(lambda data=data: reldep.compare(*data), 5 if quick else 60)
+        rows.append((f"compare, {m} × {columns} (ms)", 1e3 * wall))
+    x, *_ = three(300, 1)
+    targets = {f"t{i}": x + np.random.default_rng(i).normal(size=x.shape) for i in range(20)}
+    rows.append(
+        ("rank, 20 targets, 300 rows (ms)", 1e3 * seconds(lambda: reldep.rank(x, targets), 3)[0])
+    )
+    return rows
+
+
+def plain_numpy(source, first, second):
+    """Compute z of the published test with whole matrices, as one would from the paper."""
+    from scipy.spatial.distance import pdist, squareform
+
+    def kernel(rows):
+        distances = pdist(rows)
+        return squareform(np.exp(-(distances**2) / (2 * np.median(distances) ** 2)))
+
+    K, L, M = kernel(source), kernel(first), kernel(second)
+    m = len(K)
+
+    def conditional_means(K, L):
+        k, l, q = K.sum(1), L.sum(1), (K * L).sum(1)  # noqa: E741
+        h = (m - 2) ** 2 * q - m * k * l + (m - 2) * (q.sum() - K @ l - L @ k)
+        return (h + l.sum() * k + k.sum() * l - k @ l) / (2 * (m - 1) * (m - 2) * (m - 3))
+
+    A = np.array([conditional_means(K, L), conditional_means(K, M)])
+    deviations = 4 * (A - A.mean(1, keepdims=True))
+    difference = deviations[0] - deviations[1]
+    return (A[0].mean() - A[1].mean()) * m / np.sqrt(difference @ difference)
+
+
+@job(
+    "The published test beside other programs",
+    "The paper's spirals, raw data to p-value, bandwidths included; all pairs in double precision.",
 )
+def peers(quick):
+    import reldep
+    from reldep.datasets import make_spirals
 
-# Why a goal is out of reach, where it is.
-REASONS = {
-    "times faster than plain NumPy": "half of the time goes to the exact medians of the distances",
-    "largest relative error": "the median of the distances, and single HSICs only: it is moved by "
-    "few pairs, which a sample of pairs shows roughly; the default is within 0.001",
-    "times less than dcor": "sums along lines take two thirds, reading and cautions the rest",
-    "10 columns": "two sweeps evaluate every kernel twice, the second in single precision; "
-    "predicting row sums by features would save one, but moves standard errors by 1e-8 to 1e-5",
-    "largest ratio, 2 to 10 columns": "the mean distance is one more pass over all pairs",
-    "largest ratio, one column": "sums along lines are so quick that the slopes show",
-    "largest exponent of time": "sums along lines leave the cache at a million rows",
-}
+    m = 1_500 if quick else 10_000
+    data = [np.asarray(block) for block in make_spirals(m, rng=0).values()]
+    reldep.paper_test(*data, engine="tiled")
+    found = {}
+    wall, _ = seconds(lambda: found.update(z=reldep.paper_test(*data, engine="tiled").statistic), 3)
+    default, _ = seconds(lambda: reldep.compare(*data))
+    numpy, _ = seconds(lambda: found.update(reference=plain_numpy(*data)))
+    rows = [
+        ("rows", m),
+        ("reldep, the published test (s)", wall),
+        ("reldep, all defaults (s)", default),
+        ("plain NumPy and SciPy (s)", numpy),
+        ("times faster than plain NumPy", numpy / wall),
+        ("relative difference of z", abs(found["z"] / found["reference"] - 1)),
+    ]
+    for name, ask in (("dcor", _dcor), ("hyppo", _hyppo)):
+        try:
+            other, _ = seconds(lambda ask=ask: ask(*data))
+        except ImportError:
+            continue
+        rows += [
+            (f"{name}, two statistics (s)", other),
+            (f"times faster than {name}", other / wall),
+        ]
+    return rows
 
 
-def measure(name, quick):
-    """Run a job in a new process and read what it prints."""
-    command = [sys.executable, __file__, "--job", name, *(["--quick"] if quick else [])]
-    found = subprocess.run(command, capture_output=True, text=True, check=False)
-    if found.returncode:
-        return {"failed": (found.stderr.strip() or "no reason given").splitlines()[-1]}
-    return json.loads(found.stdout.splitlines()[-1])
+def _dcor(x, y, z):
+    import dcor
+
+    return dcor.u_distance_correlation_sqr(x, y), dcor.u_distance_correlation_sqr(x, z)
 
 
-def machine():
-    """Say where the figures come from."""
-    packages = ("numpy", "scipy", "numba", "hyppo", "dcor", "scikit-learn")
+def _hyppo(x, y, z):
+    from hyppo.independence import Hsic
+
+    return Hsic().statistic(x, y), Hsic().statistic(x, z)
+
+
+@job(
+    "From 10,000 rows to a million",
+    "All defaults, three variables; each cell in a process of its own with compiled code loaded.",
+)
+def sizes(quick):
+    shapes = [(1, None), (3, None), (10, None), (30, None)]
+    rows = []
+    for columns, _ in shapes:
+        row, walls = [f"{columns} columns" if columns > 1 else "one column"], []
+        for m in (2_000, 4_000) if quick else (10_000, 100_000, 1_000_000):
+            figures = measure("one_size", quick, str(m), str(columns))
+            cells = dict(figures["rows"])
+            walls.append((m, cells["seconds"]))
+            row.append(f"{cells['seconds']:.2g} ({cells['core seconds']:.2g})")
+        (m, last), (n, before) = walls[-1], walls[-2]
+        exponent = np.log(last / before) / np.log(m / n)
+        rows.append([*row, cells["engine"], f"{cells['extra MB']:.0f}", f"{exponent:.2f}"])
+    heads = ["4,000 rows"] if quick else ["100,000 rows", "1,000,000 rows"]
+    first = "2,000 rows: s (core s)" if quick else "10,000 rows: s (core s)"
     return {
-        "date": date.today().isoformat(),
-        "processor": processor(),
-        "cores": os.cpu_count(),
-        "python": platform.python_version(),
-        "reldep": reldep.__version__,
-        **{package: version(package) for package in packages},
+        "head": ["", first, *heads, "engine at the largest", "extra MB", "last exponent"],
+        "rows": rows,
     }
 
 
+@job("One size", "")
+def one_size(_quick, m, columns):
+    import reldep
+
+    data = three(int(m), int(columns))
+    reldep.compare(*(block[: min(len(block), 6_000)] for block in data))  # load compiled code
+    found = {}
+    with PeakMemory() as memory:
+        wall, cores = seconds(lambda: found.update(a=reldep.compare(*data)))
+    return [
+        ("seconds", wall),
+        ("core seconds", cores),
+        ("extra MB", memory.extra),
+        ("engine", found["a"].influence.engine),
+    ]
+
+
+@job("Texts", "Short texts of ten words from 2,000, TF-IDF, three lists, all defaults.")
+def texts(quick):
+    import reldep
+
+    rows = []
+    for m in (500,) if quick else (2_000, 20_000, 100_000):
+        rng = np.random.default_rng(0)
+        words = np.array([f"w{i}" for i in range(2_000)])
+        lists = [
+            [" ".join(line) for line in words[rng.zipf(1.3, size=(m, 10)) % 2_000]]
+            for _ in range(3)
+        ]
+        wall, cores = seconds(lambda lists=lists: reldep.compare(*lists, kernel="text"))
+        rows += [(f"{m:,} texts (s)", wall), (f"{m:,} texts (core s)", cores)]
+    return rows
+
+
+@job("A scan", "Every column of a table as the source, two targets, all defaults.")
+def scan(quick):
+    import reldep
+
+    n = 200 if quick else 20_000
+    rng = np.random.default_rng(0)
+    table, y, z = rng.normal(size=(200, n)), rng.normal(size=200), rng.normal(size=200)
+    reldep.scan(table[:, :50], y, z)
+    wall, cores = seconds(lambda: reldep.scan(table, y, z))
+    return [(f"{n:,} sources of 200 rows (s)", wall), ("core seconds", cores)]
+
+
+@job("From a cold start", "A new process each; the least of several, in seconds.")
+def cold(quick):
+    def fresh(code, **environment):
+        command = [sys.executable, "-c", code]
+        return lambda: subprocess.run(command, check=True, env={**os.environ, **environment})
+
+    once = "import numpy as np, reldep; x = np.random.default_rng(0).normal(size=({m}, 2));"
+    once += "reldep.compare(x, x + 1 / (1 + x**2), x[:, :1] ** 2)"
+    repeats = 1 if quick else 5
+    rows = [
+        ("python -c pass", seconds(fresh("pass"), repeats)[0]),
+        ("import reldep", seconds(fresh("import reldep"), repeats)[0]),
+        (
+            "reldep --help",
+            seconds(
+                fresh(
+                    "import sys; sys.argv = ['reldep', '--help'];"
+                    "from reldep.cli import main; main()"
+                ),
+                repeats,
+            )[0],
+        ),
+        ("import and a question on 500 rows", seconds(fresh(once.format(m=500)), repeats)[0]),
+        ("import and a compiled question, cached", seconds(fresh(once.format(m=6_000)), 2)[0]),
+    ]
+    with tempfile.TemporaryDirectory() as empty:
+        compiled = fresh(once.format(m=6_000), NUMBA_CACHE_DIR=empty)
+        rows.append(("the same without a cache", seconds(compiled)[0]))
+    return rows
+
+
+# ------------------------------------------------------------------------------------- publishing
+
+# What was aimed at: job, figure, "at least" or "at most", bound.
+GOALS = (
+    ("small", "compare, 40 × 3 (ms)", "at most", 1.5),
+    ("small", "compare, 200 × 1 (ms)", "at most", 3.0),
+    ("peers", "times faster than plain NumPy", "at least", 80),
+    ("scan", "20,000 sources of 200 rows (s)", "at most", 2.5),
+    ("cold", "the same without a cache", "at most", 8.0),
+)
+
+
+def measure(name, quick, *words):
+    """Run a job in a new process and read what it prints."""
+    command = [sys.executable, __file__, "--job", name, *words, *(["--quick"] if quick else [])]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    if found.returncode:
+        return {"rows": [("failed", (found.stderr.strip() or "no reason").splitlines()[-1])]}
+    return json.loads(found.stdout.splitlines()[-1])
+
+
+def run(name, quick, words):
+    """Run a job in this process."""
+    warnings.simplefilter("ignore")
+    figures = JOBS[name][2](quick, *words)
+    figures = figures if isinstance(figures, dict) else {"rows": figures}
+    print(json.dumps(figures, default=float))
+
+
+def shown(value):
+    """Write a figure with three digits."""
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def markdown(head, rows):
+    """Write a table: words to the left, figures to the right."""
+    lines = [f"| {' | '.join(map(str, head))} |", "|---" + "|--:" * (len(head) - 1) + "|"]
+    return [*lines, *(f"| {' | '.join(map(shown, row))} |" for row in rows)]
+
+
+def goals(jobs):
+    """Set what was aimed at beside what was reached."""
+    rows = []
+    for name, what, side, bound in GOALS:
+        reached = dict(jobs.get(name, {}).get("rows", [])).get(what)
+        if isinstance(reached, (int, float)):
+            met = reached >= bound if side == "at least" else reached <= bound
+            rows.append([what, f"{side} {bound}", reached, "yes" if met else "no"])
+    return markdown(["goal", "bound", "reached", "met"], rows)
+
+
+def page(results):
+    """Return the published page."""
+    about = ", ".join(f"{key}: {value}" for key, value in results["machine"].items())
+    lines = ["# Speed and memory", "", *PREAMBLE, "", about + ".", "", "## Goals", ""]
+    lines += goals(results["jobs"])
+    for name, figures in results["jobs"].items():
+        title, what, _ = JOBS[name]
+        lines += ["", f"## {title}", "", *([what, ""] if what else [])]
+        lines += markdown(figures.get("head", ["what", "figure"]), figures["rows"])
+    return "\n".join([*lines, "", "Which engine is chosen: [engines](guide/engines.md).", ""])
+
+
+PREAMBLE = [
+    "Written by `make benchmarks` on the machine named below. What is compared was measured in one",
+    "process, one after the other: ratios can be trusted further than seconds. Goals that are not",
+    "reached stand here all the same.",
+]
+
+
+def machine():
+    """Return where the figures come from."""
+    found = {"date": date.today().isoformat(), "processor": processor(), "cores": os.cpu_count()}
+    found["python"] = platform.python_version()
+    for package in ("reldep", "numpy", "scipy", "numba", "dcor", "hyppo"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
 def processor():
-    """Name the processor as the system does."""
+    """Return the name of the processor."""
     information = Path("/proc/cpuinfo")
     if information.is_file():
         for line in information.read_text().splitlines():
@@ -122,130 +370,28 @@ def processor():
     return platform.processor() or platform.machine()
 
 
-def shown(value):
-    """Write a figure with three digits."""
-    if isinstance(value, list):
-        return ", ".join(shown(entry) for entry in value)
-    if isinstance(value, float):
-        return f"{value:.3g}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def print_job(name, figures):
-    """Print the figures of one job."""
-    print(f"\n{TITLES[name]}  [{name}]")
-    for row in table_rows(figures):
-        print("  " + "  ".join(f"{shown(cell):<14}" for cell in row))
-    for what, value in plain(figures).items():
-        print(f"  {what:<58} {shown(value)}")
-    sys.stdout.flush()
-
-
-def table_rows(figures):
-    """Give the head and the rows of a job's table, if it has one."""
-    table = figures.get("table")
-    return [table["head"], *table["rows"]] if table else []
-
-
-def plain(figures):
-    """Give the figures beside the table."""
-    return {what: value for what, value in figures.items() if what != "table"}
-
-
-def markdown(head, rows):
-    """Write a table: words to the left, figures to the right."""
-    lines = [f"| {' | '.join(map(str, head))} |", "|---" + "|--:" * (len(head) - 1) + "|"]
-    return lines + [f"| {' | '.join(map(shown, row))} |" for row in rows]
-
-
-def goals(jobs):
-    """Set what was aimed at beside what was reached."""
-    rows = []
-    for job, what, side, bound in GOALS:
-        reached = jobs.get(job, {}).get(what)
-        if reached is None:
-            continue
-        met = reached >= bound if side == "at least" else reached <= bound
-        words = "yes" if met else f"no: {REASONS[what]}" if what in REASONS else "no"
-        rows.append([f"{TITLES[job]}: {what}", f"{side} {shown(bound)}", reached, words])
-    return markdown(["goal", "bound", "reached", "met"], rows)
-
-
-def write(path, text):
-    """Write a file whole or not at all."""
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as file:
-        file.write(text)
-    Path(file.name).chmod(0o644)
-    Path(file.name).replace(path)
-
-
-def page(results):
-    """Write the published page from the results."""
-    about = results["machine"]
-    lines = [
-        "# Speed and memory",
-        "",
-        "These figures are written by `make benchmarks` on the machine named below; each section",
-        "is one run. What is compared was measured in one process, one after the other: the ratios",
-        "can be trusted further than the seconds. Goals that are not reached stand here all the",
-        "same.",
-        "",
-        ", ".join(f"{key}: {value}" for key, value in about.items()) + ".",
-        "",
-        "## Goals",
-        "",
-        *goals(results["jobs"]),
-    ]
-    for name, figures in results["jobs"].items():
-        lines += ["", f"## {TITLES[name]}", ""]
-        lines += [ABOUT[name], ""] if name in ABOUT else []
-        head, *rows = table_rows(figures) or [None]
-        lines += [*markdown(head, rows), ""] if head else []
-        lines += markdown(["what", "figure"], plain(figures).items())
-    lines += [
-        "",
-        "The authors' program is measured where Octave is installed and RELDEP_AUTHORS names the",
-        "folder that holds it; it is not part of this repository.",
-        "",
-        "How the engines work and which one is chosen: [engines](guide/engines.md).",
-    ]
-    return "\n".join(lines) + "\n"
-
-
 def main():
+    """Measure, print and publish."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--quick", action="store_true", help="every job at a small size; publishes nothing"
-    )
-    parser.add_argument("--only", nargs="+", choices=TITLES, help="only these jobs")
-    parser.add_argument("--publish", action="store_true", help="write docs/benchmarks.md too")
-    parser.add_argument("--job", choices=TITLES, help=argparse.SUPPRESS)
+    parser.add_argument("--quick", action="store_true", help="small sizes; publishes nothing")
+    parser.add_argument("--only", nargs="+", choices=JOBS, help="only these jobs")
+    parser.add_argument("--publish", action="store_true", help="write docs/benchmarks.md")
+    parser.add_argument("--job", nargs="+", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.job:
-        import jobs
-        from defaults import DEFAULT_JOBS
-        from near_linear import NEAR_LINEAR_JOBS
-        from plans import plans
-
-        further = {**NEAR_LINEAR_JOBS, **DEFAULT_JOBS, "plans": plans}
-        print(json.dumps(jobs.run(options.job, options.quick, further)))
-        return
+        return run(options.job[0], options.quick, options.job[1:])
     known = json.loads(RESULTS.read_text())["jobs"] if options.only and RESULTS.exists() else {}
-    found = {}
-    for name in options.only or TITLES:
-        started = time.perf_counter()
-        found[name] = measure(name, options.quick)
-        print_job(name, found[name])
-        print(f"  ({time.perf_counter() - started:.0f} s)", flush=True)
-    every = {name: found.get(name, known.get(name)) for name in TITLES}
-    results = {"machine": machine(), "jobs": {k: v for k, v in every.items() if v}}
+    names = [name for name in JOBS if name != "one_size"]
+    for name in options.only or names:
+        known[name] = measure(name, options.quick)
+        head = known[name].get("head", ["what", "figure"])
+        print(f"\n{JOBS[name][0]}", *markdown(head, known[name]["rows"]), sep="\n", flush=True)
+    results = {"machine": machine(), "jobs": {name: known[name] for name in names if name in known}}
     if not options.quick:
-        RESULTS.parent.mkdir(exist_ok=True)
-        write(RESULTS, json.dumps(results, indent=2) + "\n")
+        RESULTS.write_text(json.dumps(results, indent=1) + "\n")
     if options.publish and not options.quick:
-        write(PAGE, page(results))
-    elif options.quick:
-        print(page(results))
+        PAGE.write_text(page(results))
+    return None
 
 
 if __name__ == "__main__":
