@@ -43,7 +43,7 @@ def test_every_cell_is_that_of_dependence(variables, measure, variance):
 
 def test_the_table_has_the_columns_that_are_promised(variables):
     table = reldep.matrix(variables, measure="dcor", **FEW).to_frame()
-    named = ["first", "second", "dcor", "standard_error", "low", "high", "pvalue"]
+    named = ["first", "second", "dcor", "as_correlation", "standard_error", "low", "high", "pvalue"]
     assert table.columns == [*named, "adjusted_pvalue"]
 
 

@@ -177,7 +177,7 @@ def test_the_table_starts_with_the_strongest_and_keeps_names():
     assert table["target"].to_list() == ["strong", "middle", "weak"]
     assert table["rank"].to_list() == [1, 2, 3]
     assert table.columns == [
-        *("target", "estimate", "standard_error", "low", "high"),
+        *("target", "estimate", "as_correlation", "standard_error", "low", "high"),
         *("rank", "rank_low", "rank_high", "may_be_best"),
     ]
     assert ranking.best == ("strong",)

@@ -266,7 +266,8 @@ def test_every_target_is_that_of_dependence():
     targets, source, _ = data()
     frame = reldep.scan(source, targets).to_frame()
     assert list(frame.columns) == [
-        "target", "estimate", "standard_error", "low", "high", "pvalue", "fdr", "adjusted_pvalue",
+        "target", "estimate", "as_correlation", "standard_error", "low", "high", "pvalue", "fdr",
+        "adjusted_pvalue",
     ]  # fmt: skip
     for i in (0, 7, 20):
         one = reldep.dependence(source, targets[:, i])

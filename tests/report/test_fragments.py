@@ -28,8 +28,10 @@ def test_notebook_shows_cautions_as_text(hostile):
 
 def test_latex_table_has_the_rows_of_the_result(comparison):
     lines = comparison.to_latex().splitlines()
-    assert lines[1] == r"\begin{tabular}{lrrrrrr}"
-    assert lines[3].startswith(r"dependence & CKA & standard error & from & to & t & p-value")
+    assert lines[1] == r"\begin{tabular}{lrrrrrrr}"
+    assert lines[3].startswith(
+        r"dependence & CKA & as a correlation & standard error & from & to & t & p-value"
+    )
     assert lines[5].startswith(r"location \textasciitilde{} genes & $0.")
     assert len(lines) == 10
 
@@ -88,9 +90,9 @@ def test_a_chi_square_statistic_is_called_so(answers):
 
 def test_markdown_has_the_sentence_the_rows_and_the_cautions(hostile):
     lines = hostile.to_markdown().splitlines()
-    assert lines[2].startswith("| dependence | CKA | standard error |")
+    assert lines[2].startswith("| dependence | CKA | as a correlation | standard error |")
     assert lines[3].startswith("| --- | ---: |")
-    assert lines[4].count(" | ") == 6
+    assert lines[4].count(" | ") == 7
     assert r"\<script\>" in lines[0]
     assert lines[-1].startswith("**Caution:** caution about")
 

@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
 from math import comb, factorial, prod
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -90,6 +90,9 @@ class FittedDot(FittedKernel):
     @property
     def label(self) -> str:
         return self.label_text
+
+    def describe(self) -> dict[str, Any]:
+        return {"kernel": self.label, "columns": int(self.rows.shape[1])}
 
     @property
     def nanoseconds(self) -> float:

@@ -235,7 +235,8 @@ class FittedRadial(FittedKernel):
 
     def describe(self) -> dict[str, Any]:
         parameters = {f.name: getattr(self.profile, f.name) for f in fields(self.profile)}
-        return {"kernel": self.label, **parameters, "rule": self.rule}
+        columns = self.points.n_columns
+        return {"kernel": self.label, **parameters, "rule": self.rule, "columns": columns}
 
     def _terms(self) -> tuple[Term, ...]:
         """Return the profile as terms of a program; empty for a profile that is none."""

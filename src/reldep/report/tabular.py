@@ -43,6 +43,8 @@ def cell(column: str, value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
+        if column == "as_correlation":
+            return f"{value:.2f}"
         if column.endswith("pvalue"):
             return pvalue_text(value).removeprefix("p = ").removeprefix("p ")
         return number(value)

@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Any
 from reldep.data.checks import check_level
 from reldep.data.frames import make_frame
 from reldep.results.description import HEADINGS, Columns, Picture, Section, rendered
+from reldep.results.strength import Scale, correlations, scale_of, strength_text
 from reldep.version import __version__
 from reldep.words import MEASURE_NAMES, text_table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from os import PathLike
 
+    from reldep.engine.terms import Pair
     from reldep.exceptions import ReldepWarning
     from reldep.results.provenance import Provenance
 
@@ -100,6 +103,38 @@ class Answer(ABC):
     def _table_at(self, alpha: float | None) -> dict[str, list[Any]]:
         """Give the table at a level, or at the answer's own."""
         return self.table() if alpha is None else self.table(alpha)
+
+    def _scales(self, pairs: Sequence[Pair]) -> list[Scale]:
+        """Return the curve from dependences to correlations for every pair."""
+        how = self.provenance
+        scales = [scale_of(pair, how.measure, how.kernels) for pair in pairs]
+        if how.conditioning is None:
+            return scales
+        # What is left of a variable after others have been held fixed is no single column.
+        return [Scale(scale.kernel, is_own=False) for scale in scales]
+
+    def _correlations(self, pairs: Sequence[Pair], values: Sequence[float]) -> list[float]:
+        return correlations(values, self._scales(pairs))
+
+    def _correlation_column(
+        self, pairs: Sequence[Pair], values: Sequence[float], low: Sequence[float]
+    ) -> dict[str, list[Any]]:
+        """Return the column of correlations for a table; none for HSIC.
+
+        A row is empty where the interval begins at 0, since no dependence is shown there, and
+        where it has no pair.
+        """
+        if self.measure == "hsic":
+            return {}
+        found = self._correlations(pairs, values)
+        shown = [one if start > 0 else None for one, start in zip(found, low, strict=False)]
+        return {"as_correlation": shown + [None] * (len(low) - len(shown))}
+
+    def _strength(self, pairs: Sequence[Pair], values: Sequence[float]) -> str:
+        """Say how strong dependences are that are shown to exist, as the end of a sentence."""
+        if self.measure == "hsic" or not pairs:
+            return ""
+        return f", {strength_text(values, self._scales(pairs))}"
 
     def values(self, alpha: float = 0.05) -> dict[str, Any]:  # noqa: ARG002
         """Give the numbers that belong to this kind of answer only, for `to_dict`."""
@@ -256,7 +291,7 @@ class Answer(ABC):
         return "" if held is None else f" given {held.in_words()}"
 
     def _text_table(self, columns: Columns) -> str:
-        cells = [[_cell(value) for value in column] for column in columns.values()]
+        cells = [[_cell(name, value) for value in column] for name, column in columns.items()]
         return text_table(list(columns), list(zip(*cells, strict=True)))
 
     def _dependent_rows(self) -> str:
@@ -293,7 +328,9 @@ def plain(value: Any) -> Any:
     return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
 
 
-def _cell(value: Any) -> str:
+def _cell(name: str, value: Any) -> str:
     if value is None:
         return ""
+    if name == "as_correlation":
+        return f"{value:.2f}"
     return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -88,13 +88,15 @@ class Contrast(Result):
         untested = [None] * len(self.pairs)
         limits = [self.dependences.interval(i, 1 - alpha) for i in range(len(self.pairs))]
         limits.append(self.confidence_interval(1 - alpha))
+        low, high = ([limit[side] for limit in limits] for side in (0, 1))
         errors = self.dependences.standard_errors.tolist()
         return {
             "dependence": [f"{x} ~ {y}" for x, y in self.pairs] + [self.estimate_name()],
             self.measure: [*map(float, self.estimates), self.estimate],
+            **self._correlation_column(self.pairs, self.estimates.tolist(), low),
             "standard_error": [*errors, self.standard_error],
-            "low": [low for low, _ in limits],
-            "high": [high for _, high in limits],
+            "low": low,
+            "high": high,
             "statistic": [*untested, self.statistic],
             "pvalue": [*untested, self.pvalue],
         }
@@ -150,7 +152,7 @@ class Comparison(Contrast):
         if self.pvalue < alpha:
             return (
                 f"{self.source} depends significantly {self._finding()}: {self._sizes()} "
-                f"({evidence}).{self._reconciled(alpha)}"
+                f"({evidence}){self._both_strengths(alpha)}.{self._reconciled(alpha)}"
             )
         if self._points_the_other_way(alpha):
             word = "more" if self.alternative == "greater" else "less"
@@ -173,6 +175,13 @@ class Comparison(Contrast):
         if self.estimate < 0:
             stronger, weaker = weaker, stronger
         return f"more on {stronger} than on {weaker}{self._given()}"
+
+    def _both_strengths(self, alpha: float) -> str:
+        """Say how strong both are, the stronger first, if both are shown to exist."""
+        if any(self.dependences.interval(i, 1 - alpha).low <= 0 for i in range(2)):
+            return ""
+        order = np.argsort(-self.estimates)
+        return self._strength([self.pairs[i] for i in order], self.estimates[order].tolist())
 
     def _sizes(self, *, ratio: bool = True) -> str:
         """Set the two dependences beside each other, with their ratio where it has a meaning.

@@ -92,6 +92,14 @@ class Matrix(Answer):
             level = check_level("confidence_level", confidence_level)
         return self.dependences.simultaneous_intervals(self.maxima, level)
 
+    def as_correlation(self) -> dict[Pair, float]:
+        """Return every dependence as the correlation of two normal variables that have it.
+
+        Between 0 and 1, by pair; no sign is implied. See :meth:`Result.as_correlation`.
+        """
+        found = self._correlations(self.pairs, self.estimates.tolist())
+        return dict(zip(self.pairs, found, strict=True))
+
     def table(self, alpha: float | None = None) -> dict[str, list[Any]]:
         """Give one row per pair; intervals hold for all pairs at once."""
         low, high = self.confidence_interval(None if alpha is None else 1 - alpha)
@@ -99,6 +107,7 @@ class Matrix(Answer):
             "first": [x for x, _ in self.pairs],
             "second": [y for _, y in self.pairs],
             self.measure: self.estimates.tolist(),
+            **self._correlation_column(self.pairs, self.estimates.tolist(), low.tolist()),
             "standard_error": self.dependences.standard_errors.tolist(),
             "low": low.tolist(),
             "high": high.tolist(),

@@ -17,6 +17,7 @@ HEADINGS = {
     "hsic": "HSIC",
     "cka": "CKA",
     "dcor": "squared distance correlation",
+    "as_correlation": "as a correlation",
     "standard_error": "standard error",
     "low": "from",
     "high": "to",

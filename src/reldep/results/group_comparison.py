@@ -17,6 +17,7 @@ from reldep.words import MEASURE_NAMES, interval_text, number, percent, pvalue_t
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray
+    from reldep.engine.terms import Pair
     from reldep.stats.between_groups import GroupDifferences, WelchTest
     from reldep.stats.dependences import Dependences
 
@@ -133,16 +134,30 @@ class GroupComparison(Answer):
             "adjusted_pvalue": found.adjusted.tolist(),
         }
 
+    def as_correlation(self) -> dict[str, float]:
+        """Return the dependence in every group as the correlation of two normal variables.
+
+        Between 0 and 1, by group; no sign is implied. See :meth:`Result.as_correlation`.
+        """
+        found = self._correlations(self._pairs(), self.estimates.tolist())
+        return dict(zip(self.groups, found, strict=True))
+
+    def _pairs(self) -> list[Pair]:
+        """Return the same pair of variables for every group."""
+        return [(self.x, self.y)] * len(self.groups)
+
     def table(self, alpha: float = 0.05) -> dict[str, list[Any]]:
         """Give one row per group, each with its own interval."""
         limits = [one.interval(0, 1 - alpha) for one in self.dependences]
+        low, high = ([limit[side] for limit in limits] for side in (0, 1))
         return {
             "group": list(self.groups),
             "n": self.sizes.tolist(),
             self.measure: self.estimates.tolist(),
+            **self._correlation_column(self._pairs(), self.estimates.tolist(), low),
             "standard_error": [float(one.standard_errors[0]) for one in self.dependences],
-            "low": [low for low, _ in limits],
-            "high": [high for _, high in limits],
+            "low": low,
+            "high": high,
         }
 
     def question(self) -> str:

@@ -65,6 +65,13 @@ class Dependence(Result):
         """How often the rows were shuffled for it."""
         return self.independence.n_permutations
 
+    def as_correlation(self) -> float:
+        """Return the dependence as the correlation of two normal variables that have it.
+
+        It lies between 0 and 1; no sign is implied. See :meth:`Result.as_correlation`.
+        """
+        return self._correlations(self.pairs, [self.estimate])[0]
+
     def confidence_interval(self, confidence_level: float = 0.95) -> Interval:
         """Give the interval of the dependence.
 
@@ -128,7 +135,9 @@ class Dependence(Result):
             f"{interval_text(low, high)}; test of independence: {self.pvalue_text()}"
         )
         if self.pvalue < alpha:
-            return f"{self.x} and {self.y} depend on each other{self._given()} ({evidence})."
+            strength = self._strength(self.pairs, [self.estimate])
+            claim = f"{self.x} and {self.y} depend on each other{self._given()}"
+            return f"{claim} ({evidence}){strength}."
         return (
             f"Undecided: at the {percent(alpha)} level it is not shown that {self.x} and {self.y} "
             f"depend on each other{self._given()} ({evidence})."
@@ -140,6 +149,7 @@ class Dependence(Result):
         return {
             "dependence": [f"{self.x} ~ {self.y}"],
             self.measure: [self.estimate],
+            **self._correlation_column(self.pairs, [self.estimate], [low]),
             "standard_error": [self.standard_error],
             "low": [low],
             "high": [high],

@@ -117,6 +117,14 @@ class Ranking(Answer):
         level = self._level(confidence_level)
         return self.dependences.simultaneous_intervals(self.target_maxima, level)
 
+    def as_correlation(self) -> dict[str, float]:
+        """Return every dependence as the correlation of two normal variables that have it.
+
+        Between 0 and 1, by target; no sign is implied. See :meth:`Result.as_correlation`.
+        """
+        found = self._correlations(self.pairs, self.estimates.tolist())
+        return dict(zip(self.targets, found, strict=True))
+
     def table(self, alpha: float | None = None) -> dict[str, list[Any]]:
         """Give one row per target, the strongest first; `alpha` is by default the ranking's own."""
         order = self._strongest_first()
@@ -124,6 +132,7 @@ class Ranking(Answer):
         rank_low, rank_high = self.standing.ranges(self.confidence_level)
         columns: dict[str, Any] = {
             "estimate": self.estimates,
+            **self._correlation_column(self.pairs, self.estimates.tolist(), low.tolist()),
             "standard_error": self.standard_errors,
             "low": low,
             "high": high,
@@ -133,7 +142,7 @@ class Ranking(Answer):
             "may_be_best": self.may_be_best,
         }
         names = {"target": [self.targets[i] for i in order]}
-        return names | {key: column[order].tolist() for key, column in columns.items()}
+        return names | {key: np.asarray(column)[order].tolist() for key, column in columns.items()}
 
     def pairwise(self, confidence_level: float | None = None) -> Any:
         """Give a data frame with one row per pair of targets, in the order given.

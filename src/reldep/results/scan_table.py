@@ -15,6 +15,7 @@ from reldep.words import MEASURE_NAMES, interval_text, listed, number, percent
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
+    from reldep.engine.terms import Pair
     from reldep.stats.scanning import SourceTests, TargetTests
 
 CLAIMS = {
@@ -182,12 +183,24 @@ class TargetScan(Screen):
             level = check_level("confidence_level", confidence_level)
         return Intervals(*self.tests.intervals(self.maxima, level))
 
+    def as_correlation(self) -> dict[str, float]:
+        """Return every dependence as the correlation of two normal variables that have it.
+
+        Between 0 and 1, by target; no sign is implied. See :meth:`Result.as_correlation`.
+        """
+        found = self._correlations(self._pairs(), self.estimates.tolist())
+        return dict(zip(self.targets, found, strict=True))
+
+    def _pairs(self) -> list[Pair]:
+        return [(self.source, target) for target in self.targets]
+
     def table(self, alpha: float | None = None) -> dict[str, list[Any]]:
         """Give one row per target, in the order given; intervals hold for all at once."""
         low, high = self.confidence_interval(None if alpha is None else 1 - alpha)
         return {
             "target": list(self.targets),
             "estimate": self.estimates.tolist(),
+            **self._correlation_column(self._pairs(), self.estimates.tolist(), low.tolist()),
             "standard_error": self.tests.standard_error.tolist(),
             "low": low.tolist(),
             "high": high.tolist(),

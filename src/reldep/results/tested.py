@@ -103,6 +103,21 @@ class Result(Answer):
         """Their covariance; with the weights w, ``w' covariance w`` is `standard_error` squared."""
         return self.dependences.covariance_with(self.weights, self.standard_error**2)
 
+    def as_correlation(self) -> Any:
+        """Return every dependence as the correlation of two normal variables that have it.
+
+        Of the kernel at hand where its curve is known (Laplace, Gaussian, linear, distance), else
+        of the default kernel. No sign is implied, and none of it is Pearson's correlation of the
+        data.
+
+        Returns
+        -------
+        dict of (str, str) to float
+            Between 0 and 1, one for every pair of variables.
+        """
+        found = self._correlations(self.pairs, self.estimates.tolist())
+        return dict(zip(self.pairs, found, strict=True))
+
     def confidence_interval(self, confidence_level: float = 0.95) -> testing.Interval:
         """Give the two-sided interval of the estimate, whatever the alternative.
 
