@@ -1,0 +1,230 @@
+"""An answer as plain parts, in the order of a page.
+
+Renderers get a `Description` and nothing else, so they do not depend on any answer; an answer
+describes itself once per delivery, so nothing is computed twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from reldep.words import number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from reldep.exceptions import Option, ReldepWarning
+
+
+def written(value: Any) -> str:
+    """Return a value as people read it; data frames and JSON have it unrounded."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return number(value) if isinstance(value, float) else str(value)
+
+
+@dataclass(frozen=True)
+class Value:
+    """A single value under its name: a key number or a fact about the computation.
+
+    Attributes
+    ----------
+    name : str
+        The name for programs, in JSON.
+    heading : str
+        The name for people; empty for values that only programs get.
+    value : object
+    write : callable
+        Return the value as people read it.
+    """
+
+    name: str
+    heading: str
+    value: Any
+    write: Callable[[Any], str] = written
+
+    @property
+    def text(self) -> str:
+        """The value as people read it."""
+        return self.write(self.value)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table, declared once.
+
+    Attributes
+    ----------
+    name : str
+        The name for programs: in data frames, CSV and JSON.
+    heading : str
+        The name for people.
+    values : sequence
+        One per row, unrounded; None leaves a cell empty.
+    write : callable
+        Return one value as people read it.
+    """
+
+    name: str
+    heading: str
+    values: Sequence[Any]
+    write: Callable[[Any], str] = written
+
+    @property
+    def texts(self) -> list[str]:
+        """The cells as people read them."""
+        return [self.write(value) for value in self.values]
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the cells are set to the right, as numbers are."""
+        present = [value for value in self.values if value is not None]
+        return all(
+            isinstance(value, (int, float)) and not isinstance(value, bool) for value in present
+        )
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of the same length, the first of which names the rows.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+    caption : str
+        What the table shows.
+    order : sequence of int, optional
+        The rows by weight, for pages that have no room for all; by default as they stand.
+    shown : str
+        What the rows with the most weight are, in words: "the 20 {shown} of 300".
+    """
+
+    columns: tuple[Column, ...]
+    caption: str = ""
+    order: Sequence[int] | None = None
+    shown: str = "first rows"
+
+    def __len__(self) -> int:
+        return len(self.columns[0].values)
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        """The rows as people read them."""
+        return list(zip(*(column.texts for column in self.columns), strict=True))
+
+    def top(self, most: int) -> Table:
+        """Return at most this many rows; a table that is cut says so in its caption."""
+        if len(self) <= most:
+            return self
+        kept = list(range(len(self)) if self.order is None else self.order)[:most]
+        columns = [replace(c, values=[c.values[i] for i in kept]) for c in self.columns]
+        which = f"The {most:,} {self.shown} of {len(self):,}."
+        return Table(tuple(columns), f"{self.caption} {which}".lstrip())
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture and what it shows in words.
+
+    Attributes
+    ----------
+    draw : callable
+        Draws on a matplotlib Axes, on an empty Figure or, for None, on new Axes, and returns the
+        Axes: a :func:`functools.partial` of a function of :mod:`reldep.plotting`.
+    alt : str
+        What it shows, for those who do not see it.
+    caption : str
+        How to read it.
+    """
+
+    draw: Callable[[Any], Any]
+    alt: str
+    caption: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """A further part of a report.
+
+    Attributes
+    ----------
+    title : str
+    name : str
+        A short name to jump to.
+    paragraphs : tuple of str
+    table : Table, optional
+    pictures : tuple of Picture
+    """
+
+    title: str
+    name: str
+    paragraphs: tuple[str, ...] = ()
+    table: Table | None = None
+    pictures: tuple[Picture, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Description:
+    """What an answer contains.
+
+    Attributes
+    ----------
+    kind : str
+        The kind of answer, in JSON.
+    question : str
+    sentence : str
+        The answer in one or two sentences.
+    alpha : float
+        The level of the sentence and of the intervals.
+    numbers : tuple of Value
+        The key numbers below the sentence.
+    table : Table
+    cautions : tuple of ReldepWarning
+        The most important first.
+    pictures : tuple of Picture
+        The natural one first.
+    sections : tuple of Section
+    notes : tuple of str
+        How the numbers were computed, in sentences, for plain text.
+    facts : tuple of Value
+        How the numbers were computed, by name.
+    kernels : mapping of str to mapping
+        The fitted kernel of every variable, with its parameters.
+    measure : {"cka", "hsic", "dcor"}
+    references : tuple
+        Keys of :data:`reldep.report.references.REFERENCES`, or texts with their addresses.
+    call : str
+        The Python call, or the command, that repeats the answer.
+    """
+
+    kind: str
+    question: str
+    sentence: str
+    alpha: float
+    numbers: tuple[Value, ...]
+    table: Table
+    cautions: tuple[ReldepWarning, ...] = ()
+    pictures: tuple[Picture, ...] = ()
+    sections: tuple[Section, ...] = ()
+    notes: tuple[str, ...] = ()
+    facts: tuple[Value, ...] = ()
+    kernels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    measure: str = "cka"
+    references: tuple[str | tuple[str, str], ...] = ()
+    call: str = ""
+
+    def reworded(self, spell: Callable[[Option], str]) -> Description:
+        """Return the description with its cautions as a front end writes them."""
+        cautions = [type(caution)(caution.worded(spell)) for caution in self.cautions]
+        return replace(self, cautions=tuple(cautions))
+
+    def beside(self, section: Section, cautions: Sequence[ReldepWarning] = ()) -> Description:
+        """Return the description with a further section in front, and its cautions."""
+        return replace(
+            self,
+            sections=(section, *self.sections),
+            cautions=(*self.cautions, *cautions),
+        )
