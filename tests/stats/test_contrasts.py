@@ -54,12 +54,13 @@ def test_a_variance_that_is_only_rounding_counts_as_zero():
         values = np.ones(len(psi))
         return PlugIn(pairs, "hsic", "fixed-kernel", values, psi, INDEPENDENT_ROWS, None)
 
-    # psi psi'/4² is 1 everywhere, up to 1e-13.
-    tied = plug_in(np.array([[2.0, -2.0, 2.0, -2.0], [2.0, -2.0, 2.0, -2.0 - 1e-13]]))
+    # psi psi'/6² is 1 everywhere, up to 1e-13.
+    one = np.sqrt(6.0) * np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
+    tied = plug_in(np.array([one, [*one[:-1], one[-1] - 1e-13]]))
     assert tied.estimate(np.array([1.0, -1.0])).standard_error == 0.0
     with pytest.raises(ValueError, match="variance of the contrast of x ~ y0, x ~ y1 is 0"):
         tied.test(np.array([1.0, -1.0]))
     assert tied.compare_all().differences.null_variance.tolist() == [0.0]
     assert tied.compare_all().pvalue.tolist() == [1.0]
     assert tied.test(np.array([1.0, 1.0])).standard_error == pytest.approx(2.0)
-    assert plug_in(np.zeros((1, 4))).estimate(np.ones(1)).standard_error == 0.0
+    assert plug_in(np.zeros((1, 6))).estimate(np.ones(1)).standard_error == 0.0

@@ -84,7 +84,8 @@ def test_blocks_of_a_series_are_contiguous_and_nearly_equal():
         assert np.ptp(np.bincount(blocks)) <= 1
     assert time_blocks(1000, max_lag=30).max() + 1 == 10
     assert np.bincount(time_blocks(1000, max_lag=30)).min() >= 90
-    assert time_blocks(1000, max_lag=400).max() + 1 == 6
+    with pytest.raises(ValueError, match="max_lag=400 needs 6 blocks of at least 1203 rows"):
+        time_blocks(1000, max_lag=400)
 
 
 def test_crossed_clusters_add_up_what_either_shares():

@@ -140,10 +140,10 @@ def dependent_independence(
             statistic_name="t",
         )
     x, y = (study.fitted[name] for name in pair)
-    if study.dataset.clusters is None:
+    if study.rows.clusters is None:
         test = circular_test(x.matrix(), y.matrix())
     else:
-        clustering = Clustering.of(study.dataset.clusters)
+        clustering = Clustering.of(study.rows.clusters)
         first, second = (ClusteredKernel.of(k.matrix(), clustering) for k in (x, y))
         test = cluster_independence(
             first, second, clustering, n_permutations or PERMUTATIONS, study.settings.generator()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.data.checks import ALTERNATIVES, METHODS, MINIMUM_OBSERVATIONS, check_choice
+from reldep.data.checks import ALTERNATIVES, METHODS, check_choice
 from reldep.engine import Influence
 from reldep.exceptions import InputError, Option
 from reldep.questions.calling import asked
@@ -22,6 +22,7 @@ from reldep.questions.study import (
     source_apart,
 )
 from reldep.results.comparison import Comparison
+from reldep.stats.dependences import FEWEST_FOR_ERRORS
 from reldep.stats.estimation import join_halves
 from reldep.stats.measures import pairs_needed
 from reldep.stats.screening import FEW_OBSERVATIONS
@@ -306,9 +307,9 @@ def compute_halves(study: Study, labels: Sequence[str], order: IntArray) -> Comp
         The rows; the first half of them is for the first target.
     """
     n = len(study.dataset)
-    if n < 2 * MINIMUM_OBSERVATIONS:
+    if n < 2 * FEWEST_FOR_ERRORS:
         raise InputError(
-            f"needs at least {2 * MINIMUM_OBSERVATIONS} observations, {n} given",
+            f"needs at least {2 * FEWEST_FOR_ERRORS} observations, {n} given",
             ["use ", Option("method", "joint"), "."],
             argument="method",
             value="split",

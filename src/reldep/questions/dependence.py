@@ -68,9 +68,10 @@ def dependence(
     test : {"chi-square", "permutation"}, default "chi-square"
         How independence is tested: by the chi-square approximation to the law of the unbiased
         correlation, quick and a little conservative; or by shuffling the rows of `y`, exact.
-        With `clusters` whole clusters are permuted (or their block products compared with an F
-        law), with `max_lag` the series are shifted circularly; the result says which. With
-        `given` conditional independence is tested, by "chi-square" only.
+        With `clusters` sums over pairs of clusters are compared with an F law, or the values of
+        a variable that is constant within clusters are permuted over them; with `max_lag` the
+        series are shifted circularly; the result says which. With `given` conditional
+        independence is tested, by "chi-square" only.
     n_permutations : int, default 999
         How often they are shuffled; the p-value is ``(1 + count) / (1 + n_permutations)``.
 

@@ -139,9 +139,11 @@ class Study:
 
     @property
     def rows(self) -> RowDependence:
-        """Which rows may depend on each other."""
-        dataset = self.dataset
-        return RowDependence(dataset.clusters, self.settings.max_lag, dataset.second_clusters)
+        """Which rows may depend on each other; clusters of one row each are independent rows."""
+        given = (self.dataset.clusters, self.dataset.second_clusters)
+        shared = [codes for codes in given if codes is not None and _any_shared(codes)]
+        first, second = (*shared, None, None)[:2]
+        return RowDependence(first, self.settings.max_lag, second)
 
     def influence(self, pairs: Sequence[Pair], *, means: Sequence[Pair] | None = None) -> Influence:
         """Compute A for these pairs.
@@ -313,6 +315,11 @@ class Study:
         if self.settings.variance not in TAKES_SECOND_OFF:
             return screens
         return tuple(dict.fromkeys((*screens, *pairs_of_second_component(pairs))))
+
+
+def _any_shared(codes: IntArray) -> bool:
+    """Return True if two rows are in one cluster."""
+    return len(np.unique(codes)) < len(codes)
 
 
 def _check_finite(dependences: Dependences) -> None:

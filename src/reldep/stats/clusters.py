@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from reldep.exceptions import InputError, Option
+from reldep.stats.covariance import ROUNDING
 from reldep.stats.jackknife import Jackknife, centred, check_energies
 from reldep.stats.measures import NORMALISED
-from reldep.stats.second_order import SecondMatrix
+from reldep.stats.second_order import HsicTable, SecondFromHsics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 # Four clusters make one 4-tuple; leaving one out in turn needs two more.
 FEWEST_CLUSTERS = 6
+# Rows of all kernel matrices that are multiplied at once, to keep the working array small.
+ROWS_AT_ONCE = 64
 
 
 class _Counts(NamedTuple):
@@ -189,6 +192,13 @@ class ClusteredKernel:
         """Of the kernel between each cluster and all others: b."""
         return np.asarray(self.blocks.sum(axis=1))
 
+    def is_constant(self, clustering: Clustering) -> bool:
+        """Return True if the variable has one value per cluster, as far as its kernel shows."""
+        first = self.matrix[clustering.start][clustering.label]
+        # Rows of other clusters: 0 stands for the cluster itself.
+        change = np.abs(self.matrix - first).max(initial=0.0)
+        return bool(change <= ROUNDING * np.abs(self.matrix).max(initial=0.0))
+
     def centred(self, clustering: Clustering) -> FloatArray:
         """Centre the kernel by row means over other clusters; 0 within clusters."""
         G, totals = clustering.n, clustering.totals()
@@ -283,50 +293,111 @@ def cluster_jackknife(
         With ``n = G`` units and at most G - 1 degrees of freedom, for every test of rows.
     """
     names = list(dict.fromkeys(name for pair in wanted for name in pair))
+    number = {name: i for i, name in enumerate(names)}
     normalised = measure in NORMALISED
     selves = {
         name: hsic_without_clusters(kernels[name], kernels[name], clustering) for name in names
     }
     energies = np.array([[value, *without] for value, without in selves.values()])
     check_energies(energies if normalised else energies[:, :1], 0.0, np.arange(len(names)), names)
-    middled = {name: kernels[name].centred(clustering) for name in names}
-    own = {name: _second_part(middled[name], middled[name], clustering) for name in names}
-    values, left_out, parts, scales = [], [], [], []
+    values, left_out, scales = [], [], []
     for u, v in wanted:
         value, without = hsic_without_clusters(kernels[u], kernels[v], clustering)
-        part = _second_part(middled[u], middled[v], clustering)
         scale = float(np.sqrt(selves[u][0] * selves[v][0]))
         if normalised:
-            without = without / np.sqrt(selves[u][1] * selves[v][1])
-            value, part = value / scale, part / scale
-            for name in (u, v):
-                part = part - value / (2.0 * selves[name][0]) * own[name]
+            value, without = value / scale, without / np.sqrt(selves[u][1] * selves[v][1])
         values.append(value)
         left_out.append(without)
-        parts.append(part.ravel())
         scales.append(1.0 if normalised else scale)
-    G = clustering.n
-    stacked = np.array(parts)
-    constant = 2.0 / float(clustering.counts()[0].pairs) ** 2 * (G - 1) / (G - 3)
+    left, right = (np.array([number[pair[side]] for pair in wanted]) for side in (0, 1))
+    used = [kernels[name] for name in names]
+    between = masked_hsics(used, clustering)
+    first, second_of = np.triu_indices(len(names))
+    table = HsicTable(first, second_of, between[first, second_of], len(names))
+    G, weights = clustering.n, clustering.apart * np.outer(clustering.weights, clustering.weights)
+    constant = 2.0 * np.sum(weights**2) / np.sum(weights) ** 2 * (G - 1) / (G - 3)
+    second = SecondFromHsics(
+        table,
+        energies[:, 0],
+        left,
+        right,
+        normalised,
+        float(constant),
+        _design(used, left, right, clustering),
+    )
     return Jackknife(
         np.array(values),
         *centred(np.array(left_out)),
-        SecondMatrix(constant * stacked @ stacked.T),
+        second,
         np.array(scales),
         measure,
         most_df=G - 1.0,
     )
 
 
-def _second_part(X: FloatArray, Y: FloatArray, clustering: Clustering) -> FloatArray:
-    """Give block products without their mean and row effects: what two clusters share."""
-    products = block_products(X, Y, clustering)
-    G, totals = clustering.n, clustering.totals()
-    expected = np.outer(totals, totals)
-    np.fill_diagonal(expected, 0.0)
-    mean = products.sum() / clustering.counts()[0].pairs
-    effect = products.sum(axis=1) / (totals * (totals.sum() - totals)) - mean
-    effect *= (G - 1) / (G - 2)
-    part = products - expected * (mean + effect[:, None] + effect)
-    np.fill_diagonal(part, 0.0)
-    return np.asarray(part)
+def masked_hsics(kernels: Sequence[ClusteredKernel], clustering: Clustering) -> FloatArray:
+    """Return the HSICs of all pairs of variables over tuples in different clusters.
+
+    The terms of :func:`masked_hsic` for all pairs at once, as products of matrices.
+    """
+    p, w = len(kernels), clustering.weights
+    products = np.zeros((p, p))
+    for start in range(0, len(w), ROWS_AT_ONCE):
+        run = slice(start, start + ROWS_AT_ONCE)
+        part = np.array([kernel.matrix[run].ravel() for kernel in kernels])
+        products += (part * np.outer(w[run], w).ravel()) @ part.T
+
+    def gram(arrays: list[FloatArray], weights: FloatArray | float = 1.0) -> FloatArray:
+        flat = np.array([array.ravel() for array in arrays])
+        return np.asarray((flat * weights) @ flat.T)
+
+    b = [kernel.cluster_sums for kernel in kernels]
+    shared = gram([kernel.to_clusters for kernel in kernels], np.repeat(w, clustering.n))
+    triples = gram([kernel.row_sums for kernel in kernels], w) - shared
+    totals = np.array([part.sum() for part in b])
+    fours = np.outer(totals, totals) - 4.0 * gram(b) + 2.0 * gram([k.blocks for k in kernels])
+    return _combined(products, triples, fours, clustering.counts()[0])
+
+
+def _design(
+    kernels: Sequence[ClusteredKernel], left: IntArray, right: IntArray, clustering: Clustering
+) -> FloatArray:
+    """Return the design factor of each dependence and of each variable with itself.
+
+    The second component of an HSIC is a sum over pairs of units. For independent rows its
+    variance follows from HSICs; where rows of a cluster go together, sums of products over
+    pairs of clusters vary more than products of pairs of rows, by this factor.
+
+    Parameters
+    ----------
+    kernels : sequence of ClusteredKernel
+    left, right : ndarray of int
+        The variables of each dependence.
+    clustering : Clustering
+
+    Returns
+    -------
+    ndarray, shape (variables, variables)
+        1 where no factor is needed.
+    """
+    count, G = len(kernels), clustering.n
+    middled = [kernel.centred(clustering) for kernel in kernels]
+    of_rows = clustering.apart * np.outer(clustering.weights, clustering.weights)
+    of_clusters = clustering.sums(clustering.sums(of_rows, axis=0), axis=1)
+    everyone = range(count)
+    design = np.ones((count, count))
+    for u, v in {*zip(left, right, strict=True), *zip(everyone, everyone, strict=True)}:
+        products = of_rows * middled[u] * middled[v]
+        sums = clustering.sums(clustering.sums(products, axis=0), axis=1)
+        by_rows = np.sum(_interaction(products, of_rows, G) ** 2)
+        by_clusters = np.sum(_interaction(sums, of_clusters, G) ** 2)
+        if by_rows > 0:
+            design[u, v] = design[v, u] = by_clusters / by_rows
+    return design
+
+
+def _interaction(products: FloatArray, weights: FloatArray, G: int) -> FloatArray:
+    """Return products of two units less their mean and row effects."""
+    mean = products.sum() / weights.sum()
+    effect = (products.sum(axis=1) / weights.sum(axis=1) - mean) * (G - 1) / (G - 2)
+    return np.asarray(products - weights * (mean + effect[:, None] + effect))

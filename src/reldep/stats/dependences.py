@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from reldep.engine.terms import Pair
     from reldep.stats.jackknife import Jackknife
 
+# An HSIC is a mean over 4-tuples of rows; with 4 rows all conditional means are that one tuple.
+FEWEST_FOR_ERRORS = 5
+
 
 @dataclass(frozen=True, eq=False)
 class Dependences(ABC):
@@ -242,6 +245,12 @@ class PlugIn(Dependences):
 
     def estimate(self, weights: FloatArray) -> TTest:
         """Estimate a weighted sum of the dependences."""
+        if self.n_observations < FEWEST_FOR_ERRORS:
+            raise InputError(
+                f"{self.n_observations} observations have no standard error: they are a single "
+                f"4-tuple. At least {FEWEST_FOR_ERRORS} are needed.",
+                "Use more data.",
+            )
         plug_in = float(weights @ self.plug_in @ weights)
         scale = float(weights**2 @ np.diag(self.plug_in))
         variance = 0.0

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reldep.exceptions import InputError, Option
 from reldep.stats.clusters import check_clusters
 from reldep.stats.differences import Differences, TTest, compare_pairs
 from reldep.stats.jackknife import (
@@ -109,8 +110,9 @@ def time_blocks(m: int, max_lag: int | None = None) -> IntArray:
     m : int
         Number of rows, in time order.
     max_lag : int, optional
-        How far the dependence reaches; blocks are then at least three times as long. By default
-        there are 8 blocks below 200 rows and 10 to 16 beyond.
+        How far the dependence reaches, L; blocks are then at least 3 (L + 1) rows long, and fewer
+        than 6 such blocks are an error. By default there are 8 blocks below 200 rows and 10 to
+        16 beyond.
 
     Returns
     -------
@@ -120,7 +122,24 @@ def time_blocks(m: int, max_lag: int | None = None) -> IntArray:
     count = 8 if m < SHORT_SERIES else min(10 + (m - SHORT_SERIES) // 200, MOST_BLOCKS)
     if max_lag is not None:
         longest = m // (LAGS_IN_A_BLOCK * (max_lag + 1))
-        count = int(np.clip(longest, FEWEST_BLOCKS, MOST_BLOCKS))
+        if longest < FEWEST_BLOCKS:
+            most = m // (LAGS_IN_A_BLOCK * FEWEST_BLOCKS) - 1
+            raise InputError(
+                f"needs {FEWEST_BLOCKS} blocks of at least {LAGS_IN_A_BLOCK * (max_lag + 1)} "
+                f"rows, and there are {m} rows.",
+                [
+                    *(
+                        ["Pass at most ", Option("max_lag", most), ", or "]
+                        if most > 0
+                        else ["Use "]
+                    ),
+                    Option("max_lag", "auto"),
+                    ".",
+                ],
+                argument="max_lag",
+                value=max_lag,
+            )
+        count = min(longest, MOST_BLOCKS)
     edges = np.linspace(0, m, count + 1).round().astype(np.int64)
     return np.repeat(np.arange(count), np.diff(edges))
 

@@ -131,11 +131,12 @@ class Differences:
 
 
 def degrees_of_freedom(kurtosis: FloatArray, n: int, most: float = math.inf) -> FloatArray:
-    """Give ``2(n-4)/(κ-1)``: a mean of n squares has relative variance (κ-1)/n (Satterthwaite).
+    """Return ``2(n-4)/(κ-1)``: a mean of n squares has relative variance (κ-1)/n (Satterthwaite).
 
-    The 4 was chosen by simulation at n = 20. The kurtosis of four or five numbers says nothing:
-    so few clusters have the most degrees of freedom.
+    The 4 was chosen by simulation at n = 20. There are never more than n - 1. The kurtosis of four
+    or five numbers says nothing: so few clusters have the most degrees of freedom.
     """
+    most = min(most, n - 1.0)
     if n < FEWEST_ROWS:
         return np.full(np.shape(kurtosis), most)
     return np.minimum(2.0 * (n - 4) / np.maximum(kurtosis - 1.0, 1e-3), most)

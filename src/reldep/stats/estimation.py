@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reldep.stats.covariance import INDEPENDENT_ROWS, RowDependence
+from reldep.stats.covariance import INDEPENDENT_ROWS, ROUNDING, RowDependence
 from reldep.stats.dependences import Dependences, Halves, Jackknifed, PlugIn
 from reldep.stats.jackknife import jackknife
 from reldep.stats.measures import (
@@ -66,6 +66,9 @@ def influence_of(
 
 def _psi(influence: Influence, variance: str) -> FloatArray:
     psi = influence.psi
+    # What is left of equal conditional means after their mean is taken off is rounding.
+    size = np.abs(influence.values).max(axis=1, initial=0.0)
+    psi = np.where((np.abs(psi).max(axis=1, initial=0.0) > ROUNDING * size)[:, None], psi, 0.0)
     return (
         psi + computed(influence.bandwidth_psi, variance) if variance in FOLLOWS_BANDWIDTHS else psi
     )

@@ -1,7 +1,8 @@
 """Is there any dependence at all? Also where rows depend on each other: clusters and series.
 
 Rows of one cluster, or near in time, are alike in both variables without one variable depending
-on the other. Whole clusters are permuted, or whole series shifted, so that this likeness is kept.
+on the other. Sums over pairs of whole clusters are compared, or whole series shifted, so that this
+likeness is kept.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import scipy
 
 from reldep.exceptions import InputError
 from reldep.stats import student
-from reldep.stats.clusters import block_products, masked_hsic
+from reldep.stats.clusters import block_products
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
@@ -164,47 +165,33 @@ def cluster_independence(
 ) -> ShuffledTest:
     """Test independence of two variables whose rows come in clusters.
 
-    Clusters of one size are permuted as a whole, which is exact. Where sizes differ the sum of
-    the block products of centred kernels is compared with an F law, or with flips of the sign
-    of whole clusters where these are fewer than 10.
+    A variable that is constant within clusters has one value per cluster: these values are
+    permuted over the clusters, which is exact. Otherwise the sum of the block products of
+    centred kernels is compared with an F law, or with flips of the sign of whole clusters
+    where these are fewer than 10.
+
+    No rows are permuted within clusters, nor whole clusters by the places of their rows. In a
+    complete design, where every subject has the same days, the latter change nothing; the former
+    reject independence too often where the errors of a subject are correlated in time. The
+    block products need neither: they allow any dependence within clusters, and the order of the
+    rows does not matter.
     """
-    if (clustering.sizes == clustering.sizes[0]).all():
-        observed = masked_hsic(X, Y, clustering)[0]
-        permuted = permuted_hsics(X, Y, clustering, n_permutations, rng)
+    if X.is_constant(clustering) or Y.is_constant(clustering):
+        # Then the statistic is the HSIC of G clusters, and each has its mean kernel.
+        one, two = _u_centred(X.blocks), Y.blocks
+        scale = clustering.n * (clustering.n - 3)
+        orders = (rng.permutation(clustering.n) for _ in range(n_permutations))
+        permuted = [np.vdot(one, two[np.ix_(order, order)]) / scale for order in orders]
+        observed = float(np.vdot(one, two) / scale)
         return ShuffledTest(
-            observed, permutation_pvalue(observed, permuted), "permutations of whole clusters"
+            observed,
+            permutation_pvalue(observed, np.array(permuted)),
+            "permutations of whole clusters",
         )
     products = block_products(X.centred(clustering), Y.centred(clustering), clustering)
     if clustering.n >= FEWEST_FOR_F:
         return block_f_test(products)
     return sign_flip_test(products, n_permutations, rng)
-
-
-def permuted_hsics(
-    X: ClusteredKernel,
-    Y: ClusteredKernel,
-    clustering: Clustering,
-    n_permutations: int,
-    rng: np.random.Generator,
-) -> FloatArray:
-    """Compute the HSIC after random permutations of the clusters of Y, all of one size."""
-    size = int(clustering.sizes[0])
-    counts = clustering.counts()[0]
-    w = clustering.weights
-    weighted = X.matrix * w[:, None] * w[None, :]
-    k, b = X.row_sums, X.cluster_sums
-    l, c = Y.row_sums, Y.cluster_sums  # noqa: E741
-    found = np.empty(n_permutations)
-    for at in range(n_permutations):
-        order = rng.permutation(clustering.n)
-        rows = (clustering.start[order][:, None] + np.arange(size)).ravel()
-        pairs = np.vdot(weighted, Y.matrix[np.ix_(rows, rows)])
-        shared = (X.to_clusters * Y.to_clusters[np.ix_(rows, order)]).sum(axis=1)
-        triples = w @ (k * l[rows] - shared)
-        fours = b.sum() * c.sum() - 4.0 * (b @ c[order])
-        fours += 2.0 * np.vdot(X.blocks, Y.blocks[np.ix_(order, order)])
-        found[at] = pairs / counts.pairs - 2.0 * triples / counts.triples + fours / counts.fours
-    return found
 
 
 def block_f_test(products: FloatArray) -> ShuffledTest:

@@ -23,15 +23,18 @@ FEWEST_FOR_TREND = 45
 LEAST_NOISE = 1e-9
 
 
-def pooled_degrees(kurtosis: FloatArray, n: int | IntArray, most: float = np.inf) -> FloatArray:
+def pooled_degrees(
+    kurtosis: FloatArray, n: int | IntArray, most: FloatArray | float = np.inf
+) -> FloatArray:
     """Give degrees of freedom ``2(n-4)/(G-1)`` with the kurtosis corrected and pooled.
 
     ``G = 3 + (n-1)((n+1)(κ-3) + 6)/((n-2)(n-3))`` is the usual small-sample correction; each G is
     at least the mean of all, since a kurtosis by itself is noisy and low where it matters. The
-    number of rows n may differ from one to another.
+    number of rows n may differ from one to another. There are never more than n - 1.
     """
+    most = np.minimum(most, np.asarray(n) - 1.0)
     if np.min(n) < FEWEST_ROWS:
-        return np.full(np.shape(kurtosis), most)
+        return np.asarray(np.broadcast_to(most, np.shape(kurtosis)))
     corrected = 3.0 + (n - 1) / ((n - 2) * (n - 3)) * ((n + 1) * (kurtosis - 3.0) + 6.0)
     corrected = np.maximum(corrected, corrected.mean())
     return np.asarray(np.minimum(2.0 * (n - 4) / np.maximum(corrected - 1.0, 1e-3), most))

@@ -202,6 +202,9 @@ class SecondFromHsics:
     normalised : bool
     constant : float
         ``2/(m(m-3))``.
+    design : ndarray, shape (variables, variables), optional
+        For clusters: the factor by which products of pairs of clusters vary more than those of
+        pairs of rows, for each pair of variables. 1 for rows, and for clusters of one row.
     """
 
     hsics: HsicTable
@@ -210,19 +213,37 @@ class SecondFromHsics:
     right: IntArray
     normalised: bool
     constant: float
+    design: FloatArray | None = None
 
     def between(self, first: IntArray, second: IntArray) -> FloatArray:
-        u, v = self.left[first], self.right[first]
-        a, b = self.left[second], self.right[second]
-        ua, ub, va, vb = (self._hsic(one, two) for one in (u, v) for two in (a, b))
-        total = ua * vb + ub * va
-        if self.normalised:
-            # In units in which every self-HSIC is 1, the gradient of H_uv/√(H_uu H_vv) is 1 in
-            # H_uv and -θ/2 in H_uu and in H_vv.
-            one, two = self._hsic(u, v), self._hsic(a, b)
-            total = total - two * (ua * va + ub * vb) - one * (ua * ub + va * vb)
-            total += one * two / 2 * (ua**2 + ub**2 + va**2 + vb**2)
+        ones = self._terms(self.left[first], self.right[first])
+        others = self._terms(self.left[second], self.right[second])
+        total = sum(
+            weight
+            * other_weight
+            * (self._hsic(u, a) * self._hsic(v, b) + self._hsic(u, b) * self._hsic(v, a))
+            for u, v, weight in ones
+            for a, b, other_weight in others
+        )
         return np.asarray(self.constant * total)
+
+    def _terms(self, u: IntArray, v: IntArray) -> list[tuple[IntArray, IntArray, FloatArray]]:
+        """List the HSICs that a dependence has a derivative in, with that derivative.
+
+        In units in which every self-HSIC is 1, the gradient of H_uv/√(H_uu H_vv) is 1 in H_uv and
+        -θ/2 in H_uu and in H_vv.
+        """
+        if not self.normalised:
+            return [(u, v, self._root_design(u, v))]
+        half = -self._hsic(u, v) / 2
+        return [
+            (u, v, self._root_design(u, v)),
+            (u, u, half * self._root_design(u, u)),
+            (v, v, half * self._root_design(v, v)),
+        ]
+
+    def _root_design(self, u: IntArray, v: IntArray) -> FloatArray:
+        return np.ones(np.shape(u)) if self.design is None else np.sqrt(self.design[u, v])
 
     def only(self, kept: list[int]) -> Self:
         return replace(self, left=self.left[kept], right=self.right[kept])

@@ -1,0 +1,187 @@
+"""Few rows, clusters of one row, lags and repeated measures: right answers or a refusal by name."""
+
+import numpy as np
+import pytest
+
+import reldep
+
+pytestmark = pytest.mark.filterwarnings("ignore::reldep.exceptions.ReldepWarning")
+
+
+def three(m, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=m)
+    return x, x + 0.6 * rng.normal(size=m), x + 1.2 * rng.normal(size=m)
+
+
+# ------------------------------------------------------------------------------- too few rows
+
+
+def test_four_rows_have_no_standard_error():
+    with pytest.raises(ValueError, match="4 observations have no standard error.* 5 are needed"):
+        reldep.paper_test(*three(4))
+    assert np.isfinite(reldep.paper_test(*three(5)).pvalue)
+
+
+@pytest.mark.parametrize("m", [8, 9])
+def test_halves_of_four_rows_have_none_either(m):
+    with pytest.raises(ValueError, match="at least 10 observations"):
+        reldep.paper_test(*three(m), method="split")
+
+
+def test_a_variance_that_is_rounding_is_not_a_variance():
+    # Every row of a balanced design has the same influence on each HSIC.
+    x, y, z = np.array([list(np.binary_repr(i, 3)) for i in range(8)]).T
+    with pytest.raises(ValueError, match="variance"):
+        reldep.paper_test(x, y, z)
+
+
+# ------------------------------------------------------------------- clusters of one row each
+
+
+QUESTIONS = {
+    "compare": lambda x, y, z, **o: reldep.compare(x, y, z, **o),
+    "dependence": lambda x, y, z, **o: reldep.dependence(x, y, **o),
+    "contrast": lambda x, y, z, **o: reldep.contrast(
+        {"x": x, "y": y, "z": z}, {("x", "y"): 2, ("x", "z"): -1}, **o
+    ),
+}
+
+
+@pytest.mark.parametrize("measure", ["cka", "hsic", "dcor"])
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("m", [8, 40])
+def test_clusters_of_one_row_are_rows(question, measure, m):
+    ask, data = QUESTIONS[question], three(m)
+    plain = ask(*data, measure=measure)
+    clustered = ask(*data, measure=measure, clusters=np.arange(m)[::-1])
+    for number in ("estimate", "standard_error", "statistic", "pvalue", "df"):
+        assert getattr(clustered, number) == getattr(plain, number)
+    assert clustered.confidence_interval() == plain.confidence_interval()
+
+
+def test_a_clustering_of_single_rows_changes_nothing_about_another():
+    data, groups = three(60), np.repeat(np.arange(12), 5)
+    one = reldep.compare(*data, clusters=groups)
+    both = reldep.compare(*data, clusters=(groups, np.arange(60)))
+    assert (both.standard_error, both.df) == (one.standard_error, one.df)
+
+
+def test_one_pair_of_rows_in_a_cluster_hardly_matters():
+    data, groups = three(60), np.arange(60)
+    groups[1] = 0
+    plain, paired = reldep.compare(*data), reldep.compare(*data, clusters=groups)
+    assert paired.standard_error == pytest.approx(plain.standard_error, rel=0.1)
+    assert paired.estimate == pytest.approx(plain.estimate, abs=0.3 * plain.standard_error)
+
+
+# ------------------------------------------------------------------------------- time in blocks
+
+
+@pytest.mark.parametrize(("m", "lag", "most"), [(100, 60, 4), (100, 5, 4), (30, 1, None)])
+def test_a_lag_that_leaves_fewer_than_six_blocks_is_refused(m, lag, most):
+    words = rf"max_lag={lag} needs 6 blocks of at least {3 * (lag + 1)} rows.* {m} rows"
+    with pytest.raises(ValueError, match=words) as raised:
+        reldep.compare(*three(m), max_lag=lag)
+    assert (f"max_lag={most}" in str(raised.value)) == (most is not None)
+    assert "max_lag='auto'" in str(raised.value)
+
+
+def test_blocks_are_at_least_three_times_the_lag_and_one():
+    result = reldep.compare(*three(100), max_lag=4)
+    assert result.provenance.dependence.n_blocks == 6
+
+
+# ------------------------------------------------------------------------- repeated measures
+
+
+def design(kind, G, n, rng, effect=0.0):
+    """Return x, y and subjects: x of a complete design, constant in subjects, or mixed.
+
+    Errors of y have a part of the subject and a part that is correlated in time.
+    """
+    x = {
+        "complete": lambda: np.tile(np.arange(n, dtype=float), (G, 1)),
+        "constant": lambda: np.repeat(rng.normal(size=(G, 1)), n, axis=1),
+        "mixed": lambda: rng.normal(size=(G, 1)) + rng.normal(size=(G, n)),
+        "nearly complete": lambda: np.arange(n) + 0.1 * rng.normal(size=(G, n)),
+    }[kind]()
+    errors = rng.normal(size=(G, n))
+    for day in range(1, n):
+        errors[:, day] = 0.8 * errors[:, day - 1] + 0.6 * errors[:, day]
+    y = effect * (x - x.mean()) / x.std() + rng.normal(size=(G, 1)) + errors
+    return x.ravel(), y.ravel(), np.repeat(np.arange(G), n)
+
+
+@pytest.mark.parametrize("kind", ["complete", "nearly complete", "mixed", "constant"])
+@pytest.mark.parametrize("missing_rows", [0, 1])
+def test_a_perfect_dependence_is_found_in_repeated_measures(kind, missing_rows):
+    rng = np.random.default_rng(0)
+    x, _, subject = design(kind, 40, 6, rng)
+    y = x + 0.05 * rng.normal(size=240)
+    kept = slice(missing_rows, None)
+    result = reldep.dependence(x[kept], y[kept], clusters=subject[kept])
+    assert result.pvalue <= 0.001
+
+
+def test_a_complete_design_without_one_row_has_about_the_same_answer():
+    rng = np.random.default_rng(1)
+    x, y, subject = design("complete", 40, 6, rng, effect=0.3)
+    whole = reldep.dependence(x, y, clusters=subject)
+    without = reldep.dependence(x[1:], y[1:], clusters=subject[1:])
+    assert np.log10(whole.pvalue) == pytest.approx(np.log10(without.pvalue), rel=0.2)
+
+
+@pytest.mark.parametrize("kind", ["complete", "mixed", "constant"])
+def test_the_order_of_rows_in_a_cluster_does_not_matter(kind):
+    rng = np.random.default_rng(2)
+    x, y, subject = design(kind, 12, 5, rng, effect=0.3)
+    order = np.lexsort((rng.random(60), subject))
+    plain, shuffled = (
+        reldep.dependence(x[rows], y[rows], clusters=subject[rows])
+        for rows in (np.arange(60), order)
+    )
+    assert shuffled.pvalue == pytest.approx(plain.pvalue, rel=1e-6)
+
+
+@pytest.mark.parametrize("swap", [False, True])
+def test_values_of_clusters_are_permuted_also_where_sizes_differ(swap):
+    rng = np.random.default_rng(3)
+    subject = np.repeat(np.arange(12), 3 + np.arange(12) % 4)
+    x = rng.normal(size=12)[subject]
+    y = x + 0.3 * rng.normal(size=len(x))
+    result = reldep.dependence(*((y, x) if swap else (x, y)), clusters=subject)
+    assert result.test == "permutations of whole clusters"
+    assert result.pvalue == 1 / 1000
+
+
+@pytest.mark.parametrize("kind", ["complete", "nearly complete", "mixed", "constant"])
+def test_independence_keeps_its_level_in_repeated_measures(kind):
+    draws, rejected, found = 120, 0, 0
+    for draw in range(draws):
+        rng = np.random.default_rng([4, draw])
+        x, y, subject = design(kind, 20, 5, rng)
+        rejected += reldep.dependence(x, y, clusters=subject, n_permutations=99).pvalue <= 0.05
+        if draw < 30:
+            x, y, subject = design(kind, 20, 5, rng, effect=1.5)
+            found += reldep.dependence(x, y, clusters=subject, n_permutations=99).pvalue <= 0.05
+    # Three binomial errors above 5%; benchmarks/repeated_measures.py has the figures.
+    assert rejected / draws <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / draws)
+    assert found >= 20
+
+
+# ------------------------------------------------------------------------ degrees of freedom
+
+
+@pytest.mark.parametrize("m", [6, 12, 40, 231])
+@pytest.mark.parametrize("measure", ["cka", "hsic"])
+def test_degrees_of_freedom_are_at_most_the_rows_less_one(m, measure):
+    rng = np.random.default_rng(m)
+    x = np.sign(rng.normal(size=m))
+    y, z = np.where(rng.random((2, m)) < 0.9, x, -x)
+    for result in (
+        reldep.compare(*three(m), measure=measure),
+        reldep.contrast({"x": x, "y": y, "z": z}, {("x", "y"): 2, ("x", "z"): -1}, measure=measure),
+        reldep.dependence(x, y, measure=measure),
+    ):
+        assert 0 < result.df <= m - 1
