@@ -18,7 +18,7 @@ def three(m, seed=0):
 
 
 def test_four_rows_have_no_standard_error():
-    with pytest.raises(ValueError, match="4 observations have no standard error.* 5 are needed"):
+    with pytest.raises(ValueError, match=r"4 observations have no standard error.* 5 are needed"):
         reldep.paper_test(*three(4))
     assert np.isfinite(reldep.paper_test(*three(5)).pvalue)
 
