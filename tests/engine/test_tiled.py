@@ -30,10 +30,10 @@ from reldep.kernels import (
     Linear,
     Polynomial,
     Precomputed,
-    machine,
 )
 from reldep.kernels.profiles import GaussianSlope, LaplaceProfile, LaplaceSlope, SideProfile
 from reldep.kernels.radial import FittedRadial
+from reldep.system import numba_is_there
 
 # One process compiles; the others find the machine code on disk.
 
@@ -222,7 +222,7 @@ def test_without_numba_the_numbers_are_the_same(monkeypatch):
     with_numba = Tiled().terms(kernels, wanted)
     monkeypatch.setitem(sys.modules, "numba", None)
     monkeypatch.delitem(sys.modules, "reldep.engine.sweeps.fills", raising=False)
-    assert not machine.numba_is_there()
+    assert not numba_is_there()
     without = Tiled().terms(kernels, wanted)
     assert_same(without, with_numba, wanted)
     with pytest.raises(ValueError, match="needs numba, which cannot be imported; install it"):

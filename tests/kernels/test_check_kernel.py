@@ -73,7 +73,7 @@ SHARED = SOUND.copy()
         (lambda r, c: ASYMMETRIC[r, c].copy(), "kernel Faulty\\(\\) fails on data: it is not symm"),
         (lambda r, c: -SOUND[r, c], "not positive semi-definite: the smallest eigenvalue after"),
         (lambda r, c: HOLED[r, c].copy(), "30 of its values are NaN or infinite"),
-        (position, "blocks filled on their own differ from the whole matrix by"),
+        (position, "blocks evaluated alone differ from the whole matrix by"),
         (shared, "the array returned must be a new one"),
     ],
 )

@@ -148,7 +148,7 @@ def test_a_matrix_has_values_between_its_own_observations_only():
     np.testing.assert_array_equal(Precomputed(K)(X), K)
     with pytest.raises(ValueError, match="between its own observations only; leave Y out"):
         Precomputed(K)(X, X)
-    with pytest.raises(ValueError, match="has 7 rows for 4 observations"):
+    with pytest.raises(ValueError, match="has 7 rows but there are 4 observations"):
         Precomputed(K)(Y)
 
 
@@ -157,7 +157,7 @@ def test_a_matrix_has_values_between_its_own_observations_only():
     [
         (lambda: Gaussian()(X, Y[:, :2]), ValueError, "X has 3 columns and Y has 2; pass the same"),
         (lambda: Delta()(X, ["a"]), TypeError, "X holds numbers and Y labels .*; pass two samples"),
-        (lambda: Gaussian()([1.0, np.nan]), ValueError, "X has missing values: .* fill them in"),
+        (lambda: Gaussian()([1.0, np.nan]), ValueError, "X has missing values: .* Fill them in"),
         (lambda: Gaussian()(["a", "b"]), TypeError, "kernel Gaussian cannot be used for X"),
         (lambda: Text()(X), TypeError, "kernel Text cannot be used for X"),
     ],

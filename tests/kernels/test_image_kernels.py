@@ -59,7 +59,7 @@ def test_bad_pictures_say_what_and_how_to_go_on(data, error, message):
 
 def test_missing_pixels_in_a_list_of_pictures_are_refused():
     holed = [np.ones((2, 2)), np.array([[1.0, np.nan], [0, 0]]), np.zeros((2, 2))]
-    with pytest.raises(ValueError, match=r"made NaN or infinite values of v: 1 NaN in row 1"):
+    with pytest.raises(ValueError, match=r"turned v into NaN or infinite values: 1 NaN in row 1"):
         matrix(Images(), holed)
 
 
@@ -111,7 +111,10 @@ def test_the_label_names_the_embedding():
         (lambda batch: 1.0, r"returned shape \(\)"),
         (lambda batch: np.zeros((2, 0)), r"returned shape \(2, 0\)"),
         (lambda batch: [[1.0] * len(batch[0])] * 2, "of length 4 after vectors of length 3"),
-        (lambda batch: [[np.nan]] * 2, "made NaN or infinite values of v: 4 NaN in rows 0, 1, 2"),
+        (
+            lambda batch: [[np.nan]] * 2,
+            "turned v into NaN or infinite values: 4 NaN in rows 0, 1, 2",
+        ),
         (lambda batch: np.ones((2, 2)), "all 4 observations of v look the same"),
     ],
 )
@@ -121,7 +124,7 @@ def test_wrong_embeddings_say_what_came_back(function, message):
 
 
 def test_the_arguments_of_an_embedding_are_checked():
-    with pytest.raises(TypeError, match="function is of type str; pass a function that turns"):
+    with pytest.raises(TypeError, match="function is of type str; pass a function from a batch"):
         Embedding("network")
     with pytest.raises(ValueError, match="batch_size=0"):
         Embedding(len, batch_size=0)

@@ -201,7 +201,7 @@ def test_kernels_combine_with_kernels_only():
 
 def test_a_precomputed_distance_is_refused_and_its_negative_is_not():
     D = np.abs(np.subtract.outer(np.arange(6.0), np.arange(6.0)))
-    with pytest.raises(ValueError, match=r"as distances have; .* Pass Precomputed\(-D\)"):
+    with pytest.raises(ValueError, match=r"like a matrix of distances; .* pass Precomputed\(-D\)"):
         Precomputed(D)
     x = np.random.default_rng(0).normal(size=6)
     negative = reldep.hsic(Precomputed(-D), x, kernel="distance")

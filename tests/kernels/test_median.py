@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from reldep import system
 from reldep.data.objects import read_variable
 from reldep.data.variables import Numeric
-from reldep.kernels import Gaussian, Laplace, machine
+from reldep.kernels import Gaussian, Laplace
 from reldep.kernels.points import Points
 from reldep.kernels.scales import median, order_statistics
 from reldep.kernels.scales.median import (
@@ -96,7 +97,7 @@ def test_every_rank_is_found_with_little_memory(name, most_collected, monkeypatc
     for rank in (0, 1, 200, 409, 410, 818, 819):
         stream = DistanceStream(points)
         assert stream.squared_distance_at(rank) == squared[rank]
-        room = max(most_collected, machine.available_cores() * 32 * stream._is_cheap)
+        room = max(most_collected, system.available_cores() * 32 * stream._is_cheap)
         assert all(len(found.inside) <= room for found in stream.passes)
 
 
@@ -240,6 +241,6 @@ def test_distances_that_are_all_zero_are_refused(whole_up_to, monkeypatch):
 
 
 def test_cores_are_counted_where_affinity_is_unknown(monkeypatch):
-    monkeypatch.delattr(machine.os, "sched_getaffinity", raising=False)
-    monkeypatch.setattr(machine.os, "cpu_count", lambda: None)
-    assert machine.available_cores() == 1
+    monkeypatch.delattr(system.os, "sched_getaffinity", raising=False)
+    monkeypatch.setattr(system.os, "cpu_count", lambda: None)
+    assert system.available_cores() == 1

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from reldep import system
 from reldep.data.objects import read_variable
-from reldep.kernels import machine, points
+from reldep.kernels import points
 from reldep.kernels.dot import dot_products
 from reldep.kernels.points import Points
 
@@ -17,7 +18,7 @@ ROWS, COLS = slice(5, 30), slice(20, 60)
 @pytest.mark.parametrize("index", [np.int32, np.int64])
 @pytest.mark.parametrize("compiled_from", [0, 10**9])
 def test_sparse_products_are_those_of_the_dense_rows(compiled_from, index, monkeypatch):
-    monkeypatch.setattr(machine, "COMPILED_FROM", compiled_from)
+    monkeypatch.setattr(system, "COMPILED_FROM", compiled_from)
     rows = sparse.random(70, 40, 0.2, rng=np.random.default_rng(0), format="csr")
     rows = sparse.csr_array(rows)
     rows.indices, rows.indptr = rows.indices.astype(index), rows.indptr.astype(index)

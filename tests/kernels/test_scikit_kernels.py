@@ -21,7 +21,7 @@ import reldep
 from reldep.data.objects import read_variable
 from reldep.kernels import Columns, Gaussian, check_kernel
 from reldep.kernels.choosing import NAMED, as_kernel, is_characteristic
-from reldep.kernels.given import PAIRWISE_NAMES
+from reldep.kernels.custom import PAIRWISE_NAMES
 
 RNG = np.random.default_rng(2)
 X = RNG.random((30, 3))

@@ -92,16 +92,32 @@ def test_flat_series_take_the_median_of_the_other_distances():
 @pytest.mark.parametrize(
     ("data", "error", "message"),
     [
-        ([[1.0, 2.0], [], [3.0]], ValueError, r"series 1 of v has shape \(0,\); pass at least one"),
-        ([[1.0], [1.0, np.nan], [2.0]], ValueError, "series 1 of v has NaN or infinite values"),
-        ([[1.0], "ab", [2.0]], TypeError, "series 1 of v is of type str; pass a sequence of numb"),
-        ([[1.0], ["ab", "c"], [2.0]], TypeError, "series 1 of v holds values that are not numbers"),
+        (
+            [[1.0, 2.0], [], [3.0]],
+            ValueError,
+            r"observation 1 of v has shape \(0,\); pass a sequence",
+        ),
+        (
+            [[1.0], [1.0, np.nan], [2.0]],
+            ValueError,
+            "observation 1 of v has NaN or infinite values",
+        ),
+        (
+            [[1.0], "ab", [2.0]],
+            TypeError,
+            "observation 1 of v is of type str; pass a sequence of numb",
+        ),
+        (
+            [[1.0], ["ab", "c"], [2.0]],
+            TypeError,
+            "observation 1 of v has values that are not numbers",
+        ),
         (
             [np.ones((3, 2)), np.ones((3, 1))],
             ValueError,
-            "the series of v have 1 to 2 measurements per time",
+            "the tables of v have 1 to 2 numbers per time",
         ),
-        (np.ones((3, 2, 2, 2)), ValueError, r"series 0 of v has shape \(2, 2, 2\)"),
+        (np.ones((3, 2, 2, 2)), ValueError, r"observation 0 of v has shape \(2, 2, 2\)"),
         (["a", "b"], TypeError, "it takes numbers, other objects"),
         (np.ones((4, 3)), ValueError, "all 4 series of v are the same"),
         (

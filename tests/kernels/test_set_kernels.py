@@ -49,7 +49,7 @@ def test_lists_of_equal_length_are_sets():
     np.testing.assert_allclose(matrix(Jaccard(), lists), matrix(Jaccard(), list(map(set, lists))))
     with pytest.raises(ValueError, match=r"pass \[set\(row\) for row in rows\]"):
         matrix(Jaccard(), [[1, 2], [2, 3]])
-    with pytest.raises(TypeError, match="labels beside numbers"):
+    with pytest.raises(TypeError, match="labels next to numbers"):
         matrix(Jaccard(), pd.DataFrame({"a": ["x", "y"], "b": [0, 1]}))
 
 
@@ -88,7 +88,7 @@ def test_labels_name_the_kernel():
         (lambda: matrix(Jaccard(), [[[1]], [[2], [3]]]), TypeError, "cannot be compared .*list"),
         (lambda: matrix(Jaccard(), COUNTS), ValueError, r"other than 0 and 1; .* use MinMax\(\)"),
         (lambda: matrix(Jaccard(), [{1}, {1}, {1}]), ValueError, "v is constant"),
-        (lambda: matrix(Jaccard(), ["a", "b", "a"]), TypeError, "v holds single labels"),
+        (lambda: matrix(Jaccard(), ["a", "b", "a"]), TypeError, "v contains single labels"),
         (lambda: matrix(MinMax(), COUNTS - 1), ValueError, r"negative values \(smallest -1\)"),
         (lambda: matrix(MinMax(), [{"a": 1}, {2}]), TypeError, "takes mappings from element to"),
         (lambda: matrix(MinMax(), [{"a": 1}, {"a": np.nan}]), ValueError, "NaN or infinite"),

@@ -237,7 +237,7 @@ def test_runs_of_tokens_are_counted_as_substrings_are():
         (
             lambda: Spectrum(2, reverse_complement=True)(["ACG", "AXG"]),
             ValueError,
-            "letter 'X', which is no nucleotide; reverse_complement is for DNA",
+            "letter 'X', which is not a nucleotide; reverse_complement is for DNA",
         ),
         (
             lambda: Spectrum(1, reverse_complement=True)([["A", "C"], ["G"]]),

@@ -147,7 +147,7 @@ def test_missing_times_and_events_can_be_dropped():
         (
             lambda: LogRank()([{1}, {2}]),
             TypeError,
-            r"holds set objects; .*pass Survival\(time",
+            r"contains set objects; .*pass Survival\(time",
         ),
         (lambda: LogRank(0), ValueError, "width=0"),
     ],

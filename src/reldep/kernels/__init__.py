@@ -10,9 +10,9 @@ from reldep.kernels.base import FittedKernel, Kernel
 from reldep.kernels.categorical import Agreement, Delta
 from reldep.kernels.columnwise import Composition, Genotypes, Ordered, Standardized
 from reldep.kernels.composite import Columns, Gaussians, Product, Sum
+from reldep.kernels.custom import FunctionKernel, Precomputed
 from reldep.kernels.dot import Linear, Polynomial
 from reldep.kernels.evaluation import KernelReport, check_kernel
-from reldep.kernels.given import FunctionKernel, Precomputed
 from reldep.kernels.mapped import Embedding, Images
 from reldep.kernels.radial import Distance, Gaussian, Laplace
 from reldep.naming import imported_when_named

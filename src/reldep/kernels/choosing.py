@@ -23,7 +23,7 @@ from reldep.kernels.base import Kernel
 from reldep.kernels.categorical import Agreement, Delta, FittedDelta
 from reldep.kernels.columnwise import Ordered, Standardized
 from reldep.kernels.composite import Product
-from reldep.kernels.given import (
+from reldep.kernels.custom import (
     PAIRWISE_NAMES,
     FunctionKernel,
     Precomputed,

@@ -1,7 +1,4 @@
-"""Kernels for tables whose columns need a scale of their own before rows can be compared.
-
-Columns in different units, parts of a whole, counts of alleles.
-"""
+"""Kernels for tables whose columns need a scale of their own: units, shares, alleles, grades."""
 
 from __future__ import annotations
 
@@ -29,10 +26,10 @@ if TYPE_CHECKING:
     from reldep.kernels.base import Rows
     from reldep.kernels.choosing import KernelSpec
 
-# Up to so many columns, the deviations are followed one by one.
+# Maximum number of columns whose deviations are followed; of more, each moves the kernel little.
 MOST_FOLLOWED = 12
 
-# Rows on which a column's share of the scale is estimated.
+# Rows from which the share of a column in the scale is estimated: 80,000 pairs.
 ROWS_FOR_SHARES = 400
 
 
@@ -41,9 +38,9 @@ class Standardized(MappedKernel):
     """A kernel on columns that are first brought to standard deviation 1.
 
     A kernel with one bandwidth adds up the squared differences of all columns, so a column in
-    small units (grams) drowns one in large units (tonnes), although units are arbitrary.
-    Standardising makes all columns count alike. It is no default, because columns in one unit
-    (pixels, expression of genes) often differ in spread for a reason.
+    small units (grams) outweighs one in large units (tonnes), although units are arbitrary.
+    Standardising gives all columns the same weight. It is not the default, because columns in one
+    unit (pixels, expression of genes) often differ in spread for a reason.
 
     The deviations are estimated, and inference that follows bandwidths follows them too, for up
     to 12 columns; of more, each one moves the kernel little.
@@ -65,19 +62,11 @@ class Standardized(MappedKernel):
 
     accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric,)
 
-    @property
-    def is_characteristic(self) -> bool:
-        from reldep.kernels.choosing import is_characteristic
-
-        return is_characteristic(self.kernel)
+    is_injective: ClassVar[bool] = True
 
     @property
     def title(self) -> str:
         return "Standardized"
-
-    @property
-    def kernel_of_rows(self) -> Any:
-        return self.kernel
 
     def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedKernel:
         fitted = super().fit(variable, rng=rng)
@@ -139,7 +128,7 @@ class FittedStandardized(FittedRadial):
         return Points.of(Numeric("column", values))
 
     def _shares_of_scale(self) -> FloatArray:
-        """Estimate what each column contributes to the scale, on evenly spaced rows."""
+        """Return an estimate of each column's share in the scale, from evenly spaced rows."""
         n_columns = np.asarray(self.points.rows).shape[1]
         if self.scale is None:
             return np.zeros(n_columns)
@@ -161,7 +150,7 @@ class FittedStandardized(FittedRadial):
 
 @dataclass(frozen=True, eq=False)
 class FittedColumnSlope(FittedKernel):
-    """How a standardised kernel changes with the logarithm of one column's deviation."""
+    """The derivative of a standardised kernel in the logarithm of a column's deviation."""
 
     kernel: FittedStandardized
     squares: FittedRadial
@@ -187,10 +176,10 @@ class FittedColumnSlope(FittedKernel):
 class Composition(MappedKernel):
     """A kernel for parts of a whole: shares of time, of a budget, of species, of fatty acids.
 
-    Parts that add up to the same total cannot move independently: one more means less of the
-    others, and a plain kernel takes that for dependence between parts. Only ratios carry
-    information. The centred log-ratio, ``log x_j - mean_j log x_j``, turns rows into points whose
-    distances are those of the ratios; the total of a row, and so its unit, drops out.
+    Parts of the same total cannot vary independently: more of one means less of the others, and a
+    plain kernel reports this as dependence. Only ratios carry information. The centred log-ratio,
+    ``log x_j - mean_j log x_j``, turns rows into points whose distances are those of the ratios;
+    the total of a row, and so its unit, drops out.
 
     It is characteristic for compositions without zeros if `kernel` is.
 
@@ -199,8 +188,8 @@ class Composition(MappedKernel):
     kernel : str, Kernel or callable, default "gaussian"
         The kernel on the log-ratios.
     zero : float, optional
-        What a part of 0 stands for, as a share of its row, for instance half of what could just
-        have been measured. Without it zeros are refused: they have no logarithm.
+        The share of its row that a part of 0 stands for, for instance half of the detection limit.
+        Without it zeros are rejected: they have no logarithm.
 
     References
     ----------
@@ -227,18 +216,12 @@ class Composition(MappedKernel):
             check_positive("zero", self.zero)
 
     @property
-    def is_characteristic(self) -> bool:
-        from reldep.kernels.choosing import is_characteristic
-
-        return self.zero is None and is_characteristic(self.kernel)
+    def is_injective(self) -> bool:  # type: ignore[override]
+        return self.zero is None
 
     @property
     def title(self) -> str:
         return "Composition()" if self.zero is None else f"Composition(zero={self.zero:g})"
-
-    @property
-    def kernel_of_rows(self) -> Any:
-        return self.kernel
 
     def rows(self, variable: Variable) -> Numeric:
         values: FloatArray = variable.values  # type: ignore[attr-defined]
@@ -266,15 +249,15 @@ class Composition(MappedKernel):
 class Genotypes(MappedKernel):
     """Identity by state: the share of alleles that two individuals have in common.
 
-    Takes genotypes as counts of one allele, 0, 1 or 2, one column a locus. Two individuals share
+    Takes genotypes as counts of one allele, 0, 1 or 2, one column per locus. Two individuals share
     ``1 - |a - b| / 2`` at a locus, and the kernel is the mean over loci. It is the dot product of
-    explicit features, so positive semi-definite and fast for many individuals; it does not see
+    explicit features, so positive semi-definite and fast for many individuals; it ignores
     interactions of loci, so it is not characteristic.
 
     Parameters
     ----------
     weights : sequence of float, optional
-        How much each locus counts, for instance more for rare alleles; all alike by default.
+        The weight of each locus, for instance larger for rare alleles; equal by default.
 
     References
     ----------
@@ -297,10 +280,6 @@ class Genotypes(MappedKernel):
     @property
     def title(self) -> str:
         return "Genotypes()" if self.weights is None else "Genotypes(weighted)"
-
-    @property
-    def kernel_of_rows(self) -> Any:
-        return "linear"
 
     def rows(self, variable: Variable) -> Numeric:
         counts: FloatArray = variable.values  # type: ignore[attr-defined]
@@ -333,14 +312,14 @@ class Genotypes(MappedKernel):
 class Ordered(MappedKernel):
     """A kernel for categories that have an order: grades, stages, answers from "no" to "yes".
 
-    Categories become their place in the order, 0, 1, 2, …, and neighbours are more alike than
-    extremes. It is the default for ordered categories of pandas. To :class:`Delta` all different
+    Categories become their place in the order, 0, 1, 2, …, so that neighbours are more similar than
+    extremes. It is the default for ordered categories of pandas. With :class:`Delta` all different
     categories are equally different.
 
     Parameters
     ----------
     order : sequence, optional
-        The categories from lowest to highest; needed unless the data carry their order.
+        The categories from lowest to highest; needed unless the data have an order.
     kernel : str, Kernel or callable, default "gaussian"
         The kernel on the places.
 
@@ -358,11 +337,7 @@ class Ordered(MappedKernel):
 
     accepts: ClassVar[tuple[type[Variable], ...]] = (Labels,)
 
-    @property
-    def is_characteristic(self) -> bool:
-        from reldep.kernels.choosing import is_characteristic
-
-        return is_characteristic(self.kernel)
+    is_injective: ClassVar[bool] = True
 
     @property
     def title(self) -> str:
@@ -371,10 +346,6 @@ class Ordered(MappedKernel):
     def title_for(self, variable: Variable) -> str:
         places = self._places(variable)  # type: ignore[arg-type]
         return f"Ordered({' < '.join(map(str, places))})" if len(places) <= 6 else self.title
-
-    @property
-    def kernel_of_rows(self) -> Any:
-        return self.kernel
 
     def rows(self, variable: Variable) -> Numeric:
         places = self._places(variable)  # type: ignore[arg-type]
@@ -392,7 +363,7 @@ class Ordered(MappedKernel):
         order = labels.order if self.order is None else self.order
         if order is None:
             raise InputTypeError(
-                f"{labels.name} holds categories without an order",
+                f"{labels.name} contains categories without an order",
                 'pass Ordered(["lowest", ..., "highest"]), or an ordered categorical of pandas.',
             )
         return {composed(category): place for place, category in enumerate(order)}

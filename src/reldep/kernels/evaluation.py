@@ -1,4 +1,4 @@
-"""Looking at the values of a kernel: between two samples, and whether it is a kernel at all."""
+"""Values of a kernel between two samples, and a check that a function is a kernel."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
     from reldep.kernels.base import FittedKernel, Kernel
 
-# Rounding may take this share of the largest value (or eigenvalue).
+# Share of the largest value (or eigenvalue) that counts as rounding.
 TOLERANCE = 1e-8
 
 
 def evaluate(kernel: Kernel, X: Any, Y: Any = None) -> FloatArray:
-    """Evaluate a kernel between two samples as a user has them."""
+    """Return the values of a kernel between two samples, given as users have them."""
     first = _complete(X, "X")
     return kernel.between(first, first if Y is None else _complete(Y, "Y"))
 
@@ -33,33 +33,33 @@ def _complete(data: Any, name: str) -> Variable:
     if variable.missing().any():
         raise InputError(
             f"{name} has missing values: {variable.describe_missing()}.",
-            "A kernel has no value for them; fill them in or leave them out.",
+            "Fill them in or leave them out.",
         )
     return variable
 
 
 @dataclass(frozen=True)
 class KernelReport:
-    """What :func:`check_kernel` found.
+    """The result of :func:`check_kernel`.
 
     Attributes
     ----------
     label : str
         The fitted kernel.
     n_observations : int
-        How many observations were looked at.
+        The number of observations that were checked.
     n_not_finite : int
-        How many kernel values are NaN or infinite.
+        The number of kernel values that are NaN or infinite.
     asymmetry : float
         The largest ``|K - K'|``, as a share of the largest value.
     smallest_eigenvalue : float
         The smallest eigenvalue of the centred matrix, as a share of the largest in size;
         about 0 or more for a positive semi-definite kernel.
     block_error : float
-        How far blocks filled on their own lie from the whole matrix, as a share of the largest
-        value.
+        The largest difference between blocks evaluated alone and the whole matrix, as a share of
+        the largest value.
     failures : tuple of str
-        What is wrong, in words; empty if all is well.
+        What is wrong, in words; empty if every check passed.
     """
 
     label: str
@@ -86,8 +86,8 @@ def check_kernel(
 ) -> KernelReport:
     """Check that a kernel is finite, symmetric, positive semi-definite and block-consistent.
 
-    Positive semi-definite is meant after centring, which is all that HSIC needs: minus a
-    distance passes if the distance is of negative type.
+    Positive semi-definite after centring, which is all that HSIC needs: minus a distance passes
+    if the distance is of negative type.
 
     Parameters
     ----------
@@ -96,11 +96,11 @@ def check_kernel(
     data : array_like, frame or sequence
         Observations like those the kernel is made for.
     n_sample : int, default 200
-        At most this many observations, drawn at random, are looked at.
+        The largest number of observations that are checked; more are sampled.
     raise_on_failure : bool, default True
-        Raise ValueError that says what fails; otherwise only report it.
+        Raise ValueError if a check fails; otherwise only report it.
     rng : int, Generator or None, default None
-        For the draw; None always draws the same.
+        Seed of the sample; None always gives the same one.
 
     Returns
     -------
@@ -134,7 +134,7 @@ def check_kernel(
 
 
 def _examine(fitted: FittedKernel) -> KernelReport:
-    # A copy, in case the kernel hands out an array of its own.
+    # A copy, in case the kernel returns an array of its own.
     matrix = fitted.matrix().copy()
     n_not_finite = int((~np.isfinite(matrix)).sum())
     if n_not_finite:
@@ -157,7 +157,7 @@ def _examine(fitted: FittedKernel) -> KernelReport:
         )
     if block_error > TOLERANCE:
         failures.append(
-            f"blocks filled on their own differ from the whole matrix by {block_error:.3g} of its "
+            f"blocks evaluated alone differ from the whole matrix by {block_error:.3g} of its "
             "size: a value may depend on its two observations only, and the array returned must "
             "be a new one"
         )
@@ -167,7 +167,7 @@ def _examine(fitted: FittedKernel) -> KernelReport:
 
 
 def _smallest_eigenvalue(matrix: FloatArray) -> float:
-    """Give the smallest eigenvalue after centring, relative to the largest in size."""
+    """Return the smallest eigenvalue after centring, relative to the largest in size."""
     centred = matrix - matrix.mean(axis=0)
     centred = centred - centred.mean(axis=1, keepdims=True)
     eigenvalues = np.linalg.eigvalsh(0.5 * (centred + centred.T))
@@ -175,7 +175,7 @@ def _smallest_eigenvalue(matrix: FloatArray) -> float:
 
 
 def _block_error(fitted: FittedKernel, matrix: FloatArray) -> float:
-    """Fill the matrix in uneven blocks, each twice, and compare."""
+    """Return the largest difference of uneven blocks, each evaluated twice, from the matrix."""
     n = len(fitted)
     cuts = [0, n // 3, n // 3 + 1, n]
     runs = [slice(start, stop) for start, stop in pairwise(cuts)]
@@ -185,7 +185,7 @@ def _block_error(fitted: FittedKernel, matrix: FloatArray) -> float:
             expected = matrix[rows, cols]
             first = fitted(rows, cols)
             worst = max(worst, float(np.abs(first - expected).max()))
-            # The engines write into what they get; that must not reach the kernel.
+            # Engines write into blocks; that must not change the kernel.
             first.fill(0.0)
             worst = max(worst, float(np.abs(fitted(rows, cols) - expected).max()))
     return worst

@@ -1,9 +1,8 @@
 """Kernels that first turn each observation into a row of numbers.
 
-Counting words, averaging pixels, putting angles on the circle, scaling columns, a function of
-the user's: each of these is a map to rows, after which a kernel for numbers does the rest. The
-fitted kernel is that of the rows, so every engine treats it as it treats numbers. :class:`Images`
-stands here because it is no more than that.
+Counts of words, averaged pixels, points on a circle, scaled columns, an embedding by a function of
+the user: each is a map to rows, which a kernel for numbers then compares. The fitted kernel is that
+of the rows, so every engine treats it like numbers.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ from reldep.data.checks import check_choice, check_count
 from reldep.data.variables import Items, Labels, Numeric, Sparse, Variable
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import FittedKernel, Kernel, stacked
+from reldep.kernels.custom import observations_of
 from reldep.kernels.dot import FittedDot
-from reldep.kernels.given import observations_of
 from reldep.kernels.radial import FittedRadial
 
 if TYPE_CHECKING:
@@ -33,25 +32,37 @@ if TYPE_CHECKING:
 
 
 class MappedKernel(Kernel):
-    """A kernel on rows made from the observations; subclasses say which rows."""
+    """A kernel on rows that are computed from the observations.
+
+    Attributes
+    ----------
+    kernel : str, Kernel or callable
+        The kernel on the rows.
+    is_injective : bool
+        Whether different observations always have different rows.
+    """
+
+    kernel: KernelSpec = "linear"
+    is_injective: ClassVar[bool] = False
 
     @abstractmethod
     def rows(self, variable: Variable) -> Numeric | Sparse:
-        """Turn the observations into rows of numbers."""
-
-    @property
-    @abstractmethod
-    def kernel_of_rows(self) -> Any:
-        """Which kernel the rows are compared with: a name, a kernel or a function."""
+        """Return the observations as rows of numbers."""
 
     @property
     @abstractmethod
     def title(self) -> str:
-        """Name the map with its parameters."""
+        """The name of the map with its parameters."""
 
     def title_for(self, variable: Variable) -> str:  # noqa: ARG002
-        """Name the map, with what it found out about these data."""
+        """Return the title, with what the data decided."""
         return self.title
+
+    @property
+    def is_characteristic(self) -> bool:
+        from reldep.kernels.choosing import is_characteristic
+
+        return self.is_injective and is_characteristic(self.kernel)
 
     def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedKernel:
         from reldep.kernels.choosing import as_kernel
@@ -60,16 +71,17 @@ class MappedKernel(Kernel):
         rows = self.rows(variable)
         if rows.missing().any():
             raise InputError(
-                f"kernel {self.title} made NaN or infinite values of {variable.name}: "
-                f"{rows.describe_missing()}. Fill in or leave out these observations."
+                f"kernel {self.title} turned {variable.name} into NaN or infinite values: "
+                f"{rows.describe_missing()}.",
+                "Fill in or leave out these observations.",
             )
         if rows.is_constant():
             raise InputError(
                 f"to kernel {self.title} all {len(rows)} observations of {variable.name} look the "
-                "same, so nothing can depend on them (the HSIC is 0 by construction). Choose "
-                "another kernel or other parameters."
+                "same, so nothing can depend on them (the HSIC is 0 by construction).",
+                "Choose another kernel or other parameters.",
             )
-        fitted = as_kernel(self.kernel_of_rows, rows).fit(rows, rng=rng)
+        fitted = as_kernel(self.kernel, rows).fit(rows, rng=rng)
         return _titled(fitted, self.title_for(variable))
 
     def between(self, first: Variable, second: Variable) -> FloatArray:
@@ -77,10 +89,10 @@ class MappedKernel(Kernel):
 
         self.check_accepts(first)
         rows = self.rows_between(first, second)
-        return as_kernel(self.kernel_of_rows, rows[0]).between(*rows)
+        return as_kernel(self.kernel, rows[0]).between(*rows)
 
     def rows_between(self, first: Variable, second: Variable) -> tuple[Variable, Variable]:
-        """Make the rows of two samples; the first decides what the data decide."""
+        """Return the rows of two samples; parameters are estimated from the first."""
         if first is second:
             rows = self.rows(first)
             return rows, rows
@@ -89,13 +101,13 @@ class MappedKernel(Kernel):
         return both.take(places[: len(first)]), both.take(places[len(first) :])
 
     def frozen(self, fitted: FittedKernel) -> Kernel:
-        # Making the rows is the costly part: texts are not read again for every permutation.
+        # The rows are the costly part: texts are not read again for every permutation.
         return _Ready(fitted) if isinstance(fitted, (FittedDot, FittedRadial)) else self
 
 
 @dataclass(frozen=True)
 class _Ready(Kernel):
-    """A kernel whose rows are made already and follow every selection of observations."""
+    """A kernel whose rows are known and follow every selection of observations."""
 
     fitted: FittedDot | FittedRadial
 
@@ -109,7 +121,7 @@ class _Ready(Kernel):
 
 
 def _titled(fitted: FittedKernel, title: str) -> FittedKernel:
-    """Put the name of the map in front of the label."""
+    """Return the kernel with the name of the map in front of its label."""
     if isinstance(fitted, (FittedDot, FittedRadial)):
         return replace(fitted, label_text=f"{title}: {fitted.label}")
     return fitted
@@ -117,19 +129,18 @@ def _titled(fitted: FittedKernel, title: str) -> FittedKernel:
 
 @dataclass(frozen=True)
 class Embedding(MappedKernel):
-    """A kernel on vectors that a function of yours makes of the observations.
+    """A kernel on vectors that a function of yours computes from the observations.
 
     For instance a neural network for pictures, sentences or molecules. The function is called
-    once on every batch when the kernel is fitted, never on pairs.
-
-    Whether it is characteristic depends on the function, so it does not claim to be.
+    once per batch when the kernel is fitted, never on pairs. Whether the kernel is characteristic
+    depends on the function, so `is_characteristic` is False.
 
     Parameters
     ----------
     function : callable
         Takes a batch of observations and returns an array with one row for each.
     batch_size : int, default 64
-        How many observations the function gets at a time.
+        The number of observations that the function receives at a time.
     kernel : str, Kernel or callable, default "gaussian"
         The kernel on the vectors.
 
@@ -154,8 +165,8 @@ class Embedding(MappedKernel):
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise InputTypeError(
-                f"function is of type {type(self.function).__name__}; pass a function that turns "
-                "a batch of observations into an array with one row for each."
+                f"function is of type {type(self.function).__name__}",
+                "pass a function from a batch of observations to an array with one row for each.",
             )
         check_count("batch_size", self.batch_size, at_least=1)
 
@@ -163,10 +174,6 @@ class Embedding(MappedKernel):
     def title(self) -> str:
         name = getattr(self.function, "__name__", type(self.function).__name__)
         return f"Embedding({name})"
-
-    @property
-    def kernel_of_rows(self) -> Any:
-        return self.kernel
 
     def rows(self, variable: Variable) -> Numeric:
         observations = observations_of(variable)
@@ -182,20 +189,22 @@ class Embedding(MappedKernel):
         if vectors.ndim not in (1, 2) or len(vectors) != n_expected or vectors.size == 0:
             raise InputError(
                 f"the embedding returned shape {vectors.shape} for a batch of {n_expected} "
-                "observations; it must return one row for each."
+                "observations",
+                "it must return one row for each.",
             )
         width = vectors.size // n_expected
         if earlier and width != earlier[0].shape[1]:
             raise InputError(
                 f"the embedding returned vectors of length {width} after vectors of length "
-                f"{earlier[0].shape[1]}; all must have the same length."
+                f"{earlier[0].shape[1]}",
+                "all must have the same length.",
             )
 
 
 def count_matrix(
     rows: npt.NDArray[np.integer[Any]], columns: npt.NDArray[np.integer[Any]], n_rows: int
 ) -> csr_array:
-    """Count the occurrences of each (row, column); there are `n_rows` rows."""
+    """Return how often each (row, column) occurs, as a sparse matrix of `n_rows` rows."""
     from scipy.sparse import coo_array
 
     n_columns = int(columns.max(initial=-1)) + 1
@@ -204,13 +213,55 @@ def count_matrix(
 
 
 def unit_rows(rows: csr_array) -> csr_array:
-    """Scale each row to length 1; a row of zeros stays as it is."""
+    """Return rows scaled to length 1; a row of zeros stays as it is."""
     from scipy.sparse import csr_array
 
     of_entry = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
     lengths = np.sqrt(np.bincount(of_entry, weights=rows.data**2, minlength=rows.shape[0]))
-    # Only rows that hold an entry are looked up, and those have a positive length.
+    # Only rows with an entry are looked up, and those have a positive length.
     return csr_array((rows.data / lengths[of_entry], rows.indices, rows.indptr), shape=rows.shape)
+
+
+def tables_of(variable: Variable, row: str) -> list[FloatArray]:
+    """Return each observation as a table of numbers, all with the same number of columns.
+
+    Parameters
+    ----------
+    variable : Numeric or Items
+        A row of numbers, or a list of numbers, is a table of one column.
+    row : str
+        What a row of a table is, for messages: "time" or "vector".
+    """
+    items = variable.values if isinstance(variable, Numeric) else variable.items  # type: ignore[attr-defined]
+    tables = [
+        _table(item, f"observation {i} of {variable.name}", row) for i, item in enumerate(items)
+    ]
+    widths = {table.shape[1] for table in tables}
+    if len(widths) > 1:
+        raise InputError(
+            f"the tables of {variable.name} have {min(widths)} to {max(widths)} numbers per {row}",
+            "pass the same number of columns in all of them.",
+        )
+    return tables
+
+
+def _table(item: Any, place: str, row: str) -> FloatArray:
+    # A series or frame of pandas, polars or another library; its index is ignored.
+    item = item.to_numpy() if hasattr(item, "to_numpy") else item
+    way_out = f"pass a sequence of numbers, or a table with one row per {row}."
+    if not isinstance(item, (list, tuple, np.ndarray)):
+        raise InputTypeError(f"{place} is of type {type(item).__name__}", way_out)
+    try:
+        values = np.asarray(item, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputTypeError(
+            f"{place} has values that are not numbers ({error})", way_out
+        ) from error
+    if values.ndim not in (1, 2) or values.size == 0:
+        raise InputError(f"{place} has shape {values.shape}", way_out)
+    if not np.isfinite(values).all():
+        raise InputError(f"{place} has NaN or infinite values", "fill them in or leave them out.")
+    return values.reshape(len(values), -1)
 
 
 LAYOUTS = ("auto", "NHWC", "NCHW")
@@ -270,18 +321,12 @@ class Images(MappedKernel):
         check_choice("layout", self.layout, LAYOUTS)
 
     @property
-    def is_characteristic(self) -> bool:
-        from reldep.kernels.choosing import is_characteristic
-
-        return self.max_side is None and is_characteristic(self.kernel)
+    def is_injective(self) -> bool:  # type: ignore[override]
+        return self.max_side is None
 
     @property
     def title(self) -> str:
         return f"Images(max_side={self.max_side})"
-
-    @property
-    def kernel_of_rows(self) -> Any:
-        return self.kernel
 
     def title_for(self, variable: Variable) -> str:
         pictures = _as_one_array(variable)  # type: ignore[arg-type]
@@ -296,7 +341,7 @@ class Images(MappedKernel):
         return Numeric(variable.name, self.reduce(pictures).reshape(len(pictures), -1))
 
     def _layout_of(self, shape: tuple[int, ...], name: str) -> str:
-        """Tell where the channels are."""
+        """Return the layout of pictures of this shape."""
         if self.layout != "auto":
             return self.layout
         first, last = shape[1] in CHANNELS, shape[3] in CHANNELS
@@ -310,7 +355,7 @@ class Images(MappedKernel):
         return "NCHW" if first else "NHWC"
 
     def reduce(self, pictures: npt.NDArray[Any]) -> FloatArray:
-        """Average blocks of pixels until no side is longer than `max_side`."""
+        """Return pictures with blocks of pixels averaged until no side exceeds `max_side`."""
         longest = max(pictures.shape[1:3])
         block = 1 if self.max_side is None else -(-longest // self.max_side)
         if block == 1:
@@ -319,7 +364,7 @@ class Images(MappedKernel):
 
 
 def _block_means(pictures: npt.NDArray[Any], block: int) -> FloatArray:
-    """Average squares of `block` pixels; those at the lower and right edge may be smaller."""
+    """Return means of squares of `block` pixels, smaller at the lower and right edge."""
     n, height, width, *channels = pictures.shape
     rows, columns = -(-height // block), -(-width // block)
     sums = np.zeros((n, rows, columns, *channels))
@@ -335,7 +380,7 @@ def _block_means(pictures: npt.NDArray[Any], block: int) -> FloatArray:
 
 
 def _as_one_array(variable: Items) -> npt.NDArray[Any]:
-    """Give all pictures as one array."""
+    """Return all pictures as one array."""
     items = variable.items
     if not isinstance(items, np.ndarray):
         pictures = [np.asarray(item) for item in items]

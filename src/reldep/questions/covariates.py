@@ -13,7 +13,7 @@ from reldep.data.variables import Labels, Mixed, Numeric
 from reldep.engine.given.residuals import check_rows
 from reldep.engine.given.unexplained import Covariates
 from reldep.exceptions import DataWarning, InputError, InputTypeError, Option, SmallSampleWarning
-from reldep.kernels.given import Precomputed
+from reldep.kernels.custom import Precomputed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping

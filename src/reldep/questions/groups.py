@@ -16,7 +16,7 @@ from reldep.data.objects import native_name, read_labels
 from reldep.data.variables import MISSING_CODE
 from reldep.engine import compute_influence
 from reldep.exceptions import DroppedRowsWarning, InputError, Option, ReldepWarning
-from reldep.kernels.given import FittedPrecomputed
+from reldep.kernels.custom import FittedPrecomputed
 from reldep.questions.calling import asked
 from reldep.questions.declaring import Choice, Question, Slot
 from reldep.questions.group_cautions import cautions_about_groups, check_groups_vary

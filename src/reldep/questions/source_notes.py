@@ -15,7 +15,7 @@ from reldep.exceptions import (
     Option,
     TiesWarning,
 )
-from reldep.kernels.given import Precomputed
+from reldep.kernels.custom import Precomputed
 from reldep.questions.data_cautions import TIED_PAIRS
 from reldep.questions.targets import same_values
 from reldep.words import listed, percent

@@ -24,7 +24,7 @@ from reldep.engine.given.residuals import FeatureResiduals, WholeResiduals
 from reldep.engine.influence import make_job
 from reldep.exceptions import CopyWarning, InputError, Option
 from reldep.kernels.choosing import as_kernel, assign
-from reldep.kernels.given import Precomputed
+from reldep.kernels.custom import Precomputed
 from reldep.questions.cautions import (
     NEARLY_COPIED,
     cautions_of_data,

@@ -51,10 +51,10 @@ def log_alignment(
     sums: FloatArray,
     weights: FloatArray,
 ) -> float:
-    """Give the logarithm of the sum over all alignments of two series.
+    """Return the logarithm of the sum over all alignments of two series.
 
-    Cell (i, k - i) of anti-diagonal k stands at place i + 1 of its buffer; places beside the
-    cells that exist hold 0.
+    Cell (i, k - i) of anti-diagonal k stands at place i + 1 of its buffer; places next to
+    existing cells are 0.
     """
     n, m = x_end - x, y_end - y
     sums[:, : n + 2] = 0.0

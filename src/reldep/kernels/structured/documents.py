@@ -105,10 +105,10 @@ class Text(MappedKernel):
         An ISO 639-1 code or an English name ("en", "french"); words are cut to their stems by
         the Snowball stemmer of the language. None leaves words as they are. In scripts without
         spaces between words, pairs of neighbouring characters stand for words, and the label of
-        the fitted kernel says so.
+        the fitted kernel mentions it.
     kernel : str, Kernel or callable, default "gaussian"
-        The kernel on the rows; "linear" is the cosine of the documents and lets the engine work
-        with the sparse rows directly.
+        The kernel on the rows; "linear" is the cosine of the documents, with the sparse rows
+        as explicit features.
     max_document_frequency : float, default 0.5
         Stems found in a larger share of the documents are dropped as stop words. The rule is
         the same for every language and needs no list.
@@ -140,10 +140,6 @@ class Text(MappedKernel):
     def title(self) -> str:
         return "Text()" if self.language is None else f"Text({check_language(self.language)!r})"
 
-    @property
-    def kernel_of_rows(self) -> Any:
-        return self.kernel
-
     def title_for(self, variable: Variable) -> str:
         unspaced = self._n_unspaced(variable)
         if not unspaced:
@@ -151,13 +147,13 @@ class Text(MappedKernel):
         return f"{self.title}, by pairs of characters in {unspaced} texts without spaces"
 
     def preparation(self, variable: Variable) -> str:
-        """Say what the texts are counted by: stems, words, or pairs of characters."""
+        """Return what the texts are counted by: stems, words, or pairs of characters."""
         if 2 * self._n_unspaced(variable) > len(variable):
             return "pairs of characters"
         return "words" if self.language is None else "stems"
 
     def _n_unspaced(self, variable: Variable) -> int:
-        """Count the texts in a script without spaces."""
+        """Return the number of texts in a script without spaces."""
         texts = strings_of(variable, "Text")  # type: ignore[arg-type]
         pattern = _patterns()[1]
         return sum(not text.isascii() and bool(pattern.search(text)) for text in texts)
@@ -187,7 +183,7 @@ class Text(MappedKernel):
 
 
 def check_language(language: str, argument: str = "language") -> str:
-    """Give the code of a language that can be stemmed, or say which ones can.
+    """Return the code of a language that has a stemmer; raise for any other.
 
     Parameters
     ----------
@@ -214,16 +210,16 @@ def check_language(language: str, argument: str = "language") -> str:
 
 
 def require_text_extra() -> None:
-    """Say what to install if the packages of the text pipeline are not there."""
+    """Raise ImportError with the way to install the text packages if they are missing."""
     for module in ("sklearn.feature_extraction.text", "snowballstemmer"):
         import_extra(module, extra="text", purpose="turning texts into TF-IDF features")
 
 
 @cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Give the pattern of a word and that of a run of characters without spaces.
+    """Return the pattern of a word and that of a run of characters without spaces.
 
-    A word may hold marks: vowel signs of Indic scripts, points of Hebrew, accents. To Python
+    A word may contain marks: vowel signs of Indic scripts, points of Hebrew, accents. To Python
     they are not letters.
     """
     codes = (*range(0x300, 0x20000), *range(0xE0100, 0xE01F0))
@@ -236,9 +232,10 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 def words(text: str, language: str | None = None) -> list[str]:
-    """Lower-case words of a text: runs of two or more letters of any alphabet, with their marks.
+    """Return the lower-case words of a text.
 
-    Runs of characters of a script without spaces come as overlapping pairs.
+    Words are runs of two or more letters of any alphabet, with their marks. Runs of
+    characters of a script without spaces come as overlapping pairs.
 
     Parameters
     ----------
@@ -273,14 +270,14 @@ def words(text: str, language: str | None = None) -> list[str]:
 
 
 def has_words(text: str) -> bool:
-    """Tell whether a text has any word, without looking for more than one."""
+    """Return True if a text has a word, without looking for more than one."""
     if re.search(r"[^\W\d_]{2}", text):
         return True
     return bool(words(text))
 
 
 def stems(language: str | None) -> Callable[[str], list[str]]:
-    """Give the function from a text to its stems; with None, to its words as they are."""
+    """Return the function from a text to its stems; with None, to its words."""
     if language is None:
         return words
     import snowballstemmer
@@ -298,7 +295,7 @@ def stems(language: str | None) -> Callable[[str], list[str]]:
 
 
 def has_stemmer(code: str) -> bool:
-    """Whether the installed snowballstemmer can stem the language of an ISO 639-1 code.
+    """Return True if the installed snowballstemmer has the language of an ISO 639-1 code.
 
     Examples
     --------
@@ -316,7 +313,7 @@ def count_stems(
     *,
     max_document_frequency: float = MAX_DOCUMENT_FREQUENCY,
 ) -> csr_array[Any]:
-    """How often each document uses each stem, stop words left out.
+    """Return how often each document uses each stem, without stop words.
 
     Parameters
     ----------
@@ -342,11 +339,11 @@ def count_stems(
     try:
         counts = csr_array(vectorizer.fit_transform(texts))
     except ValueError as error:
-        # scikit-learn's way of saying that no term is left.
+        # scikit-learn raises this if no term is left.
         kind = "" if language is None else f"{language!r} "
         raise InputError(
             f"no words are left in the {kind}documents: every stem occurs in more than "
-            f"{max_document_frequency:.0%} of them, or they hold no words at all"
+            f"{max_document_frequency:.0%} of them, or they contain no words"
         ) from error
     widespread_first = np.argsort(-_document_frequency(counts), kind="stable")
     counts = counts[:, widespread_first]
@@ -355,18 +352,18 @@ def count_stems(
 
 
 def tfidf(counts: csr_array[Any], known: csr_array[Any] | None = None) -> csr_array[Any]:
-    """Weight counts by how rare a stem is, and scale each document to length 1.
+    """Return counts weighted by how rare a stem is, with each document scaled to length 1.
 
     The weight is scikit-learn's default, ``count * (log((1 + n) / (1 + df)) + 1)`` with
-    ``n`` documents of which ``df`` hold the stem. A document without any stem stays a row
+    ``n`` documents of which ``df`` contain the stem. A document without any stem stays a row
     of zeros.
 
     Parameters
     ----------
     counts : scipy.sparse.csr_array
-        Stem counts, one document a row.
+        Stem counts, one row per document.
     known : scipy.sparse.csr_array, optional
-        The documents that say how rare a stem is; all of `counts` by default.
+        The documents from which the rarity of stems is computed; all of `counts` by default.
 
     Returns
     -------
@@ -381,5 +378,5 @@ def tfidf(counts: csr_array[Any], known: csr_array[Any] | None = None) -> csr_ar
 
 
 def _document_frequency(counts: csr_array[Any]) -> np.ndarray[Any, np.dtype[np.intp]]:
-    """In how many documents each stem occurs."""
+    """Return the number of documents in which each stem occurs."""
     return np.bincount(counts.indices, minlength=counts.shape[1])

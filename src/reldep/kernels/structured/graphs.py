@@ -1,4 +1,4 @@
-"""The kernel for graphs: neighbourhoods that two graphs have in common."""
+"""The kernel for graphs, by the neighbourhoods that two graphs share."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Graph:
     labels : tuple
         The label of every node; None where the graph has none.
     links : tuple of tuple
-        For every node, whom it is linked with and how: pairs (kind of link, position).
+        For every node, its neighbours: pairs (kind of link, position).
     """
 
     labels: tuple[Any, ...] | None
@@ -50,7 +50,7 @@ class WeisfeilerLehman(MappedKernel):
     h : int, default 3
         The number of rounds; 0 counts the labels of the nodes only.
     node_label : str or None, default "label"
-        The networkx node attribute that holds the label. Graphs whose nodes have no attributes
+        The networkx node attribute with the label. Graphs whose nodes have no attributes
         at all start with equal labels, so that the first round counts degrees. None does so for
         all graphs; otherwise an attribute that is missing is an error.
     normalize : bool, default True
@@ -101,10 +101,6 @@ class WeisfeilerLehman(MappedKernel):
         if self.directed:
             options.append("directed=True")
         return f"WeisfeilerLehman({', '.join(options)})"
-
-    @property
-    def kernel_of_rows(self) -> Any:
-        return "linear"
 
     def rows(self, variable: Variable) -> Sparse:
         items = variable.items  # type: ignore[attr-defined]
@@ -166,7 +162,7 @@ class WeisfeilerLehman(MappedKernel):
         return given[self.edge_label]
 
     def _check_labels(self, graphs: Sequence[Graph], items: Sequence[Any], name: str) -> None:
-        """Refuse labels that only some graphs have, or that are not where they are looked for."""
+        """Raise if only some graphs have labels, or none has the attribute that was named."""
         without = [row for row, graph in enumerate(graphs) if graph.labels is None]
         if without and len(without) < len(graphs):
             raise InputError(
@@ -186,7 +182,7 @@ class WeisfeilerLehman(MappedKernel):
         if attributes or self.node_label != "label":
             raise InputError(
                 f"no node of {name} has the attribute {self.node_label!r}",
-                f"pass node_label= with the attribute that holds the label{_known(attributes)}, or "
+                f"pass node_label= with the attribute of the label{_known(attributes)}, or "
                 "node_label=None to look at the edges only.",
             )
 
@@ -196,13 +192,13 @@ def _is_networkx(item: Any) -> bool:
 
 
 def _known(attributes: Any) -> str:
-    """List the attributes that there are, as a clause to put into a message."""
+    """Return the attributes that exist, as a clause of a message."""
     listed = ", ".join(repr(str(key)) for key in list(attributes)[:5])
     return f" (there is {listed})" if listed else ""
 
 
 def count_neighbourhoods(graphs: Sequence[Graph], h: int) -> csr_array:
-    """Count the labels of rounds 0 to h in each graph."""
+    """Return the counts of the labels of rounds 0 to h in each graph."""
     from scipy.sparse import hstack
 
     sizes = [len(graph.links) for graph in graphs]
@@ -228,7 +224,7 @@ def count_neighbourhoods(graphs: Sequence[Graph], h: int) -> csr_array:
 
 
 def _numbered(labels: Iterable[Any]) -> list[int]:
-    """Give equal labels equal numbers, counted from 0."""
+    """Return a number for each label, equal for equal labels, from 0."""
     number_of: dict[Any, int] = {}
     return [number_of.setdefault(composed(label), len(number_of)) for label in labels]
 
@@ -236,7 +232,7 @@ def _numbered(labels: Iterable[Any]) -> list[int]:
 def _links(
     nodes: list[Any], edges: Iterable[Any], place: str, *, directed: bool
 ) -> tuple[tuple[tuple[Any, int], ...], ...]:
-    """Give every node its links; a directed edge is a different one seen from its end."""
+    """Return the links of every node; a directed edge differs by the end it is seen from."""
     position = {node: i for i, node in enumerate(nodes)}
     if len(position) < len(nodes):
         raise InputError(f"{place} names a node twice", "nodes must be different.")
@@ -257,7 +253,7 @@ def _links(
 
 
 def _listed_labels(labels: Any, nodes: list[Any], place: str) -> list[Any]:
-    """Read the labels of a tuple: by node, or in the order of the nodes."""
+    """Read the labels of a tuple: a mapping by node, or a sequence in the order of the nodes."""
     if hasattr(labels, "keys"):
         lacking = [node for node in nodes if node not in labels]
         if lacking:

@@ -1,15 +1,16 @@
-"""The kernel for time series: all ways of aligning two series, added up."""
+"""The kernel for time series: a sum over all alignments of two series."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from reldep.data.variables import Items, Numeric, Variable
-from reldep.exceptions import InputError, InputTypeError
+from reldep.exceptions import InputError
+from reldep.kernels.mapped import tables_of
 from reldep.kernels.points import Points
 from reldep.kernels.scales.bandwidth import BandwidthKernel, FittedScaled
 from reldep.kernels.scales.median import MedianDistance, median_distance
@@ -22,10 +23,11 @@ if TYPE_CHECKING:
     from reldep.kernels.base import Rows
 
 
-# From this many cells on, compiled code is worth the wait until it is loaded.
+# Minimum number of cells for compiled code: below it, loading takes longer than NumPy (measured).
 COMPILED_CELLS = 20_000_000
 
-# The scale is looked at after so many anti-diagonals; in between, sums grow by 3 at most.
+# Anti-diagonals between two checks of the scale; each multiplies sums by at most 3, so that 16 of
+# them cannot overflow.
 STEPS_BETWEEN_SCALES = 16
 
 # What a cell costs, in nanoseconds.
@@ -40,7 +42,7 @@ class SeriesStore:
     ----------
     points : ndarray, shape (measurements, total length)
     turned : ndarray, shape (measurements, total length)
-        The same with every series turned round.
+        The same with every series reversed in time.
     starts : ndarray, shape (m + 1,)
     """
 
@@ -50,7 +52,7 @@ class SeriesStore:
 
     @classmethod
     def of(cls, series: Sequence[FloatArray]) -> SeriesStore:
-        """Lay series out end to end."""
+        """Return the store of a list of series."""
         starts = np.cumsum([0, *map(len, series)]).astype(np.int64)
         return cls(
             np.ascontiguousarray(np.concatenate(series).T),
@@ -68,7 +70,7 @@ class SeriesStore:
 
     @property
     def is_worth_compiling(self) -> bool:
-        """Whether the whole matrix has enough cells, and there is a compiler."""
+        """Whether the whole matrix has enough cells and numba is available."""
         return float(self.lengths.sum()) ** 2 >= COMPILED_CELLS and numba_is_there()
 
 
@@ -88,7 +90,7 @@ def log_alignments(store: SeriesStore, rows: Rows, cols: Rows, bandwidth: float)
 
 
 def log_self_alignments(store: SeriesStore, bandwidth: float) -> FloatArray:
-    """Give the logarithm of the sum over all alignments of every series with itself."""
+    """Return the logarithm of the sum over all alignments of every series with itself."""
     places = (slice(i, i + 1) for i in range(len(store)))
     return np.array([log_alignments(store, at, at, bandwidth)[0, 0] for at in places])
 
@@ -96,7 +98,7 @@ def log_self_alignments(store: SeriesStore, bandwidth: float) -> FloatArray:
 def _by_numpy(
     store: SeriesStore, first: IntArray, second: IntArray, bandwidth: float
 ) -> FloatArray:
-    """Align each series of the first selection with all of the second at once."""
+    """Return the alignments of each series of the first selection with all of the second."""
     turned, lengths = _padded(store, second)
     out = [
         _against_all(
@@ -108,7 +110,7 @@ def _by_numpy(
 
 
 def _padded(store: SeriesStore, places: IntArray) -> tuple[FloatArray, IntArray]:
-    """Give the turned series as one array that ends together, filled up with zeros in front."""
+    """Return the turned series as one array, aligned at their ends and padded with zeros."""
     lengths = store.lengths[places]
     longest = int(lengths.max())
     padded = np.zeros((len(places), longest, len(store.points)))
@@ -121,7 +123,7 @@ def _padded(store: SeriesStore, places: IntArray) -> tuple[FloatArray, IntArray]
 def _against_all(
     series: FloatArray, turned: FloatArray, lengths: IntArray, bandwidth: float
 ) -> FloatArray:
-    """Align one series with many, an anti-diagonal at a time."""
+    """Return the alignments of one series with many, one anti-diagonal at a time."""
     n, longest = series.shape[1], turned.shape[1]
     before, last = np.zeros((len(turned), n + 1)), np.zeros((len(turned), n + 1))
     before[:, 0] = 1.0
@@ -147,7 +149,7 @@ def _against_all(
     return found
 
 
-# The median between time points is taken over at most this many of them.
+# Maximum number of time points for the median distance; its error is then about 2 %.
 POINTS_FOR_MEDIAN = 1000
 
 
@@ -179,8 +181,8 @@ class FittedTimeSeries(FittedScaled):
 class TimeSeries(BandwidthKernel):
     """The global alignment kernel between time series, of the same or of different lengths.
 
-    Two series are alike if they can be laid on each other by stretching time. The kernel adds
-    up all alignments, each weighted by how close the aligned points are, and is scaled to 1 on
+    Two series are similar if stretching time makes them match. The kernel adds up all
+    alignments, each weighted by how close the aligned points are, and is scaled to 1 on
     equal series. With the local weight of Cuturi (2011), ``κ / (2 - κ)`` for a Gaussian κ, it is
     positive semi-definite; whether it is characteristic is not known. Each pair costs the
     product of the two lengths.
@@ -199,7 +201,7 @@ class TimeSeries(BandwidthKernel):
 
     Notes
     -----
-    The data are a table (one series a row), a list of sequences of numbers or of pandas or polars
+    The data are a table (one series per row), a list of sequences of numbers or of pandas or polars
     series, or a list or array of tables with one row per time and one column per measurement.
 
     References
@@ -221,7 +223,7 @@ class TimeSeries(BandwidthKernel):
         self, variable: Variable, *, rng: np.random.Generator | None = None
     ) -> FittedTimeSeries:
         self.check_accepts(variable)
-        series = _series_of(variable)
+        series = tables_of(variable, "time")
         median = None
         if self.needs_median:
             if all(np.array_equal(table, series[0]) for table in series):
@@ -231,44 +233,8 @@ class TimeSeries(BandwidthKernel):
         return FittedTimeSeries(chosen, SeriesStore.of(series))
 
 
-def _series_of(variable: Variable) -> list[FloatArray]:
-    """Give each series as a table, one row per time and one column per measurement."""
-    rows = variable.values if isinstance(variable, Numeric) else variable.items  # type: ignore[attr-defined]
-    series = [_table(row, f"series {i} of {variable.name}") for i, row in enumerate(rows)]
-    widths = {table.shape[1] for table in series}
-    if len(widths) > 1:
-        raise InputError(
-            f"the series of {variable.name} have {min(widths)} to {max(widths)} measurements per "
-            "time; all must have the same number of columns."
-        )
-    return series
-
-
-def _table(row: Any, place: str) -> FloatArray:
-    if hasattr(row, "to_numpy"):
-        # A series or frame of pandas, polars or another library; its index is not looked at.
-        row = row.to_numpy()
-    if not isinstance(row, (list, tuple, np.ndarray)):
-        raise InputTypeError(
-            f"{place} is of type {type(row).__name__}; pass a sequence of numbers or a table with "
-            "one row per time."
-        )
-    try:
-        values = np.asarray(row, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputTypeError(f"{place} holds values that are not numbers ({error}).") from error
-    if values.ndim not in (1, 2) or values.size == 0:
-        raise InputError(
-            f"{place} has shape {values.shape}; pass at least one time, as a sequence of numbers "
-            "or a table with one row per time."
-        )
-    if not np.isfinite(values).all():
-        raise InputError(f"{place} has NaN or infinite values; fill them in or cut them off.")
-    return values.reshape(len(values), -1)
-
-
 def _median_rule(series: list[FloatArray], rng: np.random.Generator | None) -> MedianDistance:
-    """Give the median distance between time points times the root of the median length."""
+    """Return the median distance between time points times the root of the median length."""
     points = np.concatenate(series)
     if len(points) > POINTS_FOR_MEDIAN:
         generator = np.random.default_rng(0) if rng is None else rng

@@ -1,4 +1,4 @@
-"""Kernels for sets, counts and bags of vectors, where each observation is a sample of its own."""
+"""Kernels for sets, counts and bags of vectors: each observation is itself a collection."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variabl
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import FittedKernel, Kernel, stacked
 from reldep.kernels.dot import dot_products
-from reldep.kernels.mapped import MappedKernel
+from reldep.kernels.mapped import MappedKernel, tables_of
 from reldep.kernels.points import Points
 from reldep.kernels.radial import Gaussian
 from reldep.kernels.scales.median import median_distance
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class FittedOverlap(FittedKernel):
-    """What is shared, divided by what either one has."""
+    """What two observations share, divided by what at least one of them has."""
 
     rows: FloatArray | csr_array
     sizes: FloatArray
 
     @abstractmethod
     def shared(self, rows: Rows, cols: Rows) -> FloatArray:
-        """Measure what two observations share, for a block of pairs."""
+        """Return how much two observations share, for a block of pairs."""
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -85,11 +85,11 @@ class FittedMinMax(FittedOverlap):
 
 
 class _Overlap(Kernel):
-    """What both kernels share: rows of amounts, which are read from the data and compared."""
+    """What both kernels share: rows of amounts, read from the data."""
 
     @abstractmethod
     def fitted(self, variable: Variable) -> FittedOverlap:
-        """Lay the observations out as rows."""
+        """Return the fitted kernel, with the observations as rows."""
 
     @property
     def is_characteristic(self) -> bool:
@@ -178,7 +178,7 @@ def _row_sums(rows: FloatArray | csr_array) -> FloatArray:
 
 
 def _with_short_indices(rows: FloatArray | csr_array) -> FloatArray | csr_array:
-    """Give sparse rows the 32-bit indices that scikit-learn's compiled distances take."""
+    """Return sparse rows with the 32-bit indices that scikit-learn's compiled distances need."""
     if isinstance(rows, np.ndarray):
         return rows
     short = (rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int32))
@@ -186,7 +186,7 @@ def _with_short_indices(rows: FloatArray | csr_array) -> FloatArray | csr_array:
 
 
 def _membership(variable: Variable) -> csr_array:
-    """Give the 0/1 matrix of which observation holds which element."""
+    """Return the 0/1 matrix of observations by elements."""
     from scipy.sparse import csr_array
 
     if isinstance(variable, Items):
@@ -195,7 +195,7 @@ def _membership(variable: Variable) -> csr_array:
             return _matrix_of([dict.fromkeys(map(composed, item), 1.0) for item in variable.items])
         except TypeError as error:
             raise InputTypeError(
-                f"the sets of {variable.name} hold elements that cannot be compared ({error}); "
+                f"the sets of {variable.name} have elements that cannot be compared ({error}); "
                 "use strings, numbers or tuples as elements."
             ) from error
     if isinstance(variable, (Labels, Mixed)):
@@ -212,7 +212,7 @@ def _membership(variable: Variable) -> csr_array:
 
 
 def _membership_of_columns(variable: Labels | Mixed) -> csr_array:
-    """Read label columns: marks if they are booleans, else the elements of each row's set."""
+    """Read label columns: booleans mark elements, other labels are the elements of a row."""
     from scipy.sparse import csr_array
 
     parts = variable.parts if isinstance(variable, Mixed) else (variable,)
@@ -225,7 +225,7 @@ def _membership_of_columns(variable: Labels | Mixed) -> csr_array:
         return _membership(Numeric(variable.name, np.hstack(marks)))
     if len(columns) < max(2, len(parts)):
         raise InputTypeError(
-            f"{variable.name} holds single labels, or labels beside numbers; kernel Jaccard "
+            f"{variable.name} contains single labels, or labels next to numbers; kernel Jaccard "
             "takes sets, one per observation.",
             "Pass a list of sets, or Delta() for labels.",
         )
@@ -250,7 +250,7 @@ def _check_items(variable: Items, kinds: tuple[type, ...], kernel: str, wanted: 
 
 
 def _matrix_of(observations: Sequence[Mapping[Any, Any]] | npt.NDArray[Any]) -> csr_array:
-    """Lay out mappings from element to amount as sparse rows, a column for each element."""
+    """Return mappings from element to amount as sparse rows, with one column per element."""
     from scipy.sparse import csr_array
 
     column_of: dict[Any, int] = {}
@@ -267,10 +267,10 @@ def _matrix_of(observations: Sequence[Mapping[Any, Any]] | npt.NDArray[Any]) -> 
     return matrix
 
 
-# The median distance between vectors is taken over at most this many of them.
+# Maximum number of vectors for the median distance; its error is then about 2 %.
 VECTORS_FOR_MEDIAN = 1000
 
-# Products of means whose pivot has fallen to this share of the largest are rounding.
+# Pivots below this share of the largest are rounding (about 5,000 times the precision of a float).
 NEGLIGIBLE = 1e-12
 
 
@@ -324,16 +324,12 @@ class Bags(MappedKernel):
         shown = "median" if self.bandwidth == "median" else f"{float(self.bandwidth):g}"
         return f"Bags(bandwidth={shown})"
 
-    @property
-    def kernel_of_rows(self) -> Any:
-        return self.kernel
-
     def rows(self, variable: Variable) -> Numeric:
-        bags = _bags_of(variable)
+        bags = tables_of(variable, "vector")
         return Numeric(variable.name, embeddings(bags, self._width(bags)))
 
     def rows_between(self, first: Variable, second: Variable) -> tuple[Numeric, Numeric]:
-        bags, others = _bags_of(first), _bags_of(second)
+        bags, others = tables_of(first, "vector"), tables_of(second, "vector")
         rows = embeddings([*bags, *others], self._width(bags))
         return Numeric(first.name, rows[: len(bags)]), Numeric(second.name, rows[len(bags) :])
 
@@ -348,10 +344,10 @@ class Bags(MappedKernel):
 
 
 def embeddings(bags: list[FloatArray], bandwidth: float) -> FloatArray:
-    """Give rows whose dot products are the mean kernel values between bags.
+    """Return rows whose dot products are the mean kernel values between bags.
 
-    The matrix of these means is factored by Cholesky with pivoting, which stops where only
-    rounding is left: few columns are enough for bags that are much alike.
+    The matrix of these means is factored by Cholesky with pivoting, which stops when only
+    rounding is left: few columns are enough for similar bags.
     """
     from scipy.linalg.lapack import dpstrf
 
@@ -363,7 +359,7 @@ def embeddings(bags: list[FloatArray], bandwidth: float) -> FloatArray:
 
 
 def _mean_values(bags: list[FloatArray], bandwidth: float) -> FloatArray:
-    """Average the kernel between the vectors of every two bags, a bag's rows at a time."""
+    """Return the mean kernel between the vectors of every two bags, one bag at a time."""
     fitted = Gaussian(bandwidth).fit(Numeric("vectors", np.concatenate(bags)))
     sizes = np.array([len(bag) for bag in bags])
     starts = np.cumsum(sizes) - sizes
@@ -373,32 +369,3 @@ def _mean_values(bags: list[FloatArray], bandwidth: float) -> FloatArray:
         block = fitted(slice(int(start), int(start + sizes[i])), everything)
         means[i] = np.add.reduceat(block.mean(axis=0), starts) / sizes
     return 0.5 * (means + means.T)
-
-
-def _bags_of(variable: Variable) -> list[FloatArray]:
-    rows = variable.values if isinstance(variable, Numeric) else variable.items  # type: ignore[attr-defined]
-    bags = [_table(row, f"observation {i} of {variable.name}") for i, row in enumerate(rows)]
-    widths = {bag.shape[1] for bag in bags}
-    if len(widths) > 1:
-        raise InputError(
-            f"the vectors of {variable.name} have {min(widths)} to {max(widths)} entries",
-            "all must have the same number.",
-        )
-    return bags
-
-
-def _table(bag: Any, place: str) -> FloatArray:
-    if hasattr(bag, "to_numpy"):
-        bag = bag.to_numpy()
-    try:
-        values = np.asarray(bag, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputTypeError(
-            f"{place} holds something that is not a number ({error})",
-            "kernel Bags takes tables of numbers, one row per vector.",
-        ) from error
-    if values.ndim not in (1, 2) or values.size == 0:
-        raise InputError(f"{place} has shape {values.shape}", "pass a table with at least one row.")
-    if not np.isfinite(values).all():
-        raise InputError(f"{place} has NaN or infinite values", "fill them in or leave them out.")
-    return values.reshape(len(values), -1)

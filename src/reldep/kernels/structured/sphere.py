@@ -30,8 +30,8 @@ EARTH_RADIUS = 6371.0088
 
 
 def on_circle(values: FloatArray, period: float) -> FloatArray:
-    """Give the point (cos, sin) at which every value stands; each column becomes two."""
-    # Whole periods are taken off first: large values would lose digits in sine and cosine.
+    """Return the point (cos, sin) of every value; each column becomes two."""
+    # Whole periods are subtracted first: large values would lose digits in sine and cosine.
     angles = np.mod(values, period) * (2 * np.pi / period)
     return np.hstack([np.cos(angles), np.sin(angles)])
 
@@ -49,13 +49,13 @@ class _OnCircle(MappedKernel):
         return True
 
     @property
-    def kernel_of_rows(self) -> Gaussian:
+    def kernel(self) -> Gaussian:  # type: ignore[override]
         return Gaussian(self.bandwidth, self.factor)
 
 
 @dataclass(frozen=True)
 class Periodic(_OnCircle):
-    """The kernel ``exp(-2 sin²(π (x - y) / period) / σ²)`` for what repeats after a period.
+    """The kernel ``exp(-2 sin²(π (x - y) / period) / σ²)`` for values that repeat after a period.
 
     Hour of the day (24), day of the week (7), position in a turn. It is the Gaussian kernel
     between points on the circle, hence positive definite, and characteristic for positions
@@ -65,7 +65,7 @@ class Periodic(_OnCircle):
     Parameters
     ----------
     period : float
-        After how much a value comes round again, in the unit of the data.
+        The length of a period, in the unit of the data.
     bandwidth : float or "median", default "median"
         σ, a distance between points on the circle of radius 1, at most 2.
     factor : float, default 1
@@ -86,7 +86,7 @@ class Periodic(_OnCircle):
 
     def __post_init__(self) -> None:
         check_positive("period", self.period)
-        _ = self.kernel_of_rows  # has the checks of the other arguments
+        _ = self.kernel  # has the checks of the other arguments
 
     @property
     def title(self) -> str:
@@ -109,7 +109,7 @@ class Angles(_OnCircle):
     ----------
     unit : {"degrees", "radians", "vectors"}
         What the numbers are. With "vectors" each row is one direction in two or more
-        dimensions; its length is not looked at.
+        dimensions; its length is ignored.
     bandwidth : float or "median", default "median"
         σ, a distance between points on the circle of radius 1, at most 2.
     factor : float, default 1
@@ -130,7 +130,7 @@ class Angles(_OnCircle):
 
     def __post_init__(self) -> None:
         check_choice("unit", self.unit, UNITS)
-        _ = self.kernel_of_rows  # has the checks of the other arguments
+        _ = self.kernel  # has the checks of the other arguments
 
     @property
     def title(self) -> str:
@@ -215,7 +215,7 @@ class FittedHaversine(FittedRadial):
 
 
 def great_circle(chords: FloatArray) -> FloatArray:
-    """Turn chords of the unit sphere, in place, into kilometres along the Earth's surface."""
+    """Convert chords of the unit sphere, in place, to kilometres along the Earth's surface."""
     chords *= 0.5
     np.minimum(chords, 1.0, out=chords)
     np.arcsin(chords, out=chords)
@@ -285,7 +285,7 @@ class Haversine(BandwidthKernel):
 
 
 def _radians_in_words(places: Numeric) -> tuple[ReldepWarning, ...]:
-    """Caution where all places would lie around latitude 0, longitude 0, in the open sea."""
+    """Return a caution if all places are near latitude 0, longitude 0, in the open sea."""
     largest = np.abs(places.values).max(axis=0)
     if largest[0] > np.pi / 2 or largest[1] > np.pi:
         return ()

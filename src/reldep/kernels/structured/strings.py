@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray
     from reldep.kernels.base import Rows
 
-# Rows of the distance matrix that are counted at a time for the median.
+# Rows of the distance matrix that are counted at a time: 8 MB per 1,000 strings.
 ROWS_AT_A_TIME = 1000
 
 
 def strings_of(variable: Labels | Items, kernel: str, *, may_be_empty: bool = False) -> list[str]:
-    """Give the string of every observation, in Unicode's composed form (NFC).
+    """Return the string of every observation, in Unicode's composed form (NFC).
 
     Bytes are decoded as UTF-8.
 
@@ -40,7 +40,7 @@ def strings_of(variable: Labels | Items, kernel: str, *, may_be_empty: bool = Fa
     variable : Labels or Items
         The observations.
     kernel : str
-        The name of the kernel that asks, for messages.
+        The name of the kernel, for messages.
     may_be_empty : bool, default False
         Whether empty strings are observations like others.
     """
@@ -75,7 +75,7 @@ def _decoded(value: bytes, place: str) -> str:
 
 
 def refuse_where(name: str, bad: list[bool], fault: str) -> None:
-    """Refuse observations with a fault, naming the rows."""
+    """Raise if observations have a fault, with their rows."""
     rows = np.flatnonzero(bad).astype(np.int64)
     if len(rows):
         raise InputError(
@@ -100,8 +100,8 @@ class Spectrum(MappedKernel):
         The length of the substrings, or the shortest and the longest length, which are counted
         side by side.
     normalize : bool, default True
-        Scale the counts of each string to length 1, so that the kernel does not see how long
-        the strings are.
+        Scale the counts of each string to length 1, so that the kernel ignores the lengths of
+        the strings.
     reverse_complement : bool, default False
         Read DNA without knowing its strand: a substring and its reverse complement (AAC and
         GTT) count as one.
@@ -154,10 +154,6 @@ class Spectrum(MappedKernel):
         options += ["raw counts"] * (not self.normalize)
         return f"Spectrum({', '.join(options)})"
 
-    @property
-    def kernel_of_rows(self) -> Any:
-        return "linear"
-
     def rows(self, variable: Variable) -> Sparse:
         from scipy.sparse import hstack
 
@@ -171,14 +167,14 @@ class Spectrum(MappedKernel):
         return Sparse(variable.name, unit_rows(counts) if self.normalize else counts)
 
     def _sequences(self, variable: Variable) -> list[str] | list[tuple[Any, ...]]:
-        """Give the string, or the tokens, of every observation."""
+        """Return the string, or the tokens, of every observation."""
         tokens = _tokens_of(variable)
         if tokens is None:
             strings = strings_of(variable, "Spectrum")  # type: ignore[arg-type]
             return [string.upper() for string in strings] if self.ignore_case else strings
         if self.reverse_complement:
             raise InputTypeError(
-                f"{variable.name} holds lists of tokens, which have no complement",
+                f"{variable.name} contains lists of tokens, which have no complement",
                 "leave reverse_complement out, or join the letters to strings.",
             )
         if self.ignore_case:
@@ -207,11 +203,11 @@ COMPLEMENTS = str.maketrans("ACGTURYSWKMBDHVNacgturyswkmbdhvn", "TGCAAYRSWMKVHDB
 
 
 def _reverse_complement(strand: str, name: str) -> str:
-    """Read the other strand; the letters are those of nucleotides, with the ambiguous ones."""
+    """Return the other strand; the letters are nucleotides, including the ambiguous codes."""
     odd = {letter for letter in set(strand) if ord(letter) not in COMPLEMENTS}
     if odd:
         raise InputError(
-            f"{name} has the letter {min(odd)!r}, which is no nucleotide",
+            f"{name} has the letter {min(odd)!r}, which is not a nucleotide",
             "reverse_complement is for DNA and RNA; leave it out for other strings.",
         )
     return strand.translate(COMPLEMENTS)[::-1]
@@ -220,14 +216,14 @@ def _reverse_complement(strand: str, name: str) -> str:
 def count_windows(
     sequences: Sequence[Sequence[Any]], k: int, turned: Sequence[Sequence[Any]] | None = None
 ) -> csr_array:
-    """Count the runs of length k in each sequence, in one pass over all of them.
+    """Return the counts of the runs of length k in each sequence, from one pass over all.
 
     Parameters
     ----------
     sequences : sequence of str or of tuples
     k : int
     turned : sequence, optional
-        What each sequence reads from the other end; a run and what it reads there count as one.
+        Each sequence read from the other end; a run and its counterpart there count as one.
     """
     lengths = np.array([len(sequence) for sequence in sequences])
     total = int(lengths.sum())
@@ -235,7 +231,7 @@ def count_windows(
     n_letters = int(letters.max()) + 1
     windows = letters
     for shift in range(1, k):
-        # Numbers are given anew at each step, so that no alphabet and no k can overflow.
+        # Renumbered at each step, so that no alphabet and no k can overflow.
         extended = windows[:-1] * n_letters + letters[shift:]
         windows = np.unique(extended, return_inverse=True)[1]
     owner = np.repeat(np.arange(len(sequences)), lengths)
@@ -253,7 +249,7 @@ def count_windows(
 
 
 def _letters(sequences: Sequence[Sequence[Any]]) -> IntArray:
-    """Give numbers to the characters, or the tokens, of all sequences end to end."""
+    """Return the characters, or the tokens, of all sequences end to end, as numbers."""
     if all(isinstance(sequence, str) for sequence in sequences):
         joined = "".join(sequences)  # type: ignore[arg-type]
         text = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
@@ -335,7 +331,7 @@ class EditDistance(BandwidthKernel):
 def edit_distances(
     first: Sequence[str] | NDArray[Any], second: Sequence[str] | NDArray[Any]
 ) -> IntArray:
-    """Give the number of edits between every string of the first and of the second list."""
+    """Return the number of edits between every string of the first and of the second list."""
     purpose = "kernel EditDistance"
     process = import_extra("rapidfuzz.process", extra="strings", purpose=purpose)
     scorers = import_extra("rapidfuzz.distance", extra="strings", purpose=purpose)
@@ -346,13 +342,13 @@ def edit_distances(
 
 
 def median_edit_distance(strings: Sequence[str]) -> MedianDistance:
-    """Find the exact median of the pairwise distances from their counts, block by block."""
+    """Return the exact median of the pairwise distances from their counts, block by block."""
     counts = np.zeros(max(map(len, strings)) + 1, dtype=np.int64)
     for start in range(0, len(strings), ROWS_AT_A_TIME):
         block = edit_distances(strings[start : start + ROWS_AT_A_TIME], strings[start:])
         among, later = block[:, : len(block)], block[:, len(block) :]
         counts += np.bincount(later.ravel(), minlength=len(counts))
-        # Among themselves these strings meet twice, and each meets itself.
+        # Among these strings each pair occurs twice, and each string with itself.
         twice = np.bincount(among.ravel(), minlength=len(counts))
         twice[0] -= len(block)
         counts += twice // 2
@@ -364,7 +360,7 @@ def median_edit_distance(strings: Sequence[str]) -> MedianDistance:
 
 
 def _median_of_counts(counts: IntArray) -> float:
-    """Give the median of a sample in which the value d occurs ``counts[d]`` times."""
+    """Return the median of a sample in which the value d occurs ``counts[d]`` times."""
     upto = np.cumsum(counts)
     middle = [(upto[-1] - 1) // 2, upto[-1] // 2]
     return float(np.searchsorted(upto, middle, side="right").mean())

@@ -1,16 +1,15 @@
 """The kernel for lifetimes that may be censored.
 
-Of a patient who left the study after two years it is known that the lifetime is longer than two
-years. Taken as a lifetime of two years, such times give confident wrong answers as soon as
-leaving depends on anything that is measured. What can be compared is the *hazard*: who of those
-still under observation has the event next.
+A patient who left the study after two years lived longer than two years. Treated as lifetimes of
+two years, such times give confident wrong answers as soon as leaving depends on anything that is
+measured. The *hazard* can be compared: who of those still under observation has the event next.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Hazard", "LogRank", "time_features"]
 
-# Places on [0, 1] from which the Gaussian kernel in time is interpolated: with the eigenvalues
-# that count for nothing left out, the values are exact to about 1e-12.
+# Places on [0, 1] from which the Gaussian kernel in time is interpolated; without the negligible
+# eigenvalues the values are exact to about 1e-12.
 GRID = np.linspace(0.0, 1.0, 80)
 NEGLIGIBLE = 1e-13
 
@@ -35,7 +34,7 @@ NEGLIGIBLE = 1e-13
 class LogRank(MappedKernel):
     """The kernel for right-censored lifetimes, with which HSIC is a kernel log-rank statistic.
 
-    At every event it is known who was at risk. Observation i becomes its *martingale*, events
+    Observation i becomes its *martingale*, events
     less expected events: ``φ_i = Σ_t l(t, ·) (dN_i(t) - Y_i(t) dΛ(t))``, with dN_i the event, Y_i
     whether i was at risk, dΛ the Nelson-Aalen hazard of all, and l a Gaussian kernel in time. The
     kernel is the dot product of martingales. Their mean given any other variable is 0 if the
@@ -44,7 +43,7 @@ class LogRank(MappedKernel):
     statistic; the Gaussian l sees hazards that cross as well.
 
     It is the default for :class:`~reldep.Survival`. It is not characteristic for the pair (time,
-    event), on purpose: what only censoring depends on is not seen.
+    event), on purpose: effects on censoring alone are not seen.
 
     Parameters
     ----------
@@ -83,17 +82,13 @@ class LogRank(MappedKernel):
         _, events = _lifetimes(variable)
         return f"{self.title}, {int(events.sum())} events in {len(events)}"
 
-    @property
-    def kernel_of_rows(self) -> Any:
-        return "linear"
-
     def rows(self, variable: Variable) -> Numeric:
         return self.rows_between(variable, variable)[0]
 
     def rows_between(self, first: Variable, second: Variable) -> tuple[Numeric, Numeric]:
         hazard = Hazard.of(*_lifetimes(first))
         features = time_features(hazard.share, self.width)
-        # What was expected of an observation that stayed until just after each time of an event.
+        # Expected events of an observation that stayed until just after each time of an event.
         expected = np.vstack([np.zeros(features.shape[1]), features * hazard.jumps[:, None]])
         expected = np.cumsum(expected, axis=0)
 
@@ -127,7 +122,7 @@ class Hazard:
 
     @classmethod
     def of(cls, times: FloatArray, events: BoolArray) -> Hazard:
-        """Estimate it from lifetimes; a time that is censored at an event is still at risk."""
+        """Return the estimate from lifetimes; a time censored at an event is still at risk."""
         at, n_events = np.unique(times[events], return_counts=True)
         n_at_risk = len(times) - np.searchsorted(np.sort(times), at, side="left")
         jumps = n_events / n_at_risk
@@ -136,7 +131,7 @@ class Hazard:
 
 
 def time_features(share: FloatArray, width: float) -> FloatArray:
-    """Give Φ with ``ΦΦ' = exp(-(u - v)² / (2 width²))`` for places u, v between 0 and 1."""
+    """Return Φ with ``ΦΦ' = exp(-(u - v)² / (2 width²))`` for places u, v between 0 and 1."""
     basis = _basis(width)
     features: FloatArray = _gaussian(share, width) @ basis
     return features
@@ -159,7 +154,7 @@ def _lifetimes(variable: Variable) -> tuple[FloatArray, BoolArray]:
     odd = next((item for item in items if not isinstance(item, Lifetime)), None)
     if odd is not None:
         raise InputTypeError(
-            f"{variable.name} holds {type(odd).__name__} objects",
+            f"{variable.name} contains {type(odd).__name__} objects",
             "kernel LogRank takes lifetimes; pass Survival(time, event) as the data.",
         )
     times = np.array([item.time for item in items])

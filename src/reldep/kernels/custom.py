@@ -1,4 +1,4 @@
-"""Kernels that the user brings: a matrix already computed, a function of blocks, scikit-learn's."""
+"""Kernels of the user: a matrix already computed, a function of blocks, one of scikit-learn."""
 
 from __future__ import annotations
 
@@ -20,21 +20,22 @@ if TYPE_CHECKING:
 
 BlockFunction = Callable[[Any, Any], Any]
 
+# Largest difference between K and its transpose that counts as rounding, as a share of max |K|.
 ASYMMETRY_TOLERANCE = 1e-8
 
-# The names in ``sklearn.metrics.pairwise.PAIRWISE_KERNEL_FUNCTIONS`` that are not ours ("linear",
-# "polynomial" and "rbf" are: a fixed gamma is not what people mean by the latter).
+# The names in ``sklearn.metrics.pairwise.PAIRWISE_KERNEL_FUNCTIONS`` without "linear", "polynomial"
+# and "rbf", which stand for kernels of this package ("rbf" with a bandwidth from the data).
 PAIRWISE_NAMES = ("additive_chi2", "chi2", "cosine", "laplacian", "poly", "sigmoid")
 
 NEEDS_POSITIVE = ("additive_chi2", "chi2")
 
-# Parts of a Gaussian process kernel that tell apart all distributions.
+# Kernels of scikit-learn that are known to be characteristic.
 CHARACTERISTIC = ("RBF", "Matern", "RationalQuadratic", "laplacian")
 
 
 @dataclass(frozen=True, eq=False)
 class FittedPrecomputed(FittedKernel):
-    """A kernel matrix held in memory."""
+    """A kernel matrix in memory."""
 
     values: FloatArray
 
@@ -54,16 +55,16 @@ class FittedPrecomputed(FittedKernel):
 
 
 class Precomputed(Kernel):
-    """A kernel matrix (or minus a distance matrix) that is already known.
+    """A kernel matrix, or minus a distance matrix, that is already computed.
 
-    It may stand for the data, ``compare(Precomputed(K), Y, Z)``, or be given as the kernel of
-    a variable whose values are then not looked at.
+    Pass it in place of the data, ``compare(Precomputed(K), Y, Z)``, or as the kernel of a
+    variable, whose values are then ignored.
 
     Parameters
     ----------
     matrix : array_like, shape (m, m)
-        Symmetric and finite. The diagonal never matters, but tells a distance from a kernel: a
-        matrix of positive numbers with zeros on its diagonal is refused.
+        Symmetric and finite. The diagonal never matters, but shows whether the matrix contains
+        distances: positive numbers with zeros on the diagonal are rejected.
     """
 
     accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric, Sparse, Labels, Mixed, Items)
@@ -124,8 +125,9 @@ class Precomputed(Kernel):
     def _check_length(self, variable: Variable) -> None:
         if len(variable) != len(self):
             raise InputError(
-                f"the precomputed matrix for {variable.name} has {len(self)} rows for "
-                f"{len(variable)} observations; they must be the same."
+                f"the precomputed matrix for {variable.name} has {len(self)} rows but there are "
+                f"{len(variable)} observations",
+                "pass one row and one column per observation.",
             )
 
     def between(self, first: Variable, second: Variable) -> FloatArray:
@@ -139,19 +141,19 @@ class Precomputed(Kernel):
 
 
 def _refuse_distance(values: FloatArray) -> None:
-    """Refuse what is large where observations differ and 0 where they are the same."""
+    """Raise if the matrix looks like distances: 0 on the diagonal, nowhere below 0."""
     if values.any() and not np.diagonal(values).any() and values.min() >= 0:
         raise InputError(
-            "the matrix has zeros on its diagonal and nothing below 0, as distances have; a "
-            "kernel is largest where observations are alike.",
-            "Pass Precomputed(-D) for the distance kernel of a matrix of distances D, or "
-            "np.exp(-D / np.median(D)); if it is a kernel after all, fill in its diagonal.",
+            "the matrix has zeros on its diagonal and nothing below 0, like a matrix of "
+            "distances; a kernel is largest between equal observations.",
+            "For distances D pass Precomputed(-D) or np.exp(-D / np.median(D)); if it is a kernel "
+            "after all, fill in its diagonal.",
         )
 
 
 @dataclass(frozen=True, eq=False)
 class FittedFunction(FittedKernel):
-    """A user's function applied to runs of observations."""
+    """A function of the user, applied to blocks of observations."""
 
     function: BlockFunction
     rows_of: Any
@@ -168,13 +170,13 @@ class FittedFunction(FittedKernel):
         if block.shape != expected:
             raise InputError(
                 f"the kernel function for {self.name} returned shape {block.shape} for "
-                f"{expected[0]} and {expected[1]} rows; f(A, B) must return one row per row of A "
-                "and one column per row of B."
+                f"{expected[0]} and {expected[1]} rows",
+                "f(A, B) must return one row per row of A and one column per row of B.",
             )
         if not np.isfinite(block).all():
             raise InputError(
-                f"the kernel function for {self.name} returned NaN or infinite values; a kernel "
-                "must be finite for every pair of observations."
+                f"the kernel function for {self.name} returned NaN or infinite values",
+                "a kernel must be finite for every pair of observations.",
             )
         return block
 
@@ -212,7 +214,7 @@ class FunctionKernel(Kernel):
 
 
 def observations_of(variable: Variable) -> Any:
-    """Give the observations as a function of the user's gets them: sliceable by rows."""
+    """Return the observations as functions of the user receive them: sliceable by rows."""
     if isinstance(variable, Labels):
         return np.array(variable.values())
     if isinstance(variable, Items):
@@ -221,7 +223,7 @@ def observations_of(variable: Variable) -> Any:
 
 
 def is_scikit_kernel(spec: Any) -> bool:
-    """Recognise an object of ``sklearn.gaussian_process.kernels`` without importing it."""
+    """Return True for an object of ``sklearn.gaussian_process.kernels``, without importing it."""
     return any(
         base.__module__ == "sklearn.gaussian_process.kernels" and base.__name__ == "Kernel"
         for base in type(spec).__mro__
@@ -230,12 +232,11 @@ def is_scikit_kernel(spec: Any) -> bool:
 
 @dataclass(frozen=True)
 class ScikitKernel(Kernel):
-    """A kernel of scikit-learn, by object or by name.
+    """A kernel of scikit-learn, as ``kernel=RBF(2.0)`` or ``kernel="chi2"``.
 
-    Users pass the object or the name itself, as in ``kernel=RBF(2.0)`` or ``kernel="chi2"``.
-    Parameters are as scikit-learn sets them; nothing is fitted to the data. Names stand for the
-    functions of ``sklearn.metrics.pairwise`` with their defaults (``gamma`` is 1 over the number
-    of columns). "sigmoid" is not positive semi-definite.
+    Its parameters are those of scikit-learn; nothing is fitted to the data. A name stands for a
+    function of ``sklearn.metrics.pairwise`` with its defaults (``gamma`` is 1 over the number of
+    columns). "sigmoid" is not positive semi-definite.
 
     Parameters
     ----------
@@ -248,21 +249,21 @@ class ScikitKernel(Kernel):
 
     @property
     def is_characteristic(self) -> bool:
-        """Whether it is one of scikit-learn's that are known to be."""
+        """Whether it is known to be characteristic."""
         return _is_characteristic(self.source)
 
     def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedFunction:  # noqa: ARG002
         self.check_accepts(variable)
         rows = observations_of(variable)
         if isinstance(variable, Numeric):
-            # Some of scikit-learn's compiled kernels refuse arrays that are read-only.
+            # Some compiled kernels of scikit-learn reject read-only arrays.
             rows = rows.copy()
         if not isinstance(self.source, str):
             return FittedFunction(self.source, rows, variable.name, str(self.source))
         if self.source in NEEDS_POSITIVE and rows.min() < 0:
             raise InputError(
-                f"{variable.name} has negative values (smallest {float(rows.min()):.4g}); kernel "
-                f"{self.source!r} takes counts or amounts of at least 0."
+                f"{variable.name} has negative values (smallest {float(rows.min()):.4g})",
+                f"kernel {self.source!r} takes counts or amounts of at least 0.",
             )
         pairwise = import_extra(
             "sklearn.metrics.pairwise", extra="features", purpose=f"kernel {self.source!r}"
