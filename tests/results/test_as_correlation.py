@@ -57,10 +57,15 @@ def test_several_columns_and_other_kernels_are_compared_with_bell_shaped_variabl
         reldep.dependence(x, targets["strong"], given=targets["none"]),
     ):
         assert answer.sentence().endswith("for two bell-shaped variables.")
-    # Two columns of two categories have a correlation of their own.
-    second = np.where(targets["weak"] > 0, "above", "below")
+
+
+@pytest.mark.parametrize("read", [str, float])
+@pytest.mark.parametrize("measure", ["cka", "dcor"])
+def test_two_values_on_both_sides_have_a_correlation_of_their_own(data, read, measure):
+    x, targets = data
+    first, second = (np.array([read(value > 0) for value in v]) for v in (x, targets["weak"]))
     phi = np.corrcoef(x > 0, targets["weak"] > 0)[0, 1]
-    found = reldep.dependence(labels, second)
+    found = reldep.dependence(first, second, measure=measure)
     assert found.as_correlation() == pytest.approx(phi, abs=0.01)
     assert "bell-shaped" not in found.sentence()
 

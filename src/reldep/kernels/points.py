@@ -73,6 +73,13 @@ class Points:
         return int(self.rows.shape[1])
 
     @property
+    def is_binary(self) -> bool:
+        """Whether there is one column, of two values."""
+        if self.is_sparse or self.n_columns != 1:
+            return False
+        return bool(np.isin(self.rows, (self.rows.min(), self.rows.max())).all())
+
+    @property
     def is_sparse(self) -> bool:
         """Whether the rows are held as a sparse matrix."""
         return not isinstance(self.rows, np.ndarray)

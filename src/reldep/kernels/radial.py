@@ -235,8 +235,10 @@ class FittedRadial(FittedKernel):
 
     def describe(self) -> dict[str, Any]:
         parameters = {f.name: getattr(self.profile, f.name) for f in fields(self.profile)}
-        columns = self.points.n_columns
-        return {"kernel": self.label, **parameters, "rule": self.rule, "columns": columns}
+        facts = {"rule": self.rule, "columns": self.points.n_columns}
+        # Of two values a kernel tells no more than whether they are equal, as for categories.
+        binary = {"is_binary": True} if self.points.is_binary else {}
+        return {"kernel": self.label, **parameters, **facts, **binary}
 
     def _terms(self) -> tuple[Term, ...]:
         """Return the profile as terms of a program; empty for a profile that is none."""

@@ -18,7 +18,8 @@ KNOWN = (
     ("Laplace(", "mean", "laplace"),
     ("Gaussian(", "median", "gaussian"),
     ("Linear(", None, "linear"),
-    # Two categories are one column of zeros and ones, and CKA the square of their correlation.
+    # Two categories, as well as two numbers, are one column of zeros and ones: under any kernel
+    # CKA is the square of their correlation.
     ("Delta(2 categories)", None, "linear"),
     ("Distance(exponent=1)", None, "distance"),
 )
@@ -49,10 +50,8 @@ def scale_of(pair: Pair, measure: str, kernels: Mapping[str, Mapping[str, Any]])
             ["use ", Option("measure", "cka"), "."],
         )
     curves, single = zip(*(_curve(kernels.get(name, {})) for name in pair), strict=True)
-    if measure == "dcor":
-        return Scale("distance", all(single))
     if curves[0] is None or curves[0] != curves[1]:
-        return Scale("laplace", is_own=False)
+        return Scale("distance" if measure == "dcor" else "laplace", is_own=False)
     return Scale(curves[0], all(single))
 
 
@@ -60,6 +59,8 @@ def _curve(kernel: Mapping[str, Any]) -> tuple[str | None, bool]:
     """Return the curve that belongs to a fitted kernel, and whether it is of one column."""
     label = kernel.get("kernel", "")
     is_single = kernel.get("columns", 1 if label.startswith("Delta(2 ") else 0) == 1
+    if kernel.get("is_binary"):
+        return "linear", True
     for start, rule, curve in KNOWN:
         if label.startswith(start) and rule in (None, kernel.get("rule")):
             return curve, is_single
