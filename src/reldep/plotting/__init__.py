@@ -9,7 +9,9 @@ from reldep.plotting.dendrogram import tree
 from reldep.plotting.ellipse import ellipses
 from reldep.plotting.intervals import forest, ranking
 from reldep.plotting.matrices import heatmap, pairwise
+from reldep.plotting.region import region
 from reldep.plotting.scatter import influence, volcano
+from reldep.plotting.strength import strength
 
 __all__ = [
     "ellipses",
@@ -19,7 +21,9 @@ __all__ = [
     "pairwise",
     "power",
     "ranking",
+    "region",
     "sensitivity",
+    "strength",
     "tree",
     "volcano",
 ]

@@ -1,0 +1,67 @@
+"""Two dependences against each other: the picture and the test cannot disagree."""
+
+import math
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from scipy import stats
+
+import reldep
+from reldep.plotting.region import ellipse_outline, radius
+
+SPREAD = [[0.01, 0.004], [0.004, 0.02]]
+
+
+def drawn(interval, **options):
+    figure = Figure(layout="constrained")
+    ax = reldep.plotting.region([0.6, 0.4], SPREAD, interval, figure, **options)
+    figure.canvas.draw()
+    return ax
+
+
+@pytest.mark.parametrize("df", [3.0, 14.2, 1000.0])
+def test_the_radius_is_that_of_two_numbers_at_once(df):
+    assert radius(0.9, df) == pytest.approx(math.sqrt(2 * stats.f.ppf(0.9, 2, df)))
+    assert radius(0.95) == pytest.approx(math.sqrt(stats.chi2.ppf(0.95, 2)))
+
+
+def test_the_region_covers_what_it_promises():
+    rng = np.random.default_rng(0)
+    draws = rng.multivariate_normal([0.6, 0.4], SPREAD, size=20_000)
+    centred = draws - [0.6, 0.4]
+    far = np.einsum("ij,jk,ik->i", centred, np.linalg.inv(SPREAD), centred)
+    assert np.mean(far <= radius(0.95) ** 2) == pytest.approx(0.95, abs=0.005)
+    outline = ellipse_outline(np.array([0.6, 0.4]), np.array(SPREAD), 2.0).T - [0.6, 0.4]
+    np.testing.assert_allclose(np.einsum("ij,jk,ik->i", outline, np.linalg.inv(SPREAD), outline), 4)
+
+
+@pytest.mark.parametrize("interval", [(0.01, 0.39), (-0.2, 0.6), (0.05, math.inf)])
+def test_the_diagonal_lies_between_the_lines_if_and_only_if_the_interval_contains_0(interval):
+    ax = drawn(interval)
+    lines = [line for line in ax.lines if line.get_color() == "#D55E00"]
+    offsets = [line.get_xdata()[0] - line.get_ydata()[0] for line in lines]
+    assert offsets == pytest.approx([limit for limit in interval if math.isfinite(limit)])
+
+
+def test_the_interval_below_is_that_of_the_answer():
+    (strip,) = drawn((0.05, 0.35), names=("x", "y", "z")).child_axes
+    interval = next(line for line in strip.lines if len(line.get_xdata()) == 2)
+    bounds = [tuple(line.get_xdata()) for line in strip.lines]
+    assert interval.get_xdata()[0] in (0.0, 0.05)
+    assert (0.05, 0.35) in bounds
+    assert "95% interval" in strip.get_title(loc="left")
+    assert "y − z" in strip.get_title(loc="left")
+    (open_end,) = drawn((0.05, math.inf)).child_axes
+    assert "one-sided" in open_end.get_title(loc="left")
+
+
+def test_a_region_without_spread_is_drawn_without_complaint():
+    figure = Figure()
+    ax = reldep.plotting.region([0.5, 0.5], np.zeros((2, 2)), (0.0, 0.0), figure)
+    assert ax.get_xlim()[0] < 0.5 < ax.get_xlim()[1]
+
+
+def test_wrong_shapes_are_refused_by_name():
+    with pytest.raises(ValueError, match="`covariance`"):
+        reldep.plotting.region([0.5, 0.5], [1.0, 1.0], (0, 1))
