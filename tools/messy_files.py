@@ -202,13 +202,12 @@ IN_PYTHON = [
     ),
     Case(
         "series whose index is in another order",
-        "said",
+        "understood",
         lambda: {
             "age": pd.Series(TRUE["age"]),
             "fat": pd.Series(TRUE["fat"])[::-1],
             "income": pd.Series(TRUE["income"]),
         },
-        "the rows of 'fat' were matched with those of 'age' by index",
     ),
     Case(
         "series whose indexes do not match",
@@ -229,7 +228,7 @@ IN_PYTHON = [
         "a series that was sorted, beside arrays",
         "cautioned",
         lambda: {"age": pd.Series(TRUE["age"])[::-1], "fat": np.array(TRUE["fat"])},
-        "the index of 'age' counts rows in another order",
+        "'fat' has no index and was matched by position",
         values=None,
     ),
 ]

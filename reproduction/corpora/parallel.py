@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from reldep.datasets._dataset import Dataset
-from reldep.exceptions import DataWarning, DroppedRowsWarning, InputError, InputTypeError
+from reldep.exceptions import DataWarning, InputError, InputTypeError, ReldepWarning
 from reldep.kernels.structured.documents import (
     MAX_DOCUMENT_FREQUENCY,
     STEMMERS,
@@ -88,7 +88,7 @@ def read_parallel(
     DataWarning
         If the languages were prepared differently, some stemmed and some not: their rows then
         differ in more than the language.
-    DroppedRowsWarning
+    ReldepWarning
         If documents were left out.
 
     Examples
@@ -186,7 +186,7 @@ class Alignment:
             )
         if self.n_common < self.n_found:
             # The reader that the user called is two calls above.
-            warnings.warn(DroppedRowsWarning(f"{dropped}; they were left out."), stacklevel=4)
+            warnings.warn(ReldepWarning(f"{dropped}; they were left out."), stacklevel=4)
 
 
 def _find(directory: Path, languages: Sequence[str] | None) -> dict[str, Path]:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from reldep.exceptions import DroppedRowsWarning
+from reldep.exceptions import ReldepWarning
 from reproduction.corpora.europarl import read_europarl
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def test_a_larger_corpus_is_thinned_evenly(corpus: Path) -> None:
 def test_documents_missing_in_one_language_are_counted_and_left_out(corpus: Path) -> None:
     write(corpus / "txt", "da", "ep-00-01-17.txt", session("da", range(6, 8)))
     with pytest.warns(
-        DroppedRowsWarning, match=r"2 of 10 documents are not in every language \(da lacks 2\)"
+        ReldepWarning, match=r"2 of 10 documents are not in every language \(da lacks 2\)"
     ):
         speeches = read_europarl(corpus, ["en", "fr", "da"])
     assert speeches.n_observations == 8
@@ -131,7 +131,7 @@ def test_documents_missing_in_one_language_are_counted_and_left_out(corpus: Path
 
 def test_a_file_missing_in_one_language_is_left_out(corpus: Path) -> None:
     (corpus / "txt" / "fr" / "ep-00-01-17.txt").unlink()
-    with pytest.warns(DroppedRowsWarning, match=r"4 of 10 .*\(fr lacks 4\)") as caught:
+    with pytest.warns(ReldepWarning, match=r"4 of 10 .*\(fr lacks 4\)") as caught:
         assert read_europarl(corpus, ["en", "fr"]).n_observations == 6
     # The warning points at the line of the caller.
     assert caught[0].filename == __file__

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import reldep
-from reldep.exceptions import DataWarning, DroppedRowsWarning
+from reldep.exceptions import DataWarning, ReldepWarning
 from reproduction.corpora.europarl import is_europarl, read_europarl
 from reproduction.corpora.parallel import read_parallel
 
@@ -136,7 +136,7 @@ def test_none_stemmed_is_no_caution(tmp_path: Path) -> None:
 def test_an_empty_line_is_a_document_left_out(tmp_path: Path) -> None:
     texts = {"en": [*DOCUMENTS["en"][:5], ""], "fr": ["", *DOCUMENTS["fr"][1:]]}
     with pytest.warns(
-        DroppedRowsWarning, match=r"2 of 6 documents .*\(en lacks 1, fr lacks 1\)"
+        ReldepWarning, match=r"2 of 6 documents .*\(en lacks 1, fr lacks 1\)"
     ) as caught:
         assert read_parallel(write_lines(tmp_path, texts)).n_observations == 4
     assert caught[0].filename == __file__
@@ -145,7 +145,7 @@ def test_an_empty_line_is_a_document_left_out(tmp_path: Path) -> None:
 def test_a_missing_file_is_a_document_left_out(tmp_path: Path) -> None:
     write_files(tmp_path, two("en", "fr"))
     (tmp_path / "fr" / "part0" / "2.txt").unlink()
-    with pytest.warns(DroppedRowsWarning, match=r"1 of 6 documents .*\(fr lacks 1\)"):
+    with pytest.warns(ReldepWarning, match=r"1 of 6 documents .*\(fr lacks 1\)"):
         assert read_parallel(tmp_path).n_observations == 5
 
 

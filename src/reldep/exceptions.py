@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 
 @dataclass(frozen=True)
@@ -120,10 +120,17 @@ class ReldepWarning(Worded, UserWarning):
 
     #: What all cautions of a kind say, as the beginning of a sentence.
     headline: ClassVar[str] = "this answer carries a caution"
+    #: How much a kind matters: 3 can turn the answer, 2 calls for care, 1 is a remark.
+    weight: ClassVar[int] = 2
 
     def announced(self) -> ReldepWarning:
         """Make the warning that points to this caution, in words that do not vary."""
         return type(self)(f"{self.headline}: print the answer, or read its .warnings.")
+
+
+def by_weight(cautions: Iterable[ReldepWarning]) -> tuple[ReldepWarning, ...]:
+    """Return cautions in order of weight, the first to be read first."""
+    return tuple(sorted(cautions, key=lambda one: -one.weight))
 
 
 class SmallSampleWarning(ReldepWarning):
@@ -135,13 +142,8 @@ class SmallSampleWarning(ReldepWarning):
 class BandwidthWarning(ReldepWarning):
     """The bandwidth could not be chosen by the plain rule."""
 
+    weight = 1
     headline = "a bandwidth could not be chosen by the plain rule"
-
-
-class DroppedRowsWarning(ReldepWarning):
-    """Rows with a missing value were left out, as was asked."""
-
-    headline = "incomplete observations were left out"
 
 
 class DataWarning(ReldepWarning):
@@ -153,6 +155,7 @@ class DataWarning(ReldepWarning):
 class CopyWarning(DataWarning):
     """A target determines the source, as a copy of it in other units or words does."""
 
+    weight = 3
     headline = "a target determines the source"
 
 
@@ -166,6 +169,7 @@ class ApproximationWarning(ReldepWarning):
         one, on a subsample of the observations.
     """
 
+    weight = 1
     headline = "the kernels were approximated"
 
     def __init__(
@@ -178,18 +182,21 @@ class ApproximationWarning(ReldepWarning):
 class PrecisionWarning(ReldepWarning):
     """Rounding has taken digits off the answer: some values are far larger than the others."""
 
+    weight = 1
     headline = "rounding has taken digits off the answer"
 
 
 class IndependenceWarning(ReldepWarning):
     """There is no evidence that the two variables of a pair depend on each other at all."""
 
+    weight = 1
     headline = "there may be no dependence to compare"
 
 
 class DegenerateWarning(ReldepWarning):
     """The estimated variance is mostly of second order: the p-value is conservative."""
 
+    weight = 1
     headline = "the p-value is conservative"
 
 
@@ -199,25 +206,22 @@ class InfluentialObservationWarning(ReldepWarning):
     headline = "one observation carries much of the answer"
 
 
-class TiesWarning(ReldepWarning):
-    """A numeric variable takes few values or one of them very often."""
-
-    headline = "a numeric variable has few different values"
-
-
 class DependentRowsWarning(ReldepWarning):
     """Rows may depend on each other, which makes p-values too small."""
 
+    weight = 3
     headline = "rows may depend on each other, which makes p-values too small"
 
 
 class SignFlipWarning(ReldepWarning):
     """The answer changes sign with the bandwidth of the kernels."""
 
+    weight = 3
     headline = "the answer changes sign with the bandwidth"
 
 
 class MeasureWarning(ReldepWarning):
     """Raw HSIC and its normalised form disagree about which dependence is stronger."""
 
+    weight = 3
     headline = "raw HSIC and its normalised form disagree"

@@ -88,7 +88,7 @@ def test_series_in_another_order_are_matched_by_their_index():
     shuffled = pd.Series(B, index=LETTERS).sample(frac=1, random_state=1)
     dataset = read_dataset({"x": SERIES, "b": shuffled})
     np.testing.assert_array_equal(dataset.variables["b"].values.ravel(), B)
-    assert "'b' were matched with those of 'x' by index" in str(dataset.cautions[0])
+    assert dataset.cautions == ()
     assert dataset.rows.name(3) == "row p3"
     straight = read_dataset({"x": SERIES, "b": pd.Series(B, index=LETTERS)})
     assert straight.cautions == ()
@@ -117,7 +117,7 @@ def test_rows_that_cannot_be_matched_are_refused():
     with pytest.raises(ValueError, match="labels come twice"):
         read_dataset({"x": SERIES, "b": twice})
     counted = read_dataset({"x": SERIES, "b": pd.Series(B)})
-    assert "matched by position" in str(counted.cautions[0])
+    np.testing.assert_array_equal(counted.variables["b"].values.ravel(), B)
 
 
 def test_a_slice_and_a_count_that_share_labels_are_not_zipped():
@@ -128,8 +128,7 @@ def test_a_slice_and_a_count_that_share_labels_are_not_zipped():
 
 def test_a_sorted_series_beside_arrays_is_cautioned():
     (caution,) = read_dataset({"x": pd.Series(X).sort_values(), "b": B, "z": Z}).cautions
-    assert str(caution).startswith("the index of 'x' counts rows in another order")
-    assert "'b', 'z' have no index" in str(caution)
+    assert str(caution).startswith("'b', 'z' have no index and were matched by position")
     assert read_dataset({"x": pd.Series(X), "b": B}).cautions == ()
 
 

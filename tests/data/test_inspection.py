@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import polars as pl
 import pytest
 
-from reldep.data.copies import check_values_outside, near_copies, same_columns
 from reldep.data.dataset import read_dataset
 from reldep.data.inspection import suspected_codes
-from reldep.data.objects import read_variable
 
 RNG = np.random.default_rng(8)
 AGE = RNG.integers(20, 90, 60).astype(float)
@@ -79,58 +76,6 @@ def test_a_label_that_often_means_missing_is_named():
     assert "has the label '?' (15 times), which often stands for a missing value" in words
 
 
-def test_a_source_inside_a_target_is_refused_by_name():
-    frame = pl.DataFrame({"bmi": RNG.normal(size=60), "sex": ["f", "m"] * 30})
-    read = {"s": frame["sex"], "both": frame, "copy": frame["sex"], "bmi": frame["bmi"]}
-    variables = {name: read_variable(data, name) for name, data in read.items()}
-    same = same_columns(variables)
-    with pytest.raises(ValueError, match="target 'both' holds 'sex'"):
-        check_values_outside(same, "s", ["both"])
-    with pytest.raises(ValueError, match="target 'copy' is the source itself"):
-        check_values_outside(same, "s", ["copy"])
-    check_values_outside(same, "s", ["bmi"])
-
-
-def test_long_columns_are_the_same_only_if_every_row_is():
-    values = RNG.normal(size=(1000, 2))
-    nearly = values[:, 0].copy()
-    nearly[1] += 1e-9
-    read = {"block": values, "copy": values[:, 0], "nearly": nearly, "labels": ["a", "b"] * 500}
-    variables = {name: read_variable(data, name) for name, data in read.items()}
-    assert same_columns(variables) == [{"block": "0", "copy": "copy"}]
-
-
-DISTINCT = RNG.permutation(60) + 20.0
-
-
-@pytest.mark.parametrize(
-    ("target", "is_copy"),
-    [
-        (DISTINCT * 365.25, True),
-        (-DISTINCT, True),
-        (np.log(DISTINCT), True),
-        (DISTINCT + 2 * RNG.normal(size=60), False),
-        (DISTINCT[::-1].copy(), False),
-    ],
-)
-def test_a_target_that_determines_the_source_is_named(target, is_copy):
-    variables = {"age": read_variable(DISTINCT, "age"), "t": read_variable(target, "t")}
-    found = near_copies(variables, "age", ["t"])
-    assert list(found) == ["t"] * is_copy
-    assert all("'t' determines 'age' exactly" in str(caution) for caution in found.get("t", ()))
-
-
-def test_labels_in_other_words_are_copies_and_finer_ones_determine_the_source():
-    sex = np.array(["f", "m"] * 30)
-    words = {"f": "woman", "m": "man"}
-    finer = np.array([f"{s}{i % 4 // 2}" for i, s in enumerate(sex)])
-    targets = {"words": [words[s] for s in sex], "numbers": (sex == "m") + 1, "finer": finer}
-    targets["other"] = np.array(["f", "m", "m"] * 20)
-    read = {"sex": sex, **targets}
-    variables = {name: read_variable(data, name) for name, data in read.items()}
-    assert list(near_copies(variables, "sex", list(targets))) == ["words", "numbers", "finer"]
-
-
 def test_zeros_below_a_column_of_weights_are_suspected():
     weights = np.r_[np.linspace(48.0, 92.0, 40), 0.0, 0.0, 0.0]
     assert suspected_codes(weights) == [(0.0, 3)]
@@ -138,15 +83,3 @@ def test_zeros_below_a_column_of_weights_are_suspected():
     assert suspected_codes(np.r_[np.linspace(48.0, 92.0, 40), 0.0]) == []
     assert suspected_codes(np.r_[np.arange(1.0, 40.0), 0.0, 0.0]) == []
     assert suspected_codes(np.r_[np.repeat([10.0, 15.0, 20.0], 9), 0.0, 0.0]) == []
-
-
-def test_what_was_measured_once_for_several_rows_is_no_copy_of_anything():
-    mouse = np.repeat(np.arange(15), 4)
-    age, weight = RNG.normal(size=(2, 15))[:, mouse]
-    rounded = {"age": np.round(age, 1), "weight": weight}
-    variables = {name: read_variable(values, name) for name, values in rounded.items()}
-    assert len(np.unique(rounded["age"])) < 15
-    assert not near_copies(variables, "age", ["weight"])
-    recoded = {"dose": mouse % 3, "arm": (mouse % 3) * 10 + 5}
-    variables = {name: read_variable(values, name) for name, values in recoded.items()}
-    assert near_copies(variables, "dose", ["arm"])

@@ -122,13 +122,11 @@ def test_lifetimes_of_pandas_are_matched_by_index():
     frame["died"] = event
     shuffled = frame.sample(frac=1, random_state=0)
     plain = reldep.compare(reldep.Survival(frame["days"], frame["died"]), frame["x"], frame["z"])
-    with pytest.warns(DataWarning):
-        moved = reldep.compare(
-            frame["x"], reldep.Survival(shuffled["days"], shuffled["died"]), frame["z"]
-        )
+    moved = reldep.compare(
+        frame["x"], reldep.Survival(shuffled["days"], shuffled["died"]), frame["z"]
+    )
     direct = reldep.compare(frame["x"], reldep.Survival(frame["days"], frame["died"]), frame["z"])
     assert moved.pvalue == pytest.approx(direct.pvalue)
-    assert any("matched with those of" in str(one) for one in moved.warnings)
     assert plain.n_observations == M
     with pytest.raises(ValueError, match="time and event have different indexes"):
         reldep.Survival(frame["days"], shuffled["died"])
@@ -210,8 +208,8 @@ def test_a_time_without_its_event_gives_a_caution(tmp_path):
     path, _, _ = written(tmp_path, (0, 1))
     with pytest.warns(DataWarning):
         said = str(reldep.compare("days", "x", "z", data=path).warnings[0])
-    assert "'died' may tell how it ended" in said
-    assert said.endswith("If so, pass survival='days,died'.")
+    assert "as told by 'died'" in said
+    assert said.endswith("If it was, pass survival='days,died' to reldep.read().")
     table = open_table(path, options=ReadingOptions(survival="days,died"))
     assert not table.cautions(["days", "x"])
     assert not open_table(path).cautions(["x", "z"])

@@ -16,15 +16,12 @@ from cautioned import cautioned
 from reldep.exceptions import (
     DataWarning,
     DegenerateWarning,
-    DroppedRowsWarning,
     IndependenceWarning,
     InfluentialObservationWarning,
     ReldepWarning,
     SmallSampleWarning,
-    TiesWarning,
 )
 from reldep.kernels import Text
-from reldep.questions.data_cautions import tied_pairs
 from reldep.stats.screening import independence_pvalues, pairs_to_screen
 
 
@@ -60,15 +57,14 @@ def test_nutrimouse_gives_justified_cautions_only():
 def test_a_pair_without_dependence_is_named():
     x, y, _ = linear()
     noise = np.random.default_rng(10).normal(size=200)
-    with cautioned(IndependenceWarning, match=r"x and noise \(p = 0\.\d+\)\. A comparison with"):
+    with cautioned(IndependenceWarning, match=r"not shown to be related at all: x and noise \(p"):
         result = reldep.compare(x, y, noise, names=["x", "y", "noise"])
     assert kinds(result) == {IndependenceWarning}
-    assert "Caution: no evidence" in result.summary()
 
 
 def test_no_dependence_at_all_is_said_and_the_variance_called_second_order():
     x, y, z = np.random.default_rng(3).normal(size=(3, 100))
-    with cautioned(IndependenceWarning, match=r"source and first .*, source and second .* all"):
+    with cautioned(IndependenceWarning, match=r"source and first .*, source and second"):
         result = reldep.paper_test(x, y, z)
     assert kinds(result) == {IndependenceWarning, DegenerateWarning}
     # These take the second component off, or say that rows are not independent.
@@ -107,7 +103,7 @@ def test_a_single_row_that_rules_is_named_by_its_place_in_the_input():
     x[40], y[40] = 0.0, np.nan
     x[77], y[77] = 60.0, 60.0
     words = r"row 77 carries \d+% of the variance of the estimate; look at it"
-    with pytest.warns(DroppedRowsWarning), cautioned(InfluentialObservationWarning, match=words):
+    with cautioned(InfluentialObservationWarning, match=words):
         result = reldep.compare(x, y, z, kernel="linear", missing="drop")
     assert result.influential(1)["row"][0] == 77
     with cautioned(InfluentialObservationWarning, match=r"row 76 .* of source ~ y"):
@@ -116,15 +112,10 @@ def test_a_single_row_that_rules_is_named_by_its_place_in_the_input():
         )
 
 
-def test_numbers_that_look_like_codes_are_mentioned():
+def test_an_ordinal_variable_is_no_reason_for_a_caution():
     x, y, _ = linear()
-    codes = np.digitize(x, [-0.5, 0.5]).astype(float)
-    with cautioned(TiesWarning, match=r"codes: 3\d% .* \(3 different ones\).*kernel='delta'"):
-        result = reldep.compare(x, y, codes, names=["x", "y", "codes"])
-    assert kinds(result) == {TiesWarning}
-    assert reldep.compare(x, y, codes, kernel=("auto", "auto", "delta")).warnings == ()
-    # Two values are two categories, whichever kernel reads them.
-    assert reldep.compare(x, y, (x > 0).astype(float)).warnings == ()
+    answer = reldep.compare(x, np.round(y).clip(-2, 2), np.digitize(x, [-0.5, 0.5]))
+    assert answer.warnings == ()
 
 
 def test_plain_numbers_are_not_screened():
@@ -132,15 +123,6 @@ def test_plain_numbers_are_not_screened():
     with warnings.catch_warnings():
         warnings.simplefilter("error", ReldepWarning)
         assert np.isfinite(reldep.hsic(x, np.random.default_rng(0).normal(size=60)))
-
-
-def test_tied_pairs_are_counted_over_whole_rows():
-    values = np.array([[1, 1], [1, 2], [1, 2], [1, 1], [1, 1]], dtype=float)
-    # Three rows (1, 1) and two rows (1, 2): 3 + 1 of 10 pairs.
-    assert tied_pairs(values) == (0.4, 2)
-    # The second column parts all rows, so the third is not looked at.
-    wide = np.column_stack([np.ones(6), np.arange(6.0), np.ones(6)])
-    assert tied_pairs(wide) == (0.0, 6)
 
 
 def test_contrasts_of_an_influence_are_screened_where_it_knows_enough():

@@ -100,7 +100,7 @@ def test_a_scan_says_once_how_its_sources_were_read(xyz, rng):
 def test_blocks_that_share_a_column_are_said(rng):
     x, y, z = rng.normal(size=(3, 60))
     block = pd.DataFrame({"x": x, "w": rng.normal(size=60)})
-    words = "x and block both hold 'x': they depend on each other by construction"
+    words = "'x' and 'block' both contain 'x'"
     with cautioned(CopyWarning, words):
         reldep.dependence(x, block, names=("x", "block"))
     with cautioned(CopyWarning, words):
@@ -120,7 +120,7 @@ def test_lengths_are_named_as_the_user_named_them(xyz):
 
 def test_columns_that_determine_each_other_are_said_in_every_question(rng):
     x, z = rng.normal(size=(2, 60)) ** 2
-    words = "x and y: each determines the other exactly"
+    words = "one variable in two units or words, by its values: 'x' and 'y'"
     data = {"x": x, "y": np.argsort(np.argsort(-x)), "z": z}
     with cautioned(CopyWarning, words):
         reldep.matrix(data, **FEW)

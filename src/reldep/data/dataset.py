@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,11 +14,11 @@ from reldep.data.checks import (
     check_varies,
     listing,
 )
-from reldep.data.frames import aligned, frame_library, index_rows
+from reldep.data.frames import aligned, frame_library, index_rows, time_of_blocks
 from reldep.data.inspection import value_cautions, without_codes
 from reldep.data.objects import native_name, one_per_row, read_labels, read_variable
 from reldep.data.rows import Rows, repeated_subjects, subject_column
-from reldep.exceptions import DataWarning, DroppedRowsWarning, InputError, Option, ReldepWarning
+from reldep.exceptions import DataWarning, InputError, Option, ReldepWarning
 from reldep.words import counted, listed
 
 if TYPE_CHECKING:
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from reldep.data.variables import IntArray, Labels, Variable
 
 SMALL_SAMPLE = 20
-
-# Beyond this share of rows left out it is said which variables lack them.
-MOST_DROPPED = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,10 +88,15 @@ def read_dataset(
     """
     check_choice("missing", missing, MISSING)
     beside = {"\0clusters": clusters, "\0ids": ids}
-    given = {name: data for name, data in beside.items() if data is not None}
+    # Rows of a table are in its order, whatever the index of its columns.
+    given = {
+        name: data
+        for name, data in beside.items()
+        if data is not None and not isinstance(data, Rows)
+    }
     matched, noted = aligned({**blocks, **given})
     found: tuple[ReldepWarning, ...] = noted
-    clusters, ids = matched.pop("\0clusters", None), matched.pop("\0ids", None)
+    clusters, ids = matched.pop("\0clusters", clusters), matched.pop("\0ids", ids)
     blocks = matched
     variables = {
         name: without_codes(read_variable(data, name), na) for name, data in blocks.items()
@@ -109,7 +111,6 @@ def read_dataset(
     _check_usable(variables)
     complete = _complete_rows(variables, rows, missing)
     n_dropped = n - len(complete)
-    gaps = {name: int(variable.missing().sum()) for name, variable in variables.items()}
     if n_dropped:
         variables = {name: variable.take(complete) for name, variable in variables.items()}
         groups = None if groups is None else groups[complete]
@@ -120,8 +121,7 @@ def read_dataset(
     library = next((lib for lib in map(frame_library, blocks.values()) if lib), None)
     said = (caution for variable in variables.values() for caution in variable.cautions)
     found = (*found, *said, *value_cautions(variables))
-    cautions = (*found, *dropped_in_words(n_dropped, len(complete), gaps))
-    return AlignedData(variables, rows, n_dropped, groups, library, cautions, second)
+    return AlignedData(variables, rows, n_dropped, groups, library, found, second)
 
 
 def read_rows(blocks: Mapping[str, Any], n: int, ids: Any = None) -> Rows:
@@ -132,7 +132,8 @@ def read_rows(blocks: Mapping[str, Any], n: int, ids: Any = None) -> Rows:
         names = Rows.labelled(one_per_row(ids, "ids"), native_name(ids) or "id")
     else:
         indexes = (index_rows(block) for block in blocks.values())
-        return next((index for index in indexes if index is not None), Rows.of(n))
+        named = next((index for index in indexes if index is not None), Rows.of(n))
+        return replace(named, time=named.time or time_of_blocks(blocks))
     if len(names) != n:
         raise InputError(
             f"ids has {counted(len(names), 'entry', 'entries')} for {n} observations",
@@ -279,22 +280,3 @@ def _check_size(n: int, n_dropped: int) -> None:
             f"only {n} observations{left}; the unbiased HSIC needs at least "
             f"{MINIMUM_OBSERVATIONS}, and a test is rough below {SMALL_SAMPLE}."
         )
-
-
-def dropped_in_words(
-    n_dropped: int, n_left: int, gaps: Mapping[str, int] | None = None
-) -> tuple[ReldepWarning, ...]:
-    """Caution that observations were left out, if any were; of many say by which variables."""
-    if not n_dropped:
-        return ()
-    what = (
-        "1 incomplete observation was"
-        if n_dropped == 1
-        else (f"{n_dropped} incomplete observations were")
-    )
-    text = f"{what} dropped; {n_left} are used."
-    lacking = sorted((n, name) for name, n in (gaps or {}).items() if n)[::-1]
-    if len(lacking) > 1 and n_dropped > MOST_DROPPED * (n_dropped + n_left):
-        most = listed([f"{name} {n}" for n, name in lacking], 3)
-        text += f" Most are missing in: {most}."
-    return (DroppedRowsWarning(text),)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from reldep.data.checks import cell, composed, listing, quoted, repeated
 from reldep.data.lifetimes import Survival
-from reldep.data.rows import Rows
+from reldep.data.rows import Rows, TimeOrder, dates_rows, first_in_order
 from reldep.exceptions import DataWarning, InputError
 
 if TYPE_CHECKING:
@@ -125,7 +128,28 @@ def index_rows(data: Any) -> Rows | None:
         return None
     named = isinstance(index.name, str) and index.name
     labels = index.tolist() if index.nlevels > 1 else index.to_numpy()
-    return Rows.labelled(labels, index.name if named else "row")
+    noun = index.name if named else "row"
+    return replace(Rows.labelled(labels, noun), time=_time_of_index(index))
+
+
+def _time_of_index(index: Any) -> TimeOrder | None:
+    """Return the order of an index of dates, or of whole numbers named as years."""
+    kind = index.inferred_type if index.nlevels == 1 else ""
+    name = index.name if isinstance(index.name, str) else ""
+    is_date = kind in ("datetime64", "datetime", "date", "period")
+    if not dates_rows(name, is_date=is_date, is_number=kind in ("integer", "floating")):
+        return None
+    return TimeOrder.of(name or "the index", index)
+
+
+def time_of_blocks(blocks: Mapping[str, Any]) -> TimeOrder | None:
+    """Return the order of the rows by variables that are dates."""
+    return first_in_order(
+        TimeOrder.of(name, np.asarray(block).tolist())
+        for name, block in blocks.items()
+        if str(getattr(block, "dtype", "")).lower().startswith(("date", "datetime"))
+        if dates_rows(name, is_date=True, is_number=False)
+    )
 
 
 def aligned(blocks: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[DataWarning, ...]]:
@@ -159,9 +183,7 @@ def aligned(blocks: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[DataWarnin
             f"their index, but {_quoted(by_position)} has no index to match them by.",
             "Bring all of them into one order first, as with .loc[index].",
         )
-    counted = [name for name in by_position if name in indexes]
-    reordered = _reordered_in_words(indexes, [name for name in blocks if name not in indexes])
-    return made, (*_in_words(first_name, moved, counted), *reordered)
+    return made, _reordered_in_words(indexes, [name for name in blocks if name not in indexes])
 
 
 def _reordered_in_words(
@@ -176,13 +198,16 @@ def _reordered_in_words(
         if not counts_only(index) and index.is_unique and not index.is_monotonic_increasing
         if set(index) == set(range(len(index)))
     ]
-    return tuple(
+    if not shuffled:
+        return ()
+    have = "has" if len(without) == 1 else "have"
+    return (
         DataWarning(
-            f"the index of {_quoted([name])} counts rows in another order, as after sorting, and "
-            f"{_quoted(without)} {'has' if len(without) == 1 else 'have'} no index: their rows "
-            "were matched by position."
-        )
-        for name in shuffled
+            f"{_quoted(without)} {have} no index and {'was' if len(without) == 1 else 'were'} "
+            f"matched by position, while the rows of {_quoted(shuffled)} stand in another order, "
+            "as after sorting.",
+            "Give all of them an index.",
+        ),
     )
 
 
@@ -208,15 +233,3 @@ def _unmatched(first_name: str, first: Any, name: str, index: Any) -> InputError
         "Join them by their index first; if they are in one order already, drop the index with "
         ".reset_index(drop=True).",
     )
-
-
-def _in_words(first: str, moved: Sequence[str], counted: Sequence[str]) -> tuple[DataWarning, ...]:
-    said = []
-    if moved:
-        said.append(f"the rows of {_quoted(moved)} were matched with those of {first!r} by index.")
-    if counted:
-        said.append(
-            f"only some of {_quoted([first, *counted])} have an index: their rows were matched by "
-            "position."
-        )
-    return tuple(DataWarning(text) for text in said)

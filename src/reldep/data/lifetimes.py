@@ -209,6 +209,21 @@ def event_beside(name: str, columns: Iterable[str]) -> str | None:
     return None
 
 
+def censored(name: str, unused: Iterable[str]) -> tuple[DataWarning, ...]:
+    """Caution about a time that is used without the column that tells how it ended."""
+    event = event_beside(name, unused)
+    if event is None:
+        return ()
+    return (
+        DataWarning(
+            f"by their names, {name!r} may be a time under observation that was censored, as told "
+            f"by {event!r}. A censored time taken as a lifetime can give a wrong answer with a "
+            "small p-value.",
+            ["If it was, pass ", Option("survival", f"{name},{event}"), " to reldep.read()."],
+        ),
+    )
+
+
 def _parts(name: str) -> set[str]:
     return set(re.split(r"[^a-z]+", name.casefold()))
 

@@ -9,6 +9,7 @@ of columns, and by identifiers that repeat.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,12 +33,68 @@ _PLURALS = {"row": "rows", "line": "lines"}
 # Columns that name what was measured, perhaps more than once.
 _SUBJECT = re.compile(
     r"(patient|subject|participant|person|individual|proband|donor|animal|mouse|rat|fish|dog|"
-    r"monkey|plant|tree|family|litter|cage|sample|specimen|tumou?r|biopsy|case|pid)s?"
+    r"monkey|plant|tree|family|litter|cage|sample|specimen|tumou?r|biopsy|case)s?"
     r"([ _.-]?(id|no|nr|num|number|code|name|key)\.?)?",
     re.IGNORECASE,
 )
 # Fewer rows than this share have a subject of their own.
 _MOST_DISTINCT = 0.95
+
+# Columns of numbers that are times, and columns of dates that do not order the rows.
+_YEAR = re.compile(r"(calendar[ _.-]?)?(year|yr|date)", re.IGNORECASE)
+_BIRTH = re.compile(r"birth|born|dob", re.IGNORECASE)
+# Rows per date, on average, in a series: monthly rows with the year alone.
+_ROWS_PER_DATE = 12
+
+
+@dataclass(frozen=True)
+class TimeOrder:
+    """The column that dates the rows.
+
+    Attributes
+    ----------
+    column : str
+    is_sorted : bool
+        Whether the rows are in the order of time, or in the reverse order.
+    is_series : bool
+        Whether they also make one series: hardly more than one row per date.
+    """
+
+    column: str
+    is_sorted: bool
+    is_series: bool
+
+    @classmethod
+    def of(cls, column: str, values: Iterable[Any]) -> TimeOrder | None:
+        """Look at the order of dates or years; None where fewer than three are known."""
+        known = [value for value in values if value is not None and value == value]
+        if len(set(known)) < 3:
+            return None
+        steps = list(itertools.pairwise(known))
+        is_sorted = all(a <= b for a, b in steps) or all(a >= b for a, b in steps)
+        is_series = is_sorted and len(known) <= _ROWS_PER_DATE * len(set(known))
+        return cls(column, is_sorted, is_series)
+
+
+def dates_rows(name: str, *, is_date: bool, is_number: bool) -> bool:
+    """Return True if a column may date the rows, by its type and its name.
+
+    Examples
+    --------
+    >>> dates_rows("Year", is_date=False, is_number=True)
+    True
+    >>> dates_rows("date_of_birth", is_date=True, is_number=False)
+    False
+    """
+    return not _BIRTH.search(name) and (
+        is_date or (is_number and _YEAR.fullmatch(name) is not None)
+    )
+
+
+def first_in_order(orders: Iterable[TimeOrder | None]) -> TimeOrder | None:
+    """Return a column by which the rows are in order, else one by which they are not."""
+    known = [one for one in orders if one is not None]
+    return min(known, key=lambda one: (not one.is_series, not one.is_sorted), default=None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +110,8 @@ class Rows:
         identifier. None if positions are all that is known.
     noun : str
         What the labels are: ``"row"``, ``"line"``, or the name of the column of identifiers.
+    time : TimeOrder or None
+        The column or index that dates the rows, if there is one.
 
     Examples
     --------
@@ -68,6 +127,7 @@ class Rows:
     positions: IntArray
     labels: Labels | None = None
     noun: str = "row"
+    time: TimeOrder | None = None
 
     @classmethod
     def of(cls, n: int) -> Rows:
@@ -92,7 +152,7 @@ class Rows:
                 if isinstance(labels, np.ndarray)
                 else [labels[index] for index in chosen]
             )
-        return Rows(self.positions[chosen], labels, self.noun)
+        return Rows(self.positions[chosen], labels, self.noun, self.time)
 
     def values(self) -> list[Any]:
         """Give the label of every observation, or its position: a column for a table."""

@@ -6,7 +6,7 @@ This is what the command line does with its options, and what a question does wi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from reldep.data.checks import printable
@@ -158,7 +158,7 @@ class _Request:
         return Selection(
             {name: blocks[name] for name in columns},
             columns,
-            table.rows,
+            replace(table.rows, time=table.time_order()),
             None if clusters is None else table[clusters],
             (*table.cautions(used), *self._about_subjects(table, used, clusters, ids)),
             table.opened,

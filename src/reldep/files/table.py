@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from reldep.data.checks import listing, printable
 from reldep.data.files.overview import describe, describe_frame
 from reldep.data.frames import frame_library, index_rows
-from reldep.data.lifetimes import Survival
+from reldep.data.lifetimes import Survival, censored
 from reldep.data.objects import read_variable
-from reldep.data.rows import Rows
-from reldep.data.selectors import known_column, select_columns, select_variables
+from reldep.data.rows import Rows, TimeOrder, dates_rows, first_in_order
+from reldep.data.selectors import ColumnType, known_column, select_columns, select_variables
 from reldep.data.variables import Labels, Mixed
 from reldep.exceptions import InputError
 from reldep.words import counted
@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 
     from reldep.data.files.overview import ColumnDescription
     from reldep.data.files.table import Table as FileTable
-    from reldep.data.selectors import ColumnType, Words
+    from reldep.data.selectors import Words
     from reldep.data.variables import IntArray, Variable
     from reldep.exceptions import ReldepWarning
 
 # Columns that the text of a table shows.
 _SHOWN = 12
+_NUMBERS = (ColumnType.NUMBER, ColumnType.INTEGER)
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,23 @@ class Table:
 
         if self.opened is not None:
             return self.opened.cautions(columns)
-        return tuple(DataWarning(text) for text in self.said)
+        unused = [name for name in self.columns if name not in columns]
+        times = [name for name in columns if self.columns.get(name) in _NUMBERS]
+        return (
+            *(DataWarning(text) for text in self.said),
+            *(one for name in times for one in censored(name, unused)),
+        )
+
+    def time_order(self) -> TimeOrder | None:
+        """Return the column or index that dates the rows, if there is one."""
+        dates = [
+            name
+            for name, kind in self.columns.items()
+            if self.opened is None or name not in self.opened.refusals
+            if dates_rows(name, is_date=kind is ColumnType.DATE, is_number=kind in _NUMBERS)
+        ]
+        orders = [TimeOrder.of(name, self.values(name)) for name in dates]
+        return first_in_order([self.rows.time, *orders])
 
     def select(self, words: Words) -> list[str]:
         """Return the names of the columns that words such as ``"age,C*"`` name, each once."""
@@ -203,7 +220,7 @@ class Table:
 
     def named_by(self, column: str) -> Table:
         """Return the table with the values of a column as names of the rows."""
-        rows = Rows(self.rows.positions, self.values(column), column)
+        rows = Rows(self.rows.positions, self.values(column), column, self.rows.time)
         return replace(self, find_rows=lambda: rows)
 
     def restricted(self, where: Any) -> Table:
@@ -280,4 +297,4 @@ def check_order(name: str, order: Sequence[str], labels: Sequence[str]) -> None:
 def frame_rows(data: Any, kept: IntArray) -> Rows:
     """Return the rows of a frame by their positions before any was left out."""
     index = index_rows(data)
-    return Rows(kept) if index is None else Rows(kept, index.labels, index.noun)
+    return Rows(kept) if index is None else replace(index, positions=kept)

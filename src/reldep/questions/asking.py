@@ -19,7 +19,7 @@ from reldep.data.files.partitions import Partitions, TableColumns, open_partitio
 from reldep.data.files.sources import STANDARD_INPUT
 from reldep.data.rows import repeated_subjects
 from reldep.data.selectors import parse_lifetime
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import InputError, Option, by_weight
 from reldep.files.table import Scope
 from reldep.kernels.base import Kernel
 from reldep.questions import SENTENCES
@@ -264,10 +264,12 @@ class Request:
         return replace(
             answer,
             provenance=replace(answer.provenance, call=self.python(), scope=scope),
-            warnings=(
-                *self.table.cautions(columns),
-                *self._about_subjects(selector, columns, answer),
-                *answer.warnings,
+            warnings=by_weight(
+                (
+                    *self.table.cautions(columns),
+                    *self._about_subjects(selector, columns, answer),
+                    *answer.warnings,
+                )
             ),
         )
 

@@ -15,7 +15,7 @@ import numpy as np
 from reldep.data.files.options import ReadingOptions
 from reldep.data.files.partitions import TableColumns, open_partitions
 from reldep.data.selectors import parse_named, quote_column
-from reldep.exceptions import InputError, InputTypeError, Option
+from reldep.exceptions import InputError, InputTypeError, Option, by_weight
 from reldep.files.selection import select_data
 from reldep.files.table import Table
 from reldep.kernels.base import Kernel
@@ -91,7 +91,8 @@ def asked(question: Callable[P, A]) -> Callable[P, A]:
             seed=seed_text(given.get("rng")),
             scope=scope,
         )
-        noted_answer = replace(answer, provenance=noted, warnings=(*cautions, *answer.warnings))
+        said = by_weight((*cautions, *answer.warnings))
+        noted_answer = replace(answer, provenance=noted, warnings=said)
         announce(noted_answer.warnings)
         return noted_answer
 

@@ -21,7 +21,7 @@ from reldep.exceptions import (
     SmallSampleWarning,
 )
 from reldep.kernels.radial import FittedRadial
-from reldep.questions.data_cautions import in_pieces_order, jumping_median, ties
+from reldep.questions.data_cautions import in_pieces_order, jumping_median
 from reldep.stats import student
 from reldep.stats.diagnostics import largest_shares
 from reldep.stats.estimation import estimate_dependences
@@ -72,9 +72,6 @@ MANY_TARGETS, ROWS_FOR_MANY = 10, 20.0
 # decile of the number of words is so many times the first.
 MOST_DISTINCT, UNLIKE_LENGTHS = 0.9, 5.0
 
-SOME_DEPENDENCE = "A comparison with such a pair compares a dependence with none."
-NO_DEPENDENCE = "A difference between dependences that may all be 0 means little."
-
 
 def cautions_of_data(
     dataset: AlignedData,
@@ -94,7 +91,6 @@ def cautions_of_data(
         variable = dataset.variables.get(name)
         asked = tested and isinstance(kernel, FittedRadial) and not kernel.cautions
         if asked and isinstance(variable, Numeric):
-            found += ties(name, variable.values)
             found += jumping_median(name, variable.values, kernel)
     return tuple(found)
 
@@ -253,9 +249,10 @@ def _independence(
     doubtful = {pair: p for pair, p in found.items() if p > SCREEN_LEVEL}
     if doubtful:
         words = [f"{x} and {y} ({pvalue_text(p)})" for (x, y), p in doubtful.items()]
-        every = len(doubtful) == len(pairs)
-        meaning = NO_DEPENDENCE if every else SOME_DEPENDENCE
-        yield IndependenceWarning(f"no evidence that these depend: {listed(words, 5)}. {meaning}")
+        yield IndependenceWarning(
+            f"not shown to be related at all: {listed(words, 5)}. A relation may be there that "
+            "these data are too few to show."
+        )
 
 
 def _degenerate(

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reldep.data.dataset import SMALL_SAMPLE
-from reldep.data.inspection import n_distinct, starts_of_levels
+from reldep.data.inspection import n_distinct
 from reldep.data.variables import Labels, Mixed, Numeric
 from reldep.exceptions import (
     BandwidthWarning,
     DependentRowsWarning,
     Option,
     SmallSampleWarning,
-    TiesWarning,
 )
 from reldep.kernels.radial import FittedRadial
 from reldep.kernels.scales.median import MedianDistance
@@ -54,10 +53,6 @@ FEW_ROWS_IN_TIME = 25
 # Below this many clusters a t law with G - 1 degrees of freedom is only approximately right.
 FEW_CLUSTERS = 40
 
-# The share of pairs of observations with equal values that is reached by four equally frequent
-# values, or by one value for half of the observations.
-TIED_PAIRS = 0.25
-
 # A median distance jumps if the share of distances on one side of it is so few standard errors
 # from 1/2; looked for where there are at most so many different values.
 JUMP_DEVIATIONS, MOST_LEVELS = 1.5, 500
@@ -80,16 +75,20 @@ class Neighbours:
         Of neighbours, in both variables of some pair; None where the data are no columns.
     suspicious : bool
         Whether that is more than chance and more than a sorted file explains.
+    in_time : bool
+        Whether a date or a year says that the rows are a series.
     """
 
     correlation: float | None
     suspicious: bool
+    in_time: bool = False
 
     @classmethod
     def of(cls, dataset: AlignedData, found: Dependences) -> Neighbours | None:
         """Compare rows next to each other, unless the question says that they may be alike."""
         n = len(dataset)
-        if found.rows.any or n < SMALL_SAMPLE:
+        in_time = dataset.rows.time is not None and dataset.rows.time.is_series
+        if found.rows.any or (n < SMALL_SAMPLE and not in_time):
             return None
         named = dict.fromkeys(name for pair in found.pairs for name in pair)
         known = {name: dataset.variables.get(name) for name in named}
@@ -104,6 +103,9 @@ class Neighbours:
         # A dependence is affected where both of its variables are.
         largest = max(min(of[x], of[y]) for x, y in found.pairs)
         beyond = largest > max(ALIKE, ALIKE_DEVIATIONS / np.sqrt(min(n, MOST_ROWS)))
+        if in_time:
+            # The rows are not merely sorted, and a short series shows little in its influence.
+            return cls(largest, beyond, in_time=True)
         return cls(largest, beyond and not only_sorted(columns))
 
     def cautions(self, psi: FloatArray) -> Iterable[DependentRowsWarning]:
@@ -118,7 +120,9 @@ class Neighbours:
             return
         harm, n = _mean_correlation(psi), psi.shape[1]
         bar = HARM_DEVIATIONS / np.sqrt(n)
-        if self.correlation is None:
+        if self.in_time and self.correlation is not None:
+            bar = -np.inf
+        elif self.correlation is None:
             bar = max(ALIKE_INFLUENCE, INFLUENCE_DEVIATIONS / np.sqrt(n))
         if harm > bar:
             yield alike_in_words(harm if self.correlation is None else self.correlation)
@@ -345,18 +349,6 @@ def in_pieces_order(found: Dependences, weights: FloatArray) -> Iterable[Depende
         )
 
 
-def ties(name: str, values: FloatArray) -> Iterable[TiesWarning]:
-    """Caution about numbers with many equal values, which may be codes of categories."""
-    share, n_distinct = tied_pairs(values)
-    # Two values are two categories whichever kernel reads them.
-    if share > TIED_PAIRS and n_distinct > 2:
-        yield TiesWarning(
-            f"{name}: {percent(round(share, 2))} of all pairs of observations have equal values "
-            f"({n_distinct} different ones).",
-            ["If the numbers are codes of categories pass ", Option("kernel", "delta"), " for it."],
-        )
-
-
 def jumping_median(
     name: str, values: FloatArray, kernel: FittedKernel
 ) -> Iterable[BandwidthWarning]:
@@ -388,26 +380,3 @@ def jumping_median(
                 ["Leave out ", Option("kernel"), ", or give it the mean or the mid-median."],
             )
             return
-
-
-def tied_pairs(values: FloatArray) -> tuple[float, int]:
-    """Give the share of pairs of rows that are equal, and how many different rows there are.
-
-    Columns are added one at a time until ties are too few to matter, so that wide tables cost
-    no more than narrow ones.
-    """
-    n = len(values)
-    sizes = np.diff(starts_of_levels(values[:, 0]), append=n)
-    share = float((sizes * (sizes - 1.0)).sum() / (n * (n - 1.0)))
-    if share <= TIED_PAIRS or values.shape[1] == 1:
-        return share, len(sizes)
-    codes = np.zeros(n, dtype=np.int64)
-    for column in values.T:
-        _, inverse = np.unique(column, return_inverse=True)
-        _, codes, sizes = np.unique(
-            codes * n + inverse.reshape(-1), return_inverse=True, return_counts=True
-        )
-        share = float((sizes * (sizes - 1.0)).sum() / (n * (n - 1.0)))
-        if share <= TIED_PAIRS:
-            break
-    return share, len(sizes)

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.data.checks import ALTERNATIVES, MISSING, check_choice, check_count
-from reldep.data.dataset import dropped_in_words
 from reldep.data.frames import aligned
 from reldep.data.inspection import value_cautions, without_codes
 from reldep.data.objects import native_name, read_labels
 from reldep.data.variables import MISSING_CODE
 from reldep.engine import compute_influence
-from reldep.exceptions import DroppedRowsWarning, InputError, Option, ReldepWarning
+from reldep.exceptions import InputError, Option
 from reldep.kernels.custom import FittedPrecomputed
 from reldep.questions.calling import asked
 from reldep.questions.declaring import Choice, Question, Slot
@@ -204,13 +203,7 @@ def _grouped(study: Study, by: Any) -> tuple[Study, IntArray, list[str]]:
         kept = np.flatnonzero(codes >= 0)
         dropped = dataset.n_dropped + len(codes) - len(kept)
         study = study.part(kept, {name: name for name in dataset.variables})
-        said: list[ReldepWarning] = [
-            one for one in dataset.cautions if not isinstance(one, DroppedRowsWarning)
-        ]
-        said += dropped_in_words(dropped, len(kept))
-        study = replace(
-            study, dataset=replace(study.dataset, n_dropped=dropped, cautions=tuple(said))
-        )
+        study = replace(study, dataset=replace(study.dataset, n_dropped=dropped))
         codes = codes[kept]
     # Groups that are one and the same, written in two ways, are said.
     named = replace(labels, name=native_name(by) or "by")

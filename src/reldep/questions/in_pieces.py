@@ -26,7 +26,7 @@ from reldep.engine.pieces.streaming import MOST_FEATURES, POSSIBLE, Streaming
 from reldep.engine.pieces.workers import ScanPass, pieces_of
 from reldep.engine.sweeps.dask import DaskEngine
 from reldep.engine.terms import canonical
-from reldep.exceptions import DataWarning, DroppedRowsWarning, InputError, Option
+from reldep.exceptions import DataWarning, InputError, Option
 from reldep.kernels.categorical import Delta
 from reldep.kernels.choosing import as_kernel, assign
 from reldep.kernels.composite import Gaussians
@@ -372,9 +372,6 @@ def _sampled_dataset(scan: Any, layout: PieceLayout) -> SampledData:
     found = read_dataset(blocks)
     n_dropped = scan.n_chosen - scan.n_complete
     cautions: tuple[ReldepWarning, ...] = found.cautions
-    if n_dropped:
-        text = f"{n_dropped:,} incomplete observations were dropped; {scan.n_complete:,} are used."
-        cautions = (*cautions, DroppedRowsWarning(text))
     return SampledData(
         found.variables,
         found.rows,

@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.data.checks import ADJUSTMENTS, check_choice, check_count, check_level
-from reldep.data.copies import copies_among
 from reldep.engine import Influence
-from reldep.exceptions import CopyWarning, InputError, Option
+from reldep.exceptions import InputError, Option
 from reldep.questions.calling import asked
 from reldep.questions.cautions import cautions_about_targets
 from reldep.questions.declaring import Choice, Question, Selector, Slot, merged
 from reldep.questions.settings import Settings
 from reldep.questions.study import (
     Computed,
-    Study,
     read_study,
     reuse_influence,
     source_apart,
@@ -31,7 +29,6 @@ from reldep.questions.targets import (
 from reldep.results.ranking import Ranking
 from reldep.stats.comparisons import adjusted_pvalues, rank_dependences
 from reldep.stats.joint_draws import JointDraws
-from reldep.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -172,27 +169,10 @@ def _compute(
         roles=["source", *["targets"] * len(target_names)],
     )
     study = source_apart(study, source_name, target_names)
-    study = study.with_cautions(_copies_of_each_other(study, target_names))
     if takes_many(study, len(target_names)):
         return source_name, target_names, compute_many(study, source_name, target_names)
     pairs = [(source_name, name) for name in target_names]
     return source_name, target_names, study.compute(pairs)
-
-
-def _copies_of_each_other(study: Study, targets: Sequence[str]) -> tuple[CopyWarning, ...]:
-    """Say which targets are the same, but for units or words: they share their rank."""
-    values = study.values()
-    groups = copies_among(values, [name for name in targets if name in values])
-    if not groups:
-        return ()
-    shown = listed([" and ".join(group) for group in groups], 5)
-    return (
-        CopyWarning(
-            f"targets that determine each other exactly, as copies in other units or words do: "
-            f"{shown}. None of them can be shown to be stronger than the other.",
-            "Keep one of each.",
-        ),
-    )
 
 
 class _RankQuestion(Question):

@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.data.variables import Numeric
 from reldep.engine.many.batches import make_batches
 from reldep.engine.threads import progress_bar
 from reldep.exceptions import DataWarning, InputError, Option
-from reldep.kernels.radial import FittedRadial
 from reldep.questions.cautions import small_sample_cautions
-from reldep.questions.data_cautions import ties
 from reldep.questions.screen_cautions import cautions_about_screen
 from reldep.questions.source_notes import doubts_in_words
 from reldep.results.provenance import Provenance
@@ -293,11 +290,8 @@ class ScanWork:
         wide = self.wide
         found: list[ReldepWarning] = [*small_sample_cautions(len(wide)), *wide.cautions]
         found += (*wide.study.dataset.cautions, *self.survey.cautions)
-        for name, fitted in self.fixed.items():
+        for fitted in self.fixed.values():
             found += fitted.cautions
-            variable = wide.study.dataset.variables[name]
-            if isinstance(variable, Numeric) and isinstance(fitted, FittedRadial):
-                found += ties(name, variable.values)
         found += doubts_in_words(self.survey.doubts, wide.names, wide.role)
         if self.interrupted:
             found.append(self._interrupted())

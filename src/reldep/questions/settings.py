@@ -13,6 +13,7 @@ from reldep.exceptions import InputError, Option
 from reldep.stats.measures import SECOND_ORDER
 
 if TYPE_CHECKING:
+    from reldep.data.rows import TimeOrder
     from reldep.data.variables import IntArray
 
 # What there is for residuals given covariates.
@@ -122,10 +123,19 @@ class Settings:
                 value=self.variance,
             )
 
-    def check_lag(self, n: int) -> None:
-        """Refuse a lag that is no whole number below the number of observations."""
+    def check_lag(self, n: int, time: TimeOrder | None = None) -> None:
+        """Raise if a lag is not a whole number below n, or rows are not in the order of time."""
         lag = self.max_lag
-        if lag is None or (isinstance(lag, str) and lag == "auto"):
+        if lag is None:
+            return
+        if time is not None and not time.is_sorted:
+            raise InputError(
+                f"needs rows in the order of time, but {time.column!r} is not in order",
+                "sort the rows by it; if they are several series, ask about one of them.",
+                argument="max_lag",
+                value=lag,
+            )
+        if isinstance(lag, str) and lag == "auto":
             return
         if isinstance(lag, bool) or not isinstance(lag, (int, np.integer)) or not 0 <= lag < n:
             raise InputError(

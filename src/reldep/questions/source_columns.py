@@ -210,7 +210,7 @@ class WideStudy:
                 skipped[i] = ALL_DIFFERENT
         gaps.check()
         copies.check()
-        said = (*gaps.in_words(), *remarks.in_words(), *_unusable_in_words(unusable, self))
+        said = (*remarks.in_words(), *_unusable_in_words(unusable, self))
         return Survey(skipped, digest.hexdigest(), doubts.found, said)
 
     def _all(self) -> Iterator[tuple[int, Variable]]:

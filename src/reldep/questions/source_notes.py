@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reldep.data.copies import Levels
+from reldep.checks.copies import Marks
 from reldep.data.inspection import has_codes_at_ends, suspected_codes, value_cautions
 from reldep.data.variables import Numeric
 from reldep.exceptions import (
     CopyWarning,
     DataWarning,
-    DroppedRowsWarning,
     InputError,
     Option,
-    TiesWarning,
 )
 from reldep.kernels.custom import Precomputed
-from reldep.questions.data_cautions import TIED_PAIRS
 from reldep.questions.targets import same_values
-from reldep.words import listed, percent
+from reldep.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,7 +27,6 @@ if TYPE_CHECKING:
 # Different things that were understood about single variables are said up to so many.
 MOST_SAID = 5
 
-TIED = "many equal values"
 COPY = "determines {name}"
 
 
@@ -41,14 +37,12 @@ class Gaps:
         self._wide = wide
         self._count = 0
         self._example = ""
-        self._fewest = len(wide)
 
     def look(self, i: int, variable: Variable, missing: Any) -> None:
         """Note the variable if it has gaps."""
         if not missing.any():
             return
         self._count += 1
-        self._fewest = min(self._fewest, len(missing) - int(missing.sum()))
         if self._count == 1:
             words = variable.describe_missing(self._wide.study.dataset.rows)
             self._example = f"{self._wide.names[i]} ({words})"
@@ -65,19 +59,6 @@ class Gaps:
                 Option("missing", "drop"),
                 " to leave out, for each of them, the observations that it does not have.",
             ],
-        )
-
-    def in_words(self) -> tuple[ReldepWarning, ...]:
-        """Say that variables are tested on the observations that they have."""
-        if not self._count:
-            return ()
-        names, role = self._wide.names, self._wide.role
-        return (
-            DroppedRowsWarning(
-                f"{self._count:,} of {len(names):,} {role} have missing values, such as "
-                f"{self._example}. Each is tested on the observations that it has, "
-                f"{self._fewest} to {len(self._wide)} of them."
-            ),
         )
 
 
@@ -123,26 +104,21 @@ class Copies:
 class Doubts:
     """Variables that are tested all the same, but should be looked at.
 
-    Those with many equal values may be codes of categories, and those that order the observations
-    as a fixed variable does may be that variable in other units.
+    Those that order the observations as a fixed variable does may be that variable in other units.
     """
 
     def __init__(self, wide: WideStudy) -> None:
         self.found: dict[str, list[int]] = {}
-        self._marks: dict[bytes, str] = {}
-        for name in wide.fixed_names:
-            seen = Levels.of(wide.study.dataset.variables[name])
-            if seen is not None and not isinstance(wide.study.kernels[name], Precomputed):
-                self._marks |= dict.fromkeys(seen.marks(), name)
+        self._marks = {
+            name: Marks.of(wide.study.dataset.variables[name])
+            for name in wide.fixed_names
+            if not isinstance(wide.study.kernels[name], Precomputed)
+        }
 
     def look(self, i: int, variable: Variable) -> None:
         """Note what is to be said of a variable."""
-        seen = Levels.of(variable)
-        if seen is None:
-            return
-        if isinstance(variable, Numeric) and seen.n_distinct > 2 and seen.tied > TIED_PAIRS:
-            self.found.setdefault(TIED, []).append(i)
-        name = next((self._marks[mark] for mark in seen.marks() if mark in self._marks), None)
+        marks = Marks.of(variable)
+        name = next((name for name, one in self._marks.items() if one.is_like(marks)), None)
         if name is not None:
             self.found.setdefault(COPY.format(name=name), []).append(i)
 
@@ -202,26 +178,11 @@ def doubts_in_words(
     for doubt, members in doubts.items():
         count = f"{len(members):,} of {len(names):,} {role}"
         more = f" ({listed([names[i] for i in members], 5)})"
-        if doubt == TIED:
-            found.append(
-                TiesWarning(
-                    f"in {count}{more} more than {percent(TIED_PAIRS)} of all pairs of "
-                    "observations have equal values, as in counts with many zeros.",
-                    [
-                        "If the numbers are codes of categories pass ",
-                        Option("kernel", "delta"),
-                        " for them.",
-                    ],
-                )
+        what = doubt.partition(" ")[2]
+        found.append(
+            CopyWarning(
+                f"by its values, {count}{more} may be {what} in other units or words.",
+                "If it is, leave it out.",
             )
-        else:
-            what = doubt.partition(" ")[2]
-            verb = "determines" if len(members) == 1 else "determine"
-            found.append(
-                CopyWarning(
-                    f"{count}{more} {verb} {what} exactly: it may be a copy of it in other units "
-                    "or words.",
-                    "If it is, leave it out.",
-                )
-            )
+        )
     return tuple(found)

@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.data.copies import (
-    check_values_outside,
-    computed_from,
-    functions_of_each_other,
-    near_copies,
-    same_columns,
-    shared_columns,
-)
+from reldep.checks.copies import Marks, all_marks, check_source_outside, copies, formulas
 from reldep.data.dataset import AlignedData, read_clusterings, read_dataset
 from reldep.data.files.partitions import PiecesOf
 from reldep.data.objects import native_name
@@ -133,9 +126,9 @@ class Study:
         }
 
     @cached_property
-    def same_columns(self) -> list[dict[str, str]]:
-        """The columns that several variables hold, with their names in each."""
-        return same_columns(self.values())
+    def marks(self) -> dict[str, Marks]:
+        """What identifies the columns of every variable."""
+        return all_marks(self.values())
 
     @property
     def rows(self) -> RowDependence:
@@ -249,7 +242,6 @@ class Study:
         """Notice pairs that depend by construction, unless this was said when they were read."""
         if any(isinstance(one, CopyWarning) for one in self.dataset.cautions):
             return ()
-        variables = self.values()
         # Those that are nearly copies as they stand have a caution of their own.
         near = (
             found.values > NEARLY_COPIED
@@ -257,10 +249,7 @@ class Study:
             else [False] * len(found.pairs)
         )
         apart = [pair for pair, close in zip(found.pairs, near, strict=True) if not close]
-        return (
-            *shared_columns(self.same_columns, found.pairs),
-            *functions_of_each_other(variables, apart),
-        )
+        return tuple(copies(self.marks, apart))
 
     def plan(self, pairs: Sequence[Pair]) -> Plan:
         """Say how A would be computed, without computing it."""
@@ -371,7 +360,7 @@ def read_study(
         ids=settings.ids,
         na=settings.na,
     )
-    settings.check_lag(len(dataset))
+    settings.check_lag(len(dataset), dataset.rows.time)
     settings.check_crossed(dataset.second_clusters)
     for name in beside:
         dataset, covariates = split_covariates(
@@ -390,20 +379,22 @@ def read_study(
 
 
 def source_apart(study: Study, source: str, targets: Sequence[str]) -> Study:
-    """Refuse targets that hold the source, and caution about those that determine it."""
+    """Refuse targets that contain the source, and caution about other copies and formulas."""
     variables = study.values()
     if source not in variables:
         return study
     others = [name for name in targets if name in variables]
-    check_values_outside(study.same_columns, source, others)
-    copies = near_copies(variables, source, others)
-    rest = [name for name in others if name not in copies]
-    return study.with_cautions(
-        (
-            *(one for found in copies.values() for one in found),
-            *computed_from(variables, source, rest),
+    check_source_outside(study.marks, source, others)
+    found = [*copies(study.marks, [(source, name) for name in others], among=others)]
+    apart = [name for name in others if not study.marks[name].is_like(study.marks[source])]
+    found += [
+        CopyWarning(
+            f"{text}, as far as rounding lets tell.",
+            "If it was computed from them, or they are parts of one whole, leave it out.",
         )
-    )
+        for text in formulas(variables, source, apart)
+    ]
+    return study.with_cautions(found)
 
 
 def reuse_influence(influence: Influence, pairs: Sequence[Pair], settings: Settings) -> Computed:

@@ -283,7 +283,7 @@ class Comparison(Contrast):
         """Say below the table how the numbers were computed."""
         first = f"Method: {self.method}; alternative: {self.alternative}."
         undecided = self.pvalue >= 0.05 and not self._points_the_other_way(0.05)
-        plan = [self.plan_in_words()] if undecided and self.estimate else []
+        plan = [self.plan_in_words()] if undecided and self.is_within_reach() else []
         return [first, *super().footnotes(), *plan]
 
     def pictures(self) -> tuple[Picture, ...]:

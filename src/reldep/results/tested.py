@@ -34,6 +34,10 @@ FEWEST_PLANNED = 30
 # A plan for more observations than this says that there is hardly any effect.
 MOST_PLANNED = 1_000_000
 
+# A plan that nobody asked for is shown up to this many times the observations at hand: an effect
+# that needs more is smaller than most would care for.
+WITHIN_REACH = 10
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Result(Answer):
@@ -164,6 +168,13 @@ class Result(Answer):
 
     def _pilot(self) -> Pilot:
         return Pilot.of(self.tested, self.n_observations)
+
+    def is_within_reach(self) -> bool:
+        """Return True if a next study of a sensible size would have a power of 80%."""
+        try:
+            return self.sample_size() <= WITHIN_REACH * self.n_observations
+        except InputError:
+            return False
 
     def plan_in_words(self, power: float = 0.8, *, alpha: float = 0.05) -> str:
         """Say how many observations a next study would need, by both plans."""
@@ -317,16 +328,18 @@ class Result(Answer):
 
     def sections(self) -> tuple[Section, ...]:
         """Show which observations drive the estimate, and what is left without them."""
-        planning = Section("Planning", "planning", self, paragraphs=(self.plan_in_words(),))
+        planning: tuple[Section, ...] = ()
+        if self.is_within_reach():
+            planning = (Section("Planning", "planning", self, paragraphs=(self.plan_in_words(),)),)
         if not self.dependences.keeps_rows:
-            return (planning,)
+            return planning
         k = min(TOP, self.n_observations)
         columns = self._influential(k)
         noun, rows = self.provenance.rows.noun, self.provenance.rows
         names = ", ".join(map(str, columns[noun]))
         shares = [f"{share:.1%}" for share in columns["share"]]
         return (
-            planning,
+            *planning,
             Section(
                 "Most influential observations",
                 "influential",

@@ -23,9 +23,17 @@ from reldep.data.files.queries import (
     tidied,
     typed_columns,
 )
-from reldep.data.lifetimes import event_beside, read_lifetimes
+from reldep.data.lifetimes import censored, read_lifetimes
 from reldep.data.notation import WAYS_OUT
-from reldep.data.rows import Places, Rows, repeated_subjects, subject_column
+from reldep.data.rows import (
+    Places,
+    Rows,
+    TimeOrder,
+    dates_rows,
+    first_in_order,
+    repeated_subjects,
+    subject_column,
+)
 from reldep.data.selectors import (
     ColumnType,
     known_column,
@@ -176,15 +184,25 @@ class Table:
         self._refuse_mixed(names)
         ids = [] if id_column is None else [known_column(id_column, self.columns, source)]
         events = [self.lifetimes[name][0] for name in names if name in self.lifetimes]
-        wanted = list(dict.fromkeys([*names, *ids, *events, ROW]))
+        dates = [name for name in self.columns if self._dates_rows(name)]
+        wanted = list(dict.fromkeys([*names, *ids, *events, *dates, ROW]))
         frame = self._run(self._rows(where).select(named(wanted)), len(wanted))
         if frame.height == 0:
             raise InputError(f"no row of {source} satisfies the condition {where!r}.")
         rows = self.places.rows(frame[ROW].to_numpy().astype(np.int64))
         if id_column is not None:
             rows = Rows(rows.positions, frame[id_column].to_list(), id_column)
+        orders = [TimeOrder.of(name, frame[name].to_list()) for name in dates]
+        rows = replace(rows, time=first_in_order(orders))
         made = [self._lifetime(name, frame, rows) for name in names if name in self.lifetimes]
         return frame.with_columns(made).select(named(names)), rows
+
+    def _dates_rows(self, name: str) -> bool:
+        kind = self.columns[name]
+        if name in self.refusals:
+            return False
+        is_number = kind in (ColumnType.NUMBER, ColumnType.INTEGER)
+        return dates_rows(name, is_date=kind is ColumnType.DATE, is_number=is_number)
 
     def _lifetime(self, name: str, frame: pl.DataFrame, rows: Rows) -> pl.Series:
         """Put a column of times and its events together, one struct a row."""
@@ -259,20 +277,12 @@ class Table:
 
     def _may_be_censored(self, columns: Sequence[str]) -> list[DataWarning]:
         """Caution about a time that is used without the column that tells how it ended."""
-        cautions = []
+        cautions: list[DataWarning] = []
         for name in columns:
             if self.columns.get(name) not in (ColumnType.NUMBER, ColumnType.INTEGER):
                 continue
-            event = event_beside(name, (other for other in self.columns if other not in columns))
-            if event is not None:
-                cautions.append(
-                    DataWarning(
-                        f"by their names, {name!r} may be a time under observation and {event!r} "
-                        "may tell how it ended. A censored time taken as a lifetime can give a "
-                        "wrong answer with a small p-value.",
-                        ["If so, pass ", Option("survival", f"{name},{event}"), "."],
-                    )
-                )
+            unused = (other for other in self.columns if other not in columns)
+            cautions += censored(name, unused)
         return cautions
 
     def renamed(self, new: Mapping[str, str]) -> Table:

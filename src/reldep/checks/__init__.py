@@ -1,0 +1,1 @@
+"""Checks: what a reader should know before believing an answer."""

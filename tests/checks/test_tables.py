@@ -1,0 +1,137 @@
+"""What the other columns of a table tell: times, subjects, events, the order of rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reldep
+from reldep.cli.app import run
+
+pytestmark = pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
+# Employment, gross national product and population of the United States (Longley, 1967).
+LONGLEY = pd.DataFrame(
+    [
+        (1947, 60323, 234289, 107608),
+        (1948, 61122, 259426, 108632),
+        (1949, 60171, 258054, 109773),
+        (1950, 61187, 284599, 110929),
+        (1951, 63221, 328975, 112075),
+        (1952, 63639, 346999, 113270),
+        (1953, 64989, 365385, 115094),
+        (1954, 63761, 363112, 116219),
+        (1955, 66019, 397469, 117388),
+        (1956, 67857, 419180, 118734),
+        (1957, 68169, 442769, 120445),
+        (1958, 66513, 444546, 121950),
+        (1959, 68655, 482704, 123366),
+        (1960, 69564, 502601, 125368),
+        (1961, 69331, 518173, 127852),
+        (1962, 70551, 554894, 130081),
+    ],
+    columns=["year", "employed", "product", "people"],
+)
+SLOTS = ("source", "first", "second")
+ASKED = ("employed", "product", "people")
+
+
+def said(answer):
+    return [f"{type(one).__name__}: {one}" for one in answer.warnings]
+
+
+def written(frame, tmp_path):
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    return tmp_path / "table.csv"
+
+
+@pytest.fixture(params=["frame", "file", "date", "index", "dates as index"])
+def series(request, tmp_path):
+    dated = LONGLEY.assign(year=pd.to_datetime(LONGLEY["year"].astype(str)))
+    return {
+        "frame": lambda frame, _: frame,
+        "file": lambda frame, _: written(frame, tmp_path),
+        "date": lambda frame, dated: dated,
+        "index": lambda frame, _: frame.set_index("year"),
+        "dates as index": lambda frame, dated: dated.set_index("year"),
+    }[request.param], dated
+
+
+def test_a_short_series_is_noticed_by_its_years(series):
+    make, dated = series
+    answer = reldep.compare(*ASKED, data=make(LONGLEY, dated))
+    assert said(answer)[0].startswith("DependentRowsWarning")
+    marked = reldep.compare(*ASKED, data=make(LONGLEY, dated), max_lag="auto")
+    assert not any("DependentRows" in one for one in said(marked))
+
+
+def test_a_lag_needs_rows_in_the_order_of_time(series):
+    make, dated = series
+    order = np.random.default_rng(0).permutation(16)
+    shuffled = make(LONGLEY.iloc[order], dated.iloc[order])
+    with pytest.raises(ValueError, match=r"max_lag=1 needs rows in the order of time, but 'year'"):
+        reldep.compare(*ASKED, data=shuffled, max_lag=1)
+    # Backwards is an order, too.
+    reldep.compare(*ASKED, data=make(LONGLEY[::-1], dated[::-1]), max_lag="auto")
+
+
+def test_series_in_memory_and_the_command_line_need_it_too(tmp_path, capsys):
+    order = np.random.default_rng(0).permutation(16)
+    dated = LONGLEY.set_index(pd.date_range("1947", periods=16, freq="YS")).iloc[order]
+    with pytest.raises(ValueError, match="max_lag='auto' needs rows in the order of time"):
+        reldep.compare(*(dated[name] for name in ASKED), max_lag="auto")
+    with pytest.raises(ValueError, match="'x' is not in order"):
+        reldep.dependence(dated.index.to_numpy(), dated["people"].to_numpy(), max_lag=1)
+    file = written(LONGLEY.iloc[order], tmp_path)
+    words = [f"--{slot}={name}" for slot, name in zip(SLOTS, ASKED, strict=True)]
+    assert run(["compare", str(file), *words, "--max-lag", "1"]) == 2
+    assert "'year' is not in order" in capsys.readouterr().err
+
+
+def test_a_date_of_birth_is_not_the_time_of_a_row(rng):
+    frame = pd.DataFrame(rng.normal(size=(40, 3)), columns=list("xyz"))
+    frame["date_of_birth"] = pd.date_range("1990", periods=40)[rng.permutation(40)]
+    reldep.compare("x", "y", "z", data=frame, max_lag=1)
+
+
+def test_a_time_without_its_event_is_said_of_frames_and_files(rng, tmp_path):
+    frame = pd.DataFrame(rng.normal(size=(40, 2)), columns=["x", "z"])
+    frame["days"], frame["died"] = rng.exponential(size=40), rng.random(40) < 0.5
+    for data in (frame, written(frame, tmp_path)):
+        words = said(reldep.compare("days", "x", "z", data=data))
+        assert any("'days' may be a time under observation" in one for one in words)
+        words = said(reldep.compare("x", "days", "died", data=data))
+        assert not any("under observation" in one for one in words)
+
+
+def test_nothing_is_said_of_arguments_that_nobody_passed(rng):
+    frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=list("wxyz")).sort_values("w")
+    frame["y"] += 2 * frame["x"]
+    frame["z"] += frame["x"]
+    frame["PID"] = rng.integers(7, size=60)
+    assert said(reldep.compare("x", "y", "z", data=frame)) == []
+
+
+def test_rows_that_were_dropped_are_a_fact(rng):
+    x = rng.normal(size=60)
+    y, z = x + 0.5 * rng.normal(size=60), x + rng.normal(size=60)
+    y[:3] = np.nan
+    answer = reldep.compare(x, y, z, missing="drop")
+    assert said(answer) == []
+    assert "3 incomplete" in answer.summary()
+
+
+def test_cautions_come_in_order_of_weight(rng):
+    x = rng.normal(size=18)
+    answer = reldep.compare(x, 2 * x, rng.normal(size=18))
+    weights = [one.weight for one in answer.warnings]
+    assert len(weights) > 1
+    assert weights == sorted(weights, reverse=True)
+    assert "Copy" in said(answer)[0]
+
+
+def test_no_plan_is_offered_for_a_study_that_nobody_would_run(rng):
+    x, y, z = rng.normal(size=(3, 100))
+    answer = reldep.compare(x, y, z, alternative="two-sided")
+    assert answer.sample_size() > 1000
+    assert "next study" not in answer.summary()
