@@ -14,7 +14,7 @@ from reldep.words import number
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from reldep.exceptions import Option, ReldepWarning
+    from reldep.exceptions import ReldepWarning
 
 
 def written(value: Any) -> str:
@@ -216,9 +216,9 @@ class Description:
     references: tuple[str | tuple[str, str], ...] = ()
     call: str = ""
 
-    def reworded(self, spell: Callable[[Option], str]) -> Description:
+    def reworded(self, spell: Callable[[str], str]) -> Description:
         """Return the description with its cautions as a front end writes them."""
-        cautions = [type(caution)(caution.worded(spell)) for caution in self.cautions]
+        cautions = [type(caution)(spell(str(caution))) for caution in self.cautions]
         return replace(self, cautions=tuple(cautions))
 
     def beside(self, section: Section, cautions: Sequence[ReldepWarning] = ()) -> Description:

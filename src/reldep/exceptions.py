@@ -4,9 +4,8 @@ Wrong input raises :class:`ValueError` or :class:`TypeError`, as everywhere in s
 Statistical cautions have classes of their own, so that each kind can be filtered with
 :func:`warnings.filterwarnings`.
 
-Both may name an argument of the question. A Python user passes ``missing="drop"``, a user of the
-command line types ``--missing drop``, so a message keeps its arguments as :class:`Option` and
-every front end words them in its own way.
+Both may name arguments of a function, in backticks: ``"use `missing='drop'`"``. The command line
+and the page write these as their own options: :func:`reldep.words.spelled`.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 
 @dataclass(frozen=True)
@@ -26,74 +25,37 @@ class Option:
     --------
     >>> from reldep.exceptions import Option
     >>> str(Option("missing", "drop")), str(Option("kernel"))
-    ("missing='drop'", 'kernel=')
+    ("`missing='drop'`", '`kernel`')
     """
 
     name: str
     value: Any = None
 
     def __str__(self) -> str:
-        return f"{self.name}=" if self.value is None else f"{self.name}={self.value!r}"
+        return f"`{self.name}`" if self.value is None else f"`{self.name}={self.value!r}`"
 
 
 Words: TypeAlias = "str | Option | Sequence[str | Option]"
 
 
 class Worded(Exception):  # noqa: N818 (a mistake or a caution, by its second base)
-    """A message in parts: what is wrong, and the way out.
-
-    Parameters
-    ----------
-    problem : str, Option or sequence of these
-        What is wrong. After an `argument` it continues the sentence that the argument begins.
-    way_out : str, Option or sequence of these, optional
-        What to do about it.
-    argument : str, optional
-        The argument that is wrong.
-    value : object, optional
-        Its value.
-    """
+    """A message, in one piece or in parts: what is wrong, and the way out."""
 
     def __init__(
         self, problem: Words, way_out: Words = (), *, argument: str | None = None, value: Any = None
     ) -> None:
-        self.problem = _parts(problem)
-        self.way_out = _parts(way_out)
-        self.argument = argument
-        self.value = value
-        super().__init__(self.worded(str))
-
-    def worded(self, spell: Callable[[Option], str]) -> str:
-        """Write the message with every argument spelled by `spell`."""
-        start: tuple[str | Option, ...] = ()
-        if self.argument is not None:
-            space = (" ",) if self.problem != ("",) else ()
-            start = (Option(self.argument, self.value), *space)
-        text = _text((*start, *self.problem), spell)
-        if not self.way_out:
-            return text
-        # A way out is a clause of the same sentence, or a sentence of its own.
-        end = _text(self.way_out, spell)
-        return f"{text} {end}" if text.endswith(".") else f"{text}; {end}"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (type(self), self.__dict__)
+        text = _text(problem)
+        if argument is not None:
+            text = f"{Option(argument, value)} {text}".rstrip()
+        end = _text(way_out)
+        if end:
+            # A way out is a clause of the same sentence, or a sentence of its own.
+            text = f"{text} {end}" if text.endswith(".") else f"{text}; {end}"
+        super().__init__(text)
 
 
-def _parts(words: Words) -> tuple[str | Option, ...]:
-    return (words,) if isinstance(words, (str, Option)) else tuple(words)
-
-
-def _text(parts: Sequence[str | Option], spell: Callable[[Option], str]) -> str:
-    return "".join(part if isinstance(part, str) else spell(part) for part in parts)
-
-
-def _restored(kind: type[Worded], fields: dict[str, Any]) -> Worded:
-    """Make a message again in another process."""
-    message = kind.__new__(kind)
-    message.__dict__.update(fields)
-    BaseException.__init__(message, message.worded(str))
-    return message
+def _text(words: Words) -> str:
+    return str(words) if isinstance(words, (str, Option)) else "".join(map(str, words))
 
 
 class InputError(Worded, ValueError):
@@ -107,8 +69,11 @@ class InputTypeError(Worded, TypeError):
 class UnknownPairError(InputError, KeyError):
     """A pair that nothing was computed for; `value` is the pair."""
 
+    value: Any = None
+
     def __str__(self) -> str:
-        return self.worded(str)
+        # KeyError would write the message as a quoted string.
+        return str(self.args[0])
 
 
 class ReldepWarning(Worded, UserWarning):

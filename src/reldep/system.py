@@ -123,16 +123,16 @@ def bytes_of(memory: Any) -> int:
     """
     way_out = 'pass a positive amount such as "512MB" or "2 GiB", or a number of bytes.'
     if isinstance(memory, bool) or not isinstance(memory, (str, int)):
-        raise InputTypeError(f"memory is of type {type(memory).__name__}", way_out)
+        raise InputTypeError(f"memory is of type {type(memory).__name__}; {way_out}")
     amount = memory
     if isinstance(memory, str):
         match = _AMOUNT.fullmatch(memory)
         unit = match and _UNITS.get(match[2].upper())
         if not match or not unit:
-            raise InputError(f"memory={memory!r} is not understood", way_out)
+            raise InputError(f"`memory={memory!r}` is not understood; {way_out}")
         amount = int(float(match[1]) * unit)
     if int(amount) <= 0:
-        raise InputError(f"memory={memory!r}", way_out)
+        raise InputError(f"`memory={memory!r}`; {way_out}")
     return int(amount)
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+# An argument in a message: `kernel` or `missing='drop'`.
+_ARGUMENT = re.compile(r"`(\w+)(?:=([^`]+))?`")
 
 MEASURE_NAMES = {"hsic": "HSIC", "cka": "CKA", "dcor": "squared distance correlation"}
 
@@ -75,6 +79,33 @@ def in_one_line(name: str) -> str:
     'age (years)'
     """
     return name if name.isprintable() else " ".join(name.split())
+
+
+def spelled(message: str, write: Callable[[str, str | None], str]) -> str:
+    """Return a message with the arguments in backticks as a front end writes them.
+
+    Parameters
+    ----------
+    message : str
+    write : callable
+        Returns an argument as the front end writes it, from its name and its value. A value is
+        a string without its quotes, and None where there is none or where it is True.
+
+    Examples
+    --------
+    >>> spelled("use `missing='drop'` or `paper=True`", lambda name, value: f"--{name} {value}")
+    'use --missing drop or --paper None'
+    """
+
+    def written(found: re.Match[str]) -> str:
+        value = found[2]
+        if value == "True":
+            value = None
+        elif value is not None and value[0] == value[-1] and value[0] in "'\"":
+            value = value[1:-1]
+        return write(found[1], value)
+
+    return _ARGUMENT.sub(written, message)
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

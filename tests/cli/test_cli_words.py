@@ -9,9 +9,8 @@ import pytest
 
 from cli.mouse_files import QUESTION
 from reldep.cli.app import run
-from reldep.cli.spelling import message, spell, visible
-from reldep.exceptions import InputError, Option
-from reldep.kernels import Distance, EditDistance, Gaussian, Laplace, Polynomial, Spectrum
+from reldep.cli.spelling import in_shell, visible
+from reldep.kernels import Distance, Gaussian, Laplace, Polynomial, Spectrum
 from reldep.questions.asking import catalogue
 from reldep.questions.declaring import READING
 from reldep.questions.kernel_words import parse_kernel, parse_kernels
@@ -72,31 +71,21 @@ def test_kernels_that_contradict_each_other_are_refused(words, message):
 
 
 @pytest.mark.parametrize(
-    ("option", "typed"),
+    ("argument", "typed"),
     [
-        (Option("missing", "drop"), "--missing drop"),
-        (Option("max_lag", 400), "--max-lag 400"),
-        (Option("max_lag"), "--max-lag"),
-        (Option("rng", 3), "--seed 3"),
-        (Option("ids", "patient"), "--id patient"),
-        (Option("kernel", EditDistance()), "--kernel edit-distance"),
-        (Option("kernel", EditDistance), "--kernel edit-distance"),
-        (Option("paper", True), "--paper"),
-        (Option("where", "a > 1"), "--where 'a > 1'"),
-        (Option("alpha", -1.5), "--alpha -1.5"),
+        ("`missing='drop'`", "--missing drop"),
+        ("`max_lag=400`", "--max-lag 400"),
+        ("`max_lag`", "--max-lag"),
+        ("`rng=3`", "--seed 3"),
+        ("`kernel=EditDistance()`", "--kernel edit-distance"),
+        ("`paper=True`", "--paper"),
+        ("`where='a > 1'`", "--where 'a > 1'"),
+        ("`alpha=-1.5`", "--alpha -1.5"),
+        ("no column 'missing=drop' in x", "no column 'missing=drop' in x"),
     ],
-    ids=str,
 )
-def test_arguments_are_spelled_as_options(option, typed):
-    assert spell(option) == typed
-
-
-def test_errors_keep_the_words_of_the_data():
-    error = InputError(
-        "no column 'missing=drop' in x", ["or pass ", Option("missing", "drop"), "."]
-    )
-    assert message(error) == "no column 'missing=drop' in x; or pass --missing drop."
-    assert message(ValueError("test=A")) == "test=A"
+def test_arguments_in_backticks_are_options(argument, typed):
+    assert in_shell(f"pass {argument}.") == f"pass {typed}."
 
 
 def test_control_characters_become_visible():

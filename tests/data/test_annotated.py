@@ -199,7 +199,7 @@ def test_what_is_no_such_file_is_refused_in_words(tmp_path):
         file.create_dataset("numbers", data=[1, 2])
     with pytest.raises(ValueError, match="has no 'obs'"):
         open_table(path)
-    with pytest.raises(ValueError, match=r"layer='twise' no such layer.*'twice'"):
+    with pytest.raises(ValueError, match=r"`layer='twise'` no such layer.*'twice'"):
         open_table(CELLS, options=ReadingOptions(layer="twise"))
 
 

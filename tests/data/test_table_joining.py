@@ -150,7 +150,7 @@ def test_several_files_need_a_key_and_a_key_needs_several_files(write: Write) ->
     first, second = write("a.csv", "id\n1\n"), write("b.csv", "id\n1\n")
     with pytest.raises(ValueError, match=r"2 files need a column to be joined on. Pass join='id'"):
         open_table([first, second])
-    with pytest.raises(ValueError, match=r"join='id' needs at least two files; only .*a.csv"):
+    with pytest.raises(ValueError, match=r"`join='id'` needs at least two files; only .*a.csv"):
         open_table(first, join="id")
     with pytest.raises(ValueError, match=r"'.*a.csv' is given more than once"):
         open_table([first, first], join="id")

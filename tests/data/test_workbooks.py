@@ -171,9 +171,9 @@ def test_a_sheet_is_chosen_by_name_or_number(tmp_path):
     path = excel(tmp_path, "{rows}")
     for sheet in ("data", 1):
         assert open_table(path, options=ReadingOptions(sheet=sheet)).count_rows() == 2
-    with pytest.raises(ValueError, match=r"sheet='dta' is not known \(did you mean 'data'\?\)"):
+    with pytest.raises(ValueError, match=r"`sheet='dta'` is not known \(did you mean 'data'\?\)"):
         open_table(path, options=ReadingOptions(sheet="dta"))
-    with pytest.raises(ValueError, match=r"sheet=2 is not there: .* has 1 sheets, 'data'"):
+    with pytest.raises(ValueError, match=r"`sheet=2` is not there: .* has 1 sheets, 'data'"):
         open_table(path, options=ReadingOptions(sheet=2))
 
 

@@ -414,5 +414,5 @@ def test_wrong_options_are_refused_with_a_way_out(options, error, message):
 
 def test_too_little_memory_is_refused_before_the_work_begins():
     kernels = kernel_zoo(300)
-    with pytest.raises(ValueError, match=r"memory='1KB' is not enough: 300 .* fewer threads"):
+    with pytest.raises(ValueError, match=r"`memory='1KB'` is not enough: 300 .* fewer threads"):
         Tiled(memory="1KB").terms(kernels, Wanted((("gaussian", "wide"),)))

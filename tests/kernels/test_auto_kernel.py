@@ -219,7 +219,7 @@ def test_auto_says_nothing_where_nothing_is_amiss(data):
 
 def test_the_caution_reaches_the_reader_of_a_result():
     digit = np.repeat(np.arange(10), 10)
-    with cautioned(DataWarning, match="If they are codes of categories, pass kernel='delta'"):
+    with cautioned(DataWarning, match="If they are codes of categories, pass `kernel='delta'`"):
         reldep.dependence(digit, np.random.default_rng(0).normal(size=100))
 
 

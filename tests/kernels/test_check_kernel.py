@@ -126,5 +126,5 @@ def test_constant_kernels_are_sound_though_useless():
 
 
 def test_a_sample_needs_four_observations():
-    with pytest.raises(ValueError, match="n_sample=3; pass a whole number, at least 4"):
+    with pytest.raises(ValueError, match="`n_sample=3`; pass a whole number, at least 4"):
         check_kernel(Delta(), list("aabb"), n_sample=3)

@@ -64,7 +64,7 @@ def test_missing_pixels_in_a_list_of_pictures_are_refused():
 
 
 def test_the_side_is_a_whole_number():
-    with pytest.raises(ValueError, match="max_side=0; pass a whole number, at least 1"):
+    with pytest.raises(ValueError, match="`max_side=0`; pass a whole number, at least 1"):
         Images(0)
 
 
@@ -148,5 +148,5 @@ def test_pictures_that_could_be_either_are_refused():
     rng = np.random.default_rng(1)
     layout = Images(None, "linear", layout="NCHW")(rng.normal(size=(5, 3, 9, 4)))
     assert layout.shape == (5, 5)
-    with pytest.raises(ValueError, match="layout='CHW' is not known"):
+    with pytest.raises(ValueError, match="`layout='CHW'` is not known"):
         Images(layout="CHW")

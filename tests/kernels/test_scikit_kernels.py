@@ -94,7 +94,9 @@ def test_negative_values_are_refused_where_they_have_no_meaning():
 
 
 def test_unknown_names_get_the_nearest_one():
-    with pytest.raises(ValueError, match=r"kernel='laplacain' is not known \(did you mean 'lapla"):
+    with pytest.raises(
+        ValueError, match=r"`kernel='laplacain'` is not known \(did you mean 'lapla"
+    ):
         fitted("laplacain")
 
 

@@ -77,7 +77,7 @@ def test_only_the_strongest_of_many_targets_are_drawn(ranking):
 
 
 def test_at_least_one_target_must_be_drawn(ranking):
-    with pytest.raises(ValueError, match="top=0 draws no target; draw at least one"):
+    with pytest.raises(ValueError, match="`top=0` draws no target; draw at least one"):
         plotting.ranking(ranking, top=0)
 
 

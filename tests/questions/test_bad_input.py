@@ -296,10 +296,10 @@ def test_levels_outside_the_unit_interval_are_refused(method):
 
 def test_power_needs_a_number_of_observations():
     result = reldep.compare(X, Y, Z)
-    with pytest.raises(InputError, match="n=3; pass a whole number, at least 4"):
+    with pytest.raises(InputError, match="`n=3`; pass a whole number, at least 4"):
         result.power(3)
     for wrong in ("many", None, [50], True):
-        with pytest.raises(InputTypeError, match=r"n=.*; pass a whole number, at least 4"):
+        with pytest.raises(InputTypeError, match=r"`n=.*`; pass a whole number, at least 4"):
             result.power(wrong)
 
 

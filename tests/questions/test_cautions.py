@@ -87,7 +87,7 @@ def test_the_screen_has_the_level_of_the_independence_test():
 @pytest.mark.parametrize("measure", ["hsic", "cka"])
 def test_weak_dependence_is_called_second_order(measure):
     x, y, z = linear(60, seed=2, noise=(2.5, 3.0))
-    with cautioned(DegenerateWarning, match="variance='jackknife' corrects this"):
+    with cautioned(DegenerateWarning, match="`variance='jackknife'` corrects this"):
         reldep.compare(x, y, z, measure=measure, variance="fixed-kernel")
 
 

@@ -396,5 +396,5 @@ def test_a_level_out_of_its_range_is_refused_by_its_own_name(part):
     rng = np.random.default_rng(0)
     x, e = rng.normal(size=(2, 30))
     answer = reldep.compare(x, x + e, e)
-    with pytest.raises(ValueError, match=r"alpha=2; pass a number strictly between 0 and 1"):
+    with pytest.raises(ValueError, match=r"`alpha=2`; pass a number strictly between 0 and 1"):
         getattr(answer, part)(alpha=2)

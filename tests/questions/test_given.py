@@ -412,9 +412,9 @@ def test_bad_covariates_have_their_sentences(confounded):
 def test_labels_that_no_two_rows_share_are_refused(confounded):
     x, y, z, age = confounded
     names = [f"person {i}" for i in range(150)]
-    with pytest.raises(ValueError, match=r"given= has a label of its own in every row"):
+    with pytest.raises(ValueError, match=r"`given` has a label of its own in every row"):
         reldep.compare(x, y, z, given=names)
-    with pytest.raises(ValueError, match=r"name of given= has a label of its own in every row"):
+    with pytest.raises(ValueError, match=r"name of `given` has a label of its own in every row"):
         reldep.compare(x, y, z, given=pd.DataFrame({"age": age, "name": names}))
 
 
@@ -424,7 +424,7 @@ def test_an_influence_given_covariates_keeps_its_order(confounded):
     again = reldep.contrast(found.influence, {("x", "z"): 1})
     assert again.standard_error == pytest.approx(found.standard_error, rel=1e-12)
     assert again.provenance.conditioning is found.influence.conditioning
-    with pytest.raises(ValueError, match="leave clusters= out"):
+    with pytest.raises(ValueError, match="leave `clusters` out"):
         reldep.contrast(found.influence, {("x", "z"): 1}, clusters=np.arange(150) // 5)
     with pytest.raises(ValueError, match="pass data in place of the Influence"):
         reldep.contrast(found.influence, {("x", "z"): 1}, given=age)

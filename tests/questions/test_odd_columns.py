@@ -66,13 +66,13 @@ def test_a_column_of_numbers_and_words_names_the_word(xyz):
     mixed = pd.Series([*xyz[0][:-1], "unknown"], dtype=object)
     with pytest.raises(InputError, match=r"holds numbers and words: 'unknown' \(row 39\)"):
         reldep.compare(mixed, *xyz[1:])
-    with pytest.raises(InputError, match=r"given= holds numbers and words: 'unknown'"):
+    with pytest.raises(InputError, match=r"`given` holds numbers and words: 'unknown'"):
         reldep.compare(*xyz, given=mixed)
 
 
 def test_covariates_in_mixed_units_are_refused(xyz):
     doses = [f"{i + 1} {'mg' if i % 2 else 'g'}" for i in range(40)]
-    with pytest.raises(InputError, match=r"given= has different units: '1 g' .*, '2 mg'"):
+    with pytest.raises(InputError, match=r"`given` has different units: '1 g' .*, '2 mg'"):
         reldep.compare(*xyz, given=doses[:39] + doses[:1])
 
 
@@ -143,7 +143,7 @@ def test_clusters_beside_data_are_named_too(xyz, rng):
     frame = pl.DataFrame(dict(zip("xyz", xyz, strict=True))).with_columns(
         mouse=SUBJECT, day=np.tile(np.arange(4), 10)
     )
-    with pytest.raises(InputTypeError, match="clusters is of type ndarray, and data= is given"):
+    with pytest.raises(InputTypeError, match="clusters is of type ndarray, and `data` is given"):
         reldep.compare("x", "y", "z", data=frame, clusters=SUBJECT)
     crossed = reldep.compare("x", "y", "z", data=frame, clusters=("mouse", "day"))
     expected = reldep.compare(*xyz, clusters=(SUBJECT, np.tile(np.arange(4), 10)))

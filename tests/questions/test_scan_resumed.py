@@ -242,7 +242,7 @@ def test_two_runs_do_not_write_one_file(stopped):
 
 
 def test_resuming_needs_a_file_and_a_file_an_ending(tmp_path):
-    with pytest.raises(ValueError, match=r"resume= continues a run from its file.*output"):
+    with pytest.raises(ValueError, match=r"`resume` continues a run from its file.*output"):
         reldep.scan(*data(), resume=True)
     with pytest.raises(ValueError, match=r"ends in \.csv or \.parquet"):
         reldep.scan(*data(), output=tmp_path / "table.xlsx")

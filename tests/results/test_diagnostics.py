@@ -103,13 +103,13 @@ def test_a_dependence_has_its_influential_rows_too():
 def test_a_number_of_rows_that_leaves_no_test_is_refused(k):
     result = reldep.compare(*data(40))
     error = InputError if type(k) is int else InputTypeError
-    with pytest.raises(error, match=r"k=.*; pass a whole number from 1 to 36"):
+    with pytest.raises(error, match=r"`k=.*`; pass a whole number from 1 to 36"):
         result.without_top(k)
 
 
 def test_influential_takes_as_many_as_there_are():
     result = reldep.compare(*data(40))
-    with pytest.raises(ValueError, match=r"k=41; pass a whole number from 1 to 40"):
+    with pytest.raises(ValueError, match=r"`k=41`; pass a whole number from 1 to 40"):
         result.influential(41)
 
 

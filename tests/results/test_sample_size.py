@@ -58,7 +58,7 @@ def test_a_split_pilot_plans_a_split_test(pilot):
     assert abs(drift - planned) < 2 * ratio
     with pytest.raises(ValueError, match="split pilot does not know the covariance"):
         split.power(200, method="joint")
-    with pytest.raises(ValueError, match=r"method='both' is not known"):
+    with pytest.raises(ValueError, match=r"`method='both'` is not known"):
         pilot.sample_size(method="both")
 
 
@@ -89,11 +89,11 @@ def test_the_sample_size_of_the_independence_test_is_the_smallest():
 def test_planning_arguments_are_checked(pilot):
     x, y, _ = data(50, 0)
     for result in (pilot, reldep.dependence(x, y)):
-        with pytest.raises(ValueError, match=r"n=3; pass a whole number, at least 4"):
+        with pytest.raises(ValueError, match=r"`n=3`; pass a whole number, at least 4"):
             result.power(3)
-        with pytest.raises(InputTypeError, match=r"n='many'; pass a whole number, at least 4"):
+        with pytest.raises(InputTypeError, match=r"`n='many'`; pass a whole number, at least 4"):
             result.power("many")
         with pytest.raises(ValueError, match=r"alpha=2"):
             result.power(50, alpha=2)
-        with pytest.raises(ValueError, match=r"power=1.5"):
+        with pytest.raises(ValueError, match=r"`power=1.5`"):
             result.sample_size(1.5)

@@ -219,7 +219,7 @@ def test_simultaneous_intervals_contain_the_single_ones():
 
 
 def test_a_confidence_beyond_the_draws_is_refused():
-    with pytest.raises(InputError, match=r"confidence_level=0.999 needs more than 100 draws"):
+    with pytest.raises(InputError, match=r"`confidence_level=0.999` needs more than 100 draws"):
         critical_value(np.arange(100.0), 0.999)
 
 

@@ -6,7 +6,7 @@ import csv
 import io
 from typing import TYPE_CHECKING, Any
 
-from reldep.app.wording import spell
+from reldep.app.wording import in_page
 from reldep.report import page
 from reldep.report.document import caution_box, figures, section_headings
 from reldep.report.markup import Markup, element, facts, joined
@@ -39,7 +39,7 @@ def answer(request: Request, folder: Path, number: int, *, bandwidths: bool) -> 
     """Answer a request, write the answer's files into a folder, and give what the page lists."""
     found, curve = request.answer_with_bandwidths() if bandwidths else (request.answer(), None)
     document = page(
-        found, alpha=request.alpha, sensitivity=curve, command=request.command(), spell=spell
+        found, alpha=request.alpha, sensitivity=curve, command=request.command(), spell=in_page
     )
     folder.mkdir(parents=True, exist_ok=True)
     texts = {
@@ -94,7 +94,7 @@ def shown(request: Request, found: Answer, curve: Answer | None, name: str) -> M
     if curve is not None:
         further.insert(0, curve.as_section(alpha))  # type: ignore[attr-defined]
     given = [*found.warnings, *(curve.warnings if curve is not None else ())]
-    kinds = {caution.worded(spell): type(caution) for caution in given}
+    kinds = {in_page(str(caution)): type(caution) for caution in given}
     columns, which = found.strongest(alpha, MOST)
     numbers = {**found.key_numbers(alpha), "Observations": f"{found.n_observations:,}"}
     return element(

@@ -220,8 +220,8 @@ class Choices:
                 continue
             if len(found) > 1:
                 raise InputError(
-                    f"{texts[0]} is text, and texts are compared by themselves",
-                    "give it a place of its own, without other columns.",
+                    f"{texts[0]} is text, and texts are compared by themselves; give it a place of "
+                    "its own, without other columns."
                 )
             kernels.append(f"{split_name(definition)[0]}=text")
         options = {**self.options, "kernel": kernels} if kernels else dict(self.options)

@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reldep.app.wording import spell
+from reldep.app.wording import in_page
 from reldep.data import ReadingOptions, describe, open_table
 from reldep.data.cells import ROW
 from reldep.data.checks import cell
@@ -63,7 +63,7 @@ def described(files: Sequence[str], join: str | None, reading: Mapping[str, Any]
             "n_rows": table.count_rows(),
             "columns": descriptions,
             "preview": [[_cell(value) for value in row] for row in preview.rows()],
-            "cautions": [caution.worded(spell) for caution in table.cautions([])],
+            "cautions": [in_page(str(caution)) for caution in table.cautions([])],
             "sheets": _sheets(files),
         }
     )
@@ -89,7 +89,7 @@ def _common_column(files: Sequence[str], options: ReadingOptions) -> str:
     columns = [list(open_table(file, options=options).columns) for file in files]
     common = [name for name in columns[0] if all(name in others for others in columns[1:])]
     if not common:
-        raise InputError("the files have no column in common", "they cannot be joined.")
+        raise InputError("the files have no column in common; they cannot be joined.")
     return common[0]
 
 

@@ -217,7 +217,7 @@ def _place(session: Session, form: Form) -> None:
     columns = [session.column(position) for position in form.get("column", [])]
     slot = session.choices.slot(_one(form, "slot"))
     if not text and not columns:
-        raise InputError("No column is ticked.", "Tick columns, or write their names.")
+        raise InputError("No column is ticked. Tick columns, or write their names.")
     if not text and slot.takes == "column" and len(columns) > 1:
         raise InputError(f"{slot.name.capitalize()} takes one column; {len(columns)} are ticked.")
     if text and slot.takes != "words":

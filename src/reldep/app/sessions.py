@@ -412,7 +412,9 @@ def safe_name(name: str) -> str:
     plain = re.sub(r"[^\w.,()+ -]", "_", last).strip(" ").lstrip(".-")
     stem, dot, ending = plain.rpartition(".")
     if not dot or f".{ending.lower()}" not in ACCEPTED.split(","):
-        raise InputError(f"{plain or 'the file'} is not of a kind that can be read", KINDS_IN_WORDS)
+        raise InputError(
+            f"{plain or 'the file'} is not of a kind that can be read; {KINDS_IN_WORDS}"
+        )
     return f"{stem[-LONGEST_NAME:] or 'data'}.{ending}"
 
 

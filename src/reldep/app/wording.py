@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from reldep.exceptions import Worded
-
-if TYPE_CHECKING:
-    from reldep.exceptions import Option
+from reldep.words import spelled
 
 # Names of fields, where that of the argument would not say enough.
 NAMES = {
@@ -26,19 +21,20 @@ def field_name(argument: str) -> str:
     return NAMES.get(argument, argument.replace("_", " ").capitalize())
 
 
-def spell(option: Option) -> str:
-    """Write an argument of the library as the field of a form.
+def in_page(message: str) -> str:
+    """Return a message with the arguments in backticks as fields of a form.
 
     Examples
     --------
-    >>> from reldep.exceptions import Option
-    >>> spell(Option("missing", "drop")), spell(Option("max_lag"))
-    ('“Missing: drop”', '“Time order: longest lag”')
+    >>> in_page("use `missing='drop'` or `max_lag`")
+    'use “Missing: drop” or “Time order: longest lag”'
     """
-    label = field_name(option.name)
-    if option.value is None or option.value is True:
-        return f"“{label}”"
-    return f"“{label}: {option.value}”"
+    return spelled(message, _field)
+
+
+def _field(name: str, value: str | None) -> str:
+    label = field_name(name)
+    return f"“{label}”" if value is None else f"“{label}: {value}”"
 
 
 def message(error: BaseException) -> str:
@@ -48,11 +44,9 @@ def message(error: BaseException) -> str:
 
 
 def _words(error: BaseException) -> str:
-    if isinstance(error, Worded):
-        return error.worded(spell)
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    words = " ".join(str(error).split()) or type(error).__name__
+    words = " ".join(in_page(str(error)).split()) or type(error).__name__
     if isinstance(error, (ValueError, TypeError, ImportError, OSError)):
         return words
     return f"Something unexpected happened ({type(error).__name__}: {words}). Please report this."

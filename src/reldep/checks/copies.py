@@ -94,12 +94,11 @@ def check_source_outside(marks: Mapping[str, Marks], source: str, targets: Seque
             continue
         if shared == [target]:
             raise InputError(
-                f"the target {target!r} is the source itself.", "Leave it out of the targets."
+                f"the target {target!r} is the source itself. Leave it out of the targets."
             )
         raise InputError(
-            f"the target {target!r} contains {listed(list(map(repr, shared)), 5)}, which is in "
-            f"the source {source!r} too.",
-            "Leave the column out of one of them.",
+            f"the target {target!r} contains {listed(list(map(repr, shared)), 5)}, which is in the "
+            f"source {source!r} too. Leave the column out of one of them."
         )
 
 
@@ -132,11 +131,11 @@ def copies(
         elif common or marks[x].is_like(marks[y]):
             alike.append(f"{x!r} and {y!r}")
     if inside:
-        yield CopyWarning(f"{listed(inside, 5)}.", "Leave the column out of one of them.")
+        yield CopyWarning(f"{listed(inside, 5)}. Leave the column out of one of them.")
     if alike:
         yield CopyWarning(
-            f"one variable in two units or words, by its values: {listed(alike, 5)}.",
-            "If one is computed from the other, leave it out.",
+            f"one variable in two units or words, by its values: {listed(alike, 5)}. If one is "
+            "computed from the other, leave it out."
         )
 
 

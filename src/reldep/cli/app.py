@@ -15,7 +15,7 @@ from reldep.cli import INTERRUPTED, interrupts
 from reldep.cli.commands import DESCRIPTION, add_questions, describing, listed
 from reldep.cli.delivery import say
 from reldep.cli.demonstrations import demo
-from reldep.cli.spelling import message
+from reldep.cli.spelling import in_shell
 from reldep.questions import SENTENCES
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ def _reason(error: BaseException) -> str:
         return f"not enough memory. {error}".strip()
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    words = " ".join(message(error).split("\n")) or type(error).__name__
+    words = " ".join(in_shell(str(error)).split("\n")) or type(error).__name__
     if isinstance(error, (ValueError, TypeError, ImportError, OSError)):
         return words
     return (

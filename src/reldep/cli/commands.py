@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 import typer
 
 from reldep.cli.delivery import Delivery, deliver
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import InputError
 from reldep.questions import SENTENCES
 
 if TYPE_CHECKING:
@@ -273,8 +273,8 @@ def _crossed(columns: list[str]) -> str | tuple[str, str]:
     """Return the column of one clustering, or those of two that cross each other."""
     if len(columns) > 2:
         raise InputError(
-            [Option("clusters"), f" is given {len(columns)} times"],
-            "give one column, or two for clusters that cross each other.",
+            f"`clusters` is given {len(columns)} times; give one column, or two for clusters that "
+            "cross each other."
         )
     return columns[0] if len(columns) == 1 else (columns[0], columns[1])
 
@@ -292,8 +292,8 @@ def added_up(name: str, typed: Sequence[str] | None) -> str | None:
     named = next((word for word in typed[1:] if "=" in word), None)
     if named is not None:
         raise InputError(
-            [Option(name), f" is given {len(typed)} times, and {named!r} has a name"],
-            "name a block in the first one, as in NAME=COLS.",
+            f"`{name}` is given {len(typed)} times, and {named!r} has a name; name a block in the "
+            "first one, as in NAME=COLS."
         )
     return ",".join(typed)
 

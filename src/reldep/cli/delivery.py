@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from reldep.cli.spelling import message, spell, visible
+from reldep.cli.spelling import in_shell, visible
 from reldep.exceptions import InputError
 from reldep.io import check_writable, write_atomically
 
@@ -57,7 +57,7 @@ def check_picture(option: str, path: Path) -> None:
 def refuse_both(*, json: bool, csv: bool) -> None:
     """Refuse two formats on one standard output."""
     if json and csv:
-        raise InputError("--json and --csv both print to standard output", "choose one.")
+        raise InputError("--json and --csv both print to standard output; choose one.")
 
 
 def say(text: str, *, err: bool = False) -> None:
@@ -113,7 +113,7 @@ def _write_files(
             alpha=request.alpha,
             sensitivity=sensitivity,
             command=request.command(),
-            spell=spell,
+            spell=in_shell,
         )
         with write_atomically(wanted.report) as temporary:
             temporary.write_text(document, encoding="utf-8")
@@ -154,7 +154,7 @@ def in_words(answer: Answer, alpha: float = 0.05) -> str:
 
 
 def _cautions(answer: Answer) -> list[str]:
-    return [f"Caution: {message(caution)}" for caution in answer.warnings]
+    return [f"Caution: {in_shell(str(caution))}" for caution in answer.warnings]
 
 
 def print_csv(columns: dict[str, list[Any]]) -> None:
@@ -177,7 +177,8 @@ def as_json(request: Request, answer: Answer) -> dict[str, Any]:
     """Give an answer as plain values, laid out as in ``result.schema.json``."""
     join = request.join_report
     cautions = [
-        {"kind": type(caution).__name__, "text": message(caution)} for caution in answer.warnings
+        {"kind": type(caution).__name__, "text": in_shell(str(caution))}
+        for caution in answer.warnings
     ]
     return answer.to_dict(request.alpha) | {
         "cautions": cautions,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
-from reldep.exceptions import InputError, InputTypeError, Worded
+from reldep.exceptions import InputError, InputTypeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,17 +38,15 @@ def check_choice(argument: str, value: object, choices: Iterable[str]) -> None:
     known = list(choices)
     way_out = f"pass one of {quoted(known)}."
     if not isinstance(value, str):
-        raise InputTypeError(f"{argument} is of type {type(value).__name__}", way_out)
+        raise InputTypeError(f"`{argument}` is of type {type(value).__name__}; {way_out}")
     if value not in known:
-        raise InputError(
-            f"is not known{nearest(value, known)}", way_out, argument=argument, value=value
-        )
+        raise InputError(f"`{argument}={value!r}` is not known{nearest(value, known)}; {way_out}")
 
 
 def check_level(argument: str, value: object) -> float:
     """Refuse what is not strictly between 0 and 1."""
     if not _is_real(value) or not 0 < value < 1:
-        raise _refused(InputError, argument, value, "pass a number strictly between 0 and 1.")
+        raise InputError(f"`{argument}={value!r}`; pass a number strictly between 0 and 1.")
     return float(value)
 
 
@@ -58,21 +56,15 @@ def check_count(argument: str, value: object, *, at_least: int, at_most: int | N
     if at_most is not None:
         way_out = f"pass a whole number from {at_least} to {at_most}."
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise _refused(InputTypeError, argument, value, way_out)
+        raise InputTypeError(f"`{argument}={value!r}`; {way_out}")
     if not at_least <= value <= (sys.maxsize if at_most is None else at_most):
-        raise _refused(InputError, argument, value, way_out)
+        raise InputError(f"`{argument}={value!r}`; {way_out}")
 
 
 def check_positive(argument: str, value: object) -> None:
     """Refuse what is not a positive, finite number."""
     if not _is_real(value) or not 0 < value <= sys.float_info.max:
-        raise _refused(InputError, argument, value, "pass a positive number.")
-
-
-def _refused(kind: type[Worded], argument: str, value: object, way_out: str) -> Worded:
-    if value is None:  # an option without a value is one that was not given
-        return kind(f"{argument}=None", way_out)
-    return kind("", way_out, argument=argument, value=value)
+        raise InputError(f"`{argument}={value!r}`; pass a positive number.")
 
 
 def _is_real(value: object) -> TypeGuard[float]:
@@ -87,8 +79,8 @@ def check_names_known(
     for name in used:
         if name not in names:
             raise InputError(
-                f"{argument} names {name!r}, which is not a {noun}{nearest(name, names)}",
-                f"the {noun}s are {listing(names)}.",
+                f"{argument} names {name!r}, which is not a {noun}{nearest(name, names)}; the "
+                f"{noun}s are {listing(names)}."
             )
 
 
@@ -97,8 +89,7 @@ def check_varies(variable: Variable) -> None:
     if variable.is_constant():
         raise InputError(
             f"{variable.name} is constant: all {len(variable)} observations are the same, so "
-            "nothing can depend on it (its HSIC is 0 by construction).",
-            "Leave it out.",
+            "nothing can depend on it (its HSIC is 0 by construction). Leave it out."
         )
 
 

@@ -18,7 +18,7 @@ from reldep.data.frames import aligned, frame_library, index_rows, time_of_block
 from reldep.data.inspection import value_cautions, without_codes
 from reldep.data.objects import native_name, one_per_row, read_labels, read_variable
 from reldep.data.rows import Rows, repeated_subjects, subject_column
-from reldep.exceptions import DataWarning, InputError, Option, ReldepWarning
+from reldep.exceptions import DataWarning, InputError, ReldepWarning
 from reldep.words import counted, listed
 
 if TYPE_CHECKING:
@@ -136,8 +136,8 @@ def read_rows(blocks: Mapping[str, Any], n: int, ids: Any = None) -> Rows:
         return replace(named, time=named.time or time_of_blocks(blocks))
     if len(names) != n:
         raise InputError(
-            f"ids has {counted(len(names), 'entry', 'entries')} for {n} observations",
-            "pass one for each row.",
+            f"ids has {counted(len(names), 'entry', 'entries')} for {n} observations; pass one for "
+            "each row."
         )
     return names
 
@@ -150,8 +150,8 @@ def _check_all_vary(variables: Mapping[str, Variable], rows: Rows) -> None:
     if constant:
         raise InputError(
             f"{listing([variable.name for variable in constant])} are constant: all "
-            f"{len(constant[0])} observations are the same, so nothing can depend on them.",
-            "Leave them out.",
+            f"{len(constant[0])} observations are the same, so nothing can depend on them. Leave "
+            "them out."
         )
     found = {name: variable.lone() for name, variable in variables.items()}
     lone = {name: row for name, row in found.items() if row is not None}
@@ -159,8 +159,8 @@ def _check_all_vary(variables: Mapping[str, Variable], rows: Rows) -> None:
         shown = [f"{name} ({rows.name(row)})" for name, row in lone.items()]
         raise InputError(
             f"all observations but one are the same in {listed(shown, 5)}: a single observation "
-            "cannot show a dependence.",
-            f"Leave {'it' if len(lone) == 1 else 'them'} out, or use more data.",
+            f"cannot show a dependence. Leave {'it' if len(lone) == 1 else 'them'} out, or use "
+            "more data."
         )
 
 
@@ -198,19 +198,15 @@ def _labels_of_clusters(clusters: Any, n: int, rows: Rows | None) -> Labels:
     rows = Rows.of(n) if rows is None else rows
     if len(labels) != n:
         raise InputError(
-            f"clusters has {counted(len(labels), 'entry', 'entries')} for {n} observations",
-            "pass one label per row.",
+            f"clusters has {counted(len(labels), 'entry', 'entries')} for {n} observations; pass "
+            "one label per row."
         )
     if labels.missing().any():
-        raise InputError(
-            f"clusters has {labels.describe_missing(rows)}",
-            "give every row a cluster.",
-        )
+        raise InputError(f"clusters has {labels.describe_missing(rows)}; give every row a cluster.")
     if len(labels.categories) < 2:
         raise InputError(
-            "clusters has a single cluster; a variance between clusters needs at least 2, and "
-            "is rough below 20.",
-            ["Leave ", Option("clusters"), " out if the rows are independent."],
+            "clusters has a single cluster; a variance between clusters needs at least 2, and is "
+            "rough below 20. Leave `clusters` out if the rows are independent."
         )
     return labels
 
@@ -221,8 +217,8 @@ def _about_clusters(clusterings: Sequence[Labels]) -> tuple[DataWarning, ...]:
     if any(len(one.categories) == len(one) for one in clusterings):
         found.append(
             DataWarning(
-                "every row has a cluster of its own, so that the rows are taken to be independent.",
-                ["Pass labels as ", Option("clusters"), " that several rows share."],
+                "every row has a cluster of its own, so that the rows are taken to be "
+                "independent. Pass labels as `clusters` that several rows share."
             )
         )
     return tuple(found)
@@ -233,9 +229,8 @@ def _common_length(variables: Mapping[str, Variable]) -> int:
     if len(set(lengths.values())) > 1:
         each = ", ".join(f"{name.lstrip(chr(0))} has {n}" for name, n in lengths.items())
         raise InputError(
-            f"the variables have different numbers of observations: {each}. Row i of each "
-            "must be the same observation.",
-            "Join or cut them first.",
+            f"the variables have different numbers of observations: {each}. Row i of each must be "
+            "the same observation. Join or cut them first."
         )
     return next(iter(lengths.values()))
 
@@ -247,12 +242,8 @@ def _complete_rows(variables: Mapping[str, Variable], rows: Rows, missing: str) 
         first = lacking[0]
         others = f"; so have {listing(lacking[1:])}" if len(lacking) > 1 else ""
         raise InputError(
-            f"{first} has missing values: {variables[first].describe_missing(rows)}{others}.",
-            [
-                "Fill them in, or pass ",
-                Option("missing", "drop"),
-                " to leave those observations out.",
-            ],
+            f"{first} has missing values: {variables[first].describe_missing(rows)}{others}. Fill "
+            "them in, or pass `missing='drop'` to leave those observations out."
         )
     incomplete = np.logical_or.reduce(list(gaps.values()))
     return np.flatnonzero(~incomplete).astype(np.int64)
@@ -270,7 +261,7 @@ def _check_usable(variables: Mapping[str, Variable]) -> None:
     if empty and len(empty) + len(constant) > 1:
         said = f"without any value: {listing(empty)}"
         said += f"; constant: {listing(constant)}" if constant else ""
-        raise InputError(f"these variables cannot be used: {said}.", "Leave them out.")
+        raise InputError(f"these variables cannot be used: {said}. Leave them out.")
 
 
 def _check_size(n: int, n_dropped: int) -> None:

@@ -89,8 +89,8 @@ def with_plain_names(data: Any, name: str) -> Any:
     twice = repeated(names)
     if twice:
         raise InputError(
-            f"{name} has more than one column named {listing(twice)}.",
-            "Give every column a name of its own.",
+            f"{name} has more than one column named {listing(twice)}. Give every column a name of "
+            "its own."
         )
     if frame_library(data) == "pandas" and list(data.columns) != names:
         data = data.copy(deep=False)
@@ -180,8 +180,8 @@ def aligned(blocks: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[DataWarnin
     if moved and by_position:
         raise InputError(
             f"the rows of {_quoted(moved)} stand in another order than those of {first_name!r} by "
-            f"their index, but {_quoted(by_position)} has no index to match them by.",
-            "Bring all of them into one order first, as with .loc[index].",
+            f"their index, but {_quoted(by_position)} has no index to match them by. Bring all of "
+            "them into one order first, as with .loc[index]."
         )
     return made, _reordered_in_words(indexes, [name for name in blocks if name not in indexes])
 
@@ -205,8 +205,7 @@ def _reordered_in_words(
         DataWarning(
             f"{_quoted(without)} {have} no index and {'was' if len(without) == 1 else 'were'} "
             f"matched by position, while the rows of {_quoted(shuffled)} stand in another order, "
-            "as after sorting.",
-            "Give all of them an index.",
+            "as after sorting. Give all of them an index."
         ),
     )
 
@@ -223,13 +222,12 @@ def _unmatched(first_name: str, first: Any, name: str, index: Any) -> InputError
     if not (index.is_unique and first.is_unique):
         return InputError(
             f"{first_name!r} and {name!r} have different indexes in which labels come twice, so "
-            "their rows cannot be matched.",
-            "Bring them into one order, and drop the index with .reset_index(drop=True).",
+            "their rows cannot be matched. Bring them into one order, and drop the index with "
+            ".reset_index(drop=True)."
         )
     stranger = next(label for label in index if label not in first)
     return InputError(
         f"{first_name!r} and {name!r} do not have the same rows: {cell(stranger)} is in the index "
-        f"of {name!r} only.",
-        "Join them by their index first; if they are in one order already, drop the index with "
-        ".reset_index(drop=True).",
+        f"of {name!r} only. Join them by their index first; if they are in one order already, drop "
+        "the index with .reset_index(drop=True)."
     )

@@ -10,7 +10,7 @@ import numpy as np
 from reldep.data.checks import cell, quoted
 from reldep.data.notation import MISSING_CODES
 from reldep.data.variables import MISSING_CODE, Labels, Mixed, Numeric, Variable
-from reldep.exceptions import DataWarning, Option
+from reldep.exceptions import DataWarning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -113,8 +113,8 @@ def _codes_in_words(variable: Numeric) -> Iterator[DataWarning]:
         shown = [f"{name} ({_often(times)})" for name, times in places[:_SHOWN]]
         more = f" and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
         yield DataWarning(
-            f"{code:.15g} in {', '.join(shown)}{more} lies apart from all other values.",
-            ["If it stands for a missing value, pass ", Option("na", f"{code:.15g}"), "."],
+            f"{code:.15g} in {', '.join(shown)}{more} lies apart from all other values. If it "
+            f"stands for a missing value, pass `na='{code:.15g}'`."
         )
 
 
@@ -140,8 +140,7 @@ def _twins_in_words(labels: Labels) -> Iterator[DataWarning]:
         shown = "; ".join(quoted(group[:3]) for group in twins[:3])
         yield DataWarning(
             f"{labels.name} has labels that differ only in capitals, spaces or the zeros of a "
-            f"number ({shown}) and are taken as different.",
-            "Write each label in one way.",
+            f"number ({shown}) and are taken as different. Write each label in one way."
         )
     blank = [word for word in words if word.strip().lower() in MISSING_CODES | {""}]
     if blank and len(words) > len(blank):
@@ -150,8 +149,8 @@ def _twins_in_words(labels: Labels) -> Iterator[DataWarning]:
         }
         shown = ", ".join(f"{cell(word)} ({_often(times)})" for word, times in counts.items())
         yield DataWarning(
-            f"{labels.name} has the label {shown}, which often stands for a missing value.",
-            ["If it does, pass ", Option("na", blank[0]), "."],
+            f"{labels.name} has the label {shown}, which often stands for a missing value. If it "
+            f"does, pass `na={blank[0]!r}`."
         )
 
 

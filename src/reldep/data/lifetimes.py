@@ -19,7 +19,7 @@ from reldep.data.checks import cell, listing
 from reldep.data.rows import Rows
 from reldep.data.variables import Items
 from reldep.data.written_numbers import are_moments, float_of, is_missing, is_number, read_moments
-from reldep.exceptions import DataWarning, InputError, InputTypeError, Option
+from reldep.exceptions import DataWarning, InputError, InputTypeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -103,14 +103,14 @@ class Survival(Sequence[Lifetime | None]):
         times, events = _listed(time, "time"), _listed(event, "event")
         if len(times) != len(events):
             raise InputError(
-                f"time has {len(times)} entries and event {len(events)}", "pass one of each a row."
+                f"time has {len(times)} entries and event {len(events)}; pass one of each a row."
             )
         self._times, self._events, self._known = read_lifetimes(
             times,
             events,
             event_value=event_value,
             names=(names[0], names[1]),
-            way_out=lambda value: [Option("event_value", value), "."],
+            way_out=lambda value: f"`event_value={value!r}`.",
         )
 
     def __len__(self) -> int:
@@ -144,7 +144,7 @@ def lifetimes_variable(items: Sequence[Lifetime | None], name: str) -> Items:
     cautions: tuple[DataWarning, ...] = ()
     if 0 < n_events < FEWEST_EVENTS:
         few = f"only {n_events} of the {len(items)} times of {name} ended with the event."
-        cautions = (DataWarning(few, "The answer rests on these, however many rows there are."),)
+        cautions = (DataWarning(f"{few} The answer rests on these, however many rows there are."),)
     return Items(name, list(items), cautions=cautions)
 
 
@@ -154,7 +154,7 @@ def read_lifetimes(
     *,
     event_value: Any = None,
     names: tuple[str, str] = ("time", "event"),
-    way_out: Callable[[Any], list[str | Option]],
+    way_out: Callable[[Any], str],
     rows: Rows | None = None,
 ) -> tuple[FloatArray, BoolArray, BoolArray]:
     """Read times and events; give the times, whether each ended with the event, which are known.
@@ -179,15 +179,14 @@ def read_lifetimes(
     if not (marks == 0).any() and gaps.mean() >= _MANY_MISSING and (marks == 1).any():
         raise InputError(
             f"{names[1]} marks {int((marks == 1).sum())} events and no censored time, and is "
-            f"missing in {int(gaps.sum())} rows.",
-            "If a missing value stands for a censored time, write 0 there; without these rows "
-            "nobody would be censored.",
+            f"missing in {int(gaps.sum())} rows. If a missing value stands for a censored time, "
+            "write 0 there; without these rows nobody would be censored."
         )
     if (marks == 0).any() and not (known & (marks == 0)).any():
         raise InputError(
-            f"{names[0]} is missing in all {int((marks == 0).sum())} rows that are censored.",
-            "Fill in how long these were observed (until they were last seen); without them the "
-            "lifetimes of those with the event alone say nothing about the hazard.",
+            f"{names[0]} is missing in all {int((marks == 0).sum())} rows that are censored. Fill "
+            "in how long these were observed (until they were last seen); without them the "
+            "lifetimes of those with the event alone say nothing about the hazard."
         )
     return lengths, marks == 1, known
 
@@ -218,8 +217,7 @@ def censored(name: str, unused: Iterable[str]) -> tuple[DataWarning, ...]:
         DataWarning(
             f"by their names, {name!r} may be a time under observation that was censored, as told "
             f"by {event!r}. A censored time taken as a lifetime can give a wrong answer with a "
-            "small p-value.",
-            ["If it was, pass ", Option("survival", f"{name},{event}"), " to reldep.read()."],
+            f"small p-value. If it was, pass `survival='{name},{event}'` to reldep.read()."
         ),
     )
 
@@ -235,16 +233,16 @@ def _read_times(values: list[Any], name: str, places: Rows) -> FloatArray:
         spans = read_moments(values, name)
         if "spans" not in str(spans.cautions[0]):
             raise InputError(
-                f"{name} holds dates, and a lifetime is a length of time",
-                "subtract the date at which each was first observed.",
+                f"{name} holds dates, and a lifetime is a length of time; subtract the date at "
+                "which each was first observed."
             )
         values = spans.values[:, 0].tolist()
     lengths = np.array([_number(value, name, i, places) for i, value in enumerate(values)])
     if (lengths < 0).any():
         row = int(np.argmax(lengths < 0))
         raise InputError(
-            f"{name} is {lengths[row]:g} in {places.name(row)}",
-            "pass times since the start, at least 0.",
+            f"{name} is {lengths[row]:g} in {places.name(row)}; pass times since the start, at "
+            "least 0."
         )
     return np.asarray(lengths, dtype=np.float64)
 
@@ -252,8 +250,8 @@ def _read_times(values: list[Any], name: str, places: Rows) -> FloatArray:
 def _number(value: Any, name: str, row: int, places: Rows) -> float:
     if isinstance(value, (bool, np.bool_)) or not (is_number(value) or is_missing(value)):
         raise InputTypeError(
-            f"{name} is {cell(value)} in {places.name(row)}, which is not a number",
-            "pass the time under observation as a number.",
+            f"{name} is {cell(value)} in {places.name(row)}, which is not a number; pass the time "
+            "under observation as a number."
         )
     return float_of(value, name)
 
@@ -262,7 +260,7 @@ def _read_events(
     values: list[Any],
     name: str,
     event_value: Any,
-    way_out: Callable[[Any], list[str | Option]],
+    way_out: Callable[[Any], str],
     places: Rows,
 ) -> FloatArray:
     """Give 1 for an event, 0 for a censored time and NaN where it is not known."""
@@ -272,7 +270,7 @@ def _read_events(
         wanted = word_of(event_value)
         if wanted not in distinct:
             raise InputError(
-                f"{name} is nowhere {cell(event_value)}", f"its values are {listing(distinct)}."
+                f"{name} is nowhere {cell(event_value)}; its values are {listing(distinct)}."
             )
         meaning = {word: float(word == wanted) for word in distinct}
     else:
@@ -285,7 +283,7 @@ def _meanings(
     words: list[str | None],
     distinct: list[str],
     name: str,
-    way_out: Callable[[Any], list[str | Option]],
+    way_out: Callable[[Any], str],
     places: Rows,
 ) -> dict[str, float]:
     """Say of every word whether it marks an event; refuse what can be read in two ways."""
@@ -298,13 +296,12 @@ def _meanings(
     if answers and _ASKS_THE_OPPOSITE.search(name):
         raise InputError(
             f"{name} holds {listing(found)}, and by its name it may say who was censored, not "
-            "who had the event.",
-            ["Say which value marks the event, as in ", *way_out(shown(answers))],
+            f"who had the event. Say which value marks the event, as in {way_out(shown(answers))}"
         )
     if set(distinct) == {"1", "2"}:
         raise InputError(
-            f"{name} holds 1 and 2, which can be read in two ways.",
-            ["Say which value marks the event; if it is 2, as in R, with ", *way_out(2)],
+            f"{name} holds 1 and 2, which can be read in two ways. Say which value marks the "
+            f"event; if it is 2, as in R, with {way_out(2)}"
         )
     meaning = {word: _meaning(word) for word in distinct}
     unknown = [word for word in distinct if meaning[word] is None]
@@ -312,8 +309,8 @@ def _meanings(
         row = words.index(unknown[0])
         raise InputError(
             f"{name} is {cell(values[row])} in {places.name(row)}, which can be an event or a "
-            f"censored time (its values are {listing(found)}).",
-            ["Say which value marks the event, as in ", *way_out(values[row])],
+            f"censored time (its values are {listing(found)}). Say which value marks the event, "
+            f"as in {way_out(values[row])}"
         )
     return {word: float(bool(own)) for word, own in meaning.items()}
 
@@ -351,11 +348,11 @@ def _listed(values: Any, argument: str) -> list[Any]:
             return list(getattr(values, method)())
     if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
         raise InputTypeError(
-            f"{argument} is of type {type(values).__name__}", "pass one value for each row."
+            f"{argument} is of type {type(values).__name__}; pass one value for each row."
         )
     array = np.asarray(values) if not isinstance(values, (list, tuple)) else None
     if array is not None and array.ndim > 1:
-        raise InputError(f"{argument} has the shape {array.shape}", "pass one value for each row.")
+        raise InputError(f"{argument} has the shape {array.shape}; pass one value for each row.")
     return list(values)
 
 
@@ -366,7 +363,7 @@ def _common_index(time: Any, event: Any) -> Any | None:
     first, second = own_index(time), own_index(event)
     if first is not None and second is not None and not first.equals(second):
         raise InputError(
-            "time and event have different indexes, so that their rows may not belong together",
-            "take both from one frame.",
+            "time and event have different indexes, so that their rows may not belong together; "
+            "take both from one frame."
         )
     return first if first is not None else second

@@ -10,8 +10,6 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from reldep.exceptions import Option
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -121,48 +119,17 @@ class Form:
         return said
 
 
-WAYS_OUT: dict[str, tuple[str | Option, ...]] = {
-    "words": (
-        "Write missing values as NA, or name their code with ",
-        Option("na"),
-        ", or the column in ",
-        Option("numbers"),
-        "; if they are labels, name it in ",
-        Option("categories"),
-        ".",
-    ),
-    "marks": ("Name the marks with ", Option("decimal"), " or ", Option("thousands"), "."),
-    "units": (
-        "Convert them to one unit; if they are labels, name the column in ",
-        Option("categories"),
-        ".",
-    ),
-    "limits": (
-        "Replace limits by values, or make them missing: name them with ",
-        Option("na"),
-        ", or the column in ",
-        Option("numbers"),
-        ".",
-    ),
-    "dates": (
-        "Write dates as 2024-01-31; if they are labels, name the column in ",
-        Option("categories"),
-        ".",
-    ),
-    "dated": (
-        "Write missing values as NA, or name the column in ",
-        Option("date_columns"),
-        " to make them missing; if they are labels, name it in ",
-        Option("categories"),
-        ".",
-    ),
-    "stated": (
-        "Take the column out of ",
-        Option("numbers"),
-        " or ",
-        Option("date_columns"),
-        ".",
-    ),
+WAYS_OUT = {
+    "words": "Write missing values as NA, or name their code with `na`, or the column in "
+    "`numbers`; if they are labels, name it in `categories`.",
+    "marks": "Name the marks with `decimal` or `thousands`.",
+    "units": "Convert them to one unit; if they are labels, name the column in `categories`.",
+    "limits": "Replace limits by values, or make them missing: name them with `na`, or the column "
+    "in `numbers`.",
+    "dates": "Write dates as 2024-01-31; if they are labels, name the column in `categories`.",
+    "dated": "Write missing values as NA, or name the column in `date_columns` to make them "
+    "missing; if they are labels, name it in `categories`.",
+    "stated": "Take the column out of `numbers` or `date_columns`.",
 }
 """What to do about a column that disagrees with itself, by the kind of disagreement."""
 

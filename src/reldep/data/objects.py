@@ -41,7 +41,7 @@ from reldep.data.written_numbers import (
     read_moments,
     read_words,
 )
-from reldep.exceptions import InputError, InputTypeError, Option
+from reldep.exceptions import InputError, InputTypeError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,7 +97,7 @@ def one_per_row(data: Any, name: str) -> list[Any]:
     shape: tuple[Any, ...] = getattr(data, "shape", ())
     if len(shape) > 1 and shape[1] != 1:
         raise InputError(
-            f"{name} has {shape[1]} columns", "pass one, or join them into one column of labels."
+            f"{name} has {shape[1]} columns; pass one, or join them into one column of labels."
         )
     if is_frame(data):
         import narwhals as nw
@@ -122,8 +122,8 @@ def read_labels(data: Any, name: str) -> Labels:
         twin = written.setdefault(str(label), label)
         if twin is not label:
             raise InputError(
-                f"{name} has the labels {twin!r} and {label!r}, which look the same",
-                "write them in one way.",
+                f"{name} has the labels {twin!r} and {label!r}, which look the same; write them in "
+                "one way."
             )
     ordered = getattr(getattr(data, "dtype", None), "ordered", False)
     if ordered and frame_library(data) == "pandas":
@@ -162,12 +162,8 @@ def _check_has_rows(data: Any, name: str) -> None:
     """Refuse what is plainly not one observation per row."""
     if isinstance(data, str):
         raise InputTypeError(
-            f"{name} is the string {cell(data)}",
-            [
-                "to name a column, pass the file or frame it is in as ",
-                Option("data"),
-                "; else pass one observation per row.",
-            ],
+            f"{name} is the string {cell(data)}; to name a column, pass the file or frame it is in "
+            "as `data`; else pass one observation per row."
         )
     if data is None or isinstance(data, (bytes, numbers.Number, dict, set)):
         raise InputTypeError(
@@ -213,7 +209,7 @@ def _from_array(array: npt.NDArray[Any], name: str) -> Variable:
             name, [_from_sequence(c.tolist(), f"{name}[:, {i}]") for i, c in enumerate(columns)]
         )
     raise InputTypeError(
-        f"{name} has dtype {array.dtype}, which is neither numbers nor labels.", WAY_OUT_OBJECTS
+        f"{name} has dtype {array.dtype}, which is neither numbers nor labels. {WAY_OUT_OBJECTS}"
     )
 
 
@@ -347,8 +343,7 @@ def _from_series(series: nw.Series[Any], name: str) -> Variable:
         cells = series.to_list()
         return lifetimes_variable([None if one is None else Lifetime(**one) for one in cells], name)
     raise InputTypeError(
-        f"column {name!r} has type {dtype}, which is neither numbers nor labels.",
-        "Convert it first.",
+        f"column {name!r} has type {dtype}, which is neither numbers nor labels. Convert it first."
     )
 
 
@@ -365,11 +360,10 @@ def _combine(name: str, columns: Sequence[Variable]) -> Variable:
     if odd:
         if isinstance(odd[0], Items) and isinstance(odd[0].items[0], Lifetime | None):
             raise InputTypeError(
-                f"column {odd[0].name!r} of {name} holds lifetimes.",
-                "Make it a variable of its own.",
+                f"column {odd[0].name!r} of {name} holds lifetimes. Make it a variable of its own."
             )
         raise InputTypeError(
-            f"column {odd[0].name!r} of {name} is neither numbers nor labels.", WAY_OUT_OBJECTS
+            f"column {odd[0].name!r} of {name} is neither numbers nor labels. {WAY_OUT_OBJECTS}"
         )
     cautions = tuple(caution for column in columns for caution in column.cautions)
     numeric = [column for column in flat if isinstance(column, Numeric)]

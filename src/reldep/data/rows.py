@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from reldep.exceptions import DependentRowsWarning, Option
+from reldep.exceptions import DependentRowsWarning
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -239,11 +239,6 @@ def repeated_subjects(name: str, values: Sequence[Any]) -> tuple[DependentRowsWa
         DependentRowsWarning(
             f"{name!r} has {n_different:,} different values in {len(present):,} rows. If rows with "
             "the same one come from one subject they are not independent, and the p-value is too "
-            "small.",
-            [
-                "Pass ",
-                Option("clusters", name),
-                " where the question takes it, or keep one row of each.",
-            ],
+            f"small. Pass `clusters={name!r}` where the question takes it, or keep one row of each."
         ),
     )

@@ -170,8 +170,7 @@ def name_blocks(
         name, columns = _name_block(definition, schema, source)
         if name in blocks:
             raise InputError(
-                f"two variables are named {name!r}.",
-                "Give them names of their own, as in NAME=COLS.",
+                f"two variables are named {name!r}. Give them names of their own, as in NAME=COLS."
             )
         blocks[name] = columns
     return blocks
@@ -243,8 +242,7 @@ def select_variables(
         twice = next((name for name in own if name in blocks and own[name] != blocks[name]), None)
         if twice is not None:
             raise InputError(
-                f"two variables are named {twice!r}.",
-                "Give them names of their own, as in NAME=COLS.",
+                f"two variables are named {twice!r}. Give them names of their own, as in NAME=COLS."
             )
         blocks |= own
     return blocks

@@ -166,8 +166,8 @@ def float_of(value: Any, name: str) -> float:
         number = float("inf")
     if np.isinf(number) and not (isinstance(value, (float, np.floating)) or value in _INFINITE):
         raise InputError(
-            f"{name} has a number that is too large for a computer's decimals.",
-            "Pass numbers below 1e308.",
+            f"{name} has a number that is too large for a computer's decimals. Pass numbers below "
+            "1e308."
         )
     return number
 

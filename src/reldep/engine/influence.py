@@ -226,8 +226,8 @@ class Influence:
         found = self._rows.get(_ordered(pair))
         if found is None:
             error = UnknownPairError(
-                f"the Influence has no conditional means of {pair!r}",
-                "add the pair to those of reldep.influence().",
+                f"the Influence has no conditional means of {pair!r}; add the pair to those of "
+                "reldep.influence()."
             )
             error.value = pair
             raise error

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 from reldep.data.checks import check_choice
 from reldep.engine.dense import TEMPORARY_MATRICES, Dense
 from reldep.engine.sweeps.tiled import COMPILED_START, Tiled
-from reldep.exceptions import InputError, InputTypeError, Option
+from reldep.exceptions import InputError, InputTypeError
 from reldep.system import available_memory, in_words, seconds_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reldep.engine.terms import Engine, Wanted
-    from reldep.exceptions import Words
     from reldep.kernels.base import FittedKernel
 
 # The class of each, by its name in reldep.engine.
@@ -43,15 +42,10 @@ WORTH_PROBING = 0.05
 # A job longer than this many seconds is told of faster ways.
 LONG = 600.0
 
-WAYS_OUT: dict[str, Words] = {
-    "dense": [
-        "pass ",
-        Option("engine", "tiled"),
-        ", which gives the same numbers tile by tile, or ",
-        Option("engine", "auto"),
-        ".",
-    ],
-    "features": ["pass ", Option("engine", "tiled"), ", or Features with a smaller n_components."],
+WAYS_OUT = {
+    "dense": "pass `engine='tiled'`, which gives the same numbers tile by tile, or "
+    "`engine='auto'`.",
+    "features": "pass `engine='tiled'`, or Features with a smaller n_components.",
     "lowrank": "ask for fewer pairs at a time.",
     "tiled": "ask for fewer pairs at a time or pass Tiled with fewer threads.",
     "dask": "ask for fewer pairs at a time.",
@@ -134,12 +128,9 @@ def select_engine(spec: Any, kernels: Mapping[str, FittedKernel], wanted: Wanted
         name = chosen.engine.name
         n = len(kernels[wanted.names()[0]])
         raise InputError(
-            [
-                Option("engine", name),
-                f" would need about {in_words(chosen.memory)} for {n:,} observations and "
-                f"{len(wanted.names())} kernels, and only {in_words(chosen.allowed)} may be used",
-            ],
-            WAYS_OUT[name],
+            f"`engine={name!r}` would need about {in_words(chosen.memory)} for {n:,} observations "
+            f"and {len(wanted.names())} kernels, and only {in_words(chosen.allowed)} may be used; "
+            f"{WAYS_OUT[name]}"
         )
     return chosen.engine
 
@@ -162,8 +153,8 @@ def as_engine(spec: Any) -> Engine:
         engine: Engine = spec
         return engine
     raise InputTypeError(
-        f"engine is of type {type(spec).__name__}",
-        "pass a name such as 'auto' or 'dense', or an engine object.",
+        f"engine is of type {type(spec).__name__}; pass a name such as 'auto' or 'dense', or an "
+        "engine object."
     )
 
 

@@ -340,10 +340,9 @@ def _lost(digits: Mapping[Pair, float]) -> PrecisionWarning:
     more = f", and less than usual of {len(digits) - 1} more" if len(digits) > 1 else ""
     return PrecisionWarning(
         f"rounding leaves {f'about {left} digits' if left > 0 else 'nothing'} of the HSIC of {x} "
-        f"and {y}{more}: next to the largest kernel values the others hardly differ, as with a "
-        "far value among them, a bandwidth that is much too wide, or all observations but one the "
-        "same.",
-        "Look at the values; if some stand for missing ones, name them as such.",
+        f"and {y}{more}: next to the largest kernel values the others hardly differ, as with a far "
+        "value among them, a bandwidth that is much too wide, or all observations but one the "
+        "same. Look at the values; if some stand for missing ones, name them as such."
     )
 
 
@@ -367,7 +366,7 @@ def check_held(
             is_small = np.abs(row).max(initial=0.0) < 1
             how = "small to be multiplied" if is_small else "large to be added up"
             raise InputError(
-                f"the kernel values of {x} and {y} are too {how}.",
-                "Rescale the data, for instance by their standard deviation, or choose a kernel "
-                "that is bounded, such as Gaussian() or Laplace().",
+                f"the kernel values of {x} and {y} are too {how}. Rescale the data, for instance "
+                "by their standard deviation, or choose a kernel that is bounded, such as "
+                "Gaussian() or Laplace()."
             )

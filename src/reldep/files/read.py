@@ -173,7 +173,7 @@ def _table(data: Any, given: Mapping[str, Any], reading: ReadingOptions) -> Tabl
 
     if isinstance(data, Table):
         raise InputTypeError(
-            "`data` is a table already.", "Pass the options of both calls to one `read`."
+            "`data` is a table already. Pass the options of both calls to one `read`."
         )
     if isinstance(data, (str, os.PathLike)) or _are_paths(data):
         return _of_file(open_table(data, join=given["join"], options=reading))
@@ -184,8 +184,8 @@ def _table(data: Any, given: Mapping[str, Any], reading: ReadingOptions) -> Tabl
     for name in _OF_FILES:
         if given[name] != _DEFAULTS.get(name):
             raise InputError(
-                f"`{name}` is about files, and `data` is of type {type(data).__name__}.",
-                "Leave it out; a data frame has its own ways to do so.",
+                f"`{name}` is about files, and `data` is of type {type(data).__name__}. Leave it "
+                "out; a data frame has its own ways to do so."
             )
     return _of_frame(_as_frame(data), reading)
 
@@ -392,8 +392,8 @@ def _condition(where: Any) -> tuple[str, BoolArray | None]:
         mask = np.empty(0)
     if mask.dtype.kind != "b" or mask.ndim != 1:
         raise InputTypeError(
-            f"`where` is of type {type(where).__name__}.",
-            'Pass a condition such as "age > 40", or one boolean per row.',
+            f'`where` is of type {type(where).__name__}. Pass a condition such as "age > 40", or '
+            "one boolean per row."
         )
     return "", mask
 
@@ -407,7 +407,7 @@ def _all_of(conditions: Sequence[str]) -> str:
 def _checked(mask: BoolArray, n_rows: int) -> BoolArray:
     if len(mask) != n_rows:
         raise InputError(
-            f"`where` has {len(mask):,} booleans for {n_rows:,} rows.", "Pass one per row."
+            f"`where` has {len(mask):,} booleans for {n_rows:,} rows. Pass one per row."
         )
     return mask
 
@@ -459,8 +459,8 @@ def _with_order(table: Table, order: Mapping[str, str | Sequence[str]] | Words) 
         orders[name] = tuple(composed(str(label).strip()) for label in split)
         if len(set(orders[name])) < max(2, len(orders[name])):
             raise InputError(
-                f"`order` of column {name!r} is {labels!r}.",
-                "Name every label once, from the lowest to the highest: 's<m<l'.",
+                f"`order` of column {name!r} is {labels!r}. Name every label once, from the lowest "
+                "to the highest: 's<m<l'."
             )
         import narwhals as nw
 

@@ -14,7 +14,7 @@ from reldep.data.files.options import ReadingOptions
 from reldep.data.files.partitions import Partitions, PiecesOf, TableColumns
 from reldep.data.rows import Rows, repeated_subjects, subject_column
 from reldep.data.selectors import select_variables
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import InputError
 from reldep.files.read import read
 from reldep.files.table import Scope, Table
 
@@ -121,8 +121,8 @@ class _Request:
             for name, columns in table.variables(definition).items():
                 if name in blocks:
                     raise InputError(
-                        f"two variables are named {name!r}.",
-                        "Give them names of their own, as in NAME=COLS.",
+                        f"two variables are named {name!r}. Give them names of their own, as in "
+                        "NAME=COLS."
                     )
                 blocks[name] = columns
         return blocks
@@ -133,9 +133,7 @@ class _Request:
             return expression
         found = table.select(expression)
         if len(found) > 1:
-            raise InputError(
-                f"names {len(found)} columns; give one.", argument=argument, value=expression
-            )
+            raise InputError(f"`{argument}={expression!r}` names {len(found)} columns; give one.")
         return found[0]
 
     def from_table(self, table: Table) -> Selection:
@@ -183,8 +181,8 @@ class _Request:
         for argument in ("ids", "clusters"):
             if getattr(self, argument) is not None:
                 raise InputError(
-                    [Option(argument), " needs all rows in one place, which partitions are not."],
-                    "Leave it out, or read the rows you need into a data frame, and pass that.",
+                    f"`{argument}` needs all rows in one place, which partitions are not. Leave it "
+                    "out, or read the rows you need into a data frame, and pass that."
                 )
         columns = select_variables(
             self.selectors, data.columns, several=True, source=printable(data.name)

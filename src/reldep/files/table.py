@@ -246,8 +246,8 @@ class Table:
         if lifetime is not None:
             if len(names) > 1:
                 raise InputError(
-                    f"column {lifetime!r} of {variable} contains lifetimes.",
-                    "Make it a variable of its own.",
+                    f"column {lifetime!r} of {variable} contains lifetimes. Make it a variable of "
+                    "its own."
                 )
             return self._survival(lifetime)
         loaded = nw.from_native(self.load(names) if frame is None else frame, eager_only=True)
@@ -278,8 +278,8 @@ def _ordered(
         return replace(variable, parts=parts)
     if not isinstance(variable, Labels):
         raise InputError(
-            f"column {names[0]!r} does not contain labels",
-            "leave it out of `order`, or name it in `categories` too.",
+            f"column {names[0]!r} does not contain labels; leave it out of `order`, or name it in "
+            "`categories` too."
         )
     return replace(variable, order=orders[names[0]])
 
@@ -289,8 +289,8 @@ def check_order(name: str, order: Sequence[str], labels: Sequence[str]) -> None:
     unknown = [label for label in labels if label not in order]
     if unknown:
         raise InputError(
-            f"column {name!r} has labels that `order` lacks: {listing(unknown)}.",
-            "Name every label once, as in order={'size': 's<m<l'}.",
+            f"column {name!r} has labels that `order` lacks: {listing(unknown)}. Name every label "
+            "once, as in order={'size': 's<m<l'}."
         )
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable
-from reldep.exceptions import InputError, InputTypeError, Option
+from reldep.exceptions import InputError, InputTypeError
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -127,8 +127,7 @@ class Kernel(ABC):
                 found = variable.in_words()
             raise InputTypeError(
                 f"kernel {type(self).__name__} cannot be used for {variable.name}, which holds "
-                f"{found}; it takes {wanted}.",
-                ["Choose another kernel, or ", Option("kernel", "auto"), "."],
+                f"{found}; it takes {wanted}. Choose another kernel, or `kernel='auto'`."
             )
 
     def __add__(self, other: object) -> Sum:
@@ -406,12 +405,12 @@ def stacked(first: Variable, second: Variable) -> Variable:
         return Items(first.name, [*first.items, *second.items])
     kinds = [KINDS_IN_WORDS[type(variable)] for variable in (first, second)]
     raise InputTypeError(
-        f"X holds {kinds[0]} and Y {kinds[1]}", "pass two samples of the same kind of data."
+        f"X holds {kinds[0]} and Y {kinds[1]}; pass two samples of the same kind of data."
     )
 
 
 def _check_columns(first: int, second: int) -> None:
     if first != second:
         raise InputError(
-            f"X has {first} columns and Y has {second}", "pass the same columns in both."
+            f"X has {first} columns and Y has {second}; pass the same columns in both."
         )

@@ -104,10 +104,10 @@ class Delta(Kernel):
         if len(np.unique(labels.codes)) == len(labels):
             raise InputError(
                 f"{variable.name} has a label of its own in each of {len(labels)} observations: no "
-                "two agree, so kernel Delta sees no dependence (its HSIC is 0 by construction).",
+                "two agree, so kernel Delta sees no dependence (its HSIC is 0 by construction). "
                 "Leave out identifiers (of columns '*,!id' takes all but id), turn numbers stored "
                 "as text or booleans into floats, and give strings a kernel made for them: "
-                "Text(), Spectrum() or EditDistance().",
+                "Text(), Spectrum() or EditDistance()."
             )
         return FittedDelta(labels)
 
@@ -226,9 +226,9 @@ class Agreement(Kernel):
 
     def __post_init__(self) -> None:
         if isinstance(self.floor, bool) or not isinstance(self.floor, (int, float, np.number)):
-            raise InputTypeError(f"floor={self.floor!r}", "pass a number from 0 to below 1.")
+            raise InputTypeError(f"`floor={self.floor!r}`; pass a number from 0 to below 1.")
         if not 0 <= self.floor < 1:
-            raise InputError(f"floor={self.floor!r}", "pass a number from 0 to below 1.")
+            raise InputError(f"`floor={self.floor!r}`; pass a number from 0 to below 1.")
 
     @property
     def is_characteristic(self) -> bool:
@@ -246,7 +246,7 @@ class Agreement(Kernel):
         parts = variable.parts if isinstance(variable, Mixed) else (variable,)
         columns = tuple(part for part in parts if isinstance(part, Labels))
         if not columns:
-            raise InputTypeError(f"{variable.name} has no label columns", "use another kernel.")
+            raise InputTypeError(f"{variable.name} has no label columns; use another kernel.")
         return FittedAgreement.of(columns, float(self.floor))
 
 

@@ -18,7 +18,7 @@ from reldep.data.checks import check_choice, check_names_known
 from reldep.data.lifetimes import Lifetime
 from reldep.data.objects import WAY_OUT_OBJECTS
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable
-from reldep.exceptions import DataWarning, InputError, InputTypeError, Option
+from reldep.exceptions import DataWarning, InputError, InputTypeError
 from reldep.kernels.base import Kernel
 from reldep.kernels.categorical import Agreement, Delta, FittedDelta
 from reldep.kernels.columnwise import Ordered, Standardized
@@ -77,7 +77,7 @@ def auto_kernel(variable: Variable, numbers: Kernel = FOR_NUMBERS) -> Kernel:
         The kernel that numbers get.
     """
     if isinstance(variable, Labels):
-        _refuse_texts(variable, ["Pass ", Option("kernel", "text")])
+        _refuse_texts(variable, "Pass `kernel='text'`")
         _refuse_doubtful(variable)
         if variable.order is not None:
             return Ordered()
@@ -101,7 +101,7 @@ def _for_mixed(variable: Mixed, kernel: Kernel) -> Kernel:
     for part in variable.parts:
         if isinstance(part, Labels):
             way_out = f"Give each column a kernel with Columns: {part.name!r} gets Text()"
-            _refuse_texts(part, [way_out])
+            _refuse_texts(part, way_out)
             _refuse_doubtful(part)
     labels = [part for part in variable.parts if isinstance(part, Labels)]
     about_labels = tuple(note for part in labels for note in _about_labels(part))
@@ -174,8 +174,8 @@ def _like_codes(variable: Numeric) -> tuple[DataWarning, ...]:
         DataWarning(
             f"{variable.name} takes the {len(levels)} whole numbers from {levels[0]:g} to "
             f"{levels[-1]:g}, about equally often; as numbers {levels[0]:g} is nearer to "
-            f"{levels[1]:g} than to {levels[-1]:g}.",
-            ["If they are codes of categories, pass ", Option("kernel", "delta"), " for it."],
+            f"{levels[1]:g} than to {levels[-1]:g}. If they are codes of categories, pass "
+            "`kernel='delta'` for it."
         ),
     )
 
@@ -200,12 +200,7 @@ def _unlike_units(variable: Numeric) -> tuple[DataWarning, ...]:
         DataWarning(
             f"in {variable.name} the spread of {names[largest]!r} is {ratio:.3g} times that of "
             f"{names[smallest]!r}: one bandwidth for all columns lets it outweigh {n_ruled} of "
-            f"{len(spreads)}.",
-            [
-                "If the columns are in different units, pass ",
-                Option("kernel", "standardized"),
-                ".",
-            ],
+            f"{len(spreads)}. If the columns are in different units, pass `kernel='standardized'`."
         ),
     )
 
@@ -228,12 +223,8 @@ def _ruled_by_length(variable: Sparse) -> tuple[DataWarning, ...]:
     return (
         DataWarning(
             f"{variable.name} holds sparse counts, and {along.var() / total:.0%} of their variance "
-            "lies in how long the rows are, not in what they hold.",
-            [
-                "Divide each row by its length (or use TF-IDF), or pass ",
-                Option("kernel", "cosine"),
-                ".",
-            ],
+            "lies in how long the rows are, not in what they hold. Divide each row by its length "
+            "(or use TF-IDF), or pass `kernel='cosine'`."
         ),
     )
 
@@ -242,16 +233,12 @@ def _refuse_doubtful(labels: Labels) -> None:
     """Refuse strings that are labels only if the user says so."""
     if labels.doubt is not None:
         raise InputError(
-            f"{labels.name} {labels.doubt}.",
-            [
-                "Pass numbers; or, if they are labels after all, ",
-                Option("kernel", "delta"),
-                " or a categorical column.",
-            ],
+            f"{labels.name} {labels.doubt}. Pass numbers; or, if they are labels after all, "
+            "`kernel='delta'` or a categorical column."
         )
 
 
-def _refuse_texts(labels: Labels, way_out: list[str | Option]) -> None:
+def _refuse_texts(labels: Labels, way_out: str) -> None:
     """Refuse long strings that mostly differ: as labels they would show no dependence."""
     strings = [value for value in labels.categories if isinstance(value, (str, bytes))]
     if 2 * len(strings) <= len(labels):
@@ -261,12 +248,8 @@ def _refuse_texts(labels: Labels, way_out: list[str | Option]) -> None:
         raise InputError(
             f"{labels.name} holds strings of about {length:.0f} characters, {len(strings)} "
             f"different ones in {len(labels)} observations; as labels they would show no "
-            "dependence.",
-            [
-                *way_out,
-                " for texts, Spectrum() for sequences such as DNA, or Delta() if they are labels "
-                "after all.",
-            ],
+            f"dependence. {way_out} for texts, Spectrum() for sequences such as DNA, or Delta() "
+            "if they are labels after all."
         )
 
 
@@ -336,9 +319,8 @@ def as_kernel(spec: Any, variable: Variable) -> Kernel:
     kernel = _without_data(spec)
     if kernel is None:
         raise InputTypeError(
-            f"kernel for {variable.name} is of type {type(spec).__name__}",
-            "pass a name, a kernel object or a function f(A, B). A kernel matrix goes in as "
-            "Precomputed(matrix).",
+            f"kernel for {variable.name} is of type {type(spec).__name__}; pass a name, a kernel "
+            "object or a function f(A, B). A kernel matrix goes in as Precomputed(matrix)."
         )
     return kernel
 
@@ -446,8 +428,8 @@ def _in_order(
     if len(spec) != len(known):
         shown = ", ".join(known[:6]) + (", …" if len(known) > 6 else "")
         raise InputError(
-            f"kernel is a tuple of {len(spec)} for {len(known)} variables",
-            f"give one for each of {shown}, a mapping by name, or a single one for all.",
+            f"kernel is a tuple of {len(spec)} for {len(known)} variables; give one for each of "
+            f"{shown}, a mapping by name, or a single one for all."
         )
     by_place = dict(zip(known, spec, strict=True))
     return {name: by_place[places[name]] for name in names}
@@ -460,17 +442,9 @@ def _of_distances(spec: Any) -> Any:
     if isinstance(spec, (Distance, Precomputed)):
         return spec
     raise InputError(
-        [
-            Option("measure", "dcor"),
-            " is defined by distances, not by ",
-            Option("kernel", spec if isinstance(spec, str) else _in_words(spec)),
-        ],
-        [
-            "leave the kernel out, pass Distance(exponent) or a precomputed negative distance, "
-            "or use ",
-            Option("measure", "cka"),
-            ".",
-        ],
+        "`measure='dcor'` is defined by distances, not by "
+        f"`kernel={spec if isinstance(spec, str) else _in_words(spec)!r}`; leave the kernel out, "
+        "pass Distance(exponent) or a precomputed negative distance, or use `measure='cka'`."
     )
 
 

@@ -486,7 +486,7 @@ class Gaussians(BandwidthKernel):
         super().__post_init__()
         given: Any = self.factors
         if not isinstance(given, tuple) or not given:
-            raise InputError(f"factors={self.factors!r}", "pass a tuple of positive numbers.")
+            raise InputError(f"`factors={self.factors!r}`; pass a tuple of positive numbers.")
         for factor in self.factors:
             check_positive("factors", factor)
 

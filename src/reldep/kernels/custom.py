@@ -72,21 +72,21 @@ class Precomputed(Kernel):
     def __init__(self, matrix: Any) -> None:
         values = np.asarray(matrix)
         if values.dtype.kind not in "biuf":
-            raise InputTypeError(f"matrix has dtype {values.dtype}", "pass real numbers.")
+            raise InputTypeError(f"matrix has dtype {values.dtype}; pass real numbers.")
         if values.ndim != 2 or values.shape[0] != values.shape[1]:
             raise InputError(
-                f"matrix has shape {values.shape}",
-                "a precomputed kernel is square, one row and one column per observation.",
+                f"matrix has shape {values.shape}; a precomputed kernel is square, one row and one "
+                "column per observation."
             )
         values = values.astype(np.float64)
         if not np.isfinite(values).all():
             n_bad = int((~np.isfinite(values)).sum())
-            raise InputError(f"matrix has {n_bad} values that are NaN or infinite", "fill them in.")
+            raise InputError(f"matrix has {n_bad} values that are NaN or infinite; fill them in.")
         gap = float(np.abs(values - values.T).max()) if values.size else 0.0
         if gap > ASYMMETRY_TOLERANCE * float(np.abs(values).max(initial=0.0)):
             raise InputError(
-                f"matrix is not symmetric (largest |K - K'| is {gap:.3g})",
-                "pass (K + K.T) / 2 if the difference is rounding.",
+                f"matrix is not symmetric (largest |K - K'| is {gap:.3g}); pass (K + K.T) / 2 if "
+                "the difference is rounding."
             )
         _refuse_distance(values)
         values.flags.writeable = False
@@ -101,8 +101,8 @@ class Precomputed(Kernel):
     def take(self, rows: IntArray) -> Precomputed:
         if len(rows) and rows.max() >= len(self):
             raise InputError(
-                f"the precomputed matrix has {len(self)} rows, fewer than there are observations",
-                "pass one row and one column per observation.",
+                f"the precomputed matrix has {len(self)} rows, fewer than there are observations; "
+                "pass one row and one column per observation."
             )
         return Precomputed(self.matrix[np.ix_(rows, rows)])
 
@@ -117,8 +117,7 @@ class Precomputed(Kernel):
         if (off_diagonal == off_diagonal[0]).all():
             raise InputError(
                 f"the precomputed matrix for {variable.name} is constant off its diagonal: its "
-                "HSIC is 0 by construction.",
-                "Leave it out.",
+                "HSIC is 0 by construction. Leave it out."
             )
         return FittedPrecomputed(self.matrix)
 
@@ -126,15 +125,14 @@ class Precomputed(Kernel):
         if len(variable) != len(self):
             raise InputError(
                 f"the precomputed matrix for {variable.name} has {len(self)} rows but there are "
-                f"{len(variable)} observations",
-                "pass one row and one column per observation.",
+                f"{len(variable)} observations; pass one row and one column per observation."
             )
 
     def between(self, first: Variable, second: Variable) -> FloatArray:
         if first is not second:
             raise InputError(
-                "a precomputed kernel has values between its own observations only",
-                "leave Y out, or pass a kernel that can be evaluated on new data.",
+                "a precomputed kernel has values between its own observations only; leave Y out, "
+                "or pass a kernel that can be evaluated on new data."
             )
         self._check_length(first)
         return self.matrix.copy()
@@ -145,9 +143,9 @@ def _refuse_distance(values: FloatArray) -> None:
     if values.any() and not np.diagonal(values).any() and values.min() >= 0:
         raise InputError(
             "the matrix has zeros on its diagonal and nothing below 0, like a matrix of "
-            "distances; a kernel is largest between equal observations.",
-            "For distances D pass Precomputed(-D) or np.exp(-D / np.median(D)); if it is a kernel "
-            "after all, fill in its diagonal.",
+            "distances; a kernel is largest between equal observations. For distances D pass "
+            "Precomputed(-D) or np.exp(-D / np.median(D)); if it is a kernel after all, fill in "
+            "its diagonal."
         )
 
 
@@ -170,13 +168,13 @@ class FittedFunction(FittedKernel):
         if block.shape != expected:
             raise InputError(
                 f"the kernel function for {self.name} returned shape {block.shape} for "
-                f"{expected[0]} and {expected[1]} rows",
-                "f(A, B) must return one row per row of A and one column per row of B.",
+                f"{expected[0]} and {expected[1]} rows; f(A, B) must return one row per row of A "
+                "and one column per row of B."
             )
         if not np.isfinite(block).all():
             raise InputError(
-                f"the kernel function for {self.name} returned NaN or infinite values",
-                "a kernel must be finite for every pair of observations.",
+                f"the kernel function for {self.name} returned NaN or infinite values; a kernel "
+                "must be finite for every pair of observations."
             )
         return block
 
@@ -262,8 +260,8 @@ class ScikitKernel(Kernel):
             return FittedFunction(self.source, rows, variable.name, str(self.source))
         if self.source in NEEDS_POSITIVE and rows.min() < 0:
             raise InputError(
-                f"{variable.name} has negative values (smallest {float(rows.min()):.4g})",
-                f"kernel {self.source!r} takes counts or amounts of at least 0.",
+                f"{variable.name} has negative values (smallest {float(rows.min()):.4g}); kernel "
+                f"{self.source!r} takes counts or amounts of at least 0."
             )
         pairwise = import_extra(
             "sklearn.metrics.pairwise", extra="features", purpose=f"kernel {self.source!r}"

@@ -280,7 +280,7 @@ class Polynomial(Kernel):
         largest = sys.float_info.max
         if not 0 <= self.offset <= largest or not 0 < self.scale <= largest:
             raise InputError(
-                f"offset={self.offset!r}, scale={self.scale!r}; pass an offset of at least 0 and "
+                f"`offset={self.offset!r}`, scale={self.scale!r}; pass an offset of at least 0 and "
                 "a positive scale, or the kernel is not positive semi-definite."
             )
 

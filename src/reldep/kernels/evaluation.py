@@ -32,8 +32,8 @@ def _complete(data: Any, name: str) -> Variable:
     variable = data if isinstance(data, Variable) else read_variable(data, name)
     if variable.missing().any():
         raise InputError(
-            f"{name} has missing values: {variable.describe_missing()}.",
-            "Fill them in or leave them out.",
+            f"{name} has missing values: {variable.describe_missing()}. Fill them in or leave them "
+            "out."
         )
     return variable
 

@@ -72,14 +72,13 @@ class MappedKernel(Kernel):
         if rows.missing().any():
             raise InputError(
                 f"kernel {self.title} turned {variable.name} into NaN or infinite values: "
-                f"{rows.describe_missing()}.",
-                "Fill in or leave out these observations.",
+                f"{rows.describe_missing()}. Fill in or leave out these observations."
             )
         if rows.is_constant():
             raise InputError(
                 f"to kernel {self.title} all {len(rows)} observations of {variable.name} look the "
-                "same, so nothing can depend on them (the HSIC is 0 by construction).",
-                "Choose another kernel or other parameters.",
+                "same, so nothing can depend on them (the HSIC is 0 by construction). Choose "
+                "another kernel or other parameters."
             )
         fitted = as_kernel(self.kernel, rows).fit(rows, rng=rng)
         return _titled(fitted, self.title_for(variable))
@@ -165,8 +164,8 @@ class Embedding(MappedKernel):
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise InputTypeError(
-                f"function is of type {type(self.function).__name__}",
-                "pass a function from a batch of observations to an array with one row for each.",
+                f"function is of type {type(self.function).__name__}; pass a function from a batch "
+                "of observations to an array with one row for each."
             )
         check_count("batch_size", self.batch_size, at_least=1)
 
@@ -189,15 +188,13 @@ class Embedding(MappedKernel):
         if vectors.ndim not in (1, 2) or len(vectors) != n_expected or vectors.size == 0:
             raise InputError(
                 f"the embedding returned shape {vectors.shape} for a batch of {n_expected} "
-                "observations",
-                "it must return one row for each.",
+                "observations; it must return one row for each."
             )
         width = vectors.size // n_expected
         if earlier and width != earlier[0].shape[1]:
             raise InputError(
                 f"the embedding returned vectors of length {width} after vectors of length "
-                f"{earlier[0].shape[1]}",
-                "all must have the same length.",
+                f"{earlier[0].shape[1]}; all must have the same length."
             )
 
 
@@ -239,8 +236,8 @@ def tables_of(variable: Variable, row: str) -> list[FloatArray]:
     widths = {table.shape[1] for table in tables}
     if len(widths) > 1:
         raise InputError(
-            f"the tables of {variable.name} have {min(widths)} to {max(widths)} numbers per {row}",
-            "pass the same number of columns in all of them.",
+            f"the tables of {variable.name} have {min(widths)} to {max(widths)} numbers per {row}; "
+            "pass the same number of columns in all of them."
         )
     return tables
 
@@ -250,17 +247,17 @@ def _table(item: Any, place: str, row: str) -> FloatArray:
     item = item.to_numpy() if hasattr(item, "to_numpy") else item
     way_out = f"pass a sequence of numbers, or a table with one row per {row}."
     if not isinstance(item, (list, tuple, np.ndarray)):
-        raise InputTypeError(f"{place} is of type {type(item).__name__}", way_out)
+        raise InputTypeError(f"{place} is of type {type(item).__name__}; {way_out}")
     try:
         values = np.asarray(item, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputTypeError(
-            f"{place} has values that are not numbers ({error})", way_out
+            f"{place} has values that are not numbers ({error}); {way_out}"
         ) from error
     if values.ndim not in (1, 2) or values.size == 0:
-        raise InputError(f"{place} has shape {values.shape}", way_out)
+        raise InputError(f"{place} has shape {values.shape}; {way_out}")
     if not np.isfinite(values).all():
-        raise InputError(f"{place} has NaN or infinite values", "fill them in or leave them out.")
+        raise InputError(f"{place} has NaN or infinite values; fill them in or leave them out.")
     return values.reshape(len(values), -1)
 
 
@@ -348,9 +345,9 @@ class Images(MappedKernel):
         if first == last:
             fault = "could have their channels first or last" if first else "have no side of"
             raise InputError(
-                f"the pictures of {name} have the shape {shape[1:]}, which {fault}"
-                f"{'' if first else ' 1, 3 or 4 for the channels'}",
-                'pass Images(layout="NHWC") if the channels come last, layout="NCHW" if first.',
+                f"the pictures of {name} have the shape {shape[1:]}, which "
+                f"{fault}{'' if first else ' 1, 3 or 4 for the channels'}; pass "
+                'Images(layout="NHWC") if the channels come last, layout="NCHW" if first.'
             )
         return "NCHW" if first else "NHWC"
 
@@ -389,14 +386,13 @@ def _as_one_array(variable: Items) -> npt.NDArray[Any]:
             first, second = sorted(shapes)[:2]
             raise InputError(
                 f"the pictures of {variable.name} have different shapes, such as {first} and "
-                f"{second}",
-                "resize them to one shape first.",
+                f"{second}; resize them to one shape first."
             )
         items = np.stack(pictures)
     if items.ndim not in (3, 4) or items.dtype.kind not in "biuf" or 0 in items.shape:
         raise InputError(
-            f"{variable.name} is an array of shape {items.shape} and type {items.dtype}",
-            "kernel Images takes numbers of shape (n, height, width), (n, height, width, channels) "
-            "or (n, channels, height, width).",
+            f"{variable.name} is an array of shape {items.shape} and type {items.dtype}; kernel "
+            "Images takes numbers of shape (n, height, width), (n, height, width, channels) or "
+            "(n, channels, height, width)."
         )
     return items

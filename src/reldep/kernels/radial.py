@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, get_args
 import numpy as np
 
 from reldep.data.variables import Labels, Numeric, Sparse, Variable
-from reldep.exceptions import BandwidthWarning, InputError, Option
+from reldep.exceptions import BandwidthWarning, InputError
 from reldep.kernels.base import Bandwidth, FittedKernel, Formula, Kernel
 from reldep.kernels.points import Points
 from reldep.kernels.profiles import (
@@ -316,9 +316,9 @@ def check_width(width: float, points: Points) -> None:
     least, most = EXTREME_WIDTHS
     if not least < width / points.unit < most:
         raise InputError(
-            f"the bandwidth {width:g} is out of all proportion to the values, so that no "
-            "kernel value can be told from 0 or 1",
-            ["pass one that is nearer to the distances between observations, or leave it out."],
+            f"the bandwidth {width:g} is out of all proportion to the values, so that no kernel "
+            "value can be told from 0 or 1; pass one that is nearer to the distances between "
+            "observations, or leave it out."
         )
 
 
@@ -371,14 +371,13 @@ def _ruled_by_far_values(mean: float, points: Points, name: str) -> tuple[Bandwi
         f"{name} has a value so far from the others that its bandwidth, the mean distance, is "
         f"{ratio:.3g} times the usual distance"
     )
-    way_out: list[str | Option] = [
-        "If it stands for a missing value, write NA instead; if it is right, pass ",
-        Option("kernel", "gaussian"),
-        ", whose bandwidth is the median distance.",
-    ]
+    way_out = (
+        "If it stands for a missing value, write NA instead; if it is right, pass "
+        "`kernel='gaussian'`, whose bandwidth is the median distance."
+    )
     if ratio > LOST:
-        raise InputError(f"{problem}: the others cannot be told apart.", way_out)
-    return (BandwidthWarning(f"{problem}: little else is seen.", way_out),)
+        raise InputError(f"{problem}: the others cannot be told apart. {way_out}")
+    return (BandwidthWarning(f"{problem}: little else is seen. {way_out}"),)
 
 
 class Gaussian(RadialKernel):
@@ -438,7 +437,7 @@ class Distance(Kernel):
 
     def __post_init__(self) -> None:
         if not 0 < self.exponent <= 2:
-            raise InputError(f"exponent={self.exponent!r}", "pass a number in (0, 2].")
+            raise InputError(f"exponent={self.exponent!r}; pass a number in (0, 2].")
 
     @property
     def is_characteristic(self) -> bool:

@@ -160,7 +160,7 @@ def _power_curves(
 ) -> dict[str, Callable[[int], float]]:
     if isinstance(results, Mapping):
         if not results:
-            raise InputError("results is empty", "pass at least one result.")
+            raise InputError("results is empty; pass at least one result.")
         return {name: partial(result.power, alpha=alpha) for name, result in results.items()}
     # A comparison can tell the power of more than the method it used.
     methods = getattr(results, "plannable_methods", None)

@@ -99,15 +99,15 @@ def _checked(
     joined = np.asarray(links, dtype=np.float64)
     if joined.shape != (len(names) - 1, 4) or len(names) < 2:
         raise InputError(
-            f"links has shape {joined.shape} for {len(names)} names",
-            "pass the linkage of at least two, as scipy.cluster.hierarchy.linkage gives it.",
+            f"links has shape {joined.shape} for {len(names)} names; pass the linkage of at least "
+            "two, as scipy.cluster.hierarchy.linkage gives it."
         )
     if confidences is None:
         return joined, None
     sure = np.asarray(confidences, dtype=np.float64)
     if sure.shape != (len(joined),) or not ((sure >= 0) & (sure <= 1)).all():
         raise InputError(
-            f"confidences has shape {sure.shape}",
-            f"pass {len(joined)} numbers between 0 and 1, one for each link.",
+            f"confidences has shape {sure.shape}; pass {len(joined)} numbers between 0 and 1, one "
+            "for each link."
         )
     return joined, sure

@@ -67,7 +67,7 @@ def ellipses(
     """
     named = results if isinstance(results, Mapping) else {results.method: results}
     if not named:
-        raise InputError("results is empty", "pass at least one comparison.")
+        raise InputError("results is empty; pass at least one comparison.")
     clouds = _clouds(draws, list(named))
     ax = axes(ax, size=(4.8, 5.0))
     drawn = []
@@ -106,8 +106,8 @@ def _clouds(draws: Any, labels: list[str]) -> dict[str, FloatArray]:
     for name, cloud in clouds.items():
         if cloud.ndim != 2 or cloud.shape[1] != 2 or not np.isfinite(cloud).all():
             raise InputError(
-                f"draws of {name!r} has shape {cloud.shape}",
-                "pass finite pairs of estimates, one row per draw and two columns.",
+                f"draws of {name!r} has shape {cloud.shape}; pass finite pairs of estimates, one "
+                "row per draw and two columns."
             )
     return clouds
 

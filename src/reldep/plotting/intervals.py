@@ -102,7 +102,7 @@ def ranking(result: Ranking, ax: Any = None, *, top: int = 60) -> Any:
     matplotlib.axes.Axes
     """
     if top < 1:
-        raise InputError("draws no target", "draw at least one.", argument="top", value=top)
+        raise InputError(f"`top={top!r}` draws no target; draw at least one.")
     table = {name: column[:top] for name, column in result.table().items()}
     names, best = table["target"], table["may_be_best"]
     ax = axes(ax, size=_tall(len(names) + 1))

@@ -8,7 +8,7 @@ import numpy as np
 
 from reldep.data.checks import check_level
 from reldep.engine.influence import Influence
-from reldep.exceptions import InputError, Option, UnknownPairError
+from reldep.exceptions import InputError, UnknownPairError
 from reldep.plotting.dendrogram import branches, leaf_order
 from reldep.plotting.style import GREY, PALE, axes, readable, thinned
 from reldep.stats.measures import measure_gradient
@@ -100,8 +100,8 @@ def _order(links: Any, n: int, *, square: bool) -> list[int]:
     joined = np.asarray(links, dtype=np.float64)
     if not square or joined.shape != (n - 1, 4):
         raise InputError(
-            f"links has shape {joined.shape}",
-            f"pass the linkage of the {n} variables of a square matrix.",
+            f"links has shape {joined.shape}; pass the linkage of the {n} variables of a square "
+            "matrix."
         )
     return leaf_order(joined)
 
@@ -206,15 +206,15 @@ def _all_pairs(
         return _from_influence(matrix, own, measure), own, own
     values = np.asarray(matrix, dtype=np.float64)
     if values.ndim != 2 or min(values.shape) < (2 if columns is None else 1):
-        raise InputError(f"matrix has shape {values.shape}", "pass a square with 2 rows or more.")
+        raise InputError(f"matrix has shape {values.shape}; pass a square with 2 rows or more.")
     if columns is None and values.shape[0] != values.shape[1]:
         raise InputError(
-            f"matrix has shape {values.shape}",
-            ["pass a square, or name the variables of the other side by ", Option("columns"), "."],
+            f"matrix has shape {values.shape}; pass a square, or name the variables of the other "
+            "side by `columns`."
         )
     used = values if columns is not None else values[~np.eye(len(values), dtype=bool)]
     if not np.isfinite(used).all():
-        raise InputError("matrix has NaN or infinite values", "pass the dependence of every pair.")
+        raise InputError("matrix has NaN or infinite values; pass the dependence of every pair.")
     rows = _side("names", names, len(values))
     across = rows if columns is None else _side("columns", columns, values.shape[1])
     return values, rows, across
@@ -225,8 +225,8 @@ def _side(argument: str, names: Sequence[str] | None, n: int) -> list[str]:
     written = [str(i) for i in range(n)] if names is None else [str(name) for name in names]
     if len(written) != n:
         raise InputError(
-            f"{argument} has {len(written)} entries for a matrix of {n} variables",
-            "pass one name each.",
+            f"{argument} has {len(written)} entries for a matrix of {n} variables; pass one name "
+            "each."
         )
     return written
 
@@ -237,12 +237,8 @@ def _from_influence(influence: Influence, names: list[str], measure: str) -> Flo
         _, found = measure_gradient(influence, pairs, measure)
     except UnknownPairError as missing:
         raise InputError(
-            f"matrix lacks the pair {missing.value!r}",
-            [
-                "compute the influence of all pairs, and of every variable with itself for ",
-                Option("measure", "cka"),
-                " or 'dcor'.",
-            ],
+            f"matrix lacks the pair {missing.value!r}; compute the influence of all pairs, and of "
+            "every variable with itself for `measure='cka'` or 'dcor'."
         ) from None
     values = np.ones((len(names), len(names)))
     values[np.tril_indices(len(names), -1)] = found

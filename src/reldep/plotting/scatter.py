@@ -154,8 +154,7 @@ def volcano(
     if x.ndim != 1 or not x.shape == evidence.shape == shown.shape or len(x) == 0:
         raise InputError(
             f"effects has shape {x.shape}, log10_pvalues {evidence.shape}, significant "
-            f"{shown.shape}",
-            "pass one number of each per effect.",
+            f"{shown.shape}; pass one number of each per effect."
         )
     if names is not None and len(names) != len(x):
         raise InputError(f"names has {len(names)} entries for {len(x)} effects.")

@@ -19,7 +19,7 @@ from reldep.data.files.partitions import Partitions, TableColumns, open_partitio
 from reldep.data.files.sources import STANDARD_INPUT
 from reldep.data.rows import repeated_subjects
 from reldep.data.selectors import parse_lifetime
-from reldep.exceptions import InputError, Option, by_weight
+from reldep.exceptions import InputError, by_weight
 from reldep.files.table import Scope
 from reldep.kernels.base import Kernel
 from reldep.questions import SENTENCES
@@ -78,7 +78,7 @@ class Request:
         check_names_known("options", self.options, [c.name for c in self.asked.options], "option")
         for slot in self.asked.slots:
             if slot.required and not self.slots.get(slot.name):
-                raise InputError(["nothing is put into ", Option(slot.name)], "name its columns.")
+                raise InputError(f"nothing is put into `{slot.name}`; name its columns.")
 
     def _place_lifetime(self) -> None:
         """Put a lifetime into the first slot, if that one is empty."""
@@ -104,8 +104,8 @@ class Request:
         about_text = [name for name, value in self.reading.items() if value and name != "na"]
         if found is not None and about_text:
             raise InputError(
-                [Option(about_text[0]), " is about files that are read as a whole."],
-                "Leave it out: Parquet files say themselves what they hold.",
+                f"`{about_text[0]}` is about files that are read as a whole. Leave it out: Parquet "
+                "files say themselves what they hold."
             )
         return found
 
@@ -169,15 +169,12 @@ class Request:
         from reldep.questions.explaining import explain_plan
 
         if not self.asked.has_plan:
-            raise InputError([f"{self.question} takes no ", Option("plan"), "."])
+            raise InputError(f"{self.question} takes no `plan`.")
         if self.pieces is not None:
-            raise InputError(
-                [Option("plan"), " is about rows in memory; files in pieces are read five times."]
-            )
+            raise InputError("`plan` is about rows in memory; files in pieces are read five times.")
         if self.options.get("given") is not None:
             raise InputError(
-                [Option("plan"), " is about engines, and ", Option("given"), " has only one"],
-                "leave one of them out.",
+                "`plan` is about engines, and `given` has only one; leave one of them out."
             )
         takes = inspect.signature(explain_plan).parameters
         given, named = self._arguments()
@@ -378,10 +375,8 @@ def _lag(value: Any) -> int | str:
         return int(value)
     except ValueError:
         raise InputError(
-            "is neither a whole number nor auto",
-            "pass how many steps apart rows may depend on each other.",
-            argument="max_lag",
-            value=value,
+            f"`max_lag={value!r}` is neither a whole number nor auto; pass how many steps apart "
+            "rows may depend on each other."
         ) from None
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from reldep.data.files.options import ReadingOptions
 from reldep.data.files.partitions import TableColumns, open_partitions
 from reldep.data.selectors import parse_named, quote_column
-from reldep.exceptions import InputError, InputTypeError, Option, by_weight
+from reldep.exceptions import InputError, InputTypeError, by_weight
 from reldep.files.selection import select_data
 from reldep.files.table import Table
 from reldep.kernels.base import Kernel
@@ -65,12 +65,8 @@ def asked(question: Callable[P, A]) -> Callable[P, A]:
         except TypeError as error:
             if "given" in kwargs and question.__name__ in INSTEAD_OF_GIVEN:
                 raise InputTypeError(
-                    [
-                        f"{question.__name__}() holds no covariates fixed: it does not take ",
-                        Option("given"),
-                        ".",
-                    ],
-                    INSTEAD_OF_GIVEN[question.__name__],
+                    f"{question.__name__}() holds no covariates fixed: it does not take `given`. "
+                    f"{INSTEAD_OF_GIVEN[question.__name__]}"
                 ) from None
             raise InputTypeError(f"{question.__name__}() {error}") from None
         given = dict(bound.arguments)
@@ -80,9 +76,7 @@ def asked(question: Callable[P, A]) -> Callable[P, A]:
             found, cautions, scope = from_data(in_pieces(question.__name__, given))
             bound.arguments.update(found)
         elif given.get("where") is not None:
-            raise InputError(
-                ["chooses rows of ", Option("data")], argument="where", value=given["where"]
-            )
+            raise InputError(f"`where={given['where']!r}` chooses rows of `data`")
         with quiet_numbers():
             answer = question(*bound.args, **bound.kwargs)
         noted = replace(
@@ -140,9 +134,9 @@ def check_in_pieces(question: str) -> None:
     """Refuse a question that data in pieces cannot answer."""
     if question not in IN_PIECES:
         raise InputError(
-            f"{question} needs all rows in one place, and the data are in partitions.",
-            f"Ask by {', '.join(IN_PIECES[:-1])} or {IN_PIECES[-1]}, or read the rows you need "
-            "into a data frame, and pass that.",
+            f"{question} needs all rows in one place, and the data are in partitions. Ask by "
+            f"{', '.join(IN_PIECES[:-1])} or {IN_PIECES[-1]}, or read the rows you need into a "
+            "data frame, and pass that."
         )
 
 
@@ -235,8 +229,8 @@ def _words(argument: str, value: Any) -> str:
 
 def _not_a_name(argument: str, value: Any) -> InputTypeError:
     return InputTypeError(
-        [f"{argument} is of type {type(value).__name__}, and ", Option("data"), " is given"],
-        "name columns of the data, such as 'age', 'C*' or 'lipids=C14:C22'.",
+        f"{argument} is of type {type(value).__name__}, and `data` is given; name columns of the "
+        "data, such as 'age', 'C*' or 'lipids=C14:C22'."
     )
 
 
@@ -256,8 +250,8 @@ def _check_distinct(shown: Mapping[str, str]) -> None:
     for (one, name), (other, again) in itertools.combinations(shown.items(), 2):
         if name == again:
             raise InputError(
-                f"{one} and {other} are both {name!r}",
-                "name different columns, or give blocks names of their own, as in 'NAME=COLS'.",
+                f"{one} and {other} are both {name!r}; name different columns, or give blocks "
+                "names of their own, as in 'NAME=COLS'."
             )
 
 

@@ -16,7 +16,6 @@ from reldep.exceptions import (
     InfluentialObservationWarning,
     InputError,
     MeasureWarning,
-    Option,
     ReldepWarning,
     SmallSampleWarning,
 )
@@ -118,20 +117,16 @@ def _about_texts(name: str, dataset: AlignedData) -> Iterable[DataWarning]:
     if n_different < MOST_DISTINCT * len(texts) and dataset.clusters is None:
         yield DataWarning(
             f"{name} holds {n_different} different texts in {len(texts)} rows. Rows with the same "
-            "text are hardly independent observations.",
-            ["If they are repeated measurements, pass ", Option("clusters"), "."],
+            "text are hardly independent observations. If they are repeated measurements, pass "
+            "`clusters`."
         )
     short, long = np.percentile([len(text.split()) for text in texts], (10, 90))
     if long > UNLIKE_LENGTHS * max(short, 1.0):
         yield DataWarning(
             f"the texts of {name} have very different lengths ({short:.0f} words or fewer in a "
             f"tenth of them, {long:.0f} or more in another). A short text has few words in common "
-            "with any other, so that the length counts beside the words.",
-            [
-                "Cut the texts to similar lengths, or pass the log of the number of words as ",
-                Option("given"),
-                ".",
-            ],
+            "with any other, so that the length counts beside the words. Cut the texts to similar "
+            "lengths, or pass the log of the number of words as `given`."
         )
 
 
@@ -145,8 +140,8 @@ def _prepared_differently(prepared: Mapping[str, str]) -> tuple[ReldepWarning, .
     return (
         DataWarning(
             f"the texts are prepared differently, as {shown}. Texts that are prepared alike may "
-            "look more alike for that reason only.",
-            "Give all of them stems, or leave the language out of all kernels.",
+            "look more alike for that reason only. Give all of them stems, or leave the language "
+            "out of all kernels."
         ),
     )
 
@@ -269,8 +264,7 @@ def _degenerate(
         yield DegenerateWarning(
             f"{amount} of the estimated variance is of second order and is counted twice, so the "
             "p-value is too large and the interval too wide (weak dependence or few "
-            "observations).",
-            [Option("variance", "jackknife"), " corrects this."],
+            "observations). `variance='jackknife'` corrects this."
         )
 
 
@@ -304,8 +298,8 @@ def _unlike_targets(
         "raw HSIC also counts how much a target varies in itself, in which two targets may "
         f"differ{unlike}: the difference of HSIC is {number(test.estimate)} "
         f"({pvalue_text(test.pvalue('two-sided'))}), that of CKA {number(normalised.estimate)} "
-        f"({pvalue_text(normalised.pvalue('two-sided'))}, both two-sided).",
-        [Option("measure", "cka"), " compares unlike targets."],
+        f"({pvalue_text(normalised.pvalue('two-sided'))}, both two-sided). `measure='cka'` "
+        "compares unlike targets."
     )
 
 
@@ -323,8 +317,8 @@ def _small_for_normalised(found: Dependences) -> Iterable[SmallSampleWarning]:
         n = found.n_observations
         if SMALL_SAMPLE <= n < SMALL_FOR_NORMALISED:
             yield SmallSampleWarning(
-                f"with {n} observations this variance rejects too often for a normalised measure",
-                [Option("variance", "jackknife"), " corrects this."],
+                f"with {n} observations this variance rejects too often for a normalised measure; "
+                "`variance='jackknife'` corrects this."
             )
 
 
@@ -346,8 +340,8 @@ def nearly_copies(
     ]
     if words:
         yield CopyWarning(
-            f"almost as dependent as copies of each other{where}: {listed(words, 5)}.",
-            "If one is computed or measured from the other, leave it out.",
+            f"almost as dependent as copies of each other{where}: {listed(words, 5)}. If one is "
+            "computed or measured from the other, leave it out."
         )
 
 
@@ -356,8 +350,8 @@ def _many_for_few(found: Dependences) -> Iterable[SmallSampleWarning]:
     if p >= MANY_TARGETS and n < ROWS_FOR_MANY * np.log(p):
         yield SmallSampleWarning(
             f"{p} targets and {n} observations: with so few, differences must be very large to "
-            "stand out among so many.",
-            "Choose fewer targets beforehand, or read the ranking as a screen.",
+            "stand out among so many. Choose fewer targets beforehand, or read the ranking as a "
+            "screen."
         )
 
 
@@ -403,5 +397,5 @@ def _carried(
     ]
     if words:
         yield InfluentialObservationWarning(
-            listed(words, 5), "look at it, and at the answer without it."
+            f"{listed(words, 5)}; look at it, and at the answer without it."
         )

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import InputError
 from reldep.io import check_writable, lock, write_atomically
 from reldep.version import __version__
 
@@ -63,17 +63,14 @@ class ScanCheckpoint:
         if output is None:
             if resume:
                 raise InputError(
-                    [Option("resume"), " continues a run from its file"],
-                    ["name the file with ", Option("output"), "."],
+                    "`resume` continues a run from its file; name the file with `output`."
                 )
             return None
         path = Path(output)
         if path.suffix.lower() not in ENDINGS:
             raise InputError(
-                "is of no kind that tables are written in",
-                f"name a file that ends in {' or '.join(ENDINGS)}.",
-                argument="output",
-                value=str(path),
+                f"`output={str(path)!r}` is of no kind that tables are written in; name a file "
+                f"that ends in {' or '.join(ENDINGS)}."
             )
         check_writable(path)
         found = cls(path, resume)
@@ -121,8 +118,7 @@ class ScanCheckpoint:
         except BlockingIOError:
             self.__exit__()
             raise InputError(
-                f"another run is writing {self.folder}",
-                "wait for it, or write to another file.",
+                f"another run is writing {self.folder}; wait for it, or write to another file."
             ) from None
         except OSError:  # some network drives know no locks
             return
@@ -159,15 +155,11 @@ class ScanCheckpoint:
         self.__exit__()
         shutil.rmtree(self.folder)
 
-    def refuse(self, *reason: str | Option) -> InputError:
+    def refuse(self, reason: str) -> InputError:
         """Say why the run that is there cannot be continued."""
         return InputError(
-            [f"{self.folder} cannot be continued: ", *reason, "."],
-            [
-                "Repeat the call that began it, or remove the folder and leave ",
-                Option("resume"),
-                " out.",
-            ],
+            f"{self.folder} cannot be continued: {reason}. Repeat the call that began it, or "
+            "remove the folder and leave `resume` out."
         )
 
     def _chunk(self, number: int) -> Path:
@@ -179,8 +171,8 @@ class ScanCheckpoint:
     def _in_the_way(self) -> InputError:
         chunks = len(list(self.folder.glob("*.npz")))
         return InputError(
-            f"{self.folder} holds {chunks} chunks of a run that was not finished.",
-            ["Continue it with ", Option("resume", True), ", or remove the folder."],
+            f"{self.folder} holds {chunks} chunks of a run that was not finished. Continue it with "
+            "`resume=True`, or remove the folder."
         )
 
     def _check_same(self, wanted: Mapping[str, Any]) -> None:
@@ -199,8 +191,5 @@ class ScanCheckpoint:
             if name == "version":
                 raise self.refuse(f"it was begun by reldep {found.get(name)}, this is {plain}")
             raise self.refuse(
-                "it was begun with ",
-                Option(name, found.get(name)),
-                " and not ",
-                Option(name, plain),
+                f"it was begun with `{name}={found.get(name)!r}` and not `{name}={plain!r}`"
             )

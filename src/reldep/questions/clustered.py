@@ -127,8 +127,8 @@ def dependent_independence(
         error = float(found.standard_errors[0])
         if not error > 0:
             raise InputError(
-                f"the dependence of {pair[0]} and {pair[1]} is the same without any cluster",
-                "they may be copies of each other; there is nothing to test.",
+                f"the dependence of {pair[0]} and {pair[1]} is the same without any cluster; they "
+                "may be copies of each other; there is nothing to test."
             )
         statistic = float(found.values[0]) / error
         df = found.n_units() - 1.0

@@ -9,7 +9,7 @@ import numpy as np
 
 from reldep.data.checks import ALTERNATIVES, METHODS, check_choice
 from reldep.engine import Influence
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import InputError
 from reldep.questions.calling import asked
 from reldep.questions.cautions import cautions_about_contrast
 from reldep.questions.declaring import Choice, Question, Slot
@@ -170,10 +170,7 @@ def compare(
     )
     if given is not None and method != "joint":
         raise InputError(
-            ["cannot be combined with ", Option("given")],
-            ["use ", Option("method", "joint"), "."],
-            argument="method",
-            value=method,
+            f"`method={method!r}` cannot be combined with `given`; use `method='joint'`."
         )
     study, labels = read_three((source, first, second), names, settings)
     if method == "joint":
@@ -309,17 +306,13 @@ def compute_halves(study: Study, labels: Sequence[str], order: IntArray) -> Comp
     n = len(study.dataset)
     if n < 2 * FEWEST_FOR_ERRORS:
         raise InputError(
-            f"needs at least {2 * FEWEST_FOR_ERRORS} observations, {n} given",
-            ["use ", Option("method", "joint"), "."],
-            argument="method",
-            value="split",
+            f"`method='split'` needs at least {2 * FEWEST_FOR_ERRORS} observations, {n} given; use "
+            "`method='joint'`."
         )
     if study.dataset.second_clusters is not None:
         raise InputError(
-            ["follows a single clustering, and ", Option("clusters"), " has two"],
-            ["use ", Option("method", "joint"), "."],
-            argument="method",
-            value="split",
+            "`method='split'` follows a single clustering, and `clusters` has two; use "
+            "`method='joint'`."
         )
     halves = (np.sort(order[: n // 2]), np.sort(order[n // 2 :]))
     parts = []
@@ -379,8 +372,7 @@ def compare_as_asked(*variables: Any, paper: bool = False, **options: Any) -> Co
     extra = next((name for name in options if name not in takes), None)
     if extra is not None:
         raise InputError(
-            [Option("paper", True), " is the test as published and takes no ", Option(extra)],
-            "leave one of them out.",
+            f"`paper=True` is the test as published and takes no `{extra}`; leave one of them out."
         )
     return paper_test(*variables, **options)
 

@@ -112,7 +112,7 @@ def contrast(
         computed = reuse_influence(variables, pairs, settings)
     elif not isinstance(variables, Mapping):
         raise InputTypeError(
-            f"variables is of type {type(variables).__name__}", "pass a mapping of names to data."
+            f"variables is of type {type(variables).__name__}; pass a mapping of names to data."
         )
     else:
         pairs, vector = read_weights(weights, variables)
@@ -137,8 +137,8 @@ def read_weights(weights: Any, names: Iterable[str]) -> tuple[tuple[Pair, ...], 
     """Check weights by pair; the same pair in both orders is added up."""
     if not isinstance(weights, Mapping) or not weights:
         raise InputTypeError(
-            f"weights is {'empty' if weights == {} else f'of type {type(weights).__name__}'}",
-            "pass a mapping such as {('x', 'y'): 1, ('x', 'z'): -1}.",
+            f"weights is {'empty' if weights == {} else f'of type {type(weights).__name__}'}; pass "
+            "a mapping such as {('x', 'y'): 1, ('x', 'z'): -1}."
         )
     known = list(names)
     total: dict[Pair, float] = {}
@@ -146,7 +146,7 @@ def read_weights(weights: Any, names: Iterable[str]) -> tuple[tuple[Pair, ...], 
     for pair, weight in weights.items():
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise InputTypeError(
-                f"weights has the key {pair!r}", "keys are pairs of names, ('x', 'y')."
+                f"weights has the key {pair!r}; keys are pairs of names, ('x', 'y')."
             )
         check_names_known("weights", pair, known)
         key = canonical(pair)
@@ -190,9 +190,7 @@ def _parse_weights(filled: Mapping[str, Any]) -> dict[Pair, float]:
     for word in filled["weight"]:
         pair, weight = parse_weight(word)
         if pair in weights:
-            raise InputError(
-                "repeats a pair that has a weight", "give it one.", argument="weight", value=word
-            )
+            raise InputError(f"`weight={word!r}` repeats a pair that has a weight; give it one.")
         weights[pair] = weight
     return weights
 

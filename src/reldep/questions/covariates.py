@@ -12,7 +12,7 @@ from reldep.data.objects import native_name
 from reldep.data.variables import Labels, Mixed, Numeric
 from reldep.engine.given.residuals import check_rows
 from reldep.engine.given.unexplained import Covariates
-from reldep.exceptions import DataWarning, InputError, InputTypeError, Option, SmallSampleWarning
+from reldep.exceptions import DataWarning, InputError, InputTypeError, SmallSampleWarning
 from reldep.kernels.custom import Precomputed
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ def check_covariates(given: Any) -> None:
     """Refuse covariates that have no columns."""
     if isinstance(given, (Precomputed, str)):
         raise InputTypeError(
-            [Option("given"), f" is of type {type(given).__name__}"],
-            "pass the columns themselves: an array, a series or a data frame.",
+            f"`given` is of type {type(given).__name__}; pass the columns themselves: an array, a "
+            "series or a data frame."
         )
 
 
@@ -88,13 +88,9 @@ def _check_apart(variable: Variable, covariates: Variable) -> None:
     own = [column.tobytes() for column in _columns(variable)]
     if own and all(column in known for column in own):
         raise InputError(
-            [
-                f"{variable.name} is among the columns of ",
-                Option("given"),
-                ", or a rising or falling function of them: nothing of it is left once they are "
-                "held fixed.",
-            ],
-            [f"Leave {variable.name} out, or take it out of ", Option("given"), "."],
+            f"{variable.name} is among the columns of `given`, or a rising or falling function of "
+            f"them: nothing of it is left once they are held fixed. Leave {variable.name} out, or "
+            "take it out of `given`."
         )
 
 
@@ -103,14 +99,11 @@ def _check_repeated(covariates: Variable) -> None:
     parts = covariates.parts if isinstance(covariates, Mixed) else (covariates,)
     for part in parts:
         if isinstance(part, Labels) and len(np.unique(part.codes)) == len(part):
+            which = f"{part.name} of " if part.name != covariates.name else ""
             raise InputError(
-                [
-                    f"{part.name} of " if part.name != covariates.name else "",
-                    Option("given"),
-                    " has a label of its own in every row, so that no two rows could be compared "
-                    "with it held fixed.",
-                ],
-                "Pass labels that several rows share, or numbers as numbers.",
+                f"{which}`given` has a label of its own in every row, so that no two rows could be "
+                "compared with it held fixed. Pass labels that several rows share, or numbers as "
+                "numbers."
             )
 
 
@@ -118,13 +111,10 @@ def _check_no_doubt(covariates: Variable) -> None:
     """Refuse strings that may be numbers, as kernels chosen by the kind of data do."""
     for part in covariates.parts if isinstance(covariates, Mixed) else (covariates,):
         if isinstance(part, Labels) and part.doubt is not None:
+            which = f"{part.name} of " if part.name != covariates.name else ""
             raise InputError(
-                [
-                    f"{part.name} of " if part.name != covariates.name else "",
-                    Option("given"),
-                    f" {part.doubt}.",
-                ],
-                "Pass numbers; or, if they are labels after all, a categorical column.",
+                f"{which}`given` {part.doubt}. Pass numbers; or, if they are labels after all, a "
+                "categorical column."
             )
 
 
@@ -160,8 +150,8 @@ def covariate_cautions(held: Conditioning | None, n: int) -> tuple[ReldepWarning
         found.append(
             SmallSampleWarning(
                 f"{held.n_columns} columns of covariates and {n} observations: so many cannot be "
-                "held fixed well, and part of what they explain stays in the answer.",
-                ["Pass fewer columns as ", Option("given"), "."],
+                "held fixed well, and part of what they explain stays in the answer. Pass fewer "
+                "columns as `given`."
             )
         )
     if n < FEW_ROWS:

@@ -13,7 +13,6 @@ from reldep.data.variables import Labels, Mixed, Numeric
 from reldep.exceptions import (
     BandwidthWarning,
     DependentRowsWarning,
-    Option,
     SmallSampleWarning,
 )
 from reldep.kernels.radial import FittedRadial
@@ -131,15 +130,9 @@ class Neighbours:
 def alike_in_words(correlation: float) -> DependentRowsWarning:
     """Caution that rows next to each other have this correlation."""
     return DependentRowsWarning(
-        f"rows next to each other are alike (correlation {correlation:.2f}). If the rows are "
-        "a series in time, or several belong to one subject, the p-value is too small.",
-        [
-            "Say so by ",
-            Option("max_lag", "auto"),
-            " or ",
-            Option("clusters"),
-            "; if the file is only sorted, ignore this.",
-        ],
+        f"rows next to each other are alike (correlation {correlation:.2f}). If the rows are a "
+        "series in time, or several belong to one subject, the p-value is too small. Say so by "
+        "`max_lag='auto'` or `clusters`; if the file is only sorted, ignore this."
     )
 
 
@@ -256,8 +249,8 @@ def _copies(dataset: AlignedData) -> Iterable[DependentRowsWarning]:
     if distinct <= MOST_DISTINCT * n and distinct <= 1.05 * most:
         yield DependentRowsWarning(
             f"{n - distinct} of {n} rows are copies of others in every variable. Copies are not "
-            "independent observations, and the p-value is too small.",
-            ["Drop them, or say which rows belong together by ", Option("clusters"), "."],
+            "independent observations, and the p-value is too small. Drop them, or say which rows "
+            "belong together by `clusters`."
         )
 
 
@@ -312,8 +305,8 @@ def slow_series(dataset: AlignedData, found: Dependences) -> Iterable[SmallSampl
         yield SmallSampleWarning(
             f"{pair[0]} and {pair[1]} move so slowly that {len(dataset)} rows are worth about "
             f"{max(round(worth[pair]), 2)} independent ones; below {FEW_ROWS_IN_TIME} p-values of "
-            "differences are too small and intervals too short.",
-            "Observe a longer time, or ask about changes from one time to the next.",
+            "differences are too small and intervals too short. Observe a longer time, or ask "
+            "about changes from one time to the next."
         )
 
 
@@ -343,9 +336,9 @@ def in_pieces_order(found: Dependences, weights: FloatArray) -> Iterable[Depende
     correlation = found.lag_correlation(weights)
     if correlation > max(ALIKE_INFLUENCE, INFLUENCE_DEVIATIONS / np.sqrt(found.n_observations)):
         yield DependentRowsWarning(
-            f"rows next to each other act alike (correlation {correlation:.2f}). If the rows are "
-            "a series in time, or several belong to one subject, the p-value is too small.",
-            "Keep one row of each subject; if the files are only sorted, ignore this.",
+            f"rows next to each other act alike (correlation {correlation:.2f}). If the rows are a "
+            "series in time, or several belong to one subject, the p-value is too small. Keep one "
+            "row of each subject; if the files are only sorted, ignore this."
         )
 
 
@@ -376,7 +369,7 @@ def jumping_median(
             yield BandwidthWarning(
                 f"{name}: the median distance is {number(scale.value)} by a narrow margin, with "
                 f"{percent(round(mean, 2))} of the distances on one side. Another sample may well "
-                "have another median, and no standard error allows for that.",
-                ["Leave out ", Option("kernel"), ", or give it the mean or the mid-median."],
+                "have another median, and no standard error allows for that. Leave out `kernel`, "
+                "or give it the mean or the mid-median."
             )
             return

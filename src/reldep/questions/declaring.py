@@ -224,8 +224,8 @@ class Question:
             twice = next((name for name in found[slot.name] if name in taken), None)
             if twice is not None:
                 raise InputError(
-                    f"two variables are named {twice!r}",
-                    "give them names of their own, as in NAME=COLS.",
+                    f"two variables are named {twice!r}; give them names of their own, as in "
+                    "NAME=COLS."
                 )
         return found
 
@@ -295,9 +295,7 @@ class Selector:
         """Find the one column that an option names."""
         found = self.table.select(expression)
         if len(found) > 1:
-            raise InputError(
-                f"names {len(found)} columns", "give one.", argument=option, value=expression
-            )
+            raise InputError(f"`{option}={expression!r}` names {len(found)} columns; give one.")
         return found[0]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.data.checks import check_choice, check_count, check_names_known
-from reldep.exceptions import InputError, InputTypeError, Option
+from reldep.exceptions import InputError, InputTypeError
 from reldep.questions.calling import asked, quiet_numbers, raise_in_full
 from reldep.questions.cautions import cautions_about_dependence, cautions_of_data
 from reldep.questions.clustered import dependent_independence
@@ -107,13 +107,8 @@ def dependence(
     check_count("n_permutations", n_permutations, at_least=1)
     if given is not None and test == "permutation":
         raise InputError(
-            [
-                "breaks the tie of the rows to the covariates and cannot be combined with ",
-                Option("given"),
-            ],
-            ["use ", Option("test", "chi-square"), "."],
-            argument="test",
-            value=test,
+            f"`test={test!r}` breaks the tie of the rows to the covariates and cannot be combined "
+            "with `given`; use `test='chi-square'`."
         )
     labels = display_names(ROLES, (x, y), names)
     study = read_study(dict(zip(labels, (x, y), strict=True)), settings, roles=ROLES)
@@ -209,11 +204,11 @@ def influence(
     )
     if not isinstance(variables, Mapping):
         raise InputTypeError(
-            f"variables is of type {type(variables).__name__}", "pass a mapping of names to data."
+            f"variables is of type {type(variables).__name__}; pass a mapping of names to data."
         )
     wanted = [(str(first), str(second)) for first, second in pairs]
     if not wanted:
-        raise InputError("pairs is empty", "pass at least one pair of names, ('x', 'y').")
+        raise InputError("pairs is empty; pass at least one pair of names, ('x', 'y').")
     for pair in wanted:
         check_names_known("pairs", pair, variables)
     with quiet_numbers():
@@ -325,8 +320,8 @@ def _plain(x: Any, y: Any, measure: str, kernel: Any, missing: str, na: Any, eng
         value = estimate_dependences(computed, [pair], measure).values[0]
     if not np.isfinite(value):
         raise InputError(
-            f"{measure} is too large or too small to be a number",
-            "rescale the data, for instance by their standard deviation.",
+            f"{measure} is too large or too small to be a number; rescale the data, for instance "
+            "by their standard deviation."
         )
     raise_in_full(cautions_of_data(study.dataset, study.fitted, computed, tested=False))
     return float(value)

@@ -59,7 +59,7 @@ def explain_plan(
         rng=rng,
     )
     if not targets:
-        raise InputError("targets is empty", "pass the source and at least one target.")
+        raise InputError("targets is empty; pass the source and at least one target.")
     blocks = (source, *targets)
     roles = ["source", *(f"target {i}" for i in range(1, len(blocks)))]
     names = display_names(roles, blocks, None)

@@ -14,7 +14,6 @@ from reldep.exceptions import (
     DataWarning,
     DependentRowsWarning,
     InputError,
-    Option,
     SmallSampleWarning,
 )
 from reldep.questions.cautions import influential, nearly_copies
@@ -43,9 +42,9 @@ def check_groups_vary(studies: Mapping[str, Study]) -> None:
                 still.append(f"{name} in {group}, but for {study.dataset.rows.name(row)}")
     if still:
         raise InputError(
-            f"in some groups all observations are the same: {listed(still, 5)}. What does not "
-            "vary within a group cannot depend on anything there.",
-            "Leave such groups out, or ask about other variables.",
+            f"in some groups all observations are the same: {listed(still, 5)}. What does not vary "
+            "within a group cannot depend on anything there. Leave such groups out, or ask about "
+            "other variables."
         )
 
 
@@ -68,10 +67,10 @@ def _small(parts: Mapping[str, Computed], test: str) -> Iterable[SmallSampleWarn
     # Fewer observations in all have a caution of their own.
     if not small or sum(sizes.values()) < SMALL_SAMPLE:
         return
+    suits = "" if test == "permutation" else " `test='permutation'` suits small groups."
     yield SmallSampleWarning(
         f"groups with fewer than {SMALL_SAMPLE} observations: {listed(small, 5)}. P-values and "
-        "intervals are rough there.",
-        () if test == "permutation" else [Option("test", "permutation"), " suits small groups."],
+        f"intervals are rough there.{suits}"
     )
 
 
@@ -90,8 +89,8 @@ def _spreads(studies: Mapping[str, Study]) -> Iterable[DataWarning]:
             yield DataWarning(
                 f"the groups do not overlap in {name}. Where groups are made by cutting a "
                 "variable, its dependence on others within them is weaker than over all of it, "
-                "and differs with the range.",
-                f"If they were made so, choose groups by something else than {name}.",
+                "and differs with the range. If they were made so, choose groups by something "
+                f"else than {name}."
             )
             continue
         away = {group: _distances(values) for group, values in within.items()}
@@ -103,8 +102,7 @@ def _spreads(studies: Mapping[str, Study]) -> Iterable[DataWarning]:
             yield DataWarning(
                 f"{name} varies {number(spread[wide] / spread[narrow], 2)} times as much in {wide} "
                 f"as in {narrow}. Where a variable varies less, its dependence on others is weaker "
-                "for that reason alone.",
-                f"Compare the groups over the same range of {name}.",
+                f"for that reason alone. Compare the groups over the same range of {name}."
             )
 
 
@@ -140,8 +138,7 @@ def _neighbours(parts: Mapping[str, Computed]) -> Iterable[DependentRowsWarning]
         yield DependentRowsWarning(
             f"rows next to each other are alike within groups ({listed(list(found), 5)}). If the "
             "rows are a series in time, or several belong to one subject, the p-value is too "
-            "small.",
-            "Keep one row of each subject; if the file is only sorted, ignore this.",
+            "small. Keep one row of each subject; if the file is only sorted, ignore this."
         )
 
 

@@ -14,7 +14,7 @@ from reldep.data.inspection import value_cautions, without_codes
 from reldep.data.objects import native_name, read_labels
 from reldep.data.variables import MISSING_CODE
 from reldep.engine import compute_influence
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import InputError
 from reldep.kernels.custom import FittedPrecomputed
 from reldep.questions.calling import asked
 from reldep.questions.declaring import Choice, Question, Slot
@@ -190,15 +190,15 @@ def _grouped(study: Study, by: Any) -> tuple[Study, IntArray, list[str]]:
     n_input = len(dataset) + dataset.n_dropped
     if len(labels) != n_input:
         raise InputError(
-            f"by has {counted(len(labels), 'entry', 'entries')} for {n_input} observations",
-            "pass one label per row.",
+            f"by has {counted(len(labels), 'entry', 'entries')} for {n_input} observations; pass "
+            "one label per row."
         )
     codes = labels.codes[dataset.rows.positions]
     if (codes < 0).any():
         if missing == "raise":
             raise InputError(
-                f"by is missing in {dataset.rows.names(np.flatnonzero(codes < 0))}",
-                ["give every row a group, or pass ", Option("missing", "drop"), "."],
+                f"by is missing in {dataset.rows.names(np.flatnonzero(codes < 0))}; give every row "
+                "a group, or pass `missing='drop'`."
             )
         kept = np.flatnonzero(codes >= 0)
         dropped = dataset.n_dropped + len(codes) - len(kept)
@@ -220,7 +220,7 @@ def _ordered(codes: IntArray, labels: Labels) -> tuple[IntArray, list[str]]:
     number = {level: i for i, level in enumerate(levels)}
     codes = np.array([number[categories[code]] for code in codes])
     if len(levels) < 2:
-        raise InputError(f"by has a single group, {levels[0]!r}", "there is nothing to compare.")
+        raise InputError(f"by has a single group, {levels[0]!r}; there is nothing to compare.")
     sizes = np.bincount(codes)
     small = [
         f"{_written(level)} ({sizes[i]})"
@@ -229,13 +229,13 @@ def _ordered(codes: IntArray, labels: Labels) -> tuple[IntArray, list[str]]:
     ]
     if small and len(levels) > len(codes) // FEWEST_ROWS:
         raise InputError(
-            f"by has {len(levels)} groups in {len(codes)} rows",
-            f"pass labels that put at least {FEWEST_ROWS} rows into each group.",
+            f"by has {len(levels)} groups in {len(codes)} rows; pass labels that put at least "
+            f"{FEWEST_ROWS} rows into each group."
         )
     if small:
         raise InputError(
-            f"these groups have fewer than {FEWEST_ROWS} rows: {listed(small)}",
-            "join them with others, or leave their rows out.",
+            f"these groups have fewer than {FEWEST_ROWS} rows: {listed(small)}; join them with "
+            "others, or leave their rows out."
         )
     return codes, [_written(level) for level in levels]
 
@@ -255,10 +255,8 @@ def _sortable(level: Any) -> tuple[str, Any]:
 def _check_alternative(alternative: str, levels: Sequence[str]) -> None:
     if alternative != "two-sided" and len(levels) > 2:
         raise InputError(
-            f"has a direction, and {len(levels)} groups have none",
-            ["use ", Option("alternative", "two-sided"), ", or two groups."],
-            argument="alternative",
-            value=alternative,
+            f"`alternative={alternative!r}` has a direction, and {len(levels)} groups have none; "
+            "use `alternative='two-sided'`, or two groups."
         )
 
 
@@ -288,10 +286,8 @@ def _permuted_pvalue(
     n = len(codes)
     if n > MOST_PERMUTED:
         raise InputError(
-            f"shuffles whole kernel matrices, and {n} rows are more than {MOST_PERMUTED}",
-            ["use ", Option("test", "score"), "."],
-            argument="test",
-            value="permutation",
+            f"`test='permutation'` shuffles whole kernel matrices, and {n} rows are more than "
+            f"{MOST_PERMUTED}; use `test='score'`."
         )
     matrices = {name: kernel.matrix() for name, kernel in study.fitted.items()}
     measure = study.settings.measure

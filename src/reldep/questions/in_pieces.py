@@ -26,7 +26,7 @@ from reldep.engine.pieces.streaming import MOST_FEATURES, POSSIBLE, Streaming
 from reldep.engine.pieces.workers import ScanPass, pieces_of
 from reldep.engine.sweeps.dask import DaskEngine
 from reldep.engine.terms import canonical
-from reldep.exceptions import DataWarning, InputError, Option
+from reldep.exceptions import DataWarning, InputError
 from reldep.kernels.categorical import Delta
 from reldep.kernels.choosing import as_kernel, assign
 from reldep.kernels.composite import Gaussians
@@ -107,8 +107,8 @@ class PartitionedStudy(Study):
         """Estimate the dependences of these pairs by passes over all pieces."""
         if len(pairs) > MOST_DEPENDENCES:
             raise InputError(
-                f"{len(pairs)} dependences; up to {MOST_DEPENDENCES} are followed in partitions.",
-                f"Ask about fewer at a time. {WAY_OUT}",
+                f"{len(pairs)} dependences; up to {MOST_DEPENDENCES} are followed in partitions. "
+                f"Ask about fewer at a time. {WAY_OUT}"
             )
         wanted = pairs_needed(pairs, self.settings.measure) if needed is None else needed
         rows = tuple(dict.fromkeys(map(canonical, wanted)))
@@ -120,8 +120,8 @@ class PartitionedStudy(Study):
             found = self._passes(stream, pairs, rows)
         if found.off > MOST_OFF:
             raise InputError(
-                "the features that stand for the kernels leave out too much for so many rows.",
-                f"Pass a larger bandwidth, such as Gaussian(factor=2). {WAY_OUT}",
+                "the features that stand for the kernels leave out too much for so many rows. "
+                f"Pass a larger bandwidth, such as Gaussian(factor=2). {WAY_OUT}"
             )
         influence = Influence(
             np.empty((0, 0)),
@@ -152,8 +152,8 @@ class PartitionedStudy(Study):
         )
         if not np.isfinite(dependences.values).all() or not np.isfinite(dependences.psi).all():
             raise InputError(
-                "the kernel values are too large or too small to be added up.",
-                "Rescale the data, for instance by their standard deviation.",
+                "the kernel values are too large or too small to be added up. Rescale the data, "
+                "for instance by their standard deviation."
             )
         certificate = stream.certificate(found, totals)
         off = _off(certificate, dependences, totals, stream.n)
@@ -180,24 +180,20 @@ class PartitionedStudy(Study):
 
     def part(self, rows: Any, names: Any) -> Study:  # noqa: ARG002
         raise InputError(
-            "takes the rows apart, which is not possible in partitions",
-            ["use ", Option("method", "joint"), f". {WAY_OUT}"],
-            argument="method",
-            value="split",
+            "`method='split'` takes the rows apart, which is not possible in partitions; use "
+            f"`method='joint'`. {WAY_OUT}"
         )
 
     def influence(self, pairs: Any, *, means: Any = None) -> Influence:  # noqa: ARG002
         raise InputError(
-            "a value for every row is not held in partitions.",
-            "Read the rows you need into a data frame, and pass that.",
+            "a value for every row is not held in partitions. Read the rows you need into a data "
+            "frame, and pass that."
         )
 
     def shuffled_hsics(self, pair: Any, n_permutations: int) -> Any:  # noqa: ARG002
         raise InputError(
-            "shuffles rows, which is not possible in partitions",
-            ["use ", Option("test", "chi-square"), f". {WAY_OUT}"],
-            argument="test",
-            value="permutation",
+            "`test='permutation'` shuffles rows, which is not possible in partitions; use "
+            f"`test='chi-square'`. {WAY_OUT}"
         )
 
 
@@ -257,8 +253,8 @@ def read_partitioned(
     first = next(iter(blocks.values()))
     if not all(isinstance(block, PiecesOf) for block in blocks.values()):
         raise InputError(
-            "some variables are in partitions and others are not.",
-            "Name columns of the same data for all of them.",
+            "some variables are in partitions and others are not. Name columns of the same data "
+            "for all of them."
         )
     _check_settings(settings)
     engine = _low_rank_engine(settings.engine)
@@ -290,28 +286,24 @@ def _check_settings(settings: Settings) -> None:
     """Refuse what needs all rows in one place."""
     if settings.measure == "dcor":
         raise InputError(
-            "needs the distances between all rows, which is not possible in partitions",
-            ["use ", Option("measure", "cka"), f". {WAY_OUT}"],
-            argument="measure",
-            value="dcor",
+            "`measure='dcor'` needs the distances between all rows, which is not possible in "
+            f"partitions; use `measure='cka'`. {WAY_OUT}"
         )
     if settings.variance not in VARIANCES:
         raise InputError(
-            "is not possible in partitions",
-            ["use ", Option("variance", "jackknife"), f". {WAY_OUT}"],
-            argument="variance",
-            value=settings.variance,
+            f"`variance={settings.variance!r}` is not possible in partitions; use "
+            f"`variance='jackknife'`. {WAY_OUT}"
         )
     for name in ("clusters", "max_lag", "given"):
         if getattr(settings, name) is not None:
             raise InputError(
-                [Option(name), " needs all rows in one place, which partitions are not."],
-                "Leave it out, or read the rows you need into a data frame, and pass that.",
+                f"`{name}` needs all rows in one place, which partitions are not. Leave it out, or "
+                "read the rows you need into a data frame, and pass that."
             )
     if settings.standardize:
         raise InputError(
-            [Option("standardize"), " needs all rows in one place, which partitions are not."],
-            "Scale the columns when you write them.",
+            "`standardize` needs all rows in one place, which partitions are not. Scale the "
+            "columns when you write them."
         )
 
 
@@ -322,18 +314,9 @@ def _low_rank_engine(engine: Any) -> LowRank:
     if isinstance(engine, DaskEngine) or engine in ("auto", "lowrank", "dask"):
         return LowRank(most_features=MOST_FEATURES)
     raise InputError(
-        "cannot work on data in partitions",
-        [
-            "use ",
-            Option("engine", "auto"),
-            ", ",
-            Option("engine", "lowrank"),
-            " or, with a cluster, ",
-            Option("engine", "dask"),
-            ".",
-        ],
-        argument="engine",
-        value=engine if isinstance(engine, str) else type(engine).__name__,
+        f"`engine={engine if isinstance(engine, str) else type(engine).__name__!r}` cannot work on "
+        "data in partitions; use `engine='auto'`, `engine='lowrank'` or, with a cluster, "
+        "`engine='dask'`."
     )
 
 
@@ -344,8 +327,8 @@ def _kind(block: PiecesOf, spec: Any, name: str) -> Any:
     if len(block.columns) > 1 and (as_labels or kinds != {"number"}):
         raise InputError(
             f"{name} has {len(block.columns)} columns, and not all of them are numbers; in "
-            "partitions a block can have several columns of numbers, or one of labels.",
-            "Join the labels into one column, or ask about the columns one at a time.",
+            "partitions a block can have several columns of numbers, or one of labels. Join the "
+            "labels into one column, or ask about the columns one at a time."
         )
     return "label" if as_labels else next(iter(kinds))
 
@@ -365,8 +348,7 @@ def _sampled_dataset(scan: Any, layout: PieceLayout) -> SampledData:
     for name, counts in scan.counts.items():
         if len(counts) < 2:
             raise InputError(
-                f"{name} has the same value in every row, so nothing depends on it.",
-                "Leave it out.",
+                f"{name} has the same value in every row, so nothing depends on it. Leave it out."
             )
     _check_varies(scan, sample, layout)
     found = read_dataset(blocks)
@@ -393,8 +375,8 @@ def _check_varies(scan: Any, sample: Any, layout: PieceLayout) -> None:
         everywhere = scan.ends.select(inside).n_unique() == 1
         often = "every row" if everywhere else f"all of {len(sample):,} rows drawn at random"
         raise InputError(
-            f"{name} has the same value in {often}, so no dependence on it can be seen.",
-            "Leave it out, or choose the rows in which it varies.",
+            f"{name} has the same value in {often}, so no dependence on it can be seen. Leave it "
+            "out, or choose the rows in which it varies."
         )
 
 
@@ -416,7 +398,7 @@ def _kernels(
             kernel = FOR_NUMBERS
             changed.append(name)
         if isinstance(variable, Mixed) or (kinds[name] == "label") != isinstance(variable, Labels):
-            raise InputError(f"{name} is of a kind that partitions do not have.", POSSIBLE)
+            raise InputError(f"{name} is of a kind that partitions do not have. {POSSIBLE}")
         if isinstance(variable, (Numeric, Labels)):
             found[name] = kernel
     if changed:
@@ -424,8 +406,8 @@ def _kernels(
         notes.append(
             DataWarning(
                 f"the rows stay in partitions, so that {which} got Gaussian kernels at several "
-                "scales instead of the Laplace kernel, and copies of rows were not looked for.",
-                "Numbers differ a little from those of the same rows in one data frame.",
+                "scales instead of the Laplace kernel, and copies of rows were not looked for. "
+                "Numbers differ a little from those of the same rows in one data frame."
             )
         )
     return found, tuple(notes)

@@ -6,7 +6,7 @@ import inspect
 import re
 from typing import TYPE_CHECKING, Any
 
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,19 +30,16 @@ def parse_kernels(words: Sequence[str]) -> Any:
     if not any(named):
         if len(words) > 1:
             raise InputError(
-                [Option("kernel"), f" is given {len(words)} times without names"],
-                "write NAME=KERNEL for each.",
+                f"`kernel` is given {len(words)} times without names; write NAME=KERNEL for each."
             )
         return parse_kernel(words[0])
     if not all(named):
-        raise InputError(
-            [Option("kernel"), " mixes KERNEL and NAME=KERNEL"], "name the variable each time."
-        )
+        raise InputError("`kernel` mixes KERNEL and NAME=KERNEL; name the variable each time.")
     kernels: dict[str, str | Kernel] = {}
     for word in words:
         name, _, kernel = word.rpartition("=")
         if name in kernels:
-            raise InputError([Option("kernel"), f" gives {name!r} two kernels"], "give it one.")
+            raise InputError(f"`kernel` gives {name!r} two kernels; give it one.")
         kernels[name] = parse_kernel(kernel)
     return kernels
 
@@ -66,10 +63,8 @@ def parse_kernel(word: str) -> str | Kernel:
     takes = inspect.signature(make).parameters
     if not takes:
         raise InputError(
-            f"has a parameter that {name} does not take",
-            "leave out what follows the colon.",
-            argument="kernel",
-            value=word,
+            f"`kernel={word!r}` has a parameter that {name} does not take; leave out what follows "
+            "the colon."
         )
     try:
         median = _MEDIAN.fullmatch(parameter) if "factor" in takes else None
@@ -77,7 +72,7 @@ def parse_kernel(word: str) -> str | Kernel:
             return make(factor=_number(median["factor"] or "1"))
         return make(_number(parameter))
     except (ValueError, TypeError) as error:
-        raise InputError(f"cannot be used: {error}", argument="kernel", value=word) from error
+        raise InputError(f"`kernel={word!r}` cannot be used: {error}") from error
 
 
 def _number(text: str) -> float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.data.checks import check_choice, check_count, check_level
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import InputError
 from reldep.questions.calling import asked
 from reldep.questions.declaring import Choice, Question, Selector, Slot, merged
 from reldep.questions.dependence import conditional_independence
@@ -116,10 +116,8 @@ def matrix(
     )
     if variance in SECOND_ORDER:
         raise InputError(
-            "needs the covariance of all pairs with all pairs",
-            ["use ", Option("variance", "jackknife"), "."],
-            argument="variance",
-            value=variance,
+            f"`variance={variance!r}` needs the covariance of all pairs with all pairs; use "
+            "`variance='jackknife'`."
         )
     blocks, rows, others = _sides(variables, columns)
     pairs = list(combinations(rows, 2)) if columns is None else list(product(rows, others))
@@ -155,8 +153,8 @@ def _sides(variables: Any, columns: Any) -> tuple[dict[str, Any], list[str], lis
     both = [name for name in others if name in rows]
     if both:
         raise InputError(
-            f"{both[0]!r} is among the variables and among the columns",
-            "rename one of them, or leave it out.",
+            f"{both[0]!r} is among the variables and among the columns; rename one of them, or "
+            "leave it out."
         )
     return {**rows, **others}, list(rows), list(others)
 
@@ -216,10 +214,7 @@ def _filled(filled: Mapping[str, Any]) -> Mapping[str, Any]:
     if filled.get("variables") or filled.get("variable"):
         return filled
     if filled.get("columns"):
-        raise InputError(
-            [Option("columns"), " is the second of two sets"],
-            ["name the first by ", Option("variables"), "."],
-        )
+        raise InputError("`columns` is the second of two sets; name the first by `variables`.")
     return {**filled, "variables": "*"}
 
 

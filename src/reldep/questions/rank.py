@@ -8,7 +8,7 @@ import numpy as np
 
 from reldep.data.checks import ADJUSTMENTS, check_choice, check_count, check_level
 from reldep.engine import Influence
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import InputError
 from reldep.questions.calling import asked
 from reldep.questions.cautions import cautions_about_targets
 from reldep.questions.declaring import Choice, Question, Selector, Slot, merged
@@ -187,8 +187,7 @@ class _RankQuestion(Question):
         source, *others = named
         if len(others) < 2:
             raise InputError(
-                f"{len(others)} of at least 2 targets",
-                ["name them by ", Option("target"), " or ", Option("targets"), "."],
+                f"{len(others)} of at least 2 targets; name them by `target` or `targets`."
             )
         targets = {name: named[name] for name in others}
         return [named[source], targets], {"names": [source, *others]}

@@ -12,7 +12,7 @@ import scipy
 
 from reldep.data.checks import ALTERNATIVES, check_choice, check_count, check_level
 from reldep.data.objects import native_name
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import InputError
 from reldep.questions.calling import asked
 from reldep.questions.checkpoints import ScanCheckpoint
 from reldep.questions.declaring import Choice, Question, Selector, Slot
@@ -206,8 +206,8 @@ def _scan_targets(
         # A name with its data, as for the sources of the first form.
         if len(source) != 1:
             raise InputError(
-                f"{len(source)} sources, and only one other argument",
-                ["pass one source and its targets, or ", Option("second"), " too."],
+                f"{len(source)} sources, and only one other argument; pass one source and its "
+                "targets, or `second` too."
             )
         label, source = next(iter(source.items()))
     wide = read_wide("targets", targets, {label: source}, asks.settings, ["source"])
@@ -259,20 +259,8 @@ class _ScanQuestion(Question):
 
 def _neither() -> InputError:
     return InputError(
-        "a scan is of many sources and two targets, or of one source and many targets",
-        [
-            "give ",
-            Option("sources"),
-            ", ",
-            Option("first"),
-            " and ",
-            Option("second"),
-            "; or ",
-            Option("source"),
-            " and ",
-            Option("targets"),
-            ".",
-        ],
+        "a scan is of many sources and two targets, or of one source and many targets; give "
+        "`sources`, `first` and `second`; or `source` and `targets`."
     )
 
 

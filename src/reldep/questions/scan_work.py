@@ -10,7 +10,7 @@ import numpy as np
 
 from reldep.engine.many.batches import make_batches
 from reldep.engine.threads import progress_bar
-from reldep.exceptions import DataWarning, InputError, Option
+from reldep.exceptions import DataWarning, InputError
 from reldep.questions.cautions import small_sample_cautions
 from reldep.questions.screen_cautions import cautions_about_screen
 from reldep.questions.source_notes import doubts_in_words
@@ -240,8 +240,7 @@ class ScanWork:
         member, reason = next(iter(sorted(self.skipped.items())))
         return InputError(
             f"none of {len(self.wide.names)} {self.wide.role} can be {verb}: "
-            f"{self.wide.names[member]}, for one, is skipped ({reason})",
-            way_out,
+            f"{self.wide.names[member]}, for one, is skipped ({reason}); {way_out}"
         )
 
     @property
@@ -323,6 +322,6 @@ class ScanWork:
         if self.kept is None:
             return DataWarning(text)
         return DataWarning(
-            f"{text} What is done is in {self.kept.folder}.",
-            ["Continue with ", Option("resume", True), f" to get {self.kept.output}."],
+            f"{text} What is done is in {self.kept.folder}. Continue with `resume=True` to get "
+            f"{self.kept.output}."
         )

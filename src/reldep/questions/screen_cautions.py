@@ -112,8 +112,8 @@ def _alike_in_screen(
     if len(harm) and np.mean(harm > SHARED_DEVIATIONS / np.sqrt(n)) > SHARED:
         yield DependentRowsWarning(
             f"rows next to each other are alike (correlation {largest:.2f}). If the rows are a "
-            "series in time, or several belong to one subject, all p-values are too small.",
-            "Keep one row of each subject; if the file is only sorted, ignore this.",
+            "series in time, or several belong to one subject, all p-values are too small. Keep "
+            "one row of each subject; if the file is only sorted, ignore this."
         )
 
 
@@ -134,6 +134,5 @@ def _carried_by_one(
         yield InfluentialObservationWarning(
             f"of {len(places):,} {claims} at a false-discovery rate of 5%, {len(found):,} "
             f"{'has' if len(found) == 1 else 'have'} much of the variance from one observation: "
-            f"{listed(found, 5)}.",
-            "Look at it, and at the answer without it.",
+            f"{listed(found, 5)}. Look at it, and at the answer without it."
         )

@@ -194,15 +194,11 @@ def _read_factors(factors: Any) -> FloatArray:
         grid = np.empty(0)
     if grid.ndim != 1 or len(grid) < 2 or not (np.isfinite(grid) & (grid > 0)).all():
         raise InputError(
-            "is not a grid",
-            "pass at least two positive numbers, such as (0.5, 1, 2).",
-            argument="factors",
-            value=factors,
+            f"`factors={factors!r}` is not a grid; pass at least two positive numbers, such as "
+            "(0.5, 1, 2)."
         )
     if len(np.unique(grid)) != len(grid):
-        raise InputError(
-            "has repeated values", "pass each once.", argument="factors", value=factors
-        )
+        raise InputError(f"`factors={factors!r}` has repeated values; pass each once.")
     return np.sort(grid)
 
 
@@ -211,8 +207,8 @@ def check_any_bandwidth(fitted: Mapping[str, FittedKernel]) -> None:
     if all(kernel.scaled(2.0) is kernel for kernel in fitted.values()):
         listed = "; ".join(f"{name}: {kernel.label}" for name, kernel in fitted.items())
         raise InputError(
-            f"none of the kernels has a bandwidth ({listed}), so there is nothing to vary",
-            "use Gaussian or Laplace kernels, or compare() with each kernel of interest.",
+            f"none of the kernels has a bandwidth ({listed}), so there is nothing to vary; use "
+            "Gaussian or Laplace kernels, or compare() with each kernel of interest."
         )
 
 
@@ -231,8 +227,7 @@ def _with_caution(answer: Sensitivity) -> Sensitivity:
     places = " and ".join(f"{low:.3g} and {high:.3g}" for low, high in answer.sign_changes)
     caution = SignFlipWarning(
         f"the difference changes its sign between {places} times the bandwidths, with evidence on "
-        "both sides",
-        "say at which scale the question is asked, or report the whole curve.",
+        "both sides; say at which scale the question is asked, or report the whole curve."
     )
     return replace(answer, warnings=(*answer.warnings, caution))
 

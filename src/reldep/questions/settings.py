@@ -9,7 +9,7 @@ import numpy as np
 
 from reldep.data.checks import MEASURES, MISSING, VARIANCES, check_choice
 from reldep.data.files.options import codes_for_missing
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import InputError
 from reldep.stats.measures import SECOND_ORDER
 
 if TYPE_CHECKING:
@@ -51,20 +51,14 @@ class Settings:
         object.__setattr__(self, "na", codes_for_missing(self.na))
         if self.clusters is not None and self.max_lag is not None:
             raise InputError(
-                [Option("clusters"), " and ", Option("max_lag"), " are both given"],
-                "rows depend on each other within clusters or over time: leave one of them out.",
+                "`clusters` and `max_lag` are both given; rows depend on each other within "
+                "clusters or over time: leave one of them out."
             )
         given = "clusters" if self.clusters is not None else "max_lag"
         if self.variance in SECOND_ORDER and getattr(self, given) is not None:
             raise InputError(
-                ["takes the rows to be independent and cannot be combined with ", Option(given)],
-                [
-                    "use ",
-                    Option("variance", "jackknife"),
-                    ", which follows such rows.",
-                ],
-                argument="variance",
-                value=self.variance,
+                f"`variance={self.variance!r}` takes the rows to be independent and cannot be "
+                f"combined with `{given}`; use `variance='jackknife'`, which follows such rows."
             )
 
         if self.given is not None:
@@ -75,38 +69,18 @@ class Settings:
         for name in ("clusters", "max_lag"):
             if getattr(self, name) is not None:
                 raise InputError(
-                    [
-                        Option("given"),
-                        " takes the rows to be independent and cannot be combined with ",
-                        Option(name),
-                    ],
-                    ["leave one of them out, or keep one row of each cluster."],
+                    "`given` takes the rows to be independent and cannot be combined with "
+                    f"`{name}`; leave one of them out, or keep one row of each cluster."
                 )
         if self.variance not in VARIANCES_GIVEN:
             raise InputError(
-                ["cannot be combined with ", Option("given")],
-                [
-                    "use ",
-                    Option("variance", "jackknife"),
-                    " or ",
-                    Option("variance", "fixed-kernel"),
-                    ".",
-                ],
-                argument="variance",
-                value=self.variance,
+                f"`variance={self.variance!r}` cannot be combined with `given`; use "
+                "`variance='jackknife'` or `variance='fixed-kernel'`."
             )
         if not (isinstance(self.engine, str) and self.engine in ENGINES_GIVEN):
             raise InputError(
-                ["cannot be combined with ", Option("given"), ", which has two ways of its own"],
-                [
-                    "use ",
-                    Option("engine", "auto"),
-                    ", or ",
-                    Option("engine", "dense"),
-                    " to hold whole matrices.",
-                ],
-                argument="engine",
-                value=self.engine,
+                f"`engine={self.engine!r}` cannot be combined with `given`, which has two ways of "
+                "its own; use `engine='auto'`, or `engine='dense'` to hold whole matrices."
             )
 
     def generator(self) -> np.random.Generator:
@@ -117,10 +91,8 @@ class Settings:
         """Refuse two crossed clusterings where only one of them would be followed."""
         if second is not None and self.variance != "jackknife":
             raise InputError(
-                ["follows a single clustering, and ", Option("clusters"), " has two"],
-                ["use ", Option("variance", "jackknife"), "."],
-                argument="variance",
-                value=self.variance,
+                f"`variance={self.variance!r}` follows a single clustering, and `clusters` has "
+                "two; use `variance='jackknife'`."
             )
 
     def check_lag(self, n: int, time: TimeOrder | None = None) -> None:
@@ -130,17 +102,13 @@ class Settings:
             return
         if time is not None and not time.is_sorted:
             raise InputError(
-                f"needs rows in the order of time, but {time.column!r} is not in order",
-                "sort the rows by it; if they are several series, ask about one of them.",
-                argument="max_lag",
-                value=lag,
+                f"`max_lag={lag!r}` needs rows in the order of time, but {time.column!r} is not in "
+                "order; sort the rows by it; if they are several series, ask about one of them."
             )
         if isinstance(lag, str) and lag == "auto":
             return
         if isinstance(lag, bool) or not isinstance(lag, (int, np.integer)) or not 0 <= lag < n:
             raise InputError(
-                f"does not fit {n} observations",
-                f'pass a whole number from 0 to {n - 1}, or "auto".',
-                argument="max_lag",
-                value=lag,
+                f"`max_lag={lag!r}` does not fit {n} observations; pass a whole number from 0 to "
+                f'{n - 1}, or "auto".'
             )

@@ -346,6 +346,6 @@ def _check_apart(role: str, names: Any, fixed: Mapping[str, Any]) -> None:
     both = next((name for name in fixed if name in names), None)
     if both is not None:
         raise InputError(
-            f"{both!r} is among the {role} and is also what they are compared with",
-            f"leave it out of {role}, or rename it.",
+            f"{both!r} is among the {role} and is also what they are compared with; leave it out "
+            f"of {role}, or rename it."
         )

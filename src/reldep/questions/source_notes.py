@@ -11,7 +11,6 @@ from reldep.exceptions import (
     CopyWarning,
     DataWarning,
     InputError,
-    Option,
 )
 from reldep.kernels.custom import Precomputed
 from reldep.questions.targets import same_values
@@ -53,12 +52,8 @@ class Gaps:
             return
         raise InputError(
             f"{self._count} of {len(self._wide.names)} {self._wide.role} have missing values, such "
-            f"as {self._example}.",
-            [
-                "Fill them in, or pass ",
-                Option("missing", "drop"),
-                " to leave out, for each of them, the observations that it does not have.",
-            ],
+            f"as {self._example}. Fill them in, or pass `missing='drop'` to leave out, for each of "
+            "them, the observations that it does not have."
         )
 
 
@@ -79,8 +74,7 @@ class Copies:
         if len(values) == 2 and same_values(*values):
             raise InputError(
                 f"{' and '.join(self.fixed)} are the same, so that everything depends equally on "
-                "both",
-                "pass different ones.",
+                "both; pass different ones."
             )
 
     def look(self, i: int, variable: Variable) -> None:
@@ -96,8 +90,7 @@ class Copies:
                 raise InputError(
                     f"{listed(copies, 5)} among the {self._role} "
                     f"{'is' if len(copies) == 1 else 'are'} {other} itself, on which it depends "
-                    "most by construction",
-                    f"leave it out of {self._role}.",
+                    f"most by construction; leave it out of {self._role}."
                 )
 
 
@@ -151,8 +144,8 @@ class Remarks:
         """Say every remark once, with how many variables it is about."""
         found = [
             DataWarning(
-                f"{code:.15g} in {self._counted(names)} lies apart from all other values.",
-                ["If it stands for a missing value, pass ", Option("na", f"{code:.15g}"), "."],
+                f"{code:.15g} in {self._counted(names)} lies apart from all other values. If it "
+                f"stands for a missing value, pass `na='{code:.15g}'`."
             )
             for code, names in self._codes.items()
         ]
@@ -181,8 +174,8 @@ def doubts_in_words(
         what = doubt.partition(" ")[2]
         found.append(
             CopyWarning(
-                f"by its values, {count}{more} may be {what} in other units or words.",
-                "If it is, leave it out.",
+                f"by its values, {count}{more} may be {what} in other units or words. If it is, "
+                "leave it out."
             )
         )
     return tuple(found)

@@ -15,7 +15,7 @@ from reldep.data.objects import native_name
 from reldep.engine import Influence, Pair, Plan, compute_influence, plan
 from reldep.engine.given.residuals import FeatureResiduals, WholeResiduals
 from reldep.engine.influence import make_job
-from reldep.exceptions import CopyWarning, InputError, Option
+from reldep.exceptions import CopyWarning, InputError
 from reldep.kernels.choosing import as_kernel, assign
 from reldep.kernels.custom import Precomputed
 from reldep.questions.cautions import (
@@ -314,8 +314,8 @@ def _any_shared(codes: IntArray) -> bool:
 def _check_finite(dependences: Dependences) -> None:
     if not np.isfinite(dependences.values).all():
         raise InputError(
-            "the dependences are too large or too small to be numbers",
-            "rescale the data, for instance by their standard deviation.",
+            "the dependences are too large or too small to be numbers; rescale the data, for "
+            "instance by their standard deviation."
         )
 
 
@@ -389,8 +389,8 @@ def source_apart(study: Study, source: str, targets: Sequence[str]) -> Study:
     apart = [name for name in others if not study.marks[name].is_like(study.marks[source])]
     found += [
         CopyWarning(
-            f"{text}, as far as rounding lets tell.",
-            "If it was computed from them, or they are parts of one whole, leave it out.",
+            f"{text}, as far as rounding lets tell. If it was computed from them, or they are "
+            "parts of one whole, leave it out."
         )
         for text in formulas(variables, source, apart)
     ]
@@ -403,10 +403,8 @@ def reuse_influence(influence: Influence, pairs: Sequence[Pair], settings: Setti
         value = getattr(settings, name)
         if value is not default and value != default:
             raise InputError(
-                "was decided when the Influence was computed",
-                "pass it to reldep.influence(), or pass data in place of the Influence.",
-                argument=name,
-                value=value,
+                f"`{name}={value!r}` was decided when the Influence was computed; pass it to "
+                "reldep.influence(), or pass data in place of the Influence."
             )
     _check_given_decided(influence, settings)
     _check_pairs_known(influence, pairs_needed(pairs, settings.measure))
@@ -439,18 +437,14 @@ def _check_given_decided(influence: Influence, settings: Settings) -> None:
     """Refuse covariates for an A that is there, and dependent rows for one given covariates."""
     if settings.given is not None:
         raise InputError(
-            [Option("given"), " cannot be applied to an Influence that is computed already"],
-            "pass data in place of the Influence.",
+            "`given` cannot be applied to an Influence that is computed already; pass data in "
+            "place of the Influence."
         )
     for name in ("clusters", "max_lag"):
         if influence.conditioning is not None and getattr(settings, name) is not None:
             raise InputError(
-                [
-                    "the Influence was computed with ",
-                    Option("given"),
-                    ", which takes the rows to be independent",
-                ],
-                ["leave ", Option(name), " out."],
+                "the Influence was computed with `given`, which takes the rows to be independent; "
+                f"leave `{name}` out."
             )
 
 
@@ -463,9 +457,8 @@ def _check_pairs_known(influence: Influence, pairs: Sequence[Pair]) -> None:
             absent.append(pair)
     if absent:
         raise InputError(
-            f"the Influence has no conditional means of {', '.join(map(repr, absent))}",
-            "add them to the pairs of reldep.influence() (normalised measures need the self-pairs "
-            "too).",
+            f"the Influence has no conditional means of {', '.join(map(repr, absent))}; add them "
+            "to the pairs of reldep.influence() (normalised measures need the self-pairs too)."
         )
 
 
@@ -486,10 +479,8 @@ def display_names(
         chosen = [str(name) for name in names]
         if len(chosen) != len(roles) or len(set(chosen)) != len(chosen):
             raise InputError(
-                "does not name the variables",
-                f"pass {len(roles)} different names, for {', '.join(roles)}.",
-                argument="names",
-                value=names,
+                f"`names={names!r}` does not name the variables; pass {len(roles)} different "
+                f"names, for {', '.join(roles)}."
             )
         return chosen
     carried = [native_name(block) or role for role, block in zip(roles, blocks, strict=True)]

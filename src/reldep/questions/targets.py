@@ -38,9 +38,9 @@ def read_targets(targets: Any) -> dict[str, Any]:
     if len(blocks) < 2:
         only = f": {next(iter(blocks))!r}" if blocks else ""
         raise InputError(
-            f"targets has {len(blocks)} of at least 2 targets{only}.",
-            "For one target ask reldep.dependence; several columns that belong together are one "
-            "target as {'name': frame}.",
+            f"targets has {len(blocks)} of at least 2 targets{only}. For one target ask "
+            "reldep.dependence; several columns that belong together are one target as {'name': "
+            "frame}."
         )
     return blocks
 
@@ -56,22 +56,21 @@ def read_variables(argument: str, data: Any, *, at_least: int = 0) -> dict[str, 
         blocks = [(f"{noun} {i}", column) for i, column in enumerate(data.T)]
     else:
         raise InputTypeError(
-            f"{argument} is of type {type(data).__name__}",
-            "pass a mapping of names to data, a data frame or a two-dimensional array, whose "
-            f"columns are the {argument}.",
+            f"{argument} is of type {type(data).__name__}; pass a mapping of names to data, a data "
+            f"frame or a two-dimensional array, whose columns are the {argument}."
         )
     names = [in_one_line(str(name)) for name, _ in blocks]
     if "" in names:
-        raise InputError(f"{argument} has a variable without a name", "give it one.")
+        raise InputError(f"{argument} has a variable without a name; give it one.")
     repeated = [name for name in dict.fromkeys(names) if names.count(name) > 1]
     if repeated:
         raise InputError(
-            f"{argument} has {names.count(repeated[0])} columns of the name {repeated[0]!r}",
-            "rename them, so that the answer can tell them apart.",
+            f"{argument} has {names.count(repeated[0])} columns of the name {repeated[0]!r}; "
+            "rename them, so that the answer can tell them apart."
         )
     if len(names) < at_least:
         raise InputError(
-            f"{argument} has {len(names)} of at least {at_least} variables", "pass more."
+            f"{argument} has {len(names)} of at least {at_least} variables; pass more."
         )
     return dict(zip(names, (block for _, block in blocks), strict=True))
 
@@ -85,8 +84,8 @@ def _columns_of_frame(argument: str, frame: Any) -> list[tuple[Any, Any]]:
     native = nw.from_native(frame, allow_series=True)
     if not isinstance(native, nw.DataFrame):
         raise InputTypeError(
-            f"{argument} is a {type(frame).__name__}",
-            "pass a data frame with one column for each, or a mapping of names to data.",
+            f"{argument} is a {type(frame).__name__}; pass a data frame with one column for each, "
+            "or a mapping of names to data."
         )
     return [(name, native[name].to_native()) for name in native.columns]
 

@@ -17,7 +17,7 @@ from reldep.results.description import HEADINGS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from reldep.exceptions import Option, ReldepWarning
+    from reldep.exceptions import ReldepWarning
     from reldep.results.answer import Answer
     from reldep.results.description import Columns, Picture, Section
 
@@ -34,7 +34,7 @@ def page(
     alpha: float = 0.05,
     sensitivity: Any = None,
     command: str | None = None,
-    spell: Callable[[Option], str] = str,
+    spell: Callable[[str], str] = str,
 ) -> str:
     """Write a report about an answer as an HTML document.
 
@@ -48,7 +48,7 @@ def page(
     command : str, optional
         What to type to repeat the result; by default the Python call.
     spell : callable, default str
-        How cautions write an argument; by default as in Python.
+        Returns a caution in the words of a front end; by default those of Python.
 
     Returns
     -------
@@ -138,9 +138,9 @@ def _table(answer: Answer, alpha: float) -> Markup:
     )
 
 
-def _cautions(given: Iterable[ReldepWarning], spell: Callable[[Option], str]) -> Markup:
+def _cautions(given: Iterable[ReldepWarning], spell: Callable[[str], str]) -> Markup:
     """Write every caution once, with what its kind means."""
-    kinds = {caution.worded(spell): type(caution) for caution in given}
+    kinds = {spell(str(caution)): type(caution) for caution in given}
     if not kinds:
         return section("Cautions", element("p", "None: no check found a problem."), name="cautions")
     return section("Cautions", *(caution_box(*pair) for pair in kinds.items()), name="cautions")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.data.checks import METHODS, MINIMUM_OBSERVATIONS, check_choice, check_count, check_level
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import InputError
 from reldep.results.description import Picture
 from reldep.results.tested import Result
 from reldep.stats import published
@@ -113,13 +113,13 @@ class Contrast(Result):
         """
         if self.measure != "hsic" or sorted(self.weights) != [-1.0, 1.0]:
             raise InputError(
-                "the finite-sample bound holds for the difference of two HSICs",
-                ["use ", Option("measure", "hsic"), " with the weights 1 and -1."],
+                "the finite-sample bound holds for the difference of two HSICs; use "
+                "`measure='hsic'` with the weights 1 and -1."
             )
         if not self.provenance.unit_kernels:
             raise InputError(
-                "the finite-sample bound needs kernels with values in [0, 1]",
-                "use Gaussian, Laplace or Delta for every variable.",
+                "the finite-sample bound needs kernels with values in [0, 1]; use Gaussian, "
+                "Laplace or Delta for every variable."
             )
         return published.finite_sample_bound(self.n_observations, delta)
 
@@ -209,8 +209,7 @@ class Comparison(Contrast):
         """Give how many times more observations the split test would need, asymptotically."""
         if self.method != "joint":
             raise InputError(
-                "the efficiency of joint over split needs their covariance",
-                ["use ", Option("method", "joint"), "."],
+                "the efficiency of joint over split needs their covariance; use `method='joint'`."
             )
         return published.relative_efficiency(self.dependences.covariance)
 
@@ -273,8 +272,8 @@ class Comparison(Contrast):
             return pilot
         if self.method == "split":
             raise InputError(
-                "a split pilot does not know the covariance that the joint test needs",
-                ["run the pilot with ", Option("method", "joint"), ", which can plan both."],
+                "a split pilot does not know the covariance that the joint test needs; run the "
+                "pilot with `method='joint'`, which can plan both."
             )
         deviation = math.sqrt(2.0 * self.n_observations * float(np.trace(self.covariance)))
         return replace(pilot, null_deviation=deviation, deviation=deviation)

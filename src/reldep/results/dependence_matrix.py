@@ -10,7 +10,7 @@ import numpy as np
 from reldep.data.checks import ALTERNATIVES, check_choice, check_count, check_level
 from reldep.data.frames import make_frame
 from reldep.engine.terms import canonical
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import InputError
 from reldep.results.answer import Answer
 from reldep.results.comparison import Contrast
 from reldep.results.description import Picture, rendered
@@ -168,7 +168,7 @@ class Matrix(Answer):
         places = [self._place(pair) for pair in (first, second)]
         if places[0] == places[1]:
             raise InputError(
-                f"{self.pairs[places[0]]} is compared with itself", "name two different pairs."
+                f"{self.pairs[places[0]]} is compared with itself; name two different pairs."
             )
         found = self.dependences.only(places)
         weights = np.array([1.0, -1.0])
@@ -193,8 +193,8 @@ class Matrix(Answer):
             if place is not None:
                 return place
         raise InputError(
-            f"{pair!r} is not a pair of this matrix",
-            f"pass two of its variables, such as {self.pairs[0]}.",
+            f"{pair!r} is not a pair of this matrix; pass two of its variables, such as "
+            f"{self.pairs[0]}."
         )
 
     def tree(self, *, n_draws: int = 2000) -> Tree:
@@ -210,8 +210,7 @@ class Matrix(Answer):
         if linkage is None:
             raise InputError(
                 "a tree needs the normalised dependences of at least three variables with each "
-                "other",
-                ["use ", Option("measure", "cka"), " and one set of variables."],
+                "other; use `measure='cka'` and one set of variables."
             )
         draws = trees.joint_draws(
             self.estimates, self.dependences.psi, n_draws, np.random.default_rng(self.seed)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from reldep.data.checks import MINIMUM_OBSERVATIONS, check_count, check_level
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import InputError
 from reldep.results.tested import Result
 from reldep.stats.estimation import estimate_dependences
 from reldep.stats.independence import (
@@ -114,8 +114,7 @@ class Dependence(Result):
         found = self.dependences
         if self.measure == "hsic" and not found.keeps_rows:
             raise InputError(
-                "a plan from the HSIC of data in partitions has no scale",
-                ["use ", Option("measure", "cka"), "."],
+                "a plan from the HSIC of data in partitions has no scale; use `measure='cka'`."
             )
         if self.measure == "hsic":
             rows = self.provenance.dependence

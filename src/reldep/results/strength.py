@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import InputError
 from reldep.stats.correlation import as_correlation
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ def scale_of(pair: Pair, measure: str, kernels: Mapping[str, Mapping[str, Any]])
     """Choose the curve for a pair of variables from their fitted kernels."""
     if measure == "hsic":
         raise InputError(
-            "HSIC has the scale of its kernels, which correlations do not share",
-            ["use ", Option("measure", "cka"), "."],
+            "HSIC has the scale of its kernels, which correlations do not share; use "
+            "`measure='cka'`."
         )
     curves, single = zip(*(_curve(kernels.get(name, {})) for name in pair), strict=True)
     if curves[0] is None or curves[0] != curves[1]:

@@ -161,8 +161,8 @@ class Result(Answer):
         effect = careful_effect(self.tested, self.alternative)
         if effect == 0:
             raise InputError(
-                "the lower 80% limit of the effect is no effect at all",
-                "no number of observations is enough for a careful plan; run a larger pilot.",
+                "the lower 80% limit of the effect is no effect at all; no number of observations "
+                "is enough for a careful plan; run a larger pilot."
             )
         return replace(self._pilot(), effect=effect).sample_size(power, alpha, self.alternative)
 
@@ -210,8 +210,8 @@ class Result(Answer):
         """
         if not self.dependences.keeps_rows:
             raise InputError(
-                "what every row adds is not kept of data in partitions.",
-                "Read the rows you need into a data frame, and pass that.",
+                "what every row adds is not kept of data in partitions. Read the rows you need "
+                "into a data frame, and pass that."
             )
         return np.asarray(self.weights @ self.dependences.psi)
 

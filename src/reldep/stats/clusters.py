@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import InputError
 from reldep.stats.covariance import ROUNDING
 from reldep.stats.jackknife import Jackknife, centred, check_energies
 from reldep.stats.measures import NORMALISED
@@ -133,12 +133,8 @@ def check_clusters(count: int, fewest: int) -> None:
     """Refuse fewer clusters than leaving one out in turn makes sense for."""
     if count < fewest:
         raise InputError(
-            f"there are {count} clusters; leaving each out in turn needs at least {fewest}.",
-            [
-                "Use data from more clusters, or leave ",
-                Option("clusters"),
-                " out if rows are independent after all.",
-            ],
+            f"there are {count} clusters; leaving each out in turn needs at least {fewest}. Use "
+            "data from more clusters, or leave `clusters` out if rows are independent after all."
         )
 
 

@@ -125,10 +125,9 @@ class Dependences(ABC):
         if not test.standard_error > 0:
             listed = ", ".join(f"{x} ~ {y}" for x, y in self.pairs)
             raise InputError(
-                f"the estimated variance of the contrast of {listed} is 0: the dependences are "
-                "the same for every observation, as when two variables are identical or copies "
-                "of each other.",
-                "There is nothing to test; compare different variables.",
+                f"the estimated variance of the contrast of {listed} is 0: the dependences are the "
+                "same for every observation, as when two variables are identical or copies of "
+                "each other. There is nothing to test; compare different variables."
             )
         return test
 
@@ -248,8 +247,7 @@ class PlugIn(Dependences):
         if self.n_observations < FEWEST_FOR_ERRORS:
             raise InputError(
                 f"{self.n_observations} observations have no standard error: they are a single "
-                f"4-tuple. At least {FEWEST_FOR_ERRORS} are needed.",
-                "Use more data.",
+                f"4-tuple. At least {FEWEST_FOR_ERRORS} are needed. Use more data."
             )
         plug_in = float(weights @ self.plug_in @ weights)
         scale = float(weights**2 @ np.diag(self.plug_in))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import InputError
 from reldep.stats.clusters import check_clusters
 from reldep.stats.differences import Differences, TTest, compare_pairs
 from reldep.stats.jackknife import (
@@ -124,20 +124,11 @@ def time_blocks(m: int, max_lag: int | None = None) -> IntArray:
         longest = m // (LAGS_IN_A_BLOCK * (max_lag + 1))
         if longest < FEWEST_BLOCKS:
             most = m // (LAGS_IN_A_BLOCK * FEWEST_BLOCKS) - 1
+            way_out = f"Pass at most `max_lag={most}`, or" if most > 0 else "Use"
             raise InputError(
-                f"needs {FEWEST_BLOCKS} blocks of at least {LAGS_IN_A_BLOCK * (max_lag + 1)} "
-                f"rows, and there are {m} rows.",
-                [
-                    *(
-                        ["Pass at most ", Option("max_lag", most), ", or "]
-                        if most > 0
-                        else ["Use "]
-                    ),
-                    Option("max_lag", "auto"),
-                    ".",
-                ],
-                argument="max_lag",
-                value=max_lag,
+                f"`max_lag={max_lag}` needs {FEWEST_BLOCKS} blocks of at least "
+                f"{LAGS_IN_A_BLOCK * (max_lag + 1)} rows, and there are {m} rows. {way_out} "
+                "`max_lag='auto'`."
             )
         count = min(longest, MOST_BLOCKS)
     edges = np.linspace(0, m, count + 1).round().astype(np.int64)

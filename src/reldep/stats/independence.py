@@ -101,8 +101,8 @@ def independence_sample_size(
     """Find the smallest number of observations that reaches the power `target`."""
     if not correlation > 0:
         raise InputError(
-            f"the estimated correlation {correlation:.4g} is not positive",
-            f"no number of observations gives the test of independence a power of {target:g}.",
+            f"the estimated correlation {correlation:.4g} is not positive; no number of "
+            f"observations gives the test of independence a power of {target:g}."
         )
     enough = 4
     while independence_power(correlation, deviation, enough, alpha) < target:

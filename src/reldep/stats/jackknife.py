@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import InputError
 from reldep.stats.covariance import ROUNDING
 from reldep.stats.measures import ALL_BUT_ONE, NORMALISED
 from reldep.stats.second_order import HsicTable, SecondComponent, SecondFromHsics
@@ -312,9 +312,8 @@ def check_rows(m: int) -> None:
     """Refuse fewer rows than leaving one out in turn makes sense for."""
     if m < FEWEST_ROWS:
         raise InputError(
-            f"{m} observations are too few to leave each out in turn; the jackknife needs at "
-            f"least {FEWEST_ROWS}.",
-            ["Use more data, or ", Option("variance", "fixed-kernel"), "."],
+            f"{m} observations are too few to leave each out in turn; the jackknife needs at least "
+            f"{FEWEST_ROWS}. Use more data, or `variance='fixed-kernel'`."
         )
 
 
@@ -342,13 +341,7 @@ def check_energies(
     where = " once one observation is left out" if energies.shape[1] > 1 else ""
     raise InputError(
         f"the HSIC of {name} with itself is {smallest[worst]:.3g}{where}, so its dependence on "
-        "another variable has no scale. There are too few observations, or almost no variation "
-        f"in {name} beyond rounding.{ALL_BUT_ONE}",
-        [
-            "Use other data, or ",
-            Option("measure", "hsic"),
-            " with ",
-            Option("variance", "fixed-kernel"),
-            ".",
-        ],
+        "another variable has no scale. There are too few observations, or almost no variation in "
+        f"{name} beyond rounding.{ALL_BUT_ONE} Use other data, or `measure='hsic'` with "
+        "`variance='fixed-kernel'`."
     )

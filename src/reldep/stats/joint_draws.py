@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reldep.engine.many.leads import largest_leads
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import InputError
 from reldep.stats.covariance import ROUNDING
 
 if TYPE_CHECKING:
@@ -163,9 +163,7 @@ def critical_value(sorted_maxima: FloatArray, confidence_level: float) -> float:
     if place > n:
         needed = math.ceil(1.0 / (1.0 - confidence_level))
         raise InputError(
-            f"needs more than {n} draws of the joint law.",
-            ["Pass ", Option("n_simulations", needed), " or more."],
-            argument="confidence_level",
-            value=confidence_level,
+            f"`confidence_level={confidence_level!r}` needs more than {n} draws of the joint law. "
+            f"Pass `n_simulations={needed!r}` or more."
         )
     return float(sorted_maxima[place - 1])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,12 +102,8 @@ def computed(part: FloatArray | None, variance: str) -> FloatArray:
 def not_computed(variance: str) -> InputError:
     """Say that A was computed without what a variance needs."""
     return InputError(
-        [
-            "the conditional means were computed without what ",
-            Option("variance", variance),
-            " needs",
-        ],
-        ["compute them with ", Option("variance", variance), "."],
+        f"the conditional means were computed without what `variance={variance!r}` needs; compute "
+        f"them with `variance={variance!r}`."
     )
 
 
@@ -117,6 +113,5 @@ def check_energy(name: str, energy: float) -> None:
         raise InputError(
             f"the HSIC of {name} with itself is {energy:.3g}, so a normalised measure (cka, dcor) "
             f"is not defined: there are too few observations, or almost no variation in {name} "
-            f"beyond rounding.{ALL_BUT_ONE}",
-            ["Use other data, or ", Option("measure", "hsic"), "."],
+            f"beyond rounding.{ALL_BUT_ONE} Use other data, or `measure='hsic'`."
         )

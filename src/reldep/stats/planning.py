@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import InputError
 from reldep.stats import student
 
 if TYPE_CHECKING:
@@ -80,11 +80,9 @@ class Pilot:
         towards = {"greater": self.effect > 0, "less": self.effect < 0}
         if not towards.get(alternative, self.effect != 0):
             raise InputError(
-                [
-                    f"the estimate {self.effect:.4g} does not point towards ",
-                    Option("alternative", alternative),
-                    f": no number of observations gives it a power of {target:g}.",
-                ]
+                f"the estimate {self.effect:.4g} does not point towards "
+                f"`alternative={alternative!r}`: no number of observations gives it a power of "
+                f"{target:g}."
             )
         enough = FEWEST_ROWS
         while self.power(enough, alpha, alternative) < target and enough < MOST_ROWS:

@@ -38,12 +38,12 @@ def finite_sample_bound(n: int, delta: float = 0.05, *, constant: float = 0.0) -
     float
     """
     if not 1 <= n <= sys.float_info.max:
-        raise InputError("", "pass the number of observations, at least 1.", argument="n", value=n)
+        raise InputError(f"`n={n!r}`; pass the number of observations, at least 1.")
     if not 0 < delta < 1:
         way_out = "pass a number strictly between 0 and 1."
-        raise InputError("", way_out, argument="delta", value=delta)
+        raise InputError(f"`delta={delta!r}`; {way_out}")
     if not 0 <= constant <= sys.float_info.max:
-        raise InputError("", "pass a number of at least 0.", argument="constant", value=constant)
+        raise InputError(f"`constant={constant!r}`; pass a number of at least 0.")
     return 2.0 * (math.sqrt((math.log(6.0) - math.log(delta)) / (ALPHA_SQUARED * n)) + constant / n)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import scipy
 
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import InputError
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
@@ -54,11 +54,8 @@ def sample_size(
     towards = {"greater": effect > 0, "less": effect < 0, "two-sided": effect != 0}[alternative]
     if not towards:
         raise InputError(
-            [
-                f"the estimate {effect:.4g} does not point towards ",
-                Option("alternative", alternative),
-            ],
-            f"no number of observations gives it a power of {target:g}.",
+            f"the estimate {effect:.4g} does not point towards `alternative={alternative!r}`; no "
+            f"number of observations gives it a power of {target:g}."
         )
     bar = critical_value(alpha, alternative)
     n = max(4, math.ceil(((bar + float(scipy.special.ndtri(target))) * deviation / effect) ** 2))

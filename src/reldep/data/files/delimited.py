@@ -33,7 +33,7 @@ from reldep.data.files.sources import in_utf8, padding, start_of, without_paddin
 from reldep.data.files.table import Table, finished_table, with_categories
 from reldep.data.files.totals import totals
 from reldep.data.notation import Form
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -219,10 +219,7 @@ def _lines_to_leave_out(
         error = ragged(name, wrong, len(header.names), header.line, dialect.delimiter)
         skip = lines_to_skip(text)
         if skip is not None and wrong.line <= skip + 1:
-            raise InputError(
-                error.problem,
-                ["If the table starts further down, pass ", Option("skip_rows", skip), "."],
-            )
+            raise InputError(f"{error} If the table starts further down, pass `skip_rows={skip}`.")
         raise error
     if comments:
         said.append(f"{_lines(comments)} a comment and left out")

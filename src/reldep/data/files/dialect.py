@@ -14,7 +14,7 @@ from reldep.data.checks import listing, printable, repeated
 from reldep.data.files.layout import not_utf8
 from reldep.data.files.sources import signature
 from reldep.data.notation import MISSING_CODES, is_unit, looks_like_number
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -75,9 +75,9 @@ def decode(data: bytes, name: str) -> str:
     if b"\0" in data:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
         raise InputError(
-            f"{printable(name)} is not a delimited text file: it looks like a binary file, with "
-            f"a NUL byte on line {line}.",
-            ["If it is text of two bytes a letter, pass ", Option("encoding", "utf-16"), "."],
+            f"{printable(name)} is not a delimited text file: it looks like a binary file, with a "
+            f"NUL byte on line {line}. If it is text of two bytes a letter, pass "
+            "`encoding='utf-16'`."
         )
     try:
         return data.removeprefix(UTF8_MARK).decode("utf-8")
@@ -175,8 +175,7 @@ def check_header(header: Sequence[str], name: str, line: int) -> list[str]:
     if not all(re.fullmatch(r"\d+", field) for field in header):
         raise InputError(
             f"line {line} of {printable(name)} holds numbers in place of column names: "
-            f"{listing(header)}.",
-            ["If the file has no header, pass ", Option("header", False), "."],
+            f"{listing(header)}. If the file has no header, pass `header=False`."
         )
     return [f"line {line} holds whole numbers, which were taken as the names of columns"]
 
@@ -190,8 +189,8 @@ def refuse_duplicates(header: Sequence[str], name: str) -> None:
     twice = repeated(header)
     if twice:
         raise InputError(
-            f"{printable(name)} has more than one column named {listing(twice)}.",
-            "Give every column a name of its own.",
+            f"{printable(name)} has more than one column named {listing(twice)}. Give every column "
+            "a name of its own."
         )
 
 
@@ -254,8 +253,8 @@ def refuse_columns_of_blanks(text: str, name: str) -> None:
     widths = {len(fields) for fields in lines}
     if len(lines) > 1 and len(widths) == 1 and widths.pop() > 1:
         raise InputError(
-            f"{printable(name)} seems to have several blanks between its fields.",
-            "Put commas or tabs between them: save it as CSV.",
+            f"{printable(name)} seems to have several blanks between its fields. Put commas or "
+            "tabs between them: save it as CSV."
         )
 
 
@@ -331,10 +330,10 @@ def first_full_record(found: Sequence[Sequence[str]]) -> int | None:
 
 def values_without_name(name: str, which: str, skip: int | None) -> InputError:
     """Say that columns have values and no name, and that the table may start further down."""
-    way_out: list[str | Option] = ["Give every column a name of its own."]
+    way_out = "Give every column a name of its own."
     if skip is not None:
-        way_out = ["If the table starts further down, pass ", Option("skip_rows", skip), "."]
-    return InputError(f"{name} has {which} without a name that hold values.", way_out)
+        way_out = f"If the table starts further down, pass `skip_rows={skip}`."
+    return InputError(f"{name} has {which} without a name that hold values. {way_out}")
 
 
 def _has_decimal_comma(text: str, delimiter: str) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 
 from reldep.data.checks import MINIMUM_OBSERVATIONS, printable
 from reldep.data.files.partitions import PLACE, Block, PieceLayout
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,8 +49,8 @@ def _as_block(layout: PieceLayout, frame: pl.DataFrame, number: int, n_rows: int
         if codes.null_count():
             raise InputError(
                 f"{printable(layout.name)} has labels in {variable} now that were not there "
-                "before: the data change while they are read.",
-                "Ask again when nobody writes to them.",
+                "before: the data change while they are read. Ask again when nobody writes to "
+                "them."
             )
         values[variable] = codes.to_numpy().astype(np.int64)
     return Block(number, values, frame[PLACE].to_numpy().astype(np.int64), n_rows)
@@ -124,8 +124,8 @@ class FirstLook:
         if incomplete and missing == "raise":
             variable, n = next(iter(incomplete.items()))
             raise InputError(
-                f"{variable} has missing values in {n:,} of {self.n_chosen:,} rows.",
-                ["Fill them in, or pass ", Option("missing", "drop"), " to leave them out."],
+                f"{variable} has missing values in {n:,} of {self.n_chosen:,} rows. Fill them in, "
+                "or pass `missing='drop'` to leave them out."
             )
         if self.n_complete < MINIMUM_OBSERVATIONS:
             raise InputError(
@@ -135,9 +135,9 @@ class FirstLook:
         for variable, counts in self.counts.items():
             if len(counts) > MOST_CATEGORIES:
                 raise InputError(
-                    f"{variable} has {len(counts):,} different labels; up to "
-                    f"{MOST_CATEGORIES:,} are followed in partitions.",
-                    "Leave out identifiers, and read numbers that are stored as text as numbers.",
+                    f"{variable} has {len(counts):,} different labels; up to {MOST_CATEGORIES:,} "
+                    "are followed in partitions. Leave out identifiers, and read numbers that are "
+                    "stored as text as numbers."
                 )
 
 

@@ -21,7 +21,7 @@ from reldep.data.checks import hint, listing, printable, repeated
 from reldep.data.files.queries import reading_errors, reason, typed_columns
 from reldep.data.files.table import Table, finished_table, with_categories
 from reldep.data.selectors import ColumnType
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -83,14 +83,14 @@ def open_annotated(path: Path, options: ReadingOptions) -> Table:
     for part in ("obs", "var", "X"):
         if part not in file and not (part == "X" and options.layer):
             raise InputError(
-                f"{printable(path)} has no {part!r}: it is HDF5, but no AnnData file.",
-                "Write it with anndata.write_h5ad.",
+                f"{printable(path)} has no {part!r}: it is HDF5, but no AnnData file. Write it "
+                "with anndata.write_h5ad."
             )
     for part in ("obs", "var"):
         if not isinstance(file[part], h5py.Group):
             raise InputError(
-                f"{printable(path)} was written by an anndata older than 0.7.",
-                "Read and write it again with a newer one.",
+                f"{printable(path)} was written by an anndata older than 0.7. Read and write it "
+                "again with a newer one."
             )
     genes = _texts(file["var"][file["var"].attrs["_index"]])
     stored = _layer(file.get("layers", {}), options.layer, printable(path)) or file["X"]
@@ -103,7 +103,7 @@ def annotated_table(data: Any, options: ReadingOptions) -> Table:
     stored = _layer(data.layers, options.layer, "the data")
     matrix = data.X if stored is None else stored
     if matrix is None:
-        raise InputError("the data have no X.", ["Name a layer with ", Option("layer"), "."])
+        raise InputError("the data have no X. Name a layer with `layer`.")
     if getattr(matrix, "format", None) == "csr" and hasattr(matrix, "tocsc"):
         matrix = matrix.tocsc()
 
@@ -132,9 +132,8 @@ def _layer(layers: Any, name: str | None, source: str) -> Any:
         return None
     if name not in layers:
         raise InputError(
-            f"no such layer in {source}; {hint(name, list(layers), kind='layers')}.",
-            argument="layer",
-            value=name,
+            f"`layer={name!r}` no such layer in {source}; "
+            f"{hint(name, list(layers), kind='layers')}."
         )
     return layers[name]
 
@@ -152,8 +151,8 @@ def _table(
 
     if repeated(genes):
         raise InputError(
-            f"{printable(name)} has several genes of one name: {listing(repeated(genes)[:5])}.",
-            "Make the names unique first: adata.var_names_make_unique().",
+            f"{printable(name)} has several genes of one name: {listing(repeated(genes)[:5])}. "
+            "Make the names unique first: adata.var_names_make_unique()."
         )
     plain = pl.DataFrame(dict(cells)).with_row_index(ROW)
     # Conditions, missing codes and cycles are about the cells; labels may be genes too.
@@ -378,8 +377,8 @@ def _from_r(path: Path) -> tuple[pl.DataFrame, dict[str, list[str]]]:
     tables = {name: value for name, value in frames.items() if hasattr(value, "columns")}
     if len(tables) != 1:
         raise InputError(
-            f"{printable(path)} holds {len(tables)} data frames ({listing(tables) or 'none'}).",
-            "Save the one you want with saveRDS().",
+            f"{printable(path)} holds {len(tables)} data frames ({listing(tables) or 'none'}). "
+            "Save the one you want with saveRDS()."
         )
     table = next(iter(tables.values()))
     return pl.DataFrame({str(name): _values(table[name]) for name in table.columns}), {}

@@ -15,7 +15,7 @@ import numpy as np
 
 from reldep.data.checks import cell
 from reldep.data.rows import Places
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -293,22 +293,17 @@ def not_utf8(name: str, line: int | None = None) -> InputError:
     """Say that a file is not in UTF-8, and the way out."""
     where = name if line is None else f"line {line} of {name}"
     return InputError(
-        f"{where} is not UTF-8 text.",
-        [
-            "Save the file as 'CSV UTF-8', or name its encoding: ",
-            Option("encoding", "cp1252"),
-            " for files from Excel on Windows, ",
-            Option("encoding", "latin1"),
-            " for many older ones.",
-        ],
+        f"{where} is not UTF-8 text. Save the file as 'CSV UTF-8', or name its encoding: "
+        "`encoding='cp1252'` for files from Excel on Windows, `encoding='latin1'` for many older "
+        "ones."
     )
 
 
 def stray_quote(name: str, line: int) -> InputError:
     """Say that a double quote is not closed or stands inside a value."""
     return InputError(
-        f"line {line} of {name} has a double quote that is not closed or stands inside a value.",
-        'Write such a value in quotes, with its own quotes doubled: "5"" pipe".',
+        f"line {line} of {name} has a double quote that is not closed or stands inside a value. "
+        'Write such a value in quotes, with its own quotes doubled: "5"" pipe".'
     )
 
 
@@ -325,6 +320,6 @@ def ragged(name: str, odd: Odd, n_columns: int, header_line: int, delimiter: str
         else "Was the line cut off, or is it a footer? Complete it or delete it."
     )
     return InputError(
-        f"line {odd.line} of {name} has {fields}, but line {header_line} names {columns}: {text}.",
-        causes,
+        f"line {odd.line} of {name} has {fields}, but line {header_line} names {columns}: {text}. "
+        f"{causes}"
     )

@@ -31,7 +31,7 @@ from reldep.data.files.sources import (
 )
 from reldep.data.files.table import Table, finished_table, with_lifetimes
 from reldep.data.files.workbooks import open_workbook
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -136,19 +136,12 @@ def _check_request(places: list[str], join: str | None) -> None:
         raise InputError("paths: name at least one file.")
     if len(places) > 1 and join is None:
         raise InputError(
-            f"{len(places)} files need a column to be joined on.",
-            [
-                "Pass ",
-                Option("join", "id"),
-                f" for the column that identifies a row in {listing(places)}; to read Parquet "
-                "files with the same columns as one table, name their directory, or put the "
-                "pattern in quotes.",
-            ],
+            f"{len(places)} files need a column to be joined on. Pass `join='id'` for the column "
+            f"that identifies a row in {listing(places)}; to read Parquet files with the same "
+            "columns as one table, name their directory, or put the pattern in quotes."
         )
     if len(places) == 1 and join is not None:
-        raise InputError(
-            f"needs at least two files; only {places[0]!r} is given.", argument="join", value=join
-        )
+        raise InputError(f"`join={join!r}` needs at least two files; only {places[0]!r} is given.")
     if repeated(places):
         raise InputError(f"{listing(repeated(places))} is given more than once.")
 

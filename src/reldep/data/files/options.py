@@ -82,20 +82,17 @@ class ReadingOptions:
             check_choice("thousands", self.thousands, (",", ".", " ", "'"))
         if self.decimal is not None and self.decimal == self.thousands:
             raise InputError(
-                "is also the decimal mark; a number cannot use one mark for both.",
-                argument="thousands",
-                value=self.thousands,
+                f"`thousands={self.thousands!r}` is also the decimal mark; a number cannot use one "
+                "mark for both."
             )
         if self.delimiter is not None and not _is_delimiter(self.delimiter):
-            raise InputError(
-                "", "pass one plain character.", argument="delimiter", value=self.delimiter
-            )
+            raise InputError(f"`delimiter={self.delimiter!r}`; pass one plain character.")
         check_count("skip_rows", self.skip_rows, at_least=0)
         self._check_encoding()
         for rule in self.dates.values() if isinstance(self.dates, Mapping) else [self.dates]:
             check_choice("dates", rule, DATES)
         if isinstance(self.sheet, bool) or not isinstance(self.sheet, (str, int, type(None))):
-            raise InputTypeError("", "pass a name or a number.", argument="sheet", value=self.sheet)
+            raise InputTypeError(f"`sheet={self.sheet!r}`; pass a name or a number.")
 
     def _check_encoding(self) -> None:
         if self.encoding is None:
@@ -104,10 +101,8 @@ class ReadingOptions:
             codecs.lookup(self.encoding)
         except (LookupError, TypeError, ValueError):
             raise InputError(
-                "is not known",
-                "pass the name of an encoding, such as 'utf-8', 'latin1', 'cp1252' or 'utf-16'.",
-                argument="encoding",
-                value=self.encoding,
+                f"`encoding={self.encoding!r}` is not known; pass the name of an encoding, such as "
+                "'utf-8', 'latin1', 'cp1252' or 'utf-16'."
             ) from None
 
     def date_rule(self, column: str) -> str:
@@ -130,9 +125,7 @@ def codes_for_missing(na: Any) -> tuple[str | float, ...]:
     several = isinstance(na, Iterable) and not isinstance(na, (str, Mapping))
     codes = [*na] if several else [na]
     if not all(isinstance(code, (str, Real)) for code in codes):
-        raise InputTypeError(
-            "", "pass a number, a string, or a list of these.", argument="na", value=na
-        )
+        raise InputTypeError(f"`na={na!r}`; pass a number, a string, or a list of these.")
     return tuple(codes)
 
 

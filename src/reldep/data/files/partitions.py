@@ -124,8 +124,8 @@ class Partitions:
         if kind is None:
             raise InputError(
                 f"column {name!r} of {printable(self.name)} holds values of the kind "
-                f"{self.columns[name].value}, and data in partitions can be numbers or labels.",
-                "Turn it into numbers first, for instance a date into days.",
+                f"{self.columns[name].value}, and data in partitions can be numbers or labels. "
+                "Turn it into numbers first, for instance a date into days."
             )
         return kind
 
@@ -177,8 +177,8 @@ def _from_files(name: str, files: Sequence[Path]) -> Partitions:
     if others:
         raise InputError(
             f"{printable(name)} stands for {len(files)} files, and not all of them are Parquet "
-            f"files: {listing(map(str, others))}.",
-            "Only Parquet files are read in pieces; write the others as Parquet first.",
+            f"files: {listing(map(str, others))}. Only Parquet files are read in pieces; write the "
+            "others as Parquet first."
         )
     schemas = {}
     pieces: list[ParquetPiece] = []
@@ -222,11 +222,11 @@ def _common_columns(schemas: Mapping[str, Mapping[str, pl.DataType]]) -> dict[st
 def _from_dask(data: Any) -> Partitions:
     if not hasattr(data, "columns") or getattr(data, "ndim", 0) != 2:
         raise InputTypeError(
-            "data is a dask series or array.", "Pass a dask data frame, and name its columns."
+            "data is a dask series or array. Pass a dask data frame, and name its columns."
         )
     names = [str(name) for name in data.columns]
     if len(set(names)) < len(names):
-        raise InputError("data has columns of the same name.", "Give every column its own name.")
+        raise InputError("data has columns of the same name. Give every column its own name.")
     kinds = {str(name): _dask_kind(dtype) for name, dtype in data.dtypes.items()}
     return Partitions("the data", kinds, tuple(data.to_delayed()), in_dask=True)
 
@@ -352,9 +352,8 @@ class PieceLayout:
 
         if name not in schema:
             raise InputError(
-                f"{where} has no column {name!r}, which other pieces of "
-                f"{printable(self.name)} have.",
-                "Write all files with the same columns, or leave that file out.",
+                f"{where} has no column {name!r}, which other pieces of {printable(self.name)} "
+                "have. Write all files with the same columns, or leave that file out."
             )
         dtype = schema[name]
         found = None if dtype == pl.Null else KINDS.get(column_type(dtype))
@@ -362,8 +361,7 @@ class PieceLayout:
         if dtype != pl.Null and (found is None or (found == "label" and kind == "number")):
             raise InputError(
                 f"column {name!r} holds values of the type {dtype} in {where}, and numbers in "
-                "other pieces.",
-                "Write the column with one type in all files.",
+                "other pieces. Write the column with one type in all files."
             )
         values = column(name)
         if found == "number" or dtype == pl.Null:

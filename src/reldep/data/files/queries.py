@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from reldep.data.checks import cell, hint, listing, printable
 from reldep.data.files.sources import signature
 from reldep.data.selectors import ColumnType
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
@@ -198,8 +198,8 @@ def _not_understood(
     known = [name for name in schema if not name.startswith("\0")]
     if any(dtype.is_temporal() for dtype in schema.values()) and "to a string" in str(error):
         return InputError(
-            f"cannot understand the condition {where!r}: a date is compared with a text.",
-            "Dates are written like DATE '2024-01-31'.",
+            f"cannot understand the condition {where!r}: a date is compared with a text. Dates are "
+            "written like DATE '2024-01-31'."
         )
     return InputError(
         f"cannot understand the condition {where!r}: {reason(error)}. It is written like "
@@ -272,11 +272,6 @@ def explain(error: BaseException, name: str, texts: Sequence[TextFile]) -> Input
     where = f"{place} of {printable(text.name)}" if place else printable(name)
     return InputError(
         f"{where}: column {text.names[position]!r} holds {cell(value)}, which is not of the type "
-        "seen in the rows before it.",
-        [
-            "Write missing values as NA or leave them empty; if the column holds labels, name "
-            "it among ",
-            Option("categories"),
-            ".",
-        ],
+        "seen in the rows before it. Write missing values as NA or leave them empty; if the "
+        "column holds labels, name it among `categories`."
     )

@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING
 import numpy as np
 
 from reldep.data.checks import hint, listing, printable
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,8 +113,8 @@ def is_stream(path: Path) -> bool:
     if stat.S_ISFIFO(mode):
         return True
     raise InputError(
-        f"{name} is a device or socket, which has no end and no rows.",
-        "Name a file, or send text through a pipe: - stands for standard input.",
+        f"{name} is a device or socket, which has no end and no rows. Name a file, or send text "
+        "through a pipe: - stands for standard input."
     )
 
 
@@ -186,8 +186,8 @@ def _from_zip(content: bytes, name: str) -> bytes:
             if len(members) != 1:
                 found = listing([info.filename for info in members]) or "none"
                 raise InputError(
-                    f"{printable(name)} is a ZIP archive of {len(members)} files: {found}.",
-                    "Unpack it, and name the file you want.",
+                    f"{printable(name)} is a ZIP archive of {len(members)} files: {found}. Unpack "
+                    "it, and name the file you want."
                 )
             if members[0].file_size > MOST_UNPACKED:
                 raise _too_large(name)
@@ -205,8 +205,8 @@ def _is_data(info: zipfile.ZipInfo) -> bool:
 
 def _not_text(name: str) -> InputError:
     return InputError(
-        f"{printable(name)} is not a delimited text file: it looks like an Excel or Word file.",
-        "Give it the ending .xlsx if it is a workbook.",
+        f"{printable(name)} is not a delimited text file: it looks like an Excel or Word file. "
+        "Give it the ending .xlsx if it is a workbook."
     )
 
 
@@ -224,8 +224,8 @@ def _at_most(file: IO[bytes] | gzip.GzipFile, name: str) -> bytes:
 
 def _too_large(name: str) -> InputError:
     return InputError(
-        f"{printable(name)} holds more than {MOST_UNPACKED / 1e9:g} GB once unpacked.",
-        "Unpack it to a file, which is read piece by piece.",
+        f"{printable(name)} holds more than {MOST_UNPACKED / 1000000000.0:g} GB once unpacked. "
+        "Unpack it to a file, which is read piece by piece."
     )
 
 
@@ -238,9 +238,9 @@ def check_archive(path: Path, *, but: Sequence[str] = ()) -> None:
         return  # its reader will say what is wrong with it
     if size > MOST_UNPACKED:
         raise InputError(
-            f"{printable(path)} holds {size / 1e9:.1f} GB once unpacked, more than the "
-            f"{MOST_UNPACKED / 1e9:g} GB that are read.",
-            "Save the part you need as a text or Parquet file.",
+            f"{printable(path)} holds {size / 1000000000.0:.1f} GB once unpacked, more than the "
+            f"{MOST_UNPACKED / 1000000000.0:g} GB that are read. Save the part you need as a text "
+            "or Parquet file."
         )
 
 
@@ -308,6 +308,6 @@ def recoded(data: bytes, encoding: str, name: str) -> bytes:
         return data.decode(encoding).removeprefix("\ufeff").encode()
     except (UnicodeError, ValueError) as error:
         raise InputError(
-            f"{printable(name)} is not text in the encoding {encoding!r}: {error}",
-            ["Name another one with ", Option("encoding"), "."],
+            f"{printable(name)} is not text in the encoding {encoding!r}: {error} Name another one "
+            "with `encoding`."
         ) from None

@@ -41,7 +41,7 @@ from reldep.data.selectors import (
     select_blocks,
     select_columns,
 )
-from reldep.exceptions import DataWarning, DependentRowsWarning, InputError, Option
+from reldep.exceptions import DataWarning, DependentRowsWarning, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -115,8 +115,7 @@ class Table:
         for time, (event, _) in self.lifetimes.items():
             if event in (piece.strip() for piece in expression.split(",")):
                 raise InputError(
-                    f"column {event!r} is part of the lifetimes in {time!r}",
-                    f"name {time!r} alone.",
+                    f"column {event!r} is part of the lifetimes in {time!r}; name {time!r} alone."
                 )
         try:
             return select_columns(expression, self.columns, source=printable(self.name))
@@ -136,8 +135,8 @@ class Table:
             return error
         return InputError(
             f"no column {found!r} in {printable(self.name)}, but a row: it stands in the first "
-            f"column, {first!r}.",
-            "Rows are observations and columns are variables: transpose the table first.",
+            f"column, {first!r}. Rows are observations and columns are variables: transpose the "
+            "table first."
         )
 
     def blocks(self, definitions: Sequence[str]) -> dict[str, list[str]]:
@@ -214,7 +213,7 @@ class Table:
             frame[event].to_list(),
             event_value=value,
             names=(name, event),
-            way_out=lambda value: [Option("survival", f"{name},{event}={value}"), "."],
+            way_out=lambda value: f"`survival='{name},{event}={value}'`.",
             rows=rows,
         )
         cells = [
@@ -351,16 +350,13 @@ class Table:
         ]
         more = f"; and {len(refused) - _SHOWN} more columns" if len(refused) > _SHOWN else ""
         raise InputError(
-            f"{printable(self.name)}: {'; '.join(texts)}{more}.",
-            self._ways_out(refused),
+            f"{printable(self.name)}: {'; '.join(texts)}{more}. {self._ways_out(refused)}"
         )
 
-    def _ways_out(self, refused: Sequence[str]) -> list[str | Option]:
+    def _ways_out(self, refused: Sequence[str]) -> str:
         kinds = dict.fromkeys(self.refusals[name].kind for name in refused)
-        parts: list[str | Option] = []
-        for kind in kinds:
-            parts += [*WAYS_OUT[kind], " "]
-        return [*parts, f"Or leave a column out with '!{printable(refused[0])}'."]
+        ways = " ".join(WAYS_OUT[kind] for kind in kinds)
+        return f"{ways} Or leave a column out with '!{printable(refused[0])}'."
 
     def _fault(self, name: str, refusal: Refusal) -> str:
         places = self.origins.get(name, self.places)
@@ -418,8 +414,8 @@ def with_cycles(
         lacking = pl.Date if rule == "hour" else pl.Time
         if schema[name] in (lacking, pl.Duration):
             raise InputError(
-                f"column {name!r} has no {rule}: it holds values of the type {schema[name]}.",
-                ["Pass another value for ", Option("dates"), "."],
+                f"column {name!r} has no {rule}: it holds values of the type {schema[name]}. Pass "
+                "another value for `dates`."
             )
         made.append(cycle(column(name), rule, schema[name]).alias(name))
         kinds[name] = ColumnType.CYCLE
@@ -459,10 +455,7 @@ def with_lifetimes(table: Table, options: ReadingOptions) -> Table:
         time, event = (_single(table, text, str(expression)) for expression in pair)
         if time == event or {time, event} & {*found, *(one for one, _ in found.values())}:
             raise InputError(
-                "names a column twice",
-                "give each lifetime two columns.",
-                argument="survival",
-                value=text,
+                f"`survival={text!r}` names a column twice; give each lifetime two columns."
             )
         found[time] = (event, value)
         columns[time] = ColumnType.LIFETIME
@@ -474,10 +467,7 @@ def _single(table: Table, text: str, expression: str) -> str:
     columns = table.select(expression)
     if len(columns) > 1:
         raise InputError(
-            f"names {len(columns)} columns with {expression!r}",
-            "give one.",
-            argument="survival",
-            value=text,
+            f"`survival={text!r}` names {len(columns)} columns with {expression!r}; give one."
         )
     return columns[0]
 

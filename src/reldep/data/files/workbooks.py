@@ -22,7 +22,7 @@ from reldep.data.files.sources import check_archive
 from reldep.data.files.table import Table, finished_table
 from reldep.data.files.totals import totals
 from reldep.data.rows import Places
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
@@ -168,8 +168,8 @@ def _try_in_child(path: Path) -> None:
         survived = False
     if not survived:
         raise InputError(
-            f"{printable(path)} is damaged, or too large to be read.",
-            "Open it and save it as .xlsx or CSV.",
+            f"{printable(path)} is damaged, or too large to be read. Open it and save it as .xlsx "
+            "or CSV."
         )
 
 
@@ -187,9 +187,8 @@ def _choose(book: Any, options: ReadingOptions, path: Path) -> str:
     if isinstance(wanted, int):
         if not 1 <= wanted <= len(names):
             raise InputError(
-                f"is not there: {printable(path)} has {len(names)} sheets, {listing(names)}.",
-                argument="sheet",
-                value=wanted,
+                f"`sheet={wanted!r}` is not there: {printable(path)} has {len(names)} sheets, "
+                f"{listing(names)}."
             )
         return names[wanted - 1]
     check_choice("sheet", wanted, names)
@@ -212,11 +211,9 @@ def _open_sheet(book: Any, sheet: str, path: Path, options: ReadingOptions) -> T
         first += 1
     if first >= words.height:
         others = [name for name in names if name != sheet]
-        also: list[str | Option] = []
-        if others:
-            also = [f"It also has {listing(others)}: pass ", Option("sheet", others[0]), "."]
+        also = f" It also has {listing(others)}: pass `sheet={others[0]!r}`." if others else ""
         raise InputError(
-            f"{printable(path)} is empty: its sheet {sheet!r} has no columns and no rows.", also
+            f"{printable(path)} is empty: its sheet {sheet!r} has no columns and no rows.{also}"
         )
     said = []
     if options.sheet is None and len(names) > 1:
@@ -353,8 +350,8 @@ def _check_extent(path: Path) -> int:
                 if area > MOST_CELLS or (area > MOST_EMPTY_CELLS and area > 20 * n_cells):
                     raise InputError(
                         f"{printable(path)} spreads {n_cells:,} values over {area:,} cells, more "
-                        "than are read.",
-                        "Delete stray cells far from the table, or save the sheet as CSV.",
+                        "than are read. Delete stray cells far from the table, or save the sheet "
+                        "as CSV."
                     )
     except (
         zipfile.BadZipFile,

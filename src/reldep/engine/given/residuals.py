@@ -27,7 +27,7 @@ from reldep.engine.given.unexplained import design
 from reldep.engine.influence import Influence
 from reldep.engine.terms import Pair, canonical, check_held
 from reldep.engine.threads import blas_threads_for
-from reldep.exceptions import ApproximationWarning, InputError, Option
+from reldep.exceptions import ApproximationWarning, InputError
 from reldep.kernels.dot import FittedDot
 from reldep.system import available_memory, in_words
 
@@ -380,12 +380,8 @@ def check_rows(n: int) -> None:
     """Refuse more rows than can be regressed on covariates."""
     if n > MOST_ROWS:
         raise InputError(
-            [
-                Option("given"),
-                f" takes up to {MOST_ROWS:,} observations, since regressions on covariates hold "
-                f"hundreds of features of each; there are {n:,}.",
-            ],
-            "Draw that many of the rows at random.",
+            f"`given` takes up to {MOST_ROWS:,} observations, since regressions on covariates hold "
+            f"hundreds of features of each; there are {n:,}. Draw that many of the rows at random."
         )
 
 
@@ -394,8 +390,8 @@ def check_memory(n_variables: int, n: int, needed: int) -> None:
     if needed > available_memory():
         raise InputError(
             f"the residuals of {n_variables} variables at {n:,} observations take "
-            f"{in_words(needed)} of memory, more than there is.",
-            "Use fewer variables, or fewer of the rows.",
+            f"{in_words(needed)} of memory, more than there is. Use fewer variables, or fewer of "
+            "the rows."
         )
 
 
@@ -404,10 +400,9 @@ def check_anything_left(name: str, explained: float, covariates: Covariates) -> 
     left = 1.0 - explained
     if left <= NOTHING_LEFT:
         raise InputError(
-            f"{name} is determined by {covariates.conditioning({}).in_words()}, so nothing is "
-            f"left of it that could depend on another variable (unexplained: {left:.1g} of its "
-            "variance).",
-            [f"Leave {name} out, or take its columns out of ", Option("given"), "."],
+            f"{name} is determined by {covariates.conditioning({}).in_words()}, so nothing is left "
+            f"of it that could depend on another variable (unexplained: {left:.1g} of its "
+            f"variance). Leave {name} out, or take its columns out of `given`."
         )
 
 

@@ -23,7 +23,7 @@ import numpy as np
 from reldep.data.variables import Labels, Mixed, Numeric
 from reldep.engine.influence import Conditioning
 from reldep.engine.threads import blas_threads_for
-from reldep.exceptions import InputTypeError, Option
+from reldep.exceptions import InputTypeError
 from reldep.kernels.base import KINDS_IN_WORDS
 from reldep.kernels.radial import Gaussian
 from reldep.kernels.sizes import standardised
@@ -358,7 +358,6 @@ def design(variable: Variable) -> tuple[FloatArray, int]:
             n_columns += len(present) - 1
         else:
             raise InputTypeError(
-                [Option("given"), f" holds {KINDS_IN_WORDS[type(part)]}."],
-                "Pass columns of numbers or of labels.",
+                f"`given` holds {KINDS_IN_WORDS[type(part)]}. Pass columns of numbers or of labels."
             )
     return np.concatenate(columns, axis=1), n_columns

@@ -75,9 +75,9 @@ class Features:
         for argument, least in (("n_components", 1), ("rng", 0)):
             value = getattr(self, argument)
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-                raise InputTypeError(f"{argument}={value!r}", "pass a whole number.")
+                raise InputTypeError(f"`{argument}={value!r}`; pass a whole number.")
             if value < least:
-                raise InputError(f"{argument}={value!r}", f"pass a whole number, at least {least}.")
+                raise InputError(f"`{argument}={value!r}`; pass a whole number, at least {least}.")
 
     def terms(self, kernels: Mapping[str, FittedKernel], wanted: Wanted) -> Terms:
         """Produce what is wanted from the fitted kernels."""

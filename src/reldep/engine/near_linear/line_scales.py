@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -149,8 +149,7 @@ class LineScale:
         if self._share_of_pairs(low) >= 0.5:
             raise InputError(
                 "half of the distances between observations are 0 (ties), so their median says "
-                "nothing.",
-                ["Pass Gaussian(bandwidth='mean'), or ", Option("kernel", "delta"), "."],
+                "nothing. Pass Gaussian(bandwidth='mean'), or `kernel='delta'`."
             )
         for _ in range(HALVINGS):
             middle = (low + high) / 2

@@ -104,13 +104,13 @@ class LowRank:
     def __post_init__(self) -> None:
         if not LEAST_TOLERANCE <= self.tolerance <= 1e-4:
             raise InputError(
-                f"tolerance={self.tolerance!r}", f"pass a number from {LEAST_TOLERANCE} to 1e-4."
+                f"`tolerance={self.tolerance!r}`; pass a number from {LEAST_TOLERANCE} to 1e-4."
             )
         for argument, least in (("most_features", 1), ("rng", 0)):
             value = getattr(self, argument)
             is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
             if not is_whole or value < least:
-                raise InputError(f"{argument}={value!r}", f"pass a whole number, at least {least}.")
+                raise InputError(f"`{argument}={value!r}`; pass a whole number, at least {least}.")
 
     def terms(self, kernels: Mapping[str, FittedKernel], wanted: Wanted) -> Terms:
         """Produce what is wanted from the fitted kernels."""

@@ -33,7 +33,7 @@ from reldep.engine.pieces.workers import BlockPass
 from reldep.engine.sweeps.recipe import Between
 from reldep.engine.sweeps.tiled import Tiled
 from reldep.engine.terms import Wanted, hsic, row_means
-from reldep.exceptions import InputError, InputTypeError, Option
+from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.categorical import Delta
 from reldep.kernels.composite import FittedGaussians, Gaussians
 from reldep.kernels.dot import Linear
@@ -154,7 +154,7 @@ class Streaming:
         if isinstance(kernel, WITH_BANDWIDTH):
             return self._with_bandwidth(name, kernel, line)
         raise InputError(
-            f"the kernel {type(kernel).__name__} of {name} needs all rows in one place.", POSSIBLE
+            f"the kernel {type(kernel).__name__} of {name} needs all rows in one place. {POSSIBLE}"
         )
 
     def _with_bandwidth(self, name: str, kernel: BandwidthKernel, line: LineScale | None) -> Fitted:
@@ -166,8 +166,8 @@ class Streaming:
             return Fitted(sample, self._pilot(name, sample))
         if kernel.bandwidth == "mid-median":
             raise InputError(
-                f"{name}: the mid-distribution median needs all rows in one place.",
-                "Pass the bandwidth 'mean', 'median' or a number.",
+                f"{name}: the mid-distribution median needs all rows in one place. Pass the "
+                "bandwidth 'mean', 'median' or a number."
             )
         if line is None:
             scale = distance_scale(points, kernel.bandwidth)  # type: ignore[arg-type]
@@ -207,7 +207,7 @@ class Streaming:
         values = self._points(name)
         base = sample.base if isinstance(sample, FittedGaussians) else sample
         if not isinstance(base, FittedRadial):
-            raise InputTypeError(f"{name}: {sample.label} is no kernel of distances.", POSSIBLE)
+            raise InputTypeError(f"{name}: {sample.label} is no kernel of distances. {POSSIBLE}")
         points = Points.of(Numeric(name, values))
         # No row anywhere is farther from the origin than its columns allow.
         origin = values[0] - points.rows[0] * points.unit
@@ -221,7 +221,7 @@ class Streaming:
         between = Between.of(whole)
         if between is None or not is_positive(whole):
             raise InputError(
-                f"the kernel {sample.label} of {name} has no features of low rank here.", POSSIBLE
+                f"the kernel {sample.label} of {name} has no features of low rank here. {POSSIBLE}"
             )
         try:
             pivots = pilot_pivots(
@@ -298,8 +298,8 @@ class Streaming:
         found: RowSums = self.pieces.total(BlockPass(self.layout, one_pass))
         if found.observed is None or found.observed.n != self.n:
             raise InputError(
-                "the data changed while they were read: not every pass saw the same rows.",
-                "Ask again when nobody writes to them.",
+                "the data changed while they were read: not every pass saw the same rows. Ask "
+                "again when nobody writes to them."
             )
         return found
 
@@ -363,11 +363,7 @@ def _followed(sample: FittedKernel, scale: Any) -> FittedKernel:
 def _too_many(name: str, kernel: FittedKernel, most: int) -> InputError:
     return InputError(
         f"{kernel.label} on {name} needs more than {most:,} features to stand for it exactly, and "
-        "in partitions nothing else is possible.",
-        [
-            "Pass ",
-            Option("kernel", "gaussian"),
-            " or a larger bandwidth, such as Gaussian(factor=2); leave columns out; or read a "
-            "random sample of the rows into memory.",
-        ],
+        "in partitions nothing else is possible. Pass `kernel='gaussian'` or a larger bandwidth, "
+        "such as Gaussian(factor=2); leave columns out; or read a random sample of the rows into "
+        "memory."
     )

@@ -125,7 +125,7 @@ class DaskPieces:
         try:
             return self.client.compute(root).result()
         except (CancelledError, KilledWorker) as error:
-            raise InputError(f"{LOST_WORKERS} ({error})", SMALLER_PIECES) from error
+            raise InputError(f"{LOST_WORKERS} ({error}); {SMALLER_PIECES}") from error
 
 
 def run_pass(one_pass: Callable[[Any, int], Sums], piece: Any, number: int) -> Sums:

@@ -102,7 +102,7 @@ class DaskEngine:
             if value is None:
                 continue
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-                raise InputError(f"{argument}={value!r}", "pass a whole number, at least 1.")
+                raise InputError(f"`{argument}={value!r}`; pass a whole number, at least 1.")
 
     def terms(self, kernels: Mapping[str, FittedKernel], wanted: Wanted) -> Terms:
         """Produce what is wanted from the fitted kernels."""
@@ -137,8 +137,8 @@ class DaskEngine:
         if self.client is not None:
             if self.client.status != "running":
                 raise InputError(
-                    f"the client of this engine is {self.client.status}",
-                    "open another one, as with distributed.Client(), and call again.",
+                    f"the client of this engine is {self.client.status}; open another one, as with "
+                    "distributed.Client(), and call again."
                 )
             return self.client
         try:
@@ -180,19 +180,18 @@ def check_workers(client: Any) -> None:
     # A worker that lacks a package answers with the error instead of the versions.
     found: dict[str, Any] = client.run(versions, on_error="return")
     if not found:
-        raise InputError(LOST_WORKERS, LOST_WAY_OUT)
+        raise InputError(f"{LOST_WORKERS}; {LOST_WAY_OUT}")
     for worker, there in found.items():
         if isinstance(there, Exception):
             raise InputError(
-                f"the worker {worker} cannot run reldep: {there}.",
-                "Install what this process has on every worker.",
+                f"the worker {worker} cannot run reldep: {there}. Install what this process has on "
+                "every worker."
             )
         for package, version in here.items():
             if there[package] != version:
                 raise InputError(
                     f"the worker {worker} has {package} {there[package]} and this process "
-                    f"{version}.",
-                    "Install one version everywhere, and restart the workers.",
+                    f"{version}. Install one version everywhere, and restart the workers."
                 )
 
 
@@ -283,7 +282,7 @@ def summed(
             continue
         except TimeoutError:
             # Nobody came to take the data.
-            raise InputError(LOST_WORKERS, LOST_WAY_OUT) from None
+            raise InputError(f"{LOST_WORKERS}; {LOST_WAY_OUT}") from None
         return np.concatenate([total[start] for start in sorted(total)], axis=1)
     raise RuntimeError(
         f"the cluster lost the data {MOST_ATTEMPTS} times: all workers that held them died. Look "

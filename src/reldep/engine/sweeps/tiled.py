@@ -106,12 +106,12 @@ class Tiled:
             if value is None:
                 continue
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-                raise InputError(f"{argument}={value!r}", "pass a whole number, at least 1.")
+                raise InputError(f"`{argument}={value!r}`; pass a whole number, at least 1.")
         check_choice("precision", self.precision, ("mixed", "double", "single"))
         if self.compiled and not numba_is_there():
             raise InputError(
-                "compiled=True needs numba, which cannot be imported",
-                "install it, or leave compiled out to use NumPy.",
+                "compiled=True needs numba, which cannot be imported; install it, or leave "
+                "compiled out to use NumPy."
             )
 
     @property
@@ -158,10 +158,9 @@ class Tiled:
         needed = outline.working_memory(self.n_threads, self.tile)
         if not self._fits(needed):
             raise InputError(
-                f"memory={self.memory!r} is not enough: {outline.n} observations and "
+                f"`memory={self.memory!r}` is not enough: {outline.n} observations and "
                 f"{len(outline.wanted.names())} kernels need at least {in_words(needed)} with "
-                f"{self.n_threads} threads.",
-                "Allow more, or pass fewer threads or a smaller tile.",
+                f"{self.n_threads} threads. Allow more, or pass fewer threads or a smaller tile."
             )
         return outline.kept_memory > 0 and self._fits(needed + outline.kept_memory)
 

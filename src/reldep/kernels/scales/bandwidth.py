@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from reldep.data.checks import check_positive
-from reldep.exceptions import BandwidthWarning, InputError, InputTypeError, Option, ReldepWarning
+from reldep.exceptions import BandwidthWarning, InputError, InputTypeError, ReldepWarning
 from reldep.kernels.base import FittedKernel, Kernel, stacked
 from reldep.kernels.scales.median import MeanDistance, MidMedian, ScaleRule, pairwise_distances
 
@@ -168,11 +168,11 @@ class BandwidthKernel(Kernel):
         )
         if isinstance(given, str):
             if given not in self.rules:
-                raise InputError(f"bandwidth={given!r} is not known", way_out)
+                raise InputError(f"`bandwidth={given!r}` is not known; {way_out}")
         elif isinstance(given, bool) or not isinstance(given, (int, float, np.number)):
-            raise InputTypeError(f"bandwidth is of type {type(given).__name__}", way_out)
+            raise InputTypeError(f"bandwidth is of type {type(given).__name__}; {way_out}")
         elif not 0 < given <= sys.float_info.max:
-            raise InputError(f"bandwidth={given!r}", way_out)
+            raise InputError(f"`bandwidth={given!r}`; {way_out}")
         check_positive("factor", self.factor)
 
     def scaled(self, factor: float) -> Kernel:
@@ -206,9 +206,9 @@ class BandwidthKernel(Kernel):
 
 def _ties_in_words(variable: Variable, bandwidth: float) -> BandwidthWarning:
     return BandwidthWarning(
-        f"more than half of the distances between observations of {variable.name} are 0 (ties), "
-        f"so the median of the non-zero distances, {bandwidth:.4g}, is the bandwidth.",
-        ["Pass ", Option("kernel", "delta"), " if the values are really categories."],
+        f"more than half of the distances between observations of {variable.name} are 0 (ties), so "
+        f"the median of the non-zero distances, {bandwidth:.4g}, is the bandwidth. Pass "
+        "`kernel='delta'` if the values are really categories."
     )
 
 

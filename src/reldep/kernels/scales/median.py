@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from reldep.exceptions import InputError, Option
+from reldep.exceptions import InputError
 from reldep.kernels.profiles import PowerProfile, Profile, SideProfile, StepProfile
 from reldep.kernels.scales.order_statistics import DistanceStream
 from reldep.system import worth_compiling
@@ -243,13 +243,8 @@ def _median_of_stream(stream: DistanceStream) -> MedianDistance:
 def _check_any(is_positive: bool, rule: str) -> None:
     if not is_positive:
         raise InputError(
-            f"all distances that the {rule} bandwidth is taken of are 0",
-            [
-                "rescale the values if they are tiny, pass a bandwidth as in "
-                "Gaussian(bandwidth=1.0), or ",
-                Option("kernel", "delta"),
-                ".",
-            ],
+            f"all distances that the {rule} bandwidth is taken of are 0; rescale the values if "
+            "they are tiny, pass a bandwidth as in Gaussian(bandwidth=1.0), or `kernel='delta'`."
         )
 
 

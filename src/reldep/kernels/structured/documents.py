@@ -286,8 +286,8 @@ def stems(language: str | None) -> Callable[[str], list[str]]:
     if not has_stemmer(code):
         raise InputError(
             f"the language {language!r} has a Snowball stemmer, but not in the version of "
-            "snowballstemmer that is installed.",
-            "Install a newer one with: pip install --upgrade snowballstemmer.",
+            "snowballstemmer that is installed. Install a newer one with: pip install --upgrade "
+            "snowballstemmer."
         )
     # Stemming is slow and words repeat: each distinct word is stemmed once.
     stem = cache(snowballstemmer.stemmer(STEMMERS[code]).stemWord)

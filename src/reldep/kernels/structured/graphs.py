@@ -129,26 +129,23 @@ class WeisfeilerLehman(MappedKernel):
                 labels = _attribute_labels(item, self.node_label, place)
         else:
             raise InputTypeError(
-                f"{place} is of type {type(item).__name__}",
-                "kernel WeisfeilerLehman takes networkx graphs or tuples (nodes, edges) or "
-                "(nodes, edges, labels).",
+                f"{place} is of type {type(item).__name__}; kernel WeisfeilerLehman takes networkx "
+                "graphs or tuples (nodes, edges) or (nodes, edges, labels)."
             )
         if not nodes:
-            raise InputError(f"{place} is a graph without nodes", "leave it out.")
+            raise InputError(f"{place} is a graph without nodes; leave it out.")
         links = _links(nodes, edges, place, directed=self.directed)
         return Graph(None if labels is None else tuple(labels), links)
 
     def _check_direction(self, graph: Any, place: str) -> None:
         if graph.is_directed() and not self.directed:
             raise InputTypeError(
-                f"{place} is a directed graph",
-                "pass WeisfeilerLehman(directed=True), or graph.to_undirected() if the direction "
-                "does not matter.",
+                f"{place} is a directed graph; pass WeisfeilerLehman(directed=True), or "
+                "graph.to_undirected() if the direction does not matter."
             )
         if self.directed and not graph.is_directed():
             raise InputTypeError(
-                f"{place} is an undirected graph",
-                "pass graphs of one kind, or graph.to_directed().",
+                f"{place} is an undirected graph; pass graphs of one kind, or graph.to_directed()."
             )
 
     def _kind_of_edge(self, given: Any, first: Any, second: Any, place: str) -> Any:
@@ -156,8 +153,8 @@ class WeisfeilerLehman(MappedKernel):
             return None
         if self.edge_label not in given:
             raise InputError(
-                f"{place} has no attribute {self.edge_label!r} on the edge ({first!r}, {second!r})",
-                f"label every edge, or leave edge_label out{_known(given)}.",
+                f"{place} has no attribute {self.edge_label!r} on the edge ({first!r}, "
+                f"{second!r}); label every edge, or leave edge_label out{_known(given)}."
             )
         return given[self.edge_label]
 
@@ -167,8 +164,8 @@ class WeisfeilerLehman(MappedKernel):
         if without and len(without) < len(graphs):
             raise InputError(
                 f"{len(graphs) - len(without)} of the {len(graphs)} graphs of {name} have node "
-                f"labels, and observation {without[0]} has none",
-                "label the nodes of all graphs, or pass node_label=None to ignore labels.",
+                f"labels, and observation {without[0]} has none; label the nodes of all graphs, or "
+                "pass node_label=None to ignore labels."
             )
         if not without or self.node_label is None:
             return
@@ -181,9 +178,9 @@ class WeisfeilerLehman(MappedKernel):
         }
         if attributes or self.node_label != "label":
             raise InputError(
-                f"no node of {name} has the attribute {self.node_label!r}",
-                f"pass node_label= with the attribute of the label{_known(attributes)}, or "
-                "node_label=None to look at the edges only.",
+                f"no node of {name} has the attribute {self.node_label!r}; pass node_label= with "
+                f"the attribute of the label{_known(attributes)}, or node_label=None to look at "
+                "the edges only."
             )
 
 
@@ -235,7 +232,7 @@ def _links(
     """Return the links of every node; a directed edge differs by the end it is seen from."""
     position = {node: i for i, node in enumerate(nodes)}
     if len(position) < len(nodes):
-        raise InputError(f"{place} names a node twice", "nodes must be different.")
+        raise InputError(f"{place} names a node twice; nodes must be different.")
     found: list[set[tuple[Any, int]]] = [set() for _ in nodes]
     for edge in edges:
         try:
@@ -244,8 +241,8 @@ def _links(
         except (KeyError, ValueError, TypeError) as error:
             shown = edge[:-1] if isinstance(edge, tuple) and edge[-1] is None else edge
             raise InputError(
-                f"{place} has the edge {shown!r}, which is not a pair of its nodes",
-                "pass edges as (node, node), or as (node, node, label) with edge_label.",
+                f"{place} has the edge {shown!r}, which is not a pair of its nodes; pass edges as "
+                "(node, node), or as (node, node, label) with edge_label."
             ) from error
         found[first].add(((kind, "out") if directed else kind, second))
         found[second].add(((kind, "in") if directed else kind, first))
@@ -257,12 +254,12 @@ def _listed_labels(labels: Any, nodes: list[Any], place: str) -> list[Any]:
     if hasattr(labels, "keys"):
         lacking = [node for node in nodes if node not in labels]
         if lacking:
-            raise InputError(f"{place} has no label for node {lacking[0]!r}", "label every node.")
+            raise InputError(f"{place} has no label for node {lacking[0]!r}; label every node.")
         return [labels[node] for node in nodes]
     listed = list(labels)
     if len(listed) != len(nodes):
         raise InputError(
-            f"{place} has {len(listed)} labels for {len(nodes)} nodes", "label every node."
+            f"{place} has {len(listed)} labels for {len(nodes)} nodes; label every node."
         )
     return listed
 
@@ -272,7 +269,7 @@ def _attribute_labels(graph: Any, attribute: str, place: str) -> list[Any] | Non
     found = [data[attribute] for _, data in graph.nodes(data=True) if attribute in data]
     if found and len(found) < len(graph):
         raise InputError(
-            f"{place} has the attribute {attribute!r} on {len(found)} of its {len(graph)} nodes",
-            "label every node or none.",
+            f"{place} has the attribute {attribute!r} on {len(found)} of its {len(graph)} nodes; "
+            "label every node or none."
         )
     return found or None

@@ -204,9 +204,8 @@ def _membership(variable: Variable) -> csr_array:
     if not np.isin(rows.data, (0.0, 1.0)).all():
         raise InputError(
             f"{variable.name} has values other than 0 and 1; kernel Jaccard takes sets, or rows "
-            "that mark the elements by 0 and 1.",
-            "If each row lists the elements of a set, pass [set(row) for row in rows]; for counts "
-            "use MinMax().",
+            "that mark the elements by 0 and 1. If each row lists the elements of a set, pass "
+            "[set(row) for row in rows]; for counts use MinMax()."
         )
     return rows
 
@@ -226,8 +225,7 @@ def _membership_of_columns(variable: Labels | Mixed) -> csr_array:
     if len(columns) < max(2, len(parts)):
         raise InputTypeError(
             f"{variable.name} contains single labels, or labels next to numbers; kernel Jaccard "
-            "takes sets, one per observation.",
-            "Pass a list of sets, or Delta() for labels.",
+            "takes sets, one per observation. Pass a list of sets, or Delta() for labels."
         )
     return csr_array(_matrix_of([dict.fromkeys(row, 1.0) for row in zip(*columns, strict=True)]))
 

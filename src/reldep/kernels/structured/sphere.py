@@ -292,8 +292,8 @@ def _radians_in_words(places: Numeric) -> tuple[ReldepWarning, ...]:
     return (
         DataWarning(
             f"{places.name} lies within {largest[0]:.3g} degrees of the equator and within "
-            f"{largest[1]:.3g} degrees of longitude 0.",
-            "If these are radians, pass np.rad2deg(places).",
+            f"{largest[1]:.3g} degrees of longitude 0. If these are radians, pass "
+            "np.rad2deg(places)."
         ),
     )
 
@@ -301,22 +301,21 @@ def _radians_in_words(places: Numeric) -> tuple[ReldepWarning, ...]:
 def _on_sphere(places: Numeric) -> FloatArray:
     if places.values.shape[1] != 2:
         raise InputError(
-            f"{places.name} has {places.values.shape[1]} columns",
-            "kernel Haversine takes two, latitude and longitude in degrees.",
+            f"{places.name} has {places.values.shape[1]} columns; kernel Haversine takes two, "
+            "latitude and longitude in degrees."
         )
     first, second = [name.strip().lower() for name in places.columns] or ("", "")
     if first.startswith(("lon", "lng")) or second.startswith("lat"):
         raise InputError(
-            f"the columns of {places.name} are {places.columns[0]!r} and {places.columns[1]!r}",
-            "pass latitude first, then longitude.",
+            f"the columns of {places.name} are {places.columns[0]!r} and {places.columns[1]!r}; "
+            "pass latitude first, then longitude."
         )
     largest = np.abs(places.values).max(axis=0)
     if largest[0] > 90 or largest[1] > 360:
         turned = " (they look like longitude, latitude)" if 90 < largest[0] <= 360 else ""
         raise InputError(
-            f"{places.name} has latitudes up to {largest[0]:g} and longitudes up to "
-            f"{largest[1]:g} in size{turned}",
-            "pass degrees, latitude first (at most 90), then longitude.",
+            f"{places.name} has latitudes up to {largest[0]:g} and longitudes up to {largest[1]:g} "
+            f"in size{turned}; pass degrees, latitude first (at most 90), then longitude."
         )
     latitude, longitude = np.deg2rad(places.values.T)
     across = np.cos(latitude)

@@ -49,8 +49,7 @@ def strings_of(variable: Labels | Items, kernel: str, *, may_be_empty: bool = Fa
         if not isinstance(value, (str, bytes)):
             raise InputTypeError(
                 f"observation {row} of {variable.name} is of type {type(value).__name__}; kernel "
-                f"{kernel} takes strings only.",
-                "Convert all observations to str.",
+                f"{kernel} takes strings only. Convert all observations to str."
             )
     if not may_be_empty:
         refuse_where(variable.name, [not value for value in values], "an empty string")
@@ -69,8 +68,8 @@ def _decoded(value: bytes, place: str) -> str:
         return value.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{place} is bytes that are not UTF-8 ({error.reason} at byte {error.start})",
-            "decode it with its own encoding, as in value.decode('latin-1').",
+            f"{place} is bytes that are not UTF-8 ({error.reason} at byte {error.start}); decode "
+            "it with its own encoding, as in value.decode('latin-1')."
         ) from error
 
 
@@ -79,8 +78,8 @@ def refuse_where(name: str, bad: list[bool], fault: str) -> None:
     rows = np.flatnonzero(bad).astype(np.int64)
     if len(rows):
         raise InputError(
-            f"{name} has {fault} in {rows_in_words(rows)}",
-            "leave these observations out or fill them in.",
+            f"{name} has {fault} in {rows_in_words(rows)}; leave these observations out or fill "
+            "them in."
         )
 
 
@@ -135,7 +134,7 @@ class Spectrum(MappedKernel):
             check_count("k", self.k, at_least=1)
             return
         if len(self.k) != 2:
-            raise InputError(f"k={self.k!r}", "pass a whole number, or (shortest, longest).")
+            raise InputError(f"k={self.k!r}; pass a whole number, or (shortest, longest).")
         check_count("k", self.k[0], at_least=1)
         check_count("k", self.k[1], at_least=self.k[0])
 
@@ -174,8 +173,8 @@ class Spectrum(MappedKernel):
             return [string.upper() for string in strings] if self.ignore_case else strings
         if self.reverse_complement:
             raise InputTypeError(
-                f"{variable.name} contains lists of tokens, which have no complement",
-                "leave reverse_complement out, or join the letters to strings.",
+                f"{variable.name} contains lists of tokens, which have no complement; leave "
+                "reverse_complement out, or join the letters to strings."
             )
         if self.ignore_case:
             return [tuple(str(token).upper() for token in row) for row in tokens]
@@ -207,8 +206,8 @@ def _reverse_complement(strand: str, name: str) -> str:
     odd = {letter for letter in set(strand) if ord(letter) not in COMPLEMENTS}
     if odd:
         raise InputError(
-            f"{name} has the letter {min(odd)!r}, which is not a nucleotide",
-            "reverse_complement is for DNA and RNA; leave it out for other strings.",
+            f"{name} has the letter {min(odd)!r}, which is not a nucleotide; reverse_complement is "
+            "for DNA and RNA; leave it out for other strings."
         )
     return strand.translate(COMPLEMENTS)[::-1]
 

@@ -154,15 +154,14 @@ def _lifetimes(variable: Variable) -> tuple[FloatArray, BoolArray]:
     odd = next((item for item in items if not isinstance(item, Lifetime)), None)
     if odd is not None:
         raise InputTypeError(
-            f"{variable.name} contains {type(odd).__name__} objects",
-            "kernel LogRank takes lifetimes; pass Survival(time, event) as the data.",
+            f"{variable.name} contains {type(odd).__name__} objects; kernel LogRank takes "
+            "lifetimes; pass Survival(time, event) as the data."
         )
     times = np.array([item.time for item in items])
     events = np.array([item.event for item in items])
     if not events.any():
         raise InputError(
             f"{variable.name} has no events: all {len(times)} times are censored, so nothing is "
-            "known about the hazard.",
-            "Check the coding of event; 1 or True marks an event.",
+            "known about the hazard. Check the coding of event; 1 or True marks an event."
         )
     return times, events
