@@ -134,7 +134,7 @@ WORKBOOKS = [
         "a title in merged cells above the table",
         "refused",
         lambda: _sheets(data=[["Our study", None, None], *_rows()]),
-        "If the table starts further down, pass skip_rows=1",
+        "If the table starts further down, pass `skip_rows=1`",
         file="study.xlsx",
     ),
     Case(
@@ -149,7 +149,7 @@ WORKBOOKS = [
         "a first sheet that is empty",
         "refused",
         lambda: _sheets(notes=[], data=_rows()),
-        "It also has 'data': pass sheet='data'",
+        "It also has 'data': pass `sheet='data'`",
         file="study.xlsx",
     ),
     Case(

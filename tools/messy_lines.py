@@ -90,7 +90,7 @@ HEADERS_AND_ROWS = [
         "a title above the table",
         "refused",
         lambda: lines(before="Our study\n\n"),
-        "If the table starts further down, pass skip_rows=2",
+        "If the table starts further down, pass `skip_rows=2`",
     ),
     Case(
         "the same, with two lines skipped",
@@ -103,7 +103,7 @@ HEADERS_AND_ROWS = [
         "refused",
         lambda: lines(before="Run,7,,,\nOperator,Bo,,,\n,,,,\n"),
         "3 columns without a name that hold values. If the table starts further down, pass "
-        "skip_rows=3",
+        "`skip_rows=3`",
     ),
     Case(
         "rows with names, and no header for these, as in R",

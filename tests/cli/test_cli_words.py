@@ -36,7 +36,7 @@ def test_a_kernel_is_a_name_and_a_parameter(word, kernel):
 @pytest.mark.parametrize(
     ("word", "message"),
     [
-        ("gausian:2", "kernel='gausian' is not known"),
+        ("gausian:2", "`kernel='gausian'` is not known"),
         ("delta:2", "delta:2"),
         ("gaussian:x", "'x' is not a number"),
         ("gaussian:x*median", "'x' is not a number"),

@@ -96,7 +96,7 @@ def test_dates_can_be_places_in_a_cycle(tmp_path, kind, rule, turns):
     [
         (COLUMNS, ["diet", "diet"], {}, ValueError, "two variables are named 'diet'"),
         (COLUMNS, ["diett"], {}, ValueError, "no column 'diett' in the data; nearest: 'diet'"),
-        (COLUMNS, ["diet"], {"clusters": "C*"}, ValueError, r"clusters='C\*' names 2 columns"),
+        (COLUMNS, ["diet"], {"clusters": "C*"}, ValueError, r"`clusters='C\*'` names 2 columns"),
         (COLUMNS, ["diet"], {"where": "C14 > 9"}, ValueError, "no row of the data satisfies"),
         (COLUMNS, ["diet"], {"where": "x > 9"}, ValueError, "no column 'x' in the data"),
         (COLUMNS, ["diet"], {"join": "id"}, ValueError, "`join` is about files"),
@@ -120,13 +120,13 @@ def test_what_cannot_be_selected_says_why(data, selectors, options, error, messa
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"decimal": ";"}, "decimal=';' is not known"),
-        ({"decimal": ",", "thousands": ","}, "thousands=',' is also the decimal mark"),
-        ({"delimiter": "ab"}, "delimiter='ab'; pass one plain character"),
-        ({"encoding": "utf-99"}, "encoding='utf-99' is not known"),
-        ({"skip_rows": -1}, "skip_rows=-1; pass a whole number, at least 0"),
-        ({"dates": "day"}, "dates='day' is not known"),
-        ({"sheet": 1.5}, "sheet=1.5; pass a name or a number"),
+        ({"decimal": ";"}, "`decimal=';'` is not known"),
+        ({"decimal": ",", "thousands": ","}, "`thousands=','` is also the decimal mark"),
+        ({"delimiter": "ab"}, "`delimiter='ab'`; pass one plain character"),
+        ({"encoding": "utf-99"}, "`encoding='utf-99'` is not known"),
+        ({"skip_rows": -1}, "`skip_rows=-1`; pass a whole number, at least 0"),
+        ({"dates": "day"}, "`dates='day'` is not known"),
+        ({"sheet": 1.5}, "`sheet=1.5`; pass a name or a number"),
     ],
 )
 def test_options_are_checked_when_they_are_made(options, message):

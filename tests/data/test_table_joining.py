@@ -148,7 +148,9 @@ def test_files_that_cannot_be_joined(write: Write, first: str, second: str, mess
 
 def test_several_files_need_a_key_and_a_key_needs_several_files(write: Write) -> None:
     first, second = write("a.csv", "id\n1\n"), write("b.csv", "id\n1\n")
-    with pytest.raises(ValueError, match=r"2 files need a column to be joined on. Pass join='id'"):
+    with pytest.raises(
+        ValueError, match=r"2 files need a column to be joined on. Pass `join='id'`"
+    ):
         open_table([first, second])
     with pytest.raises(ValueError, match=r"`join='id'` needs at least two files; only .*a.csv"):
         open_table(first, join="id")

@@ -176,7 +176,7 @@ def test_numbers_with_a_stray_word_are_refused_with_its_line(write: Write) -> No
     assert table.columns["age"] == "numbers and words"
     message = (
         r"ages.csv: column 'age' holds numbers and words: 'unknown' \(line 4\). Write missing "
-        r"values as NA, or name their code with na=, or the column in numbers=; .* Or leave a "
+        r"values as NA, or name their code with `na`, or the column in `numbers`; .* Or leave a "
         r"column out with '!age'"
     )
     with pytest.raises(ValueError, match=message):
@@ -274,7 +274,7 @@ def test_only_the_columns_asked_for_are_parsed(
     ("content", "message"),
     [
         (b"\n\n", "has no column names: it has no lines but comments"),
-        ("1.5,2\n3,4\n", "line 1 of .*bad.csv holds numbers in place of .* pass header=False"),
+        ("1.5,2\n3,4\n", "line 1 of .*bad.csv holds numbers in place of .* pass `header=False`"),
         ("a,b\n", "bad.csv has 2 columns, but no rows"),
         ("a,b\n\n,\n", "bad.csv has 2 columns, but no rows"),
         ("a,b,a,c,c\n1,2,3,4,5\n", "bad.csv has more than one column named 'a', 'c'"),
@@ -282,10 +282,10 @@ def test_only_the_columns_asked_for_are_parsed(
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "bad.csv is not a delimited text file: .* a PNG image"),
         (b"PK\x03\x04abc", "bad.csv is a damaged ZIP archive"),
         (b"a,b\n1,\0\n", "bad.csv is not a delimited text file: it looks like a binary file"),
-        ("a,b\n1,2\n".encode("utf-16-le"), "a NUL byte on line 1. If .* encoding='utf-16'"),
+        ("a,b\n1,2\n".encode("utf-16-le"), "a NUL byte on line 1. If .* `encoding='utf-16'`"),
         (
             "a,b\n1,x\n2,é\n".encode("latin-1"),
-            r"line 3 of .*bad.csv is not UTF-8 text. .* encoding='latin1'",
+            r"line 3 of .*bad.csv is not UTF-8 text. .* `encoding='latin1'`",
         ),
         ("é,b\n1,x\n".encode("latin-1"), "line 1 of .*bad.csv is not UTF-8"),
         ("a,b\n1,2\n1,2,3\n", "line 3 of .*bad.csv has 3 fields, .* names 2 columns: '1,2,3'"),
@@ -294,7 +294,7 @@ def test_only_the_columns_asked_for_are_parsed(
         ('a,"b\n1,2\n', "line 1 of .*bad.csv has a double quote that is not closed"),
         ('"a"b",c\n1,2\n', "line 1 of .*bad.csv has a double quote that is not closed"),
         ("a,b,c\n1,2,3\n4,5\n", "line 3 of .*bad.csv has 2 fields, .* Was the line cut off"),
-        ("My study\n\na,b\n1,2\n3,4\n", "If the table starts further down, pass skip_rows=2"),
+        ("My study\n\na,b\n1,2\n3,4\n", "If the table starts further down, pass `skip_rows=2`"),
         (b"\x1f\x8b\x08\x00garbage", "bad.csv is a damaged gzip file"),
         (gzip.compress(MICE.encode(), mtime=0)[:-12], "bad.csv is a damaged gzip file"),
         (gzip.compress(b"\x89PNG\0", mtime=0), "bad.csv is not a delimited text file"),

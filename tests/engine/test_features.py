@@ -249,11 +249,15 @@ def test_pairs_with_an_implicit_side_are_exact_too():
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"approximate": "furier"}, ValueError, "approximate='furier' is not known (did you mean"),
-        ({"n_components": 0}, ValueError, "n_components=0; pass a whole number, at least 1."),
-        ({"n_components": 2.5}, TypeError, "n_components=2.5; pass a whole number."),
-        ({"rng": -1}, ValueError, "rng=-1; pass a whole number, at least 0."),
-        ({"rng": None}, TypeError, "rng=None; pass a whole number."),
+        (
+            {"approximate": "furier"},
+            ValueError,
+            "`approximate='furier'` is not known (did you mean",
+        ),
+        ({"n_components": 0}, ValueError, "`n_components=0`; pass a whole number, at least 1."),
+        ({"n_components": 2.5}, TypeError, "`n_components=2.5`; pass a whole number."),
+        ({"rng": -1}, ValueError, "`rng=-1`; pass a whole number, at least 0."),
+        ({"rng": None}, TypeError, "`rng=None`; pass a whole number."),
     ],
 )
 def test_wrong_options_are_named(arguments, error, message):

@@ -201,9 +201,9 @@ def test_the_number_of_features_can_be_limited():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"tolerance": 0.1}, "tolerance=0.1; pass a number from 1e-13"),
-        ({"most_features": 0}, "most_features=0; pass a whole number, at least 1"),
-        ({"rng": -1}, "rng=-1; pass a whole number, at least 0"),
+        ({"tolerance": 0.1}, "`tolerance=0.1`; pass a number from 1e-13"),
+        ({"most_features": 0}, "`most_features=0`; pass a whole number, at least 1"),
+        ({"rng": -1}, "`rng=-1`; pass a whole number, at least 0"),
     ],
 )
 def test_wrong_options_are_refused(options, words):

@@ -151,7 +151,7 @@ def test_matrices_that_cannot_fit_are_refused_before_the_start():
         select_engine("dense", kernels, PAIR)
     assert "320 GB for 100,000 observations and 3 kernels" in str(caught.value)
     assert "only 16 GB may be used" in str(caught.value)
-    assert "pass engine='tiled'" in str(caught.value)
+    assert "pass `engine='tiled'`" in str(caught.value)
     assert "It does not fit" in str(plan(kernels, PAIR, "dense"))
 
 

@@ -46,7 +46,7 @@ def sinc(A, B):
 
 @pytest.mark.parametrize("spec", ["gaussian", Gaussian(2.0), sinc])
 def test_distance_correlation_refuses_other_kernels(spec):
-    message = "measure='dcor' is defined by distances, not by kernel=.*measure='cka'"
+    message = "`measure='dcor'` is defined by distances, not by `kernel=.*`measure='cka'`"
     with pytest.raises(ValueError, match=message):
         assign(spec, ["x", "y"], measure="dcor")
 

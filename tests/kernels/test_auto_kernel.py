@@ -39,7 +39,7 @@ def test_long_strings_that_differ_are_texts_and_text_is_proposed():
     with pytest.raises(
         ValueError,
         match=r"source holds strings of about 40 characters, 12 different ones in 12 obs.*"
-        r"Pass kernel=.text. for texts, Spectrum\(\) for seq.*Delta\(\)",
+        r"Pass `kernel=.text.` for texts, Spectrum\(\) for seq.*Delta\(\)",
     ):
         reldep.compare(LONG, Y, Y**2)
 

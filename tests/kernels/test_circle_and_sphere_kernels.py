@@ -78,10 +78,10 @@ def test_the_gaussian_of_the_great_circle_distance_would_be_no_kernel():
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: Periodic(0), ValueError, "period=0; pass a positive number"),
-        (lambda: Periodic("day"), ValueError, "period='day'; pass a positive number"),
+        (lambda: Periodic(0), ValueError, "`period=0`; pass a positive number"),
+        (lambda: Periodic("day"), ValueError, "`period='day'`; pass a positive number"),
         (lambda: Periodic(24, bandwidth=0), ValueError, "bandwidth=0"),
-        (lambda: Angles("degree"), ValueError, r"unit='degree' .*did you mean 'degrees'"),
+        (lambda: Angles("degree"), ValueError, r"`unit='degree'` .*did you mean 'degrees'"),
         (lambda: Angles("radians", factor=-1), ValueError, "factor=-1"),
         (
             lambda: matrix(Periodic(7), np.arange(5.0) * 7),

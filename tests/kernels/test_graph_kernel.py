@@ -140,7 +140,7 @@ def test_bad_graphs_say_which_and_how_to_go_on(graph, error, message):
 
 
 def test_the_number_of_rounds_is_a_whole_number():
-    with pytest.raises(ValueError, match="h=-1; pass a whole number, at least 0"):
+    with pytest.raises(ValueError, match="`h=-1`; pass a whole number, at least 0"):
         WeisfeilerLehman(-1)
 
 

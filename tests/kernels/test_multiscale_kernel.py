@@ -63,9 +63,9 @@ def test_fine_structure_shows_that_one_scale_does_not_see():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"factors": ()}, r"factors=\(\); pass a tuple of positive"),
-        ({"factors": (1.0, -1.0)}, "factors=-1.0; pass a positive number"),
-        ({"bandwidth": "largest"}, "bandwidth='largest' is not known"),
+        ({"factors": ()}, r"`factors=\(\)`; pass a tuple of positive"),
+        ({"factors": (1.0, -1.0)}, "`factors=-1.0`; pass a positive number"),
+        ({"bandwidth": "largest"}, "`bandwidth='largest'` is not known"),
     ],
 )
 def test_bad_scales_are_refused(arguments, message):

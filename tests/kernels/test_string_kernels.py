@@ -158,11 +158,11 @@ def test_edit_distance_is_not_positive_semi_definite_on_every_set_of_strings():
         (lambda: matrix(EditDistance(), ["a", "a"]), ValueError, "v is constant"),
         (lambda: matrix(Spectrum(2), ["aba", "aba"]), ValueError, "all 2 observations of v look"),
         (lambda: matrix(Spectrum(), np.arange(5.0)), TypeError, "holds numbers; it takes labels"),
-        (lambda: Spectrum(0), ValueError, "k=0; pass a whole number, at least 1"),
-        (lambda: Spectrum(1.5), TypeError, "k=1.5; pass a whole number"),
+        (lambda: Spectrum(0), ValueError, "`k=0`; pass a whole number, at least 1"),
+        (lambda: Spectrum(1.5), TypeError, "`k=1.5`; pass a whole number"),
         (lambda: Spectrum(True), TypeError, "k=True"),
         (lambda: EditDistance(bandwidth=-1), ValueError, "bandwidth=-1"),
-        (lambda: EditDistance(bandwidth="mean"), ValueError, "bandwidth='mean' is not known"),
+        (lambda: EditDistance(bandwidth="mean"), ValueError, "`bandwidth='mean'` is not known"),
         (lambda: EditDistance(factor=0), ValueError, "factor=0"),
     ],
 )
@@ -232,8 +232,8 @@ def test_runs_of_tokens_are_counted_as_substrings_are():
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: Spectrum((3, 2)), ValueError, "k=2; pass a whole number, at least 3"),
-        (lambda: Spectrum((1, 2, 3)), ValueError, r"k=\(1, 2, 3\); pass a whole number, or"),
+        (lambda: Spectrum((3, 2)), ValueError, "`k=2`; pass a whole number, at least 3"),
+        (lambda: Spectrum((1, 2, 3)), ValueError, r"`k=\(1, 2, 3\)`; pass a whole number, or"),
         (
             lambda: Spectrum(2, reverse_complement=True)(["ACG", "AXG"]),
             ValueError,

@@ -131,7 +131,7 @@ def test_tfidf_equals_scikit_learn_and_leaves_the_counts_alone():
             ValueError,
             "languages is 'xx'",
         ),
-        (lambda: Text(max_document_frequency=2), ValueError, "max_document_frequency=2; pass a"),
+        (lambda: Text(max_document_frequency=2), ValueError, "`max_document_frequency=2`; pass a"),
         (lambda: matrix(Text(kernel="gausian"), DOCUMENTS), ValueError, "did you mean 'gaussian'"),
     ],
 )

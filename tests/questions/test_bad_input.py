@@ -46,7 +46,7 @@ def holed(*rows):
         (
             lambda: reldep.compare(holed(2, 7), Y, Z),
             ValueError,
-            r"source has missing values: 2 NaN in rows 2, 7.*pass missing='drop'",
+            r"source has missing values: 2 NaN in rows 2, 7.*pass `missing='drop'`",
         ),
         (
             lambda: reldep.compare(X, Y, np.where(np.arange(M) == 5, np.inf, Z)),
@@ -113,18 +113,18 @@ def holed(*rows):
         (
             lambda: reldep.compare(X, Y, Z, kernel="gausian"),
             ValueError,
-            r"kernel='gausian' is not known \(did you mean 'gaussian'\?\)",
+            r"`kernel='gausian'` is not known \(did you mean 'gaussian'\?\)",
         ),
         (
             lambda: reldep.compare(X, Y, Z, measure="ckaa"),
             ValueError,
-            r"measure='ckaa' is not known \(did you mean 'cka'\?\)",
+            r"`measure='ckaa'` is not known \(did you mean 'cka'\?\)",
         ),
-        (lambda: reldep.compare(X, Y, Z, measure=3), TypeError, "measure is of type int"),
+        (lambda: reldep.compare(X, Y, Z, measure=3), TypeError, "`measure` is of type int"),
         (
             lambda: reldep.compare(X, Y, Z, alternative="more"),
             ValueError,
-            "alternative='more' is not known; pass one of 'greater', 'less', 'two-sided'",
+            "`alternative='more'` is not known; pass one of 'greater', 'less', 'two-sided'",
         ),
         (lambda: reldep.compare(X, Y, Z, method="joined"), ValueError, "did you mean 'joint'"),
         (lambda: reldep.compare(X, Y, Z, variance="fixed"), ValueError, "'fixed-kernel'"),
@@ -167,7 +167,7 @@ def holed(*rows):
         (
             lambda: reldep.compare(X, Y, Z, measure="dcor", kernel="gaussian"),
             ValueError,
-            "measure='dcor' is defined by distances",
+            "`measure='dcor'` is defined by distances",
         ),
         (
             lambda: reldep.compare(X, Y, Z, names=("a", "b")),
@@ -178,7 +178,7 @@ def holed(*rows):
         (
             lambda: reldep.compare(X, Y, Z, max_lag=40),
             ValueError,
-            "max_lag=40 does not fit 40 observations",
+            "`max_lag=40` does not fit 40 observations",
         ),
         (lambda: reldep.compare(X, Y, Z, max_lag=-1), ValueError, "from 0 to 39"),
         (lambda: reldep.compare(X, Y, Z, max_lag=1.5), ValueError, "whole number"),
@@ -192,7 +192,7 @@ def holed(*rows):
         (
             lambda: reldep.compare(X[:7], Y[:7], Z[:7], method="split"),
             ValueError,
-            "method='split' needs at least 8 observations, 7 given",
+            "`method='split'` needs at least 10 observations, 7 given",
         ),
         (
             lambda: reldep.contrast({"x": X, "y": Y}, {("x", "q"): 1}),
@@ -226,7 +226,7 @@ def holed(*rows):
         (lambda: reldep.rotation([[1]]), ValueError, r"weights has shape \(1, 1\)"),
         (lambda: reldep.rotation([0, 0]), ValueError, "all 0"),
         (lambda: Gaussian(0), ValueError, "bandwidth=0"),
-        (lambda: Gaussian("mode"), ValueError, "bandwidth='mode' is not known"),
+        (lambda: Gaussian("mode"), ValueError, "`bandwidth='mode'` is not known"),
         (lambda: Gaussian([1]), TypeError, "bandwidth is of type list"),
         (lambda: Gaussian(True), TypeError, "bandwidth is of type bool"),
         (lambda: Gaussian(factor=-1), ValueError, "factor=-1"),
@@ -236,7 +236,7 @@ def holed(*rows):
         (lambda: Polynomial(offset=-1), ValueError, "offset=-1"),
         (lambda: Gaussian(10**400), ValueError, "bandwidth=1000"),
         (lambda: Gaussian(factor=10**400), ValueError, "factor=1000"),
-        (lambda: Polynomial(101), ValueError, "degree=101; pass a whole number from 1 to 100"),
+        (lambda: Polynomial(101), ValueError, "`degree=101`; pass a whole number from 1 to 100"),
         (lambda: Polynomial(scale=10**400), ValueError, "scale=1000"),
         (
             lambda: reldep.dependence(X, Y, n_permutations=10**400),

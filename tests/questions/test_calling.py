@@ -124,5 +124,5 @@ def test_the_same_column_twice_is_said_by_the_places_it_has():
 def test_mistakes_in_the_call_name_the_question():
     with pytest.raises(TypeError, match=r"compare\(\) got an unexpected keyword argument 'by'"):
         reldep.compare("x", "y", "z", data=TABLE, by="w")
-    with pytest.raises(TypeError, match="pass the file or frame it is in as data="):
+    with pytest.raises(TypeError, match="pass the file or frame it is in as `data`"):
         reldep.compare("x", "y", "z")

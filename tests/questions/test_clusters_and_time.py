@@ -134,7 +134,7 @@ def test_clusters_and_lags_together_are_refused():
 def test_second_order_variances_are_for_independent_rows(variance, rows):
     sample = in_time(np.random.default_rng(7), 30)
     (name,) = rows
-    with pytest.raises(ValueError, match=f"cannot be combined with {name}="):
+    with pytest.raises(ValueError, match=f"cannot be combined with `{name}`"):
         reldep.compare(*sample, variance=variance, **rows)
 
 
@@ -253,9 +253,9 @@ def test_crossed_clusters_have_the_variance_of_both_without_that_of_their_cells(
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"variance": "fixed-kernel"}, "variance='fixed-kernel' follows a single clustering"),
-        ({"variance": "bandwidth-aware"}, "use variance='jackknife'"),
-        ({"method": "split"}, "method='split' follows a single clustering"),
+        ({"variance": "fixed-kernel"}, "`variance='fixed-kernel'` follows a single clustering"),
+        ({"variance": "bandwidth-aware"}, "use `variance='jackknife'`"),
+        ({"method": "split"}, "`method='split'` follows a single clustering"),
     ],
 )
 def test_crossed_clusters_are_never_half_followed(options, words):

@@ -219,7 +219,7 @@ def test_power_of_the_other_alternatives(data):
 
 def test_no_sample_size_helps_an_effect_in_the_other_direction(data):
     result = reldep.compare(data[0], data[2], data[1])
-    with pytest.raises(ValueError, match="does not point towards alternative='greater'"):
+    with pytest.raises(ValueError, match="does not point towards `alternative='greater'`"):
         result.sample_size()
 
 
@@ -327,7 +327,7 @@ def test_a_one_sided_claim_beside_an_interval_with_zero_is_explained():
 
 def test_efficiency_and_bound_say_when_they_do_not_apply(data):
     split = reldep.compare(*data, method="split")
-    with pytest.raises(ValueError, match="use method='joint'"):
+    with pytest.raises(ValueError, match="use `method='joint'`"):
         split.relative_efficiency()
     with pytest.raises(ValueError, match=r"values in \[0, 1\]"):
         reldep.paper_test(*data, kernel="linear").finite_sample_bound()

@@ -360,11 +360,11 @@ def test_covariates_are_matched_by_index(confounded):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"clusters": np.arange(150) // 5}, "cannot be combined with clusters="),
-        ({"max_lag": 2}, "cannot be combined with max_lag="),
-        ({"method": "split"}, "use method='joint'"),
-        ({"variance": "full"}, "use variance='jackknife' or variance='fixed-kernel'"),
-        ({"engine": "lowrank"}, "use engine='auto'"),
+        ({"clusters": np.arange(150) // 5}, "cannot be combined with `clusters`"),
+        ({"max_lag": 2}, "cannot be combined with `max_lag`"),
+        ({"method": "split"}, "use `method='joint'`"),
+        ({"variance": "full"}, "use `variance='jackknife'` or `variance='fixed-kernel'`"),
+        ({"engine": "lowrank"}, "use `engine='auto'`"),
     ],
 )
 def test_what_cannot_be_had_given_covariates_has_a_way_out(confounded, options, words):
@@ -377,7 +377,7 @@ def test_what_cannot_be_had_given_covariates_has_a_way_out(confounded, options, 
 def test_questions_without_covariates_say_what_to_ask_instead(confounded, question):
     x, y, z, age = confounded
     blocks = {"groups": (x, y, z > 0), "scan": (np.c_[x, z], y, age)}.get(question, (x, y, z))
-    words = rf"{question}\(\) holds no covariates fixed: it does not take given.* given=\.\.\."
+    words = rf"{question}\(\) holds no covariates fixed: it does not take `given`.* given=\.\.\."
     with pytest.raises(TypeError, match=words):
         getattr(reldep, question)(*blocks, given=age)
 
@@ -385,7 +385,7 @@ def test_questions_without_covariates_say_what_to_ask_instead(confounded, questi
 def test_covariates_that_determine_a_variable_are_refused_by_its_name(confounded):
     x, y, z, age = confounded
     for given in (x, -(x**3), np.c_[age, x]):
-        with pytest.raises(ValueError, match=r"^age at birth is among the columns of given="):
+        with pytest.raises(ValueError, match=r"^age at birth is among the columns of `given`"):
             reldep.compare(x, y, z, given=given, names=("age at birth", "y", "z"))
     with pytest.raises(ValueError, match=r"^wave is determined by the covariate"):
         reldep.compare(np.cos(age), y, z, given=age, names=("wave", "y", "z"))
@@ -405,7 +405,7 @@ def test_bad_covariates_have_their_sentences(confounded):
         reldep.compare(x, y, z, given="age")
     with pytest.raises(TypeError, match="columns of numbers or of labels"):
         reldep.compare(x, y, z, given=[{i} for i in range(150)])
-    with pytest.raises(ValueError, match="use test='chi-square'"):
+    with pytest.raises(ValueError, match="use `test='chi-square'`"):
         reldep.dependence(x, y, given=age, test="permutation")
 
 

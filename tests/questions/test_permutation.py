@@ -158,9 +158,9 @@ def test_clusters_shared_by_both_variables_are_no_dependence():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"n_permutations": 0}, r"n_permutations=0; pass a whole number, at least 1"),
-        ({"n_permutations": 99.0}, r"n_permutations=99.0; pass a whole number"),
-        ({"test": "permuted"}, r"test='permuted' is not known \(did you mean 'permutation'\?\)"),
+        ({"n_permutations": 0}, r"`n_permutations=0`; pass a whole number, at least 1"),
+        ({"n_permutations": 99.0}, r"`n_permutations=99.0`; pass a whole number"),
+        ({"test": "permuted"}, r"`test='permuted'` is not known \(did you mean 'permutation'\?\)"),
     ],
 )
 def test_bad_input_says_what_and_how_to_go_on(options, words):

@@ -353,27 +353,27 @@ A = reldep.influence({"x": X, **TARGETS}, [("x", "t0"), ("x", "t1"), ("t0", "t1"
         (
             lambda: reldep.rank(X, TARGETS, adjust="stepdown"),
             ValueError,
-            r"adjust='stepdown' is not known \(did you mean 'step-down'\?\)",
+            r"`adjust='stepdown'` is not known \(did you mean 'step-down'\?\)",
         ),
         (
             lambda: reldep.rank(X, TARGETS, confidence_level=95),
             ValueError,
-            r"confidence_level=95; pass a number strictly between",
+            r"`confidence_level=95`; pass a number strictly between",
         ),
         (
             lambda: reldep.rank(X, TARGETS, n_simulations=100),
             ValueError,
-            r"n_simulations=100; pass a whole number, at least 400",
+            r"`n_simulations=100`; pass a whole number, at least 400",
         ),
         (
             lambda: reldep.rank(X, TARGETS, n_simulations=1e4),
             TypeError,
-            r"n_simulations=10000.0; pass a whole number",
+            r"`n_simulations=10000.0`; pass a whole number",
         ),
         (
             lambda: reldep.rank(X, TARGETS).confidence_interval(0.99999),
             ValueError,
-            r"confidence_level=0.99999 needs more than 10000 draws.*n_simulations=100001",
+            r"`confidence_level=0.99999` needs more than 10000 draws.*`n_simulations=100001`",
         ),
         (
             lambda: reldep.rank(X, TARGETS, clusters=[1, 2]),
@@ -388,7 +388,7 @@ A = reldep.influence({"x": X, **TARGETS}, [("x", "t0"), ("x", "t1"), ("t0", "t1"
         (
             lambda: reldep.rank(X, TARGETS, max_lag=30),
             ValueError,
-            r"max_lag=30 does not fit 30 observations",
+            r"`max_lag=30` does not fit 30 observations",
         ),
         (
             lambda: reldep.rank(X, {**TARGETS, "flat": np.ones(30)}),
@@ -407,7 +407,7 @@ A = reldep.influence({"x": X, **TARGETS}, [("x", "t0"), ("x", "t1"), ("t0", "t1"
         (
             lambda: reldep.rank("x", A, kernel="linear"),
             ValueError,
-            r"kernel='linear' was decided when the Influence was computed",
+            r"`kernel='linear'` was decided when the Influence was computed",
         ),
     ],
 )

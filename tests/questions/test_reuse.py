@@ -111,10 +111,10 @@ def test_positions_are_counted_where_none_are_given():
             r"no conditional means of \('da', 'da'\), \('sv', 'sv'\); .* self-pairs",
         ),
         ({("da", "se"): 1}, {}, r"weights names 'se', which is not a variable"),
-        ({("da", "sv"): 1}, {"kernel": "linear"}, r"kernel='linear' was decided when"),
-        ({("da", "sv"): 1}, {"missing": "drop"}, r"missing='drop' was decided when"),
-        ({("da", "sv"): 1}, {"engine": Dense()}, r"engine=Dense\(\) was decided when"),
-        ({("da", "sv"): 1}, {"measure": "hsci"}, r"measure='hsci' is not known"),
+        ({("da", "sv"): 1}, {"kernel": "linear"}, r"`kernel='linear'` was decided when"),
+        ({("da", "sv"): 1}, {"missing": "drop"}, r"`missing='drop'` was decided when"),
+        ({("da", "sv"): 1}, {"engine": Dense()}, r"`engine=Dense\(\)` was decided when"),
+        ({("da", "sv"): 1}, {"measure": "hsci"}, r"`measure='hsci'` is not known"),
         (
             {("da", "sv"): 1},
             {"measure": "hsic", "clusters": [1, 2]},
@@ -123,17 +123,17 @@ def test_positions_are_counted_where_none_are_given():
         (
             {("da", "sv"): 1},
             {"measure": "hsic", "variance": "jackknife"},
-            r"without what variance='jackknife' needs; compute them with variance='jackknife'",
+            r"without what `variance='jackknife'` needs; compute them with `variance='jackknife'`",
         ),
         (
             {("da", "sv"): 1, ("da", "en"): -1},
             {"measure": "hsic", "variance": "bandwidth-aware"},
-            r"without what variance='bandwidth-aware' needs",
+            r"without what `variance='bandwidth-aware'` needs",
         ),
         (
             {("da", "sv"): 1},
             {"measure": "hsic", "variance": "full"},
-            r"without what variance='full' needs",
+            r"without what `variance='full'` needs",
         ),
     ],
 )

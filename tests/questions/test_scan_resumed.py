@@ -142,11 +142,11 @@ def test_an_unfinished_run_is_not_overwritten(stopped):
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"measure": "hsic"}, "measure='cka' and not measure='hsic'"),
-        ({"alternative": "less"}, "alternative='greater' and not"),
+        ({"measure": "hsic"}, "`measure='cka'` and not `measure='hsic'`"),
+        ({"alternative": "less"}, "`alternative='greater'` and not"),
         ({"rng": 3}, "another random seed"),
         ({"kernel": "linear"}, "other data or kernels"),
-        ({"n_simulations": 5000}, "n_simulations=10000 and not"),
+        ({"n_simulations": 5000}, "`n_simulations=10000` and not"),
         ({"names": ["a", "b"]}, "other data"),
     ],
 )

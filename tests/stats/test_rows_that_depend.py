@@ -84,7 +84,7 @@ def test_blocks_of_a_series_are_contiguous_and_nearly_equal():
         assert np.ptp(np.bincount(blocks)) <= 1
     assert time_blocks(1000, max_lag=30).max() + 1 == 10
     assert np.bincount(time_blocks(1000, max_lag=30)).min() >= 90
-    with pytest.raises(ValueError, match="max_lag=400 needs 6 blocks of at least 1203 rows"):
+    with pytest.raises(ValueError, match="`max_lag=400` needs 6 blocks of at least 1203 rows"):
         time_blocks(1000, max_lag=400)
 
 
@@ -134,7 +134,7 @@ def test_a_sample_size_is_the_smallest_that_reaches_the_power(alternative):
 
 def test_no_sample_is_large_enough_for_an_effect_that_points_elsewhere():
     pilot = Pilot.of(TTest(-0.2, 0.1, 40.0, 0.12), 50)
-    with pytest.raises(InputError, match="does not point towards alternative='greater'"):
+    with pytest.raises(InputError, match="does not point towards `alternative='greater'`"):
         pilot.sample_size(0.8, 0.05, "greater")
 
 
