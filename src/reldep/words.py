@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 # An argument in a message: `kernel` or `missing='drop'`.
-_ARGUMENT = re.compile(r"`(\w+)(?:=([^`]+))?`")
+_ARGUMENT = re.compile(r"`(\w+)(?:=([^`]+))?`(?: to reldep\.read\(\))?")
 
 MEASURE_NAMES = {"hsic": "HSIC", "cka": "CKA", "dcor": "squared distance correlation"}
 
@@ -83,6 +83,8 @@ def in_one_line(name: str) -> str:
 
 def spelled(message: str, write: Callable[[str, str | None], str]) -> str:
     """Return a message with the arguments in backticks as a front end writes them.
+
+    There the options of ``reldep.read`` stand beside those of the question.
 
     Parameters
     ----------

@@ -69,7 +69,9 @@ def test_a_lag_needs_rows_in_the_order_of_time(series):
     make, dated = series
     order = np.random.default_rng(0).permutation(16)
     shuffled = make(LONGLEY.iloc[order], dated.iloc[order])
-    with pytest.raises(ValueError, match=r"max_lag=1 needs rows in the order of time, but 'year'"):
+    with pytest.raises(
+        ValueError, match=r"`max_lag=1` needs rows in the order of time, but 'year'"
+    ):
         reldep.compare(*ASKED, data=shuffled, max_lag=1)
     # Backwards is an order, too.
     reldep.compare(*ASKED, data=make(LONGLEY[::-1], dated[::-1]), max_lag="auto")
@@ -78,7 +80,7 @@ def test_a_lag_needs_rows_in_the_order_of_time(series):
 def test_series_in_memory_and_the_command_line_need_it_too(tmp_path, capsys):
     order = np.random.default_rng(0).permutation(16)
     dated = LONGLEY.set_index(pd.date_range("1947", periods=16, freq="YS")).iloc[order]
-    with pytest.raises(ValueError, match="max_lag='auto' needs rows in the order of time"):
+    with pytest.raises(ValueError, match="`max_lag='auto'` needs rows in the order of time"):
         reldep.compare(*(dated[name] for name in ASKED), max_lag="auto")
     with pytest.raises(ValueError, match="'x' is not in order"):
         reldep.dependence(dated.index.to_numpy(), dated["people"].to_numpy(), max_lag=1)

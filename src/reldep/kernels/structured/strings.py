@@ -134,7 +134,7 @@ class Spectrum(MappedKernel):
             check_count("k", self.k, at_least=1)
             return
         if len(self.k) != 2:
-            raise InputError(f"k={self.k!r}; pass a whole number, or (shortest, longest).")
+            raise InputError(f"`k={self.k!r}`; pass a whole number, or (shortest, longest).")
         check_count("k", self.k[0], at_least=1)
         check_count("k", self.k[1], at_least=self.k[0])
 
