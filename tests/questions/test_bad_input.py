@@ -103,7 +103,7 @@ def holed(*rows):
         (
             lambda: reldep.compare(X, Y, Z, kernel=(Precomputed(np.eye(5)), "auto", "auto")),
             ValueError,
-            "precomputed matrix for source has 5 rows for 40 observations",
+            "precomputed matrix for source has 5 rows but there are 40",
         ),
         (
             lambda: reldep.compare(Precomputed(np.eye(M)), Y, Z),
