@@ -24,7 +24,6 @@ settings.load_profile("default")
 # Tests use small or independent samples on purpose; each of these cautions has tests of its own,
 # which look for it in the result or with pytest.warns.
 EXPECTED_CAUTIONS = (
-    "IndependenceWarning",
     "DegenerateWarning",
     "InfluentialObservationWarning",
     "SmallSampleWarning",

@@ -151,13 +151,6 @@ class PrecisionWarning(ReldepWarning):
     headline = "rounding has taken digits off the answer"
 
 
-class IndependenceWarning(ReldepWarning):
-    """There is no evidence that the two variables of a pair depend on each other at all."""
-
-    weight = 1
-    headline = "there may be no dependence to compare"
-
-
 class DegenerateWarning(ReldepWarning):
     """The estimated variance is mostly of second order: the p-value is conservative."""
 

@@ -2,76 +2,169 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 # An argument in a message: `kernel` or `missing='drop'`.
 _ARGUMENT = re.compile(r"`(\w+)(?:=([^`]+))?`(?: to reldep\.read\(\))?")
 
 MEASURE_NAMES = {"hsic": "HSIC", "cka": "CKA", "dcor": "squared distance correlation"}
 
+# Numbers outside these limits are written with a power of ten. Six digits before the decimal
+# point, or four zeros after it, are as many as can be read at a glance.
+LARGEST_WRITTEN_OUT, SMALLEST_WRITTEN_OUT = 1e6, 1e-4
 
-def number(value: float, digits: int = 4) -> str:
-    """Write a number with a few significant digits."""
-    return f"{value:.{digits}g}"
+# The smallest p-value that is printed: double precision ends just below it.
+SMALLEST_PVALUE = 1e-300
 
 
-def pvalue_text(value: float, log10: float | None = None) -> str:
-    """Write a p-value as one writes it in a paper.
-
-    Parameters
-    ----------
-    value : float
-    log10 : float, optional
-        Its decimal logarithm, for p-values too small to be a number.
+def number(value: float, digits: int = 3) -> str:
+    """Return a number with a few significant digits, as in a sentence.
 
     Examples
     --------
-    >>> pvalue_text(0.0412), pvalue_text(3.2e-7), pvalue_text(0.0, log10=-783.9)
-    ('p = 0.041', 'p = 3.2e-07', 'p = 1.3e-784')
+    >>> number(0.62), number(-0.0042), number(0.0), number(1.5e-7), number(12345.6)
+    ('0.620', '−0.00420', '0', '1.50e-7', '12,346')
     """
-    if value == 0:
-        if log10 is None:
-            return "p < 1e-300"
-        exponent = int(log10 // 1)
-        return f"p = {10 ** (log10 - exponent):.1f}e{exponent}"
+    return numbers([value], digits)[0]
+
+
+def numbers(values: Iterable[float], digits: int = 3) -> list[str]:
+    """Return numbers that belong together with the same number of decimals.
+
+    The largest has `digits` significant digits. An exact 0 or 1 is a limit, not an estimate, and
+    is written without decimals.
+
+    Examples
+    --------
+    >>> numbers([0.267, 0.0478, 0.47712])
+    ['0.267', '0.048', '0.477']
+    >>> numbers([-0.0042, 0.0, 0.0105])
+    ['−0.0042', '0', '0.0105']
+    """
+    given = list(values)
+    written = aligned(given, digits)
+    return [
+        f"{value:g}" if value in (0.0, 1.0) else in_prose(text)
+        for value, text in zip(given, written, strict=True)
+    ]
+
+
+def in_prose(written: str) -> str:
+    """Return a written number with a minus sign in place of a hyphen."""
+    return f"−{written[1:]}" if written.startswith("-") else written
+
+
+def aligned(values: Iterable[float], digits: int = 3) -> list[str]:
+    """Return numbers with the same number of decimals, as in the column of a table.
+
+    Examples
+    --------
+    >>> aligned([0.62, 0.0042, -0.05])
+    ['0.620', '0.004', '-0.050']
+    """
+    given = list(values)
+    sizes = [abs(value) for value in given if math.isfinite(value)]
+    largest = max(sizes, default=0.0)
+    if largest == 0:
+        return [_in_full(value, 0) for value in given]
+    if not SMALLEST_WRITTEN_OUT <= largest < LARGEST_WRITTEN_OUT:
+        return [_power_of_ten(value, digits) for value in given]
+    decimals = digits - 1 - math.floor(math.log10(largest))
+    return [_in_full(value, max(decimals, 0)) for value in given]
+
+
+def _in_full(value: float, decimals: int) -> str:
+    # Adding 0.0 turns a negative zero into zero.
+    return f"{round(value, decimals) + 0.0:,.{decimals}f}"
+
+
+def _power_of_ten(value: float, digits: int) -> str:
+    """Return a number as 1.5e-7; 0 and infinity have no power of ten."""
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    mantissa, _, exponent = f"{value:.{digits - 1}e}".partition("e")
+    return f"{mantissa}e{int(exponent)}"
+
+
+def pvalue_number(value: float) -> str:
+    """Return a p-value as in the cell of a table: "0.041", "3.2e-7", "> 0.99", "< 1e-300".
+
+    Examples
+    --------
+    >>> [pvalue_number(p) for p in (0.4, 0.0412, 3.2e-7, 0.9951, 0.0)]
+    ['0.40', '0.041', '3.2e-7', '> 0.99', '< 1e-300']
+    """
+    if value < SMALLEST_PVALUE:
+        return f"< {SMALLEST_PVALUE:g}"
     if value < 1e-3:
-        return f"p = {value:.1e}"
-    return f"p = {value:.3f}" if value < 0.9995 else "p > 0.999"
+        return _power_of_ten(value, 2)
+    return "> 0.99" if value > 0.99 else aligned([value], 2)[0]
+
+
+def pvalue_text(value: float) -> str:
+    """Return a p-value as in a sentence.
+
+    Examples
+    --------
+    >>> pvalue_text(0.0412), pvalue_text(0.9951)
+    ('p = 0.041', 'p > 0.99')
+    """
+    written = pvalue_number(value)
+    return f"p {written}" if written[0] in "<>" else f"p = {written}"
 
 
 def interval_text(low: float, high: float) -> str:
-    """Write an interval."""
-    return f"[{number(low)}, {number(high)}]"
+    """Return an interval as in a sentence.
+
+    Examples
+    --------
+    >>> interval_text(-0.2034, 0.415)
+    '−0.203 to 0.415'
+    """
+    return " to ".join(numbers([low, high]))
 
 
 def percent(level: float) -> str:
-    """Write a level as a percentage."""
+    """Return a level as a percentage."""
     return f"{100 * level:.6g}%"
 
 
 def listed(words: Sequence[str], limit: int = 8) -> str:
-    """List a few words and say how many more there are."""
+    """Return a few words with commas, and how many more there are."""
     shown = ", ".join(words[:limit])
     return shown + (f" and {len(words) - limit} more" if len(words) > limit else "")
 
 
-def counted(n: int, one: str, several: str) -> str:
-    """Write how many there are of something.
+def either(words: Sequence[str], limit: int = 8) -> str:
+    """Return words as alternatives, and how many more there are.
 
     Examples
     --------
-    >>> counted(1, "entry", "entries"), counted(1200, "row", "rows")
-    ('1 entry', '1,200 rows')
+    >>> either(["a"]), either(["a", "b", "c"]), either(["a", "b", "c"], 2)
+    ('a', 'a, b or c', 'a, b or 1 more')
     """
-    return f"{n:,} {one if n == 1 else several}"
+    shown = [*words[:limit], *([f"{len(words) - limit} more"] if len(words) > limit else [])]
+    return " or ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
+
+
+def counted(n: int, one: str, several: str | None = None) -> str:
+    """Return how many there are of something.
+
+    Examples
+    --------
+    >>> counted(1, "entry", "entries"), counted(1200, "row"), counted(1, "row")
+    ('1 entry', '1,200 rows', '1 row')
+    """
+    return f"{n:,} {one if n == 1 else several or f'{one}s'}"
 
 
 def in_one_line(name: str) -> str:
-    r"""Write a column's name without line breaks, which would break the lines of an answer.
+    r"""Return a column's name without line breaks, which would break the lines of an answer.
 
     Examples
     --------
@@ -111,7 +204,7 @@ def spelled(message: str, write: Callable[[str, str | None], str]) -> str:
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Align a table: the first column to the left, the others to the right."""
+    """Return an aligned table: the first column to the left, the others to the right."""
     lines = [list(header), *[list(row) for row in rows]]
     widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
     written = [

@@ -37,7 +37,7 @@ def test_files_are_joined_and_lost_rows_told(ask):
         "2 of 40 rows of genes.parquet"
     )
     said = ask(*JOINED)
-    assert said.out.startswith(f"{told}\n\ndiet depends")
+    assert said.out.startswith(f"{told}\n\ndiet is more closely related")
     assert "38 observations" in said.out
     assert said.out.count("unmatched") == 1
     for_machines = ask(*JOINED, "--csv")
@@ -109,7 +109,7 @@ def test_parquet_files_in_a_directory_or_behind_a_pattern_are_one_table(ask, pie
 
 def test_several_targets_in_pieces_are_ranked(ask, pieces):
     assert (
-        "x depends most on y of 2 targets"
+        "Of 2 targets, x is most closely related to y"
         in ask("rank", pieces, *SLOTS[:2], "--targets", "y,z").out
     )
 

@@ -190,7 +190,7 @@ def test_a_full_disk_leaves_the_old_file_and_prints_the_answer(ask, tmp_path, mo
     said = ask(*COMPARE, "--plot", path)
     assert said.status == 1
     assert said.err == f"Error: cannot write {path}: No space left on device\n"
-    assert said.out.startswith("diet depends significantly more on lipids")
+    assert said.out.startswith("diet is more closely related to lipids")
     assert "The picture is in" not in said.out
     assert path.read_text() == "old"
     assert names_in(tmp_path) == ["a.png"]

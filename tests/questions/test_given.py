@@ -323,7 +323,7 @@ def test_the_answer_names_the_covariates_and_what_they_explain(confounded):
     covariates = pd.DataFrame({"age": age, "sex": sex})
     found = reldep.dependence(x, z, names=("x", "z"), given=covariates)
     assert "given age and sex" in found.sentence()
-    assert found.question() == "Do x and z depend on each other given age and sex?"
+    assert found.question() == "Are x and z related given age and sex, by CKA?"
     assert "age and sex explain" in found.summary()
     assert found.settings()["Given"].startswith("age and sex explain")
     assert found.to_dict()["given"]["explained"]["x"] == pytest.approx(0.5, abs=0.12)

@@ -183,7 +183,7 @@ def test_the_table_starts_with_the_strongest_and_keeps_names():
     assert ranking.best == ("strong",)
     assert ranking.pairwise()["first"].to_list() == ["weak", "weak", "strong"]
     assert ranking.targets == ("weak", "strong", "middle")
-    assert ranking.sentence().startswith("source depends most on strong of 3 targets (CKA")
+    assert ranking.sentence().startswith("Of 3 targets, source is most closely related to strong")
     assert "may_be_best" in ranking.summary()
     assert repr(ranking).startswith("Ranking(source='source', targets=3, best=('strong',)")
 
@@ -243,7 +243,9 @@ def test_copies_of_a_target_are_ties_never_nan():
     assert table["low"].to_list() == table["high"].to_list() == [0.0, 0.0, 0.0]
     assert set(ranking.best) == {"t0", "copy", "scaled"}
     assert ranking.ranks.tolist() == [1, 4, 5, 1, 1]
-    assert ranking.sentence().startswith("source may depend most on any of 3 of 5 targets")
+    assert ranking.sentence().startswith(
+        "Of 5 targets, source may be most closely related to t0, copy or scaled"
+    )
 
 
 def test_the_same_seed_gives_the_same_bytes():

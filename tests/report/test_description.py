@@ -10,7 +10,7 @@ def test_a_table_that_is_cut_keeps_the_rows_with_the_most_weight_and_says_so():
     assert table.top(9) is table
     cut = table.top(2)
     assert cut.caption == "All pairs. The 2 strongest pairs of 4."
-    assert cut.rows == [("b", "0.5"), ("c", "0.1235")]
+    assert cut.rows == [("b", "0.500"), ("c", "0.123")]
     assert table.rows[3] == ("d", "")
 
 

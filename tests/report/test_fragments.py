@@ -74,7 +74,7 @@ def test_truth_values_and_pvalues_are_written_for_readers():
 
     assert cell("may_be_best", True) == "yes"
     assert cell("may_be_best", False) == "no"
-    assert cell("adjusted_pvalue", 1e-9) == "1.0e-09"
+    assert cell("adjusted_pvalue", 1e-9) == "1.0e-9"
     assert cell("pvalue", 0.0) == "< 1e-300"
 
 

@@ -161,18 +161,18 @@ def test_most_influential_rows_are_listed_with_their_share(documents):
     assert "Without the 5 most influential observations the estimate would be about" in text
 
 
-def test_four_rows_leave_nothing_without_the_most_influential():
+def test_five_rows_leave_one_out_at_most():
     with pytest.warns(reldep.ReldepWarning):
         tiny = reldep.compare(
-            [1, 2, 3, 5],
-            [1, 3, 2, 4],
-            [2, 1, 3, 9],
+            [1, 2, 3, 5, 4],
+            [1, 3, 2, 4, 4],
+            [2, 1, 3, 9, 7],
             kernel="linear",
             variance="fixed-kernel",
         )
     text = Document(tiny.to_html()).text
-    assert "The 4 observations with the largest influence" in text
-    assert "Without the" not in text
+    assert "The 5 observations with the largest influence" in text
+    assert "Without the 1 most influential" in text
 
 
 def test_how_it_was_computed_can_be_repeated(documents):
@@ -199,7 +199,7 @@ def test_result_without_a_known_call_has_no_such_line(comparison):
     provenance = replace(comparison.provenance, call="", n_dropped=3)
     text = Document(replace(comparison, provenance=provenance).to_html()).text
     assert "To repeat it" not in text
-    assert "90 (3 incomplete dropped)" in text
+    assert "90 (3 incomplete left out)" in text
 
 
 @pytest.mark.parametrize(

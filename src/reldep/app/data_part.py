@@ -20,8 +20,8 @@ KIND_WORDS = {TEXT: "text, compared by its words"}
 FOUND_WORDS = {"numbers and words": "unclear"}
 WHAT = element(
     "p",
-    "Does X depend more on Y than on Z? Give a table, put its columns into a question, and read "
-    "the answer.",
+    "Is X more closely related to Y or to Z? Give a table, put its columns into a question, and "
+    "read the answer.",
     class_="what",
 )
 

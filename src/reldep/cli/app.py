@@ -104,7 +104,7 @@ def _root(
         ),
     ] = False,
 ) -> None:
-    """Which dependence is stronger? Does X depend more on Y than on Z?
+    """Which dependence is stronger? Is X more closely related to Y or to Z?
 
     Exit status: 0 done, 2 wrong usage or input, 130 stopped by Ctrl-C, 1 anything else.
     """

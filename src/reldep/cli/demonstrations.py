@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from reldep.results import Comparison
 
 QUESTIONS = {
-    "diet": "Does the diet of a mouse depend more on the fatty acids of its liver than on the "
+    "diet": "Is the diet of a mouse more closely related to the fatty acids of its liver or to the "
     "expression of its genes?",
     "genotype": "And its genotype?",
 }

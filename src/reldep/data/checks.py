@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from reldep.data.variables import Variable
 
-ALTERNATIVES = ("greater", "less", "two-sided")
+ALTERNATIVES = ("two-sided", "greater", "less")
 MEASURES = ("hsic", "cka", "dcor")
 METHODS = ("joint", "split")
 VARIANCES = ("jackknife", "fixed-kernel", "bandwidth-aware", "second-order", "full")

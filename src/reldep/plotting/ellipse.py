@@ -19,7 +19,7 @@ from reldep.plotting.style import (
     series,
     without_frame,
 )
-from reldep.words import MEASURE_NAMES
+from reldep.words import MEASURE_NAMES, pvalue_text
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
@@ -125,7 +125,7 @@ def _draw(
         ax.plot(*cloud.T, marker=look.marker, markeredgewidth=0, gid="draws", **dots)
     ax.fill(*outline, color=look.colour, alpha=0.12, linewidth=0)
     statistic = f"{result.statistic_name()} = {result.statistic:.2f}"
-    text = f"{label(name)}: {statistic}, {result.pvalue_text()}"
+    text = f"{label(name)}: {statistic}, {pvalue_text(result.pvalue)}"
     ax.plot(*outline, color=look.colour, linestyle=look.line, linewidth=1.6, label=text)
     ax.plot(*result.estimates, look.marker, color=look.colour, markeredgecolor="white")
 

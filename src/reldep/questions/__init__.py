@@ -4,14 +4,15 @@
 # list them. They stand here, apart from the declarations beside the functions, so that help can be
 # printed without loading NumPy. A question is declared in the module of its name.
 SENTENCES = {
-    "compare": "Does {source} depend more on {first} than on {second}?",
-    "rank": "On which of {targets} does {source} depend most?",
-    "contrast": "Is {weight} positive?",
-    "dependence": "How strong is the dependence of {x} and {y}, and is there any?",
-    "groups": "Is the dependence of {x} and {y} the same in all groups of {by}?",
-    "matrix": "How strongly do all of {variables} depend on each other?",
-    "scan": "Which of {sources} depend more on {first} than on {second}?",
+    "compare": "Is {source} more closely related to {first} or to {second}?",
+    "rank": "To which of {targets} is {source} most closely related?",
+    "contrast": "Does the weighted sum of dependences {weight} differ from 0?",
+    "dependence": "Are {x} and {y} related, and how closely?",
+    "groups": "Are {x} and {y} more closely related in one group of {by} than in another?",
+    "matrix": "How closely is each pair of {variables} related?",
+    "scan": "Which of {sources} are more closely related to {first}, and which to {second}?",
     "sensitivity": (
-        "Does it depend on the bandwidth whether {source} depends more on {first} than on {second}?"
+        "Does the bandwidth decide whether {source} is more closely related to {first} or to "
+        "{second}?"
     ),
 }

@@ -12,7 +12,6 @@ from reldep.exceptions import (
     CopyWarning,
     DataWarning,
     DegenerateWarning,
-    IndependenceWarning,
     InfluentialObservationWarning,
     InputError,
     MeasureWarning,
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from reldep.stats.dependences import Dependences
     from reldep.stats.differences import TTest
 
-# A pair is taken to be dependent where the screen rejects independence at this level.
+# Raw HSIC and CKA disagree where one of them is significant at this level and the other is not.
 SCREEN_LEVEL = 0.05
 
 # The plug-in variance counts the second component twice. Where that makes up a third of it, a
@@ -173,11 +172,9 @@ def cautions_about_contrast(
     halves : bool, default False
         Whether each pair was computed on half of the rows.
     """
-    influence, found = computed.influence, computed.dependences
-    n = influence.n_observations // 2 if halves else influence.n_observations
+    found = computed.dependences
     second_order = () if halves else _degenerate(computed, weights, test)
     return (
-        *_independence(influence, found, n),
         *second_order,
         *_unlike_targets(computed, weights, test),
         *_small_for_normalised(found),
@@ -204,7 +201,6 @@ def cautions_about_targets(computed: Computed) -> tuple[ReldepWarning, ...]:
     """Screen the dependences of a ranking."""
     found = computed.dependences
     return (
-        *_independence(computed.influence, found, found.n_observations),
         *_many_for_few(found),
         *_small_for_normalised(found),
         *nearly_copies(found),
@@ -227,27 +223,25 @@ def _differing_neighbours(computed: Computed) -> Iterable[ReldepWarning]:
     return computed.neighbours.cautions(psi - psi.mean(axis=0))
 
 
-def _independence(
-    influence: Influence, dependences: Dependences, n: int
-) -> Iterable[IndependenceWarning]:
-    pairs = dependences.pairs
+def relation_pvalues(
+    influence: Influence, dependences: Dependences, n: int | None = None
+) -> tuple[float | None, ...]:
+    """Return the p-value of independence of every pair; None for a variable with itself.
+
+    Parameters
+    ----------
+    influence : Influence
+    dependences : Dependences
+    n : int, optional
+        The number of rows behind each pair, where it is not that of all.
+    """
     if dependences.rows.any:
         # Rows that depend on each other make the chi-square law of the screen too narrow.
         ratios = dependences.values / dependences.standard_errors
         df = dependences.n_units() - 1.0
-        found = {
-            pair: student.pvalue(float(ratio), df, "greater")
-            for pair, ratio in zip(pairs, ratios, strict=True)
-        }
-    else:
-        found = independence_pvalues(influence, pairs, n)
-    doubtful = {pair: p for pair, p in found.items() if p > SCREEN_LEVEL}
-    if doubtful:
-        words = [f"{x} and {y} ({pvalue_text(p)})" for (x, y), p in doubtful.items()]
-        yield IndependenceWarning(
-            f"not shown to be related at all: {listed(words, 5)}. A relation may be there that "
-            "these data are too few to show."
-        )
+        return tuple(student.pvalue(float(ratio), df, "greater") for ratio in ratios)
+    found = independence_pvalues(influence, dependences.pairs, n or influence.n_observations)
+    return tuple(found.get(pair) for pair in dependences.pairs)
 
 
 def _degenerate(

@@ -11,7 +11,7 @@ from reldep.data.checks import ALTERNATIVES, METHODS, check_choice
 from reldep.engine import Influence
 from reldep.exceptions import InputError
 from reldep.questions.calling import asked
-from reldep.questions.cautions import cautions_about_contrast
+from reldep.questions.cautions import cautions_about_contrast, relation_pvalues
 from reldep.questions.declaring import Choice, Question, Slot
 from reldep.questions.settings import Settings
 from reldep.questions.study import (
@@ -47,7 +47,7 @@ def compare(
     measure: str = "cka",
     kernel: Any = "auto",
     standardize: bool = False,
-    alternative: str = "greater",
+    alternative: str = "two-sided",
     method: str = "joint",
     variance: str = "jackknife",
     clusters: Any = None,
@@ -62,7 +62,7 @@ def compare(
     data: Any = None,  # noqa: ARG001 (@asked takes its columns)
     where: str | None = None,  # noqa: ARG001
 ) -> Comparison:
-    """Test whether `source` depends more on `first` than on `second`.
+    """Test whether `source` is more closely related to `first` or to `second`.
 
     The relative dependence test of Bounliphone, Gretton, Tenenhaus and Blaschko (ICML 2015),
     normalised and made right for small samples. Both dependences are estimated without bias on
@@ -84,8 +84,9 @@ def compare(
     standardize : bool, default False
         Whether columns of one block are put on the same scale first, for blocks in mixed units;
         it stands for ``kernel="standardized"`` where the kernel is "auto".
-    alternative : {"greater", "less", "two-sided"}, default "greater"
-        "greater": `source` depends more on `first`.
+    alternative : {"two-sided", "greater", "less"}, default "two-sided"
+        "two-sided" asks which of the two dependences is stronger; "greater" asks only whether
+        that on `first` is, "less" whether that on `second` is.
     method : {"joint", "split"}, default "joint"
         "split" gives a random half of the rows to `first` and the rest to `second`: the
         baseline that the joint test beats.
@@ -277,6 +278,7 @@ def compared(
     """Test the difference of the two dependences and answer."""
     test = computed.dependences.test(WEIGHTS)
     about = cautions_about_contrast(computed, WEIGHTS, test, halves=method == "split")
+    n = computed.influence.n_observations // (2 if method == "split" else 1)
     return Comparison(
         provenance=computed.provenance,
         warnings=(*computed.cautions, *about),
@@ -285,6 +287,7 @@ def compared(
         tested=test,
         alternative=alternative,
         influence=computed.influence,
+        relation_pvalues=relation_pvalues(computed.influence, computed.dependences, n),
         source=labels[0],
         first=labels[1],
         second=labels[2],
@@ -382,15 +385,17 @@ QUESTIONS = (
         "compare",
         compare_as_asked,
         slots=(
-            Slot("source", "What depends."),
-            Slot("first", "On this more …"),
-            Slot("second", "… than on this?"),
+            Slot("source", "The variable whose relations are compared."),
+            Slot("first", "One target."),
+            Slot("second", "The other target."),
         ),
         choices=(
+            # No default of its own: the published test has another than `compare`.
             Choice(
                 "alternative",
-                "What is to be shown: more on FIRST, less, or either.",
-                "greater",
+                "What to show: two-sided (either is stronger, as usual), greater (FIRST is, as "
+                "usual with --paper) or less (SECOND is).",
+                None,
                 ALTERNATIVES,
             ),
             Choice("method", "On the same rows, or on halves of them.", "joint", METHODS),

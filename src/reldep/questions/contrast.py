@@ -1,4 +1,4 @@
-"""Is a weighted sum of dependences positive?"""
+"""Does a weighted sum of dependences differ from 0?"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reldep.engine import Influence
 from reldep.engine.terms import canonical
 from reldep.exceptions import InputError, InputTypeError
 from reldep.questions.calling import asked
-from reldep.questions.cautions import cautions_about_contrast
+from reldep.questions.cautions import cautions_about_contrast, relation_pvalues
 from reldep.questions.declaring import Choice, Question, Selector, Slot
 from reldep.questions.settings import Settings
 from reldep.questions.study import read_study, reuse_influence
@@ -35,7 +35,7 @@ def contrast(
     measure: str = "cka",
     kernel: Any = "auto",
     standardize: bool = False,
-    alternative: str = "greater",
+    alternative: str = "two-sided",
     variance: str = "jackknife",
     clusters: Any = None,
     max_lag: int | str | None = None,
@@ -48,7 +48,7 @@ def contrast(
     data: Any = None,  # noqa: ARG001 (@asked takes its columns)
     where: str | None = None,  # noqa: ARG001
 ) -> Contrast:
-    """Test whether a weighted sum of dependences is positive.
+    """Test whether a weighted sum of dependences differs from 0.
 
     The paper's general test: any weights on any pairs of any number of variables.
 
@@ -130,6 +130,7 @@ def contrast(
         tested=test,
         alternative=alternative,
         influence=computed.influence,
+        relation_pvalues=relation_pvalues(computed.influence, computed.dependences),
     )
 
 
@@ -217,8 +218,8 @@ QUESTIONS = (
         choices=(
             Choice(
                 "alternative",
-                "What is to be shown: above 0, below, or either.",
-                "greater",
+                "What to show: different from 0, above 0, or below 0.",
+                "two-sided",
                 ALTERNATIVES,
             ),
         ),

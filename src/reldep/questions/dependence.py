@@ -123,6 +123,7 @@ def dependence(
         weights=weights,
         tested=computed.dependences.estimate(weights),
         alternative="greater",
+        relation_pvalues=(None,),
         influence=computed.influence,
         x=labels[0],
         y=labels[1],

@@ -351,7 +351,7 @@ QUESTIONS = (
         choices=(
             Choice(
                 "alternative",
-                "For two groups: stronger in the first, weaker, or either.",
+                "For two groups: stronger in either, in the first, or in the second.",
                 "two-sided",
                 ALTERNATIVES,
             ),

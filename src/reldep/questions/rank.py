@@ -10,7 +10,7 @@ from reldep.data.checks import ADJUSTMENTS, check_choice, check_count, check_lev
 from reldep.engine import Influence
 from reldep.exceptions import InputError
 from reldep.questions.calling import asked
-from reldep.questions.cautions import cautions_about_targets
+from reldep.questions.cautions import cautions_about_targets, relation_pvalues
 from reldep.questions.declaring import Choice, Question, Selector, Slot, merged
 from reldep.questions.settings import Settings
 from reldep.questions.study import (
@@ -150,6 +150,7 @@ def rank(
         adjust=adjust,
         confidence_level=level,
         influence=computed.influence,
+        relation_pvalues=relation_pvalues(computed.influence, found),
     )
 
 
@@ -202,7 +203,7 @@ QUESTIONS = (
         "rank",
         rank,
         slots=(
-            Slot("source", "What depends."),
+            Slot("source", "The variable whose relations are ranked."),
             Slot(
                 "target",
                 "A target, one column or a block; repeat it.",

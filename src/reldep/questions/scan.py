@@ -42,7 +42,7 @@ def scan(
     *,
     measure: str = "cka",
     kernel: Any = "auto",
-    alternative: str = "greater",
+    alternative: str = "two-sided",
     missing: str = "raise",
     na: Any = (),
     engine: Any = "auto",
@@ -59,9 +59,9 @@ def scan(
 ) -> Scan | TargetScan:
     """Ask :func:`compare` for every one of thousands of sources; or scan targets for one source.
 
-    ``scan(sources, first, second)`` tests for each source, such as each gene, whether it depends
-    more on `first` than on `second`. ``scan(source, targets)``, without `second`, gives the
-    dependence of one source on each of thousands of targets.
+    ``scan(sources, first, second)`` tests for each source, such as each gene, whether it is
+    more closely related to `first` or to `second`. ``scan(source, targets)``, without `second`,
+    gives the dependence of one source and each of thousands of targets.
 
     Parameters
     ----------
@@ -75,8 +75,9 @@ def scan(
     kernel : str, Kernel, callable, tuple or mapping, default "auto"
         One for all, a tuple (sources, first, second) or (source, targets), or a mapping by these
         roles and by name.
-    alternative : {"greater", "less", "two-sided"}, default "greater"
-        "two-sided" finds both those that depend more on `first` and more on `second`.
+    alternative : {"two-sided", "greater", "less"}, default "two-sided"
+        "two-sided" finds the sources that are more closely related to either target, "greater"
+        only those more closely related to `first`, "less" only those to `second`.
     names : sequence of str, optional
         Names of `first` and `second`; in the second form of the source.
     adjust : {"single-step", "holm"}, default "single-step"
@@ -269,8 +270,8 @@ QUESTIONS = (
         "scan",
         scan,
         slots=(
-            Slot("first", "On this more …", required=False),
-            Slot("second", "… than on this?", required=False),
+            Slot("first", "One target.", required=False),
+            Slot("second", "The other target.", required=False),
             Slot("source", "One source, to scan many targets for.", required=False),
             Slot(
                 "sources",
@@ -290,8 +291,8 @@ QUESTIONS = (
         choices=(
             Choice(
                 "alternative",
-                "What is to be shown: more on FIRST, less, or either.",
-                "greater",
+                "What to show: either is stronger, FIRST is, or SECOND is.",
+                "two-sided",
                 ALTERNATIVES,
             ),
             Choice(

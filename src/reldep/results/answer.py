@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from reldep.data.checks import check_level
 from reldep.data.frames import make_frame
+from reldep.results import sentences
 from reldep.results.description import HEADINGS, Columns, Picture, Section, rendered
 from reldep.results.strength import Scale, correlations, scale_of, strength_text
 from reldep.version import __version__
-from reldep.words import MEASURE_NAMES, text_table
+from reldep.words import MEASURE_NAMES, counted, text_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -147,7 +148,7 @@ class Answer(ABC):
     def settings(self) -> dict[str, str]:
         """Give the choices behind the answer, by their names."""
         how = self.provenance
-        dropped = f" ({how.n_dropped:,} incomplete dropped)" if how.n_dropped else ""
+        dropped = f" ({how.n_dropped:,} incomplete left out)" if how.n_dropped else ""
         held = how.conditioning
         return {
             "Given": "" if held is None else held.shares_in_words(),
@@ -276,14 +277,25 @@ class Answer(ABC):
         """Say below the table how the numbers were computed."""
         how = self.provenance
         kernels = "; ".join(f"{name}: {k['kernel']}" for name, k in how.kernels.items())
-        dropped = f" ({how.n_dropped} incomplete ones dropped)" if how.n_dropped else ""
+        dropped = f" ({how.n_dropped:,} incomplete left out)" if how.n_dropped else ""
         held = [] if how.conditioning is None else [_sentence(how.conditioning.shares_in_words())]
         return [
             *held,
-            f"{self.n_observations} observations{dropped}; variance: {self.variance}"
+            f"{counted(self.n_observations, 'observation')}{dropped}; variance: {self.variance}"
             f"{self._dependent_rows()}.",
             f"Kernels: {kernels}.",
         ]
+
+    def _asked(self, clause: str) -> str:
+        """Return a question with what it is about: covariates, measure and rows."""
+        scope = self.provenance.scope
+        rows = f", among {scope}" if scope else ""
+        return f"{clause}{self._given()}, by {MEASURE_NAMES[self.measure]}{rows}?"
+
+    def _with_facts(self, said: str, *facts: str) -> str:
+        """Return a sentence with what must stand beside it, such as the rows left out."""
+        dropped = sentences.left_out(self.provenance.n_dropped)
+        return " ".join(filter(None, [said, *facts, dropped]))
 
     def _given(self) -> str:
         """Say which covariates were held fixed, as the end of a clause."""

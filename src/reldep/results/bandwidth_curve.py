@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reldep.results import sentences
 from reldep.results.answer import Answer
 from reldep.results.description import Picture, Section
 from reldep.stats.testing import Intervals
@@ -22,12 +23,6 @@ if TYPE_CHECKING:
 
 # A sign counts as shown where it is significant, one-sided and adjusted for all bandwidths.
 SHOWN = 0.05
-# What is to be shown, in words.
-CLAIMS = {
-    "greater": "depends more on {first} than on {second}",
-    "less": "depends less on {first} than on {second}",
-    "two-sided": "depends differently on {first} and {second}",
-}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -206,43 +201,27 @@ class Sensitivity(Answer):
         }
 
     def question(self) -> str:
-        """Ask whether the bandwidth decides the comparison."""
-        return (
-            f"Does it depend on the bandwidth whether {self.source} depends more on {self.first} "
-            f"than on {self.second}?"
+        """Return what was asked."""
+        return self._asked(
+            f"Does the bandwidth decide whether {self.source} is more closely related to "
+            f"{self.first} or to {self.second}"
         )
 
     def sentence(self, alpha: float = 0.05) -> str:
-        """Say whether the answer depends on the bandwidth."""
-        grid = f"{self.factors[0]:.3g} to {self.factors[-1]:.3g} times the bandwidths"
-        z = f"{self._law()} from {self.statistics.min():.2f} to {self.statistics.max():.2f}"
-        subject = (
-            f"{self.source}'s {MEASURE_NAMES[self.measure]} with {self.first} minus that with "
-            f"{self.second}"
+        """Return whether the answer depends on the bandwidth."""
+        said = sentences.bandwidths(
+            sentences.of_targets(self.source, self._given()),
+            (self.first, self.second),
+            self.factors.tolist(),
+            self.statistics.tolist(),
+            self.some_pvalue,
+            self.every_pvalue,
+            alpha,
+            self.alternative,
+            flips=self.sign_flips,
+            scope=self.provenance.scope,
         )
-        if self.sign_flips:
-            return (
-                f"The answer depends on the bandwidth: over {grid} {subject} changes its sign "
-                f"beyond chance ({z})."
-            )
-        kept = "keeps its sign"
-        if self.sign_changes:
-            kept = "changes its sign, but not beyond chance on both sides"
-        return f"Over {grid} {subject} {kept} ({z}). {self._adjusted(alpha)}"
-
-    def _adjusted(self, alpha: float) -> str:
-        """Give the one answer over all bandwidths."""
-        claim = CLAIMS[self.alternative].format(first=self.first, second=self.second)
-        count = f"adjusted for {len(self.factors)} bandwidths"
-        some, every = (pvalue_text(p) for p in (self.some_pvalue, self.every_pvalue))
-        if self.every_pvalue < alpha:
-            return f"{self.source} {claim} at every bandwidth ({every})."
-        if self.some_pvalue < alpha:
-            return (
-                f"{self.source} {claim} at some bandwidth ({some}, {count}), but not demonstrably "
-                f"at every one ({every})."
-            )
-        return f"That {self.source} {claim} is not shown at any bandwidth ({some}, {count})."
+        return self._with_facts(said)
 
     def pictures(self) -> tuple[Picture, ...]:
         """Draw the statistic over the factors."""

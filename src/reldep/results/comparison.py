@@ -10,39 +10,40 @@ import numpy as np
 
 from reldep.data.checks import METHODS, MINIMUM_OBSERVATIONS, check_choice, check_count, check_level
 from reldep.exceptions import InputError
+from reldep.results import sentences
 from reldep.results.description import Picture
 from reldep.results.tested import Result
 from reldep.stats import published
-from reldep.stats.measures import NORMALISED
-from reldep.stats.testing import Interval
-from reldep.words import MEASURE_NAMES, number, percent
+from reldep.words import MEASURE_NAMES, number
 
 if TYPE_CHECKING:
     from reldep.stats.planning import Pilot
 
-CLAIMS = {"greater": "positive", "less": "negative", "two-sided": "different from 0"}
-DIRECTIONS = {"greater": "more on", "less": "less on", "two-sided": "differently on"}
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Contrast(Result):
-    """The answer of :func:`reldep.contrast`: is a weighted sum of dependences positive?"""
-
-    def confidence_interval(self, confidence_level: float = 0.95) -> Interval:
-        """Give the two-sided interval of the contrast, whatever the alternative.
-
-        Normalised dependences lie between 0 and 1, so that the difference of two lies between -1
-        and 1; the interval holds nothing else.
-        """
-        low, high = super().confidence_interval(confidence_level)
-        if self.measure not in NORMALISED:
-            return Interval(low, high)
-        least, most = np.minimum(self.weights, 0.0).sum(), np.maximum(self.weights, 0.0).sum()
-        return Interval(*(float(np.clip(limit, least, most)) for limit in (low, high)))
+    """The answer of :func:`reldep.contrast`: does a weighted sum of dependences differ from 0?"""
 
     def question(self) -> str:
-        """Ask whether the contrast is positive (negative, not zero)."""
-        return f"Is the contrast {self._formula()} {CLAIMS[self.alternative]}{self._given()}?"
+        """Return what was asked."""
+        if self._is_difference():
+            first, second = self._pairs_in_words()
+            if self.alternative == "two-sided":
+                return self._asked(f"Are {first} or {second} more closely related")
+            if self.alternative == "less":
+                first, second = second, first
+            return self._asked(f"Are {first} more closely related than {second}")
+        if self.alternative == "two-sided":
+            return self._asked(f"Does {self._formula()} differ from 0")
+        side = "above" if self.alternative == "greater" else "below"
+        return self._asked(f"Is {self._formula()} {side} 0")
+
+    def _is_difference(self) -> bool:
+        """Return whether the contrast is one dependence minus another."""
+        return bool(np.array_equal(self.weights, [1.0, -1.0]))
+
+    def _pairs_in_words(self) -> list[str]:
+        return [f"{x} and {y}" for x, y in self.pairs]
 
     def _formula(self) -> str:
         written = ""
@@ -53,34 +54,16 @@ class Contrast(Result):
         return written.strip()
 
     def sentence(self, alpha: float = 0.05) -> str:
-        """Say whether the contrast is positive (negative, not zero)."""
-        claim = f"The contrast {self._formula()}{self._given()}"
-        evidence = f"(estimate {self.evidence(alpha)})."
-        if self.pvalue < alpha:
-            return f"{claim} is {CLAIMS[self.alternative]} {evidence}{self._reconciled(alpha)}"
-        if self._points_the_other_way(alpha):
-            found = "negative" if self.estimate < 0 else "positive"
-            return (
-                f"{claim} is not {CLAIMS[self.alternative]}: it points the other way and is "
-                f"{found} {evidence}"
-            )
-        asked = f"the contrast {self._formula()}{self._given()}"
-        return f"Undecided: {asked} is not shown to be {CLAIMS[self.alternative]} {evidence}"
-
-    def _points_the_other_way(self, alpha: float) -> bool:
-        """Tell whether a one-sided question has the opposite answer."""
-        opposite = {"greater": "less", "less": "greater"}.get(self.alternative)
-        return opposite is not None and self.tested.pvalue(opposite) < alpha
-
-    def _reconciled(self, alpha: float) -> str:
-        """Explain a significant one-sided test beside a two-sided interval that holds 0."""
-        low, high = self.confidence_interval(1 - alpha)
-        if not low <= 0 <= high:
-            return ""
-        return (
-            f" The test is one-sided at {percent(alpha)}; the interval is two-sided, at "
-            f"{percent(alpha / 2)} on each side, and still holds 0."
-        )
+        """Return the answer in a sentence or two."""
+        finding, scope = self.finding(alpha), self.provenance.scope
+        relations = self.relations(self._pairs_in_words())
+        if self._is_difference():
+            wording = sentences.of_pairs(self._given())
+            measure = MEASURE_NAMES[self.measure]
+            said = sentences.comparison(wording, relations, finding, measure, scope)
+        else:
+            said = sentences.weighted_sum(self._formula(), finding, self._given(), scope)
+        return self._with_facts(said, sentences.not_shown(relations, alpha))
 
     def table(self, alpha: float = 0.05) -> dict[str, list[Any]]:
         """Give one row per pair and one for the contrast, which alone is tested."""
@@ -126,7 +109,7 @@ class Contrast(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Contrast):
-    """The answer of :func:`reldep.compare`: does the source depend more on the first target?
+    """The answer of :func:`reldep.compare`: to which target is the source more closely related?
 
     Attributes
     ----------
@@ -141,40 +124,28 @@ class Comparison(Contrast):
     method: str
 
     def question(self) -> str:
-        """Ask on which target the source depends more."""
-        direction = DIRECTIONS[self.alternative]
-        targets = f"{self.first} than on {self.second}{self._given()}"
-        return f"Does {self.source} depend {direction} {targets}?"
+        """Return what was asked."""
+        first, second = self.first, self.second
+        if self.alternative == "less":
+            first, second = second, first
+        word = "or" if self.alternative == "two-sided" else "than"
+        return self._asked(f"Is {self.source} more closely related to {first} {word} to {second}")
 
     def sentence(self, alpha: float = 0.05) -> str:
-        """Say on which target the source depends more."""
-        evidence = f"difference of {MEASURE_NAMES[self.measure]} {self.evidence(alpha)}"
-        if self.pvalue < alpha:
-            return (
-                f"{self.source} depends significantly {self._finding()}: {self._sizes()} "
-                f"({evidence}){self._both_strengths(alpha)}.{self._reconciled(alpha)}"
-            )
-        if self._points_the_other_way(alpha):
-            word = "more" if self.alternative == "greater" else "less"
-            return (
-                f"No, it points the other way: {self.source} does not depend {word} on "
-                f"{self.first}, it depends {self._finding()}: {self._sizes()} ({evidence}). For a "
-                "p-value of this direction ask the two-sided question."
-            )
-        return (
-            f"Undecided at the {percent(alpha)} level whether {self.source} depends "
-            f"{DIRECTIONS[self.alternative]} {self.first} than on {self.second}{self._given()}: "
-            f"{self._sizes(ratio=False)} ({evidence}). The interval holds what the data allow."
+        """Return to which target the source is more closely related."""
+        finding, scope, measure = self.finding(alpha), self.provenance.scope, self.measure
+        relations = self.relations([self.first, self.second])
+        doubtful = [one.pvalue is not None and one.pvalue >= alpha for one in relations]
+        if all(doubtful) and not finding.is_shown:
+            source = f"{self.source}{self._given()}"
+            said = sentences.neither(source, relations, MEASURE_NAMES[measure], scope)
+            return self._with_facts(said)
+        wording = sentences.of_targets(self.source, self._given())
+        strength = self._both_strengths(alpha) if finding.is_shown else ""
+        said = sentences.comparison(
+            wording, relations, finding, MEASURE_NAMES[measure], scope, strength
         )
-
-    def _finding(self) -> str:
-        """Say which dependence is the stronger."""
-        if self.alternative == "less" and self.estimate < 0:
-            return f"less on {self.first} than on {self.second}{self._given()}"
-        stronger, weaker = self.first, self.second
-        if self.estimate < 0:
-            stronger, weaker = weaker, stronger
-        return f"more on {stronger} than on {weaker}{self._given()}"
+        return self._with_facts(said, sentences.which_are_shown(relations, alpha))
 
     def _both_strengths(self, alpha: float) -> str:
         """Say how strong both are, the stronger first, if both are shown to exist."""
@@ -182,20 +153,6 @@ class Comparison(Contrast):
             return ""
         order = np.argsort(-self.estimates)
         return self._strength([self.pairs[i] for i in order], self.estimates[order].tolist())
-
-    def _sizes(self, *, ratio: bool = True) -> str:
-        """Set the two dependences beside each other, with their ratio where it has a meaning.
-
-        Where the question is undecided a ratio would read like a finding.
-        """
-        first, second = (float(value) for value in self.estimates)
-        measure = MEASURE_NAMES[self.measure]
-        sizes = f"{measure} {number(first, 3)} against {number(second, 3)}"
-        larger, smaller = max(first, second), min(first, second)
-        # A ratio near 1 says nothing, one beyond 100 divides by noise.
-        if ratio and smaller > 0 and 1.1 <= larger / smaller < 100:
-            sizes += f", {larger / smaller:.2g} times as strong"
-        return sizes
 
     def estimate_name(self) -> str:
         """Say what the estimate is."""
@@ -281,9 +238,7 @@ class Comparison(Contrast):
     def footnotes(self) -> list[str]:
         """Say below the table how the numbers were computed."""
         first = f"Method: {self.method}; alternative: {self.alternative}."
-        undecided = self.pvalue >= 0.05 and not self._points_the_other_way(0.05)
-        plan = [self.plan_in_words()] if undecided and self.is_within_reach() else []
-        return [first, *super().footnotes(), *plan]
+        return [first, *super().footnotes()]
 
     def pictures(self) -> tuple[Picture, ...]:
         """Draw both dependences with their two-sigma ellipse."""
@@ -295,7 +250,7 @@ class Comparison(Contrast):
                 f"Ellipse of two standard deviations around the two dependences: {measure} {first} "
                 f"with {self.first}, {second} with {self.second}; the diagonal means equality.",
                 "Both dependences with the ellipse of two standard deviations. Below the diagonal "
-                f"{self.source} depends more on {self.first}, above it more on {self.second}; an "
-                "ellipse clear of the diagonal is a difference beyond chance.",
+                f"{self.source} is more closely related to {self.first}, above it to "
+                f"{self.second}; an ellipse clear of the diagonal is a difference beyond chance.",
             ),
         )

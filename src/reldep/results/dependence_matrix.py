@@ -11,11 +11,12 @@ from reldep.data.checks import ALTERNATIVES, check_choice, check_count, check_le
 from reldep.data.frames import make_frame
 from reldep.engine.terms import canonical
 from reldep.exceptions import InputError
+from reldep.results import sentences
 from reldep.results.answer import Answer
 from reldep.results.comparison import Contrast
 from reldep.results.description import Picture, rendered
 from reldep.stats import trees
-from reldep.words import MEASURE_NAMES, interval_text, listed, number, percent
+from reldep.words import MEASURE_NAMES, counted, listed, percent
 
 if TYPE_CHECKING:
     from reldep.data.variables import BoolArray, FloatArray, IntArray
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 
 
 ADJUSTMENTS_IN_WORDS = {
-    "holm": "Holm's procedure",
-    "bh": "Benjamini and Hochberg's procedure",
+    "holm": "Holm",
+    "bh": "Benjamini and Hochberg",
 }
 
 
@@ -182,6 +183,7 @@ class Matrix(Answer):
             tested=found.test(weights),
             alternative=alternative,
             influence=self.influence,
+            relation_pvalues=tuple(float(self.pvalues[i]) for i in places),
             n_pairs=len(self.pairs),
         )
 
@@ -218,28 +220,29 @@ class Matrix(Answer):
         return Tree(self.row_names, linkage, trees.confidence(linkage, draws), self.measure)
 
     def question(self) -> str:
-        """Ask how strongly all pairs depend on each other."""
+        """Return what was asked."""
+        rows = counted(len(self.row_names), "variable")
         if self.is_square:
-            return f"How strongly do {len(self.row_names)} variables depend on each other?"
-        return (
-            f"How strongly do {len(self.row_names)} variables depend on "
-            f"{len(self.column_names)} others?"
-        )
+            return self._asked(f"How closely is each pair of {rows} related")
+        columns = counted(len(self.column_names), "other")
+        return self._asked(f"How closely are {rows} related to {columns}")
 
     def sentence(self, alpha: float = 0.05) -> str:
-        """Say how many pairs depend on each other, and which most."""
-        shown = int(self.is_shown(alpha).sum())
+        """Return how many pairs are related, and which most closely."""
         top = int(np.argmax(self.estimates))
         low, high = self.confidence_interval(1 - alpha)
-        x, y = self.pairs[top]
-        interval = interval_text(float(low[top]), float(high[top]))
-        return (
-            f"{shown:,} of {len(self.pairs):,} pairs depend on each other{self._given()} (p-values "
-            f"adjusted by {ADJUSTMENTS_IN_WORDS[self.adjust]}, {percent(alpha)} level). The "
-            f"strongest estimate is that of {x} and {y}: {MEASURE_NAMES[self.measure]} "
-            f"{number(float(self.estimates[top]))}, simultaneous {percent(1 - alpha)} interval "
-            f"{interval}."
+        said = sentences.several_pairs(
+            int(self.is_shown(alpha).sum()),
+            len(self.pairs),
+            sentences.Relation(" and ".join(self.pairs[top]), float(self.estimates[top])),
+            (float(low[top]), float(high[top])),
+            ADJUSTMENTS_IN_WORDS[self.adjust],
+            alpha,
+            MEASURE_NAMES[self.measure],
+            self._given(),
+            self.provenance.scope,
         )
+        return self._with_facts(said)
 
     def strongest(self, alpha: float | None, most: int) -> tuple[dict[str, list[Any]], str]:
         """Give the strongest pairs, where there are too many for a page."""
@@ -276,7 +279,7 @@ class Matrix(Answer):
         """Give the number of pairs and how many are shown to depend."""
         return {
             "Pairs": f"{len(self.pairs):,}",
-            "Shown to depend": f"{int(self.is_shown(alpha).sum()):,}",
+            "Shown to be related": f"{int(self.is_shown(alpha).sum()):,}",
             "Measure": MEASURE_NAMES[self.measure],
         }
 
@@ -284,7 +287,7 @@ class Matrix(Answer):
         """Say what the table shows."""
         return (
             f"Every pair with its {percent(1 - alpha)} interval, all of which hold at once, and "
-            f"the p-value of independence, adjusted by {ADJUSTMENTS_IN_WORDS[self.adjust]}."
+            f"the p-value of independence, adjusted after {ADJUSTMENTS_IN_WORDS[self.adjust]}."
         )
 
     def settings(self) -> dict[str, str]:
@@ -306,8 +309,8 @@ class Matrix(Answer):
         cells = Picture(
             self._draw_cells,
             f"Heat map of {measure} for {len(self.pairs)} pairs.",
-            f"{measure} of every pair. Grey cells are not shown to depend, all pairs considered "
-            "at once. Variables that are alike stand side by side.",
+            f"{measure} of every pair. Grey cells are not shown to be related, all pairs "
+            "considered at once. Variables that are alike stand side by side.",
         )
         if self.linkage() is None:
             return (cells,)
@@ -356,30 +359,6 @@ class PairComparison(Contrast):
     """
 
     n_pairs: int
-
-    def question(self) -> str:
-        """Ask which pair depends more on each other."""
-        return f"Do {self._claim(self.alternative)}?"
-
-    def sentence(self, alpha: float = 0.05) -> str:
-        """Say which pair depends more on each other."""
-        measure = MEASURE_NAMES[self.measure]
-        first, second = (number(float(value), 3) for value in self.estimates)
-        evidence = (
-            f"{measure} {first} against {second} (difference of {measure} {self.evidence(alpha)})."
-        )
-        found = self._claim("greater" if self.estimate > 0 else "less", "significantly ")
-        if self.pvalue < alpha:
-            return f"{found}: {evidence}{self._reconciled(alpha)}"
-        if self._points_the_other_way(alpha):
-            return f"No, it points the other way: {found}: {evidence}"
-        asked = self._claim(self.alternative)
-        return f"Undecided at the {percent(alpha)} level whether {asked}: {evidence}"
-
-    def _claim(self, direction: str, how: str = "") -> str:
-        first, second = (f"{x} and {y}" for x, y in self.pairs)
-        word = {"greater": "more", "less": "less"}.get(direction, "more or less")
-        return f"{first} depend {how}{word} on each other than {second}{self._given()}"
 
     def estimate_name(self) -> str:
         """Say what the estimate is."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,11 +10,13 @@ import numpy as np
 
 from reldep.data.checks import check_level
 from reldep.data.frames import make_frame
+from reldep.results import sentences
 from reldep.results.answer import Answer
 from reldep.results.description import Picture, Section
+from reldep.results.tested import interval_named
 from reldep.stats import student
 from reldep.stats.testing import Interval
-from reldep.words import MEASURE_NAMES, interval_text, number, percent, pvalue_text
+from reldep.words import MEASURE_NAMES, number, percent, pvalue_number
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray
@@ -96,13 +99,20 @@ class GroupComparison(Answer):
         return student.pvalue(self.statistic, float(self.differences_found.df[0]), self.alternative)
 
     def confidence_interval(self, confidence_level: float = 0.95) -> Interval:
-        """Give the interval of the difference of two groups.
+        """Return the interval of the difference of two groups, which agrees with the test.
 
-        For more groups see :meth:`differences`, whose intervals hold for all of them at once.
+        A one-sided alternative has a one-sided bound. For more groups see :meth:`differences`,
+        whose intervals hold for all of them at once.
         """
         level = check_level("confidence_level", confidence_level)
-        low, high = self._limits(level)
-        return Interval(float(low[0]), float(high[0]))
+        if len(self.groups) > 2 or self.alternative == "two-sided":
+            low, high = self._limits(level)
+            return Interval(float(low[0]), float(high[0]))
+        low, high = self._limits(abs(2.0 * level - 1.0))
+        lower = (self.alternative == "greater") == (level >= 0.5)
+        bound = float((low if lower else high)[0])
+        most = math.inf if self.measure == "hsic" else 1.0
+        return Interval(bound, most) if self.alternative == "greater" else Interval(-most, bound)
 
     def _limits(self, level: float) -> tuple[FloatArray, FloatArray]:
         low, high = self.differences_found.intervals(level, simultaneous=len(self.groups) > 2)
@@ -161,60 +171,58 @@ class GroupComparison(Answer):
         }
 
     def question(self) -> str:
-        """Ask whether the dependence differs between the groups."""
-        return (
-            f"Does the dependence of {self.x} and {self.y} differ between the "
-            f"{len(self.groups)} groups of {self.by}?"
-        )
+        """Return what was asked."""
+        asked = f"Are {self.x} and {self.y} more closely related in"
+        if len(self.groups) > 2:
+            return self._asked(f"{asked} some of the {len(self.groups)} groups of {self.by}")
+        first, second = self.groups
+        if self.alternative == "less":
+            first, second = second, first
+        word = "or" if self.alternative == "two-sided" else "than"
+        return self._asked(f"{asked} {first} {word} in {second} ({self.by})")
 
     def sentence(self, alpha: float = 0.05) -> str:
-        """Say whether the dependence differs between the groups."""
-        if len(self.groups) == 2:
-            return self._about_two(alpha)
-        sizes = ", ".join(
-            f"{name} {number(value, 3)}"
+        """Return whether the two variables are more closely related in one group."""
+        variables, measure = f"{self.x} and {self.y}", MEASURE_NAMES[self.measure]
+        groups = [
+            sentences.Relation(name, float(value))
             for name, value in zip(self.groups, self.estimates, strict=True)
-        )
-        evidence = f"{MEASURE_NAMES[self.measure]}: {sizes}; {pvalue_text(self.pvalue)}"
-        claim = f"the dependence of {self.x} and {self.y} differs between groups of {self.by}"
-        if self.pvalue < alpha:
-            return f"{claim[0].upper()}{claim[1:]} ({evidence})."
-        return f"Undecided at the {percent(alpha)} level whether {claim} ({evidence})."
+        ]
+        if len(groups) == 2:
+            wording, scope = sentences.of_groups(variables), self.provenance.scope
+            said = sentences.comparison(wording, groups, self.finding(alpha), measure, scope)
+        else:
+            said = sentences.several_groups(
+                variables,
+                self.by,
+                groups,
+                f"{self.statistic_name()} = {self.statistic:.2f}",
+                self.pvalue,
+                alpha,
+                measure,
+                self.provenance.scope,
+            )
+        return self._with_facts(said)
 
-    def _about_two(self, alpha: float) -> str:
-        first, second = self.groups
+    def finding(self, alpha: float) -> sentences.Finding:
+        """Return the test of two groups as sentences write it."""
         low, high = self.confidence_interval(1 - alpha)
-        evidence = (
-            f"{MEASURE_NAMES[self.measure]} {number(self.estimates[0], 3)} against "
-            f"{number(self.estimates[1], 3)}; difference {number(self.estimate)}, "
-            f"{percent(1 - alpha)} interval {interval_text(low, high)}, {pvalue_text(self.pvalue)}"
-        )
-        if self.pvalue < alpha:
-            stronger, weaker = (first, second) if self.estimate > 0 else (second, first)
-            return (
-                f"{self.x} and {self.y} depend significantly more on each other in {stronger} than "
-                f"in {weaker} ({evidence})."
-            )
-        word = {"greater": "more", "less": "less"}.get(self.alternative, "differently")
-        if self._points_the_other_way(alpha):
-            other = {"more": "less", "less": "more"}[word]
-            return (
-                f"No, it points the other way: {self.x} and {self.y} do not depend {word} on each "
-                f"other in {first}, they depend {other} than in {second} ({evidence}). For a "
-                "p-value of this direction ask the two-sided question."
-            )
-        return (
-            f"Undecided at the {percent(alpha)} level whether {self.x} and {self.y} depend {word} "
-            f"on each other in {first} than in {second} ({evidence})."
+        return sentences.Finding(
+            self.estimate,
+            low,
+            high,
+            self.statistic_name(),
+            self.statistic,
+            self.pvalue,
+            alpha,
+            self.alternative,
         )
 
-    def _points_the_other_way(self, alpha: float) -> bool:
-        """Tell whether a one-sided question has the opposite answer."""
-        opposite = {"greater": "less", "less": "greater"}.get(self.alternative)
-        if opposite is None:
-            return False
-        df = float(self.differences_found.df[0])
-        return student.pvalue(self.statistic, df, opposite) < alpha
+    def statistic_name(self) -> str:
+        """Return the statistic as before its value: "t(41)" or "F(2, 31.4)"."""
+        if len(self.groups) > 2:
+            return f"F({self.overall.df_between:.0f}, {self.overall.df_within:.1f})"
+        return f"t({float(self.differences_found.df[0]):.0f})"
 
     def key_numbers(self, alpha: float = 0.05) -> dict[str, str]:
         """Give the number of groups and the p-value."""
@@ -222,9 +230,9 @@ class GroupComparison(Answer):
         if len(self.groups) == 2:
             low, high = self.confidence_interval(1 - alpha)
             numbers["Difference"] = number(self.estimate)
-            numbers[f"{percent(1 - alpha)} interval"] = interval_text(low, high)
+            numbers |= interval_named(low, high, 1 - alpha, self.alternative)
         about = self.alternative if len(self.groups) == 2 else "all groups equal"
-        numbers[f"p-value ({about})"] = pvalue_text(self.pvalue).removeprefix("p = ")
+        numbers[f"p-value ({about})"] = pvalue_number(self.pvalue)
         return numbers
 
     def headings(self) -> dict[str, str]:

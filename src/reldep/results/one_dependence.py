@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from reldep.data.checks import MINIMUM_OBSERVATIONS, check_count, check_level
 from reldep.exceptions import InputError
+from reldep.results import sentences
 from reldep.results.tested import Result
 from reldep.stats.estimation import estimate_dependences
 from reldep.stats.independence import (
@@ -15,7 +16,7 @@ from reldep.stats.independence import (
     independence_power,
     independence_sample_size,
 )
-from reldep.words import MEASURE_NAMES, interval_text, number, percent
+from reldep.words import MEASURE_NAMES, in_prose, interval_text, number, percent, pvalue_number
 
 if TYPE_CHECKING:
     from reldep.stats.testing import Interval
@@ -123,24 +124,23 @@ class Dependence(Result):
         return float(found.values[0]), math.sqrt(spread)
 
     def question(self) -> str:
-        """Ask whether the two variables depend on each other."""
-        return f"Do {self.x} and {self.y} depend on each other{self._given()}?"
+        """Return what was asked."""
+        return self._asked(f"Are {self.x} and {self.y} related")
 
     def sentence(self, alpha: float = 0.05) -> str:
-        """Say whether the two variables depend on each other."""
-        low, high = self.confidence_interval(1 - alpha)
-        evidence = (
-            f"{MEASURE_NAMES[self.measure]} {number(self.estimate)}, {percent(1 - alpha)} interval "
-            f"{interval_text(low, high)}; test of independence: {self.pvalue_text()}"
+        """Return whether the two variables are related."""
+        said = sentences.dependence(
+            f"{self.x} and {self.y}",
+            self.estimate,
+            self.confidence_interval(1 - alpha),
+            self.pvalue,
+            alpha,
+            MEASURE_NAMES[self.measure],
+            self._given(),
+            self.provenance.scope,
+            self._strength(self.pairs, [self.estimate]),
         )
-        if self.pvalue < alpha:
-            strength = self._strength(self.pairs, [self.estimate])
-            claim = f"{self.x} and {self.y} depend on each other{self._given()}"
-            return f"{claim} ({evidence}){strength}."
-        return (
-            f"Undecided: at the {percent(alpha)} level it is not shown that {self.x} and {self.y} "
-            f"depend on each other{self._given()} ({evidence})."
-        )
+        return self._with_facts(said)
 
     def table(self, alpha: float = 0.05) -> dict[str, list[Any]]:
         """Give the one dependence as a row."""
@@ -173,8 +173,8 @@ class Dependence(Result):
         return {
             f"Estimate ({MEASURE_NAMES[self.measure]})": number(self.estimate),
             f"{percent(1 - alpha)} interval": interval_text(low, high),
-            self.statistic_name().capitalize(): f"{self.statistic:.2f}",
-            "p-value of independence": self.pvalue_text().removeprefix("p = "),
+            self.statistic_name().capitalize(): in_prose(f"{self.statistic:.2f}"),
+            "p-value of independence": pvalue_number(self.pvalue),
         }
 
     def values(self, alpha: float = 0.05) -> dict[str, Any]:

@@ -9,11 +9,13 @@ import numpy as np
 
 from reldep.data.checks import check_level
 from reldep.data.frames import make_frame
+from reldep.results import sentences
 from reldep.results.answer import Answer
 from reldep.results.description import Picture
+from reldep.stats.comparisons import holm
 from reldep.stats.joint_draws import critical_value
 from reldep.stats.measures import NORMALISED
-from reldep.words import MEASURE_NAMES, interval_text, listed, number, percent
+from reldep.words import MEASURE_NAMES, listed, percent
 
 if TYPE_CHECKING:
     from reldep.data.variables import BoolArray, FloatArray, IntArray
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ranking(Answer):
-    """The answer of :func:`reldep.rank`: on which targets does the source depend most?
+    """The answer of :func:`reldep.rank`: to which targets is the source most closely related?
 
     Arrays follow the order in which the targets were given; the tables start with the
     strongest.
@@ -50,6 +52,8 @@ class Ranking(Answer):
     confidence_level : float
         Of the intervals, the set of the best and the ranks, each for all targets at once.
     influence : Influence
+    relation_pvalues : tuple of float or None
+        The p-value of independence of the source and every target.
     """
 
     source: str
@@ -62,6 +66,7 @@ class Ranking(Answer):
     adjust: str
     confidence_level: float
     influence: Influence
+    relation_pvalues: tuple[float | None, ...]
 
     @property
     def estimates(self) -> FloatArray:
@@ -174,34 +179,40 @@ class Ranking(Answer):
         }
 
     def question(self) -> str:
-        """Ask on which target the source depends most."""
-        asked = f"On which of {len(self.targets)} targets does {self.source} depend most"
-        return f"{asked}{self._given()}?"
+        """Return what was asked."""
+        n = len(self.targets)
+        return self._asked(f"To which of {n:,} targets is {self.source} most closely related")
 
     def sentence(self, alpha: float | None = None) -> str:
-        """Say which targets may be the strongest; `alpha` is by default the ranking's own."""
+        """Return which targets may be the strongest; `alpha` is by default the ranking's own."""
         level = self.confidence_level if alpha is None else 1.0 - check_level("alpha", alpha)
-        best = [
-            self.targets[i]
-            for i in self._strongest_first()
-            if self.standing.best_pvalues[i] > 1.0 - level
-        ]
-        top = self._strongest_first()[0]
+        order = self._strongest_first()
+        best = [self.targets[i] for i in order if self.standing.best_pvalues[i] > 1.0 - level]
+        top = int(order[0])
         low, high = self.confidence_interval(level)
-        evidence = (
-            f"{MEASURE_NAMES[self.measure]} {number(float(self.estimates[top]))}, simultaneous "
-            f"{percent(level)} interval {interval_text(float(low[top]), float(high[top]))}"
+        said = sentences.ranking(
+            self.source,
+            best,
+            len(self.targets),
+            sentences.Relation(self.targets[top], float(self.estimates[top])),
+            (float(low[top]), float(high[top])),
+            level,
+            MEASURE_NAMES[self.measure],
+            self._given(),
+            self.provenance.scope,
         )
-        if len(best) == 1:
-            return (
-                f"{self.source} depends most on {best[0]} of {len(self.targets)} targets"
-                f"{self._given()} ({evidence})."
-            )
-        return (
-            f"{self.source} may depend most on any of {len(best)} of {len(self.targets)} targets "
-            f"with {percent(level)} confidence{self._given()}: {listed(best)}. The strongest "
-            f"estimate is {self.targets[top]} ({evidence})."
-        )
+        return self._with_facts(said, self._not_shown(1.0 - level))
+
+    def _not_shown(self, alpha: float) -> str:
+        """Return how many targets are not shown to be related, allowing for their number."""
+        known = [one for one in self.relation_pvalues if one is not None]
+        n_doubtful = int((holm(np.array(known)) >= alpha).sum())
+        if not n_doubtful:
+            return ""
+        if n_doubtful == len(self.targets):
+            return f"None of them is shown to be related to {self.source}."
+        verb = "is" if n_doubtful == 1 else "are"
+        return f"{n_doubtful:,} of them {verb} not shown to be related to {self.source}."
 
     def summary(self, alpha: float | None = None) -> str:
         """Say the answer in words and show the table of the targets."""
@@ -260,7 +271,7 @@ class Ranking(Answer):
         return (
             Picture(
                 "ranking",
-                f"Dependence of {self.source} on each target with its interval, the strongest on "
+                f"Dependence of {self.source} and each target with its interval, the strongest on "
                 f"top; possibly the strongest: {listed(self.best)}.",
                 "Targets from the strongest to the weakest. Intervals and the ranks at the right "
                 f"hold for all targets at once at {percent(self.confidence_level)}; diamonds may "

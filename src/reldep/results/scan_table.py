@@ -9,20 +9,16 @@ import numpy as np
 
 from reldep.data.checks import check_count, check_level
 from reldep.data.frames import make_frame
+from reldep.results import sentences
 from reldep.results.screen import Screen
 from reldep.stats.testing import Intervals
-from reldep.words import MEASURE_NAMES, interval_text, listed, number, percent
+from reldep.words import MEASURE_NAMES, counted, percent
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
     from reldep.engine.terms import Pair
     from reldep.stats.scanning import SourceTests, TargetTests
 
-CLAIMS = {
-    "greater": "{depend} more on {first} than on {second}",
-    "less": "{depend} less on {first} than on {second}",
-    "two-sided": "{do} not depend equally on {first} and {second}",
-}
 ADJUSTMENTS_IN_WORDS = {
     "single-step": "the largest statistic of all under their joint law",
     "holm": "Holm's procedure",
@@ -80,33 +76,31 @@ class Scan(Screen):
         return make_frame(columns, self.provenance.library)
 
     def question(self) -> str:
-        """Ask which sources depend more on one target than on the other."""
-        claim = CLAIMS[self.alternative].format(
-            first=self.first, second=self.second, depend="depend", do="do"
-        )
-        return f"Which of {len(self.sources):,} sources {claim}?"
+        """Return what was asked."""
+        first, second = self.first, self.second
+        if self.alternative == "less":
+            first, second = second, first
+        between = f"{first}, and which to {second}"
+        if self.alternative != "two-sided":
+            between = f"{first} than to {second}"
+        count = counted(len(self.sources), "source")
+        return self._asked(f"Which of {count} are more closely related to {between}")
 
     def sentence(self, alpha: float = 0.05) -> str:
-        """Say how many sources the claim holds for, and for which most clearly."""
+        """Return how many sources are more closely related to each target."""
         claimed = self.is_discovery(alpha)
-        top = [self.sources[i] for i in self._strongest() if claimed[i]]
-        one = len(top) == 1
-        claim = CLAIMS[self.alternative].format(
-            first=self.first,
-            second=self.second,
-            depend="depends" if one else "depend",
-            do="does" if one else "do",
+        more = int((claimed & (self.estimates > 0)).sum())
+        said = sentences.scan_of_sources(
+            self.first,
+            self.second,
+            (more, int(claimed.sum()) - more),
+            len(self.sources),
+            [self.sources[i] for i in self._strongest() if claimed[i]],
+            alpha,
+            self.alternative,
+            self.provenance.scope,
         )
-        named = f" The clearest: {listed(top, 5)}." if top else ""
-        sides = ""
-        if self.alternative == "two-sided" and top:
-            more = int((claimed & (self.estimates > 0)).sum())
-            sides = f": {more:,} more on {self.first}, {len(top) - more:,} more on {self.second}"
-        return (
-            f"{len(top):,} of {len(self.sources):,} sources {claim} at a false-discovery rate of "
-            f"{percent(alpha)}{sides}; {int(self.is_shown(alpha).sum()):,} if "
-            f"any false claim is to have a chance of at most {percent(alpha)}.{named}"
-        )
+        return self._with_facts(said)
 
     def footnotes(self) -> list[str]:
         """Say below the table how the numbers were computed."""
@@ -135,8 +129,8 @@ class Scan(Screen):
     def _described(self) -> tuple[str, str]:
         return (
             f"Volcano plot of {len(self.sources):,} sources: differences against evidence.",
-            f"To the right sources that depend more on {self.first}, to the left those that "
-            f"depend more on {self.second}; the higher, the stronger the evidence.",
+            f"On the right are sources more closely related to {self.first}, on the left those "
+            f"more closely related to {self.second}; the higher, the stronger the evidence.",
         )
 
     def __repr__(self) -> str:
@@ -173,7 +167,7 @@ class TargetScan(Screen):
 
     @property
     def estimates(self) -> FloatArray:
-        """The dependence of the source on every target."""
+        """The dependence of the source and every target."""
         return self.tests.values
 
     def confidence_interval(self, confidence_level: float | None = None) -> Intervals:
@@ -233,21 +227,25 @@ class TargetScan(Screen):
         )
 
     def question(self) -> str:
-        """Ask on which targets the source depends."""
-        return f"On which of {len(self.targets):,} targets does {self.source} depend?"
+        """Return what was asked."""
+        count = counted(len(self.targets), "target")
+        return self._asked(f"Which of {count} are related to {self.source}")
 
     def sentence(self, alpha: float = 0.05) -> str:
-        """Say on how many targets the source depends, and on which most."""
+        """Return how many targets are related to the source, and which most closely."""
         top = int(np.argmax(self.estimates))
         low, high = self.confidence_interval(1 - alpha)
-        return (
-            f"{self.source} depends on {int(self.is_discovery(alpha).sum()):,} of "
-            f"{len(self.targets):,} targets at a false-discovery rate of {percent(alpha)}. The "
-            f"strongest estimate is that of {self.targets[top]}: {MEASURE_NAMES[self.measure]} "
-            f"{number(float(self.estimates[top]))}, {percent(1 - alpha)} interval "
-            f"{interval_text(float(low[top]), float(high[top]))}, which allows for the choice "
-            f"among all {len(self.targets):,}."
+        said = sentences.scan_of_targets(
+            self.source,
+            int(self.is_discovery(alpha).sum()),
+            len(self.targets),
+            sentences.Relation(self.targets[top], float(self.estimates[top])),
+            (float(low[top]), float(high[top])),
+            alpha,
+            MEASURE_NAMES[self.measure],
+            self.provenance.scope,
         )
+        return self._with_facts(said)
 
     def footnotes(self) -> list[str]:
         """Say below the table how the numbers were computed."""

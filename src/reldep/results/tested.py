@@ -13,13 +13,26 @@ from reldep.data.frames import make_frame
 from reldep.exceptions import InputError
 from reldep.results.answer import Answer
 from reldep.results.description import Picture, Section
+from reldep.results.sentences import Finding, Relation
 from reldep.stats import testing
 from reldep.stats.diagnostics import WithoutTop, leave_out, most_influential, variance_shares
 from reldep.stats.differences import TTest
+from reldep.stats.measures import NORMALISED
 from reldep.stats.planning import Pilot, careful_effect
-from reldep.words import MEASURE_NAMES, interval_text, number, percent, pvalue_text
+from reldep.words import (
+    MEASURE_NAMES,
+    counted,
+    in_prose,
+    interval_text,
+    number,
+    percent,
+    pvalue_number,
+    pvalue_text,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reldep.data.variables import FloatArray
     from reldep.engine.influence import Influence
     from reldep.engine.terms import Pair
@@ -54,6 +67,8 @@ class Result(Answer):
     alternative : {"greater", "less", "two-sided"}
     influence : Influence
         The conditional means from which everything was computed.
+    relation_pvalues : tuple of float or None
+        The p-value of independence of every pair.
     """
 
     dependences: Dependences
@@ -61,6 +76,7 @@ class Result(Answer):
     tested: TTest
     alternative: str
     influence: Influence
+    relation_pvalues: tuple[float | None, ...]
 
     @property
     def estimate(self) -> float:
@@ -123,7 +139,10 @@ class Result(Answer):
         return dict(zip(self.pairs, found, strict=True))
 
     def confidence_interval(self, confidence_level: float = 0.95) -> testing.Interval:
-        """Give the two-sided interval of the estimate, whatever the alternative.
+        """Return the interval of the estimate, which agrees with the test.
+
+        A one-sided alternative has a one-sided bound: the other limit is the largest or smallest
+        value that the estimate can have.
 
         Parameters
         ----------
@@ -135,7 +154,20 @@ class Result(Answer):
             A named tuple.
         """
         level = check_level("confidence_level", confidence_level)
-        return testing.Interval(*self.tested.interval(level))
+        least, most = self._range()
+        low, high = self.tested.interval(level, self.alternative)
+        return testing.Interval(min(max(low, least), most), max(min(high, most), least))
+
+    def _range(self) -> tuple[float, float]:
+        """Return the smallest and the largest value that the estimate can have.
+
+        Normalised dependences lie between 0 and 1, so that the difference of two lies between -1
+        and 1.
+        """
+        if self.measure not in NORMALISED:
+            return -math.inf, math.inf
+        least, most = np.minimum(self.weights, 0.0).sum(), np.maximum(self.weights, 0.0).sum()
+        return float(least), float(most)
 
     def power(self, n: int, *, alpha: float = 0.05) -> float:
         """Give the probability that a test with `n` new observations rejects at level `alpha`.
@@ -241,7 +273,7 @@ class Result(Answer):
         This needs no second look at the data: their influence values are taken out of the
         estimate and of its variance, to first order; without one observation the estimate is
         exact. The p-value
-        is that of the normal test, for a dependence too.
+        is that of the t test, for a dependence too.
         """
         most = self.n_observations - MINIMUM_OBSERVATIONS
         check_count("k", k, at_least=1, at_most=most)
@@ -256,21 +288,32 @@ class Result(Answer):
         rest = TTest(self.estimate + change, error, self.df, error)
         return WithoutTop(self.provenance.rows.take(top), rest, self.alternative)
 
+    def law(self) -> str:
+        """Return the law of the estimate over its standard error: "z" or "t"."""
+        return "z" if math.isinf(self.df) else "t"
+
     def statistic_name(self) -> str:
-        """Name the statistic, as before its value: "z" or "t(41)"."""
+        """Return the statistic as before its value: "z" or "t(41)"."""
         return "z" if math.isinf(self.df) else f"t({self.df:.0f})"
 
-    def evidence(self, alpha: float) -> str:
-        """Write estimate, interval, statistic and p-value as one puts them in brackets."""
+    def finding(self, alpha: float) -> Finding:
+        """Return the test as sentences write it."""
         low, high = self.confidence_interval(1 - alpha)
-        return (
-            f"{number(self.estimate)}, {percent(1 - alpha)} interval {interval_text(low, high)}, "
-            f"{self.statistic_name()} = {self.statistic:.2f}, {self.pvalue_text()}"
+        return Finding(
+            self.estimate,
+            low,
+            high,
+            self.statistic_name(),
+            self.statistic,
+            self.pvalue,
+            alpha,
+            self.alternative,
         )
 
-    def pvalue_text(self) -> str:
-        """Write the p-value."""
-        return pvalue_text(self.pvalue, self.log10_pvalue)
+    def relations(self, names: Sequence[str]) -> list[Relation]:
+        """Return every dependence with the name that a sentence gives it."""
+        columns = zip(names, self.estimates.tolist(), self.relation_pvalues, strict=True)
+        return [Relation(*one) for one in columns]
 
     def key_numbers(self, alpha: float = 0.05) -> dict[str, str]:
         """Give estimate, interval, statistic and p-value."""
@@ -279,9 +322,9 @@ class Result(Answer):
             f"{self.estimate_name().capitalize()} ({MEASURE_NAMES[self.measure]})": number(
                 self.estimate
             ),
-            f"{percent(1 - alpha)} interval": interval_text(low, high),
-            self.statistic_name(): f"{self.statistic:.2f}",
-            f"p-value ({self.alternative})": self.pvalue_text().removeprefix("p = "),
+            **interval_named(low, high, 1 - alpha, self.alternative),
+            self.statistic_name(): in_prose(f"{self.statistic:.2f}"),
+            f"p-value ({self.alternative})": pvalue_number(self.pvalue),
         }
 
     def estimate_name(self) -> str:
@@ -290,8 +333,7 @@ class Result(Answer):
 
     def headings(self) -> dict[str, str]:
         """Give a heading for every column; the statistic bears the name of its law."""
-        law = "z" if math.isinf(self.df) else "t"
-        return super().headings() | {"statistic": law}
+        return super().headings() | {"statistic": self.law()}
 
     def table_caption(self, alpha: float = 0.05) -> str:
         """Say what the table shows."""
@@ -370,9 +412,10 @@ class Result(Answer):
             return ()
         rest = self.without_top(left_out)
         return (
-            f"Without the {left_out} most influential observations the estimate would be about "
+            f"Without the {counted(left_out, 'most influential observation')} the estimate would "
+            "be about "
             f"{number(rest.estimate)} instead of {number(self.estimate)} "
-            f"(z = {rest.statistic:.2f}, {pvalue_text(rest.pvalue)}).",
+            f"({self.law()} = {in_prose(f'{rest.statistic:.2f}')}, {pvalue_text(rest.pvalue)}).",
         )
 
     def __repr__(self) -> str:
@@ -381,3 +424,11 @@ class Result(Answer):
             f"standard_error={self.standard_error:.6g}, statistic={self.statistic:.6g}, "
             f"pvalue={self.pvalue:.6g}, n_observations={self.n_observations})"
         )
+
+
+def interval_named(low: float, high: float, level: float, alternative: str) -> dict[str, str]:
+    """Return an interval, or the bound of a one-sided question, under its name."""
+    if alternative == "two-sided":
+        return {f"{percent(level)} interval": interval_text(low, high)}
+    side, limit = ("lower", low) if alternative == "greater" else ("upper", high)
+    return {f"{percent(level)} {side} bound": number(limit)}

@@ -65,8 +65,20 @@ class TTest:
         """Give the p-value as a power of ten, also where it is too small for a number."""
         return student.log10_pvalue(self.statistic, self.df, alternative)
 
-    def interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
-        """Give the two-sided interval; it excludes 0 if and only if the test rejects."""
+    def interval(
+        self, confidence_level: float = 0.95, alternative: str = "two-sided"
+    ) -> tuple[float, float]:
+        """Return the interval or one-sided bound that excludes 0 if and only if the test rejects.
+
+        The far limit of a one-sided alternative is infinite.
+        """
+        if alternative != "two-sided":
+            # The bound at level 0.95 is a limit of the two-sided interval at level 0.90; below
+            # level 0.5 it lies on the other side of the estimate.
+            limits = self.interval(abs(2.0 * confidence_level - 1.0))
+            lower = (alternative == "greater") == (confidence_level >= 0.5)
+            bound = limits[0 if lower else 1]
+            return (bound, math.inf) if alternative == "greater" else (-math.inf, bound)
         critical = student.quantile(0.5 + confidence_level / 2, np.array(self.df))
         low, high = dual_intervals(
             np.array(self.estimate),

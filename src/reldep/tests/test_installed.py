@@ -84,5 +84,5 @@ def test_the_command_line_answers_about_a_file(tmp_path: Path) -> None:
     assert "mice.csv" in command("demo", "--files", ".")
     question = ("--source", "diet", "--first", "lipids=C*", "--second", "genes=gene_*")
     said = command("compare", "mice.csv", *question, "--report", "answer.html")
-    assert said.startswith("diet depends significantly more on lipids than on genes")
+    assert said.startswith("diet is more closely related to lipids than to genes")
     assert "<img" in (tmp_path / "answer.html").read_text(encoding="utf-8")

@@ -1,0 +1,304 @@
+"""What sentences say, read back and compared with the table: names, numbers and claims agree."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import reldep
+from reldep.results import sentences
+from reldep.words import pvalue_text
+
+ALTERNATIVES = ("two-sided", "greater", "less")
+SEEDS = range(6)
+NUMBER = r"[−\d.,]*\d(?:e-?\d+)?"
+NAMES = ["x", "first", "second"]
+
+COMPARED = re.compile(
+    rf"(?P<open>It is undecided whether )?"
+    rf"(?:x is more closely related to (?P<stronger>\w+) (?:than|or) to (?P<weaker>\w+)|"
+    rf"x and y are more closely related in (?P<stronger_group>\w+) (?:than|or) in "
+    rf"(?P<weaker_group>\w+)|"
+    rf"x and (?P<stronger_pair>\w+) (?:are|or) (?:more closely related than )?x and "
+    rf"(?P<weaker_pair>\w+)"
+    rf"(?: are more closely related)?): "
+    rf"(?P<measure>CKA|HSIC) (?P<high>{NUMBER}) against (?P<low>{NUMBER}), a difference of "
+    rf"(?P<difference>{NUMBER})"
+    rf"(?: \(95% interval (?P<lower>{NUMBER}) to (?P<upper>{NUMBER}); (?P<law>[tz](?:\(\d+\))?) = |"
+    rf" \(95% interval (?P<lower_>{NUMBER}) to (?P<upper_>{NUMBER}); |"
+    rf", (?P<side>at least|at most) (?P<bound>{NUMBER}) \(one-sided 95% bound; )"
+)
+OPPOSITE = re.compile(
+    rf"(?:x is not shown to be more closely related to (?P<asked>\w+) than to (?P<other>\w+)|"
+    rf"x and y are not shown to be more closely related in (?P<asked_group>\w+) than in "
+    rf"(?P<other_group>\w+)|"
+    rf"x and (?P<asked_pair>\w+) are not shown to be more closely related than x and "
+    rf"(?P<other_pair>\w+)); the estimate is in the opposite direction: "
+    rf"(?:CKA|HSIC) (?P<high>{NUMBER}) for (?:x and )?(?P<stronger>\w+), (?P<low>{NUMBER}) for "
+    rf"(?:x and )?(?P<weaker>\w+) \("
+)
+
+
+def parts(pattern, said):
+    """Return what a pattern finds in a sentence; alternatives of a group under one name."""
+    found = pattern.match(said)
+    assert found, said
+    read: dict[str, str] = {}
+    for name, value in found.groupdict().items():
+        if value is not None:
+            read[re.sub(r"_(group|pair)?$", "", name)] = value
+    return read
+
+
+def agrees(written, value):
+    """Check that a written number is this value, to half a unit of its last digit."""
+    text = written.replace("−", "-").replace(",", "")
+    mantissa, _, exponent = text.partition("e")
+    decimals = len(mantissa.partition(".")[2])
+    half = 0.5 * 10.0 ** (int(exponent or 0) - decimals)
+    assert abs(float(text) - value) <= half * (1 + 1e-9), (written, value)
+
+
+def three(seed, n=50):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=n)
+    noise = rng.choice([0.3, 0.8, 1.2], size=2)
+    return x, x + noise[0] * rng.normal(size=n), x + noise[1] * rng.normal(size=n)
+
+
+def compared(seed, alternative):
+    return reldep.compare(*three(seed), names=NAMES, alternative=alternative)
+
+
+def published(seed, alternative):
+    return reldep.paper_test(*three(seed), names=NAMES, alternative=alternative)
+
+
+def contrasted(seed, alternative):
+    weights = {("x", "first"): 1, ("x", "second"): -1}
+    return reldep.contrast(
+        dict(zip(NAMES, three(seed), strict=True)), weights, alternative=alternative
+    )
+
+
+def cells(seed, alternative):
+    found = reldep.matrix(dict(zip(NAMES, three(seed), strict=True)), n_simulations=400)
+    return found.compare(("x", "first"), ("x", "second"), alternative=alternative)
+
+
+def grouped(seed, alternative):
+    x, y, z = three(seed)
+    by = np.repeat(["first", "second"], len(x))
+    both = np.concatenate([x, x])
+    return reldep.groups(
+        both, np.concatenate([y, z]), by, alternative=alternative, n_simulations=400
+    )
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("ask", [compared, published, contrasted, cells, grouped])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_comparison_says_what_its_table_says(ask, seed, alternative):
+    answer = ask(seed, alternative)
+    said = answer.sentence()
+    values = dict(zip(("first", "second"), answer.estimates.tolist(), strict=True))
+    assert f"({pvalue_text(answer.pvalue)})" in said or f" {pvalue_text(answer.pvalue)})" in said
+    towards = {"greater": answer.estimate > 0, "less": answer.estimate < 0}.get(alternative, True)
+    read = parts(COMPARED if towards else OPPOSITE, said)
+    assert {read["stronger"], read["weaker"]} == {"first", "second"}
+    assert values[read["stronger"]] >= values[read["weaker"]]
+    agrees(read["high"], values[read["stronger"]])
+    agrees(read["low"], values[read["weaker"]])
+    if not towards:
+        # What was asked is named, and nothing is claimed.
+        assert read["asked"] == {"greater": "first", "less": "second"}[alternative]
+        return
+    assert ("open" in read) == (answer.pvalue >= 0.05)
+    assert ("law" in read) == (answer.pvalue < 0.05 and alternative == "two-sided")
+    agrees(read["difference"], abs(answer.estimate))
+    sign = 1 if answer.estimate > 0 else -1
+    low, high = sorted(sign * limit for limit in answer.confidence_interval(0.95))
+    if alternative == "two-sided":
+        agrees(read["lower"], low)
+        agrees(read["upper"], high)
+        excludes = not low <= 0 <= high
+    else:
+        # The stronger minus the weaker is positive, whichever was asked about.
+        assert read["side"] == "at least"
+        agrees(read["bound"], low)
+        excludes = low > 0
+    assert excludes == (answer.pvalue < 0.05)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_weighted_sum_says_what_its_table_says(seed, alternative):
+    data = dict(zip(NAMES, three(seed), strict=True))
+    weights = {("x", "first"): 1, ("x", "second"): -2}
+    answer = reldep.contrast(data, weights, alternative=alternative)
+    said = answer.sentence()
+    formula = re.escape("CKA(x, first) − 2·CKA(x, second)")
+    shown = re.match(rf"{formula} is (above|below) 0: the estimate is ({NUMBER})", said)
+    open_ = re.match(rf"It is undecided whether {formula} .* 0: the estimate is ({NUMBER})", said)
+    other = re.match(rf"{formula} is not shown to be .* 0; .* direction: ({NUMBER}) \(p", said)
+    assert bool(shown) == (answer.pvalue < 0.05)
+    if shown:
+        assert (shown[1] == "above") == (answer.estimate > 0)
+    agrees((shown or open_ or other).groups()[-1], answer.estimate)
+    assert pvalue_text(answer.pvalue) in said
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_ranking_says_what_its_table_says(seed):
+    x, y, z = three(seed)
+    targets = {"first": y, "second": z, "noise": np.random.default_rng(seed + 100).normal(size=50)}
+    answer = reldep.rank(x, targets, names=["x", *targets], n_simulations=1000)
+    said, table = answer.sentence(), answer.to_frame()
+    top = re.search(
+        rf"(?:CKA|the largest CKA is) ({NUMBER}),?(?: for (\w+))? \(simultaneous interval "
+        rf"({NUMBER}) to ({NUMBER})\)",
+        said,
+    )
+    named = [name for name in targets if re.search(rf"related to [^(]*\b{name}\b", said)]
+    assert set(named) == set(answer.best) or "undecided" in said
+    assert (top[2] or answer.best[0]) == table["target"][0]
+    for written, column in zip((top[1], top[3], top[4]), ("estimate", "low", "high"), strict=True):
+        agrees(written, table[column][0])
+    assert "not shown to be related to x" in said or "noise" in answer.best
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_one_dependence_says_what_its_table_says(seed):
+    x, y, _ = three(seed)
+    for other in (y, np.random.default_rng(seed + 100).normal(size=50)):
+        answer = reldep.dependence(x, other, names=["x", "y"])
+        said, table = answer.sentence(), answer.to_frame()
+        assert said.startswith("x and y are related: ") == (answer.pvalue < 0.05)
+        read = re.search(
+            rf"CKA ({NUMBER}) \(95% interval ({NUMBER}) to ({NUMBER}); (p .*?)\)", said
+        )
+        for written, column in zip(read.groups(), ("cka", "low", "high"), strict=False):
+            agrees(written, table[column][0])
+        assert read[4] == pvalue_text(answer.pvalue)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_several_groups_are_named_from_the_strongest_to_the_weakest(seed):
+    x, y, z = three(seed)
+    noise = np.random.default_rng(seed + 100).normal(size=50)
+    by = np.repeat(["a", "b", "c"], 50)
+    columns = np.concatenate([x, x, x]), np.concatenate([y, noise, z])
+    answer = reldep.groups(*columns, by, names=["x", "y"], n_simulations=400)
+    said, table = answer.sentence(), answer.to_frame()
+    read = re.findall(rf"({NUMBER}) in ([abc])\b", said)
+    values = dict(zip(table["group"], table["cka"], strict=True))
+    assert [name for _, name in read] == sorted(values, key=values.get, reverse=True)
+    for written, name in read:
+        agrees(written, values[name])
+    assert said.startswith("x and y are not equally related") == (answer.pvalue < 0.05)
+    assert said.count(pvalue_text(answer.pvalue)) == 1
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_matrix_says_what_its_table_says(seed):
+    data = dict(zip(NAMES, three(seed), strict=True))
+    data["noise"] = np.random.default_rng(seed + 100).normal(size=50)
+    answer = reldep.matrix(data, n_simulations=1000)
+    said, table = answer.sentence(), answer.to_frame()
+    count, of, first, second, *numbers = re.match(
+        rf"(\d+) of (\d+) pairs (?:is|are) related \(Holm, 5%\), most closely (\w+) and (\w+): CKA "
+        rf"({NUMBER}) \(simultaneous 95% interval ({NUMBER}) to ({NUMBER})\)\.$",
+        said,
+    ).groups()
+    assert int(count) == (table["adjusted_pvalue"] < 0.05).sum()
+    assert int(of) == len(table)
+    top = int(np.argmax(table["cka"]))
+    assert (first, second) == (table["first"][top], table["second"][top])
+    for written, column in zip(numbers, ("cka", "low", "high"), strict=True):
+        agrees(written, table[column][top])
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_scan_says_what_its_table_says(seed, alternative):
+    rng = np.random.default_rng(seed)
+    a, b = rng.normal(size=(2, 60))
+    near = [one + 0.3 * rng.normal(size=60) for one in (a, a, b, rng.normal(size=60))]
+    sources = {f"s{i}": one for i, one in enumerate(near)}
+    answer = reldep.scan(
+        sources, a, b, names=["first", "second"], alternative=alternative, n_simulations=400
+    )
+    said, table = answer.sentence(), answer.to_frame()
+    claimed = [row for row in table.iter_rows(named=True) if row["fdr"] <= 0.05]
+    counts = {
+        "first": sum(row["estimate"] > 0 for row in claimed),
+        "second": sum(row["estimate"] < 0 for row in claimed),
+    }
+    read = re.search(r"(\d+|none) (?:is|are) (?:shown to be )?more closely related to (\w+)", said)
+    wanted = {"less": "second"}.get(alternative, "first")
+    assert read[2] == wanted
+    assert ("0" if read[1] == "none" else read[1]) == str(counts[wanted])
+    if alternative == "two-sided" and claimed:
+        assert re.search(r"and (\d+) to second", said)[1] == str(counts["second"])
+    strongest = sorted(claimed, key=lambda row: row["pvalue"])
+    if strongest:
+        assert said.endswith(f"The clearest: {', '.join(row['source'] for row in strongest)}.")
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_bandwidths_say_what_their_table_says(seed, alternative):
+    answer = reldep.sensitivity(
+        *three(seed), names=NAMES, alternative=alternative, factors=[0.25, 1, 4]
+    )
+    said, table = answer.sentence(), answer.to_frame()
+    differences = table["difference"].to_list()
+    assert "from 1/4 to 4 times the chosen one" in said
+    claimed = re.match(r"x is more closely related to (\w+) than to (\w+) at (every|some) ", said)
+    assert bool(claimed) == (answer.some_pvalue < 0.05 and not answer.sign_flips)
+    if claimed:
+        assert (claimed[3] == "every") == (answer.every_pvalue < 0.05)
+        strongest = max(
+            zip(table["statistic"], differences, strict=True), key=lambda one: abs(one[0])
+        )
+        assert claimed[1] == ("first" if strongest[1] > 0 else "second")
+    opposite = {"greater": max(differences) < 0, "less": min(differences) > 0}.get(alternative)
+    assert ("opposite direction" in said) == bool(opposite)
+
+
+def test_two_unrelated_targets_have_no_difference_to_speak_of():
+    rng = np.random.default_rng(4)
+    answer = reldep.compare(*rng.normal(size=(3, 60)), names=NAMES)
+    assert min(answer.relation_pvalues) > 0.05
+    named = re.match(
+        rf"Neither (\w+) \(CKA ({NUMBER}), (p .*?)\) nor (\w+) \(({NUMBER}), (p .*?)\) is shown to "
+        r"be related to x, so their difference decides nothing\.$",
+        answer.sentence(),
+    ).groups()
+    values = dict(zip(("first", "second"), answer.estimates.tolist(), strict=True))
+    known = dict(zip(("first", "second"), answer.relation_pvalues, strict=True))
+    assert values[named[0]] > values[named[3]]
+    for name, written, p in (named[:3], named[3:]):
+        agrees(written, values[name])
+        assert p == pvalue_text(known[name])
+
+
+def test_rows_that_were_chosen_or_left_out_are_part_of_question_and_sentence():
+    x, y, z = three(1)
+    y[3] = np.nan
+    by = np.where(np.arange(50) % 5, "f", "m")
+    data = {"x": x, "first": y, "second": z, "sex": by}
+    answer = reldep.compare(*NAMES, data=data, where="sex = 'f'", missing="drop")
+    scope = "the 40 of 50 rows with sex = 'f'"
+    assert answer.question().endswith(f"by CKA, among {scope}?")
+    assert answer.sentence().startswith(f"Among {scope}, ")
+    assert answer.sentence().endswith("1 incomplete row was left out.")
+
+
+def test_names_from_the_data_are_never_changed():
+    x, noise = np.random.default_rng(2).normal(size=(2, 60))
+    answer = reldep.compare(x, noise, x + 0.3 * noise**2, names=["it", "{0}", "of %s"])
+    assert answer.sentence().startswith("it is more closely related to of %s than to {0}: CKA")
+    assert sentences.sentence("it is", named=True) == "it is."
