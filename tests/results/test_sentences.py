@@ -302,3 +302,9 @@ def test_names_from_the_data_are_never_changed():
     answer = reldep.compare(x, noise, x + 0.3 * noise**2, names=["it", "{0}", "of %s"])
     assert answer.sentence().startswith("it is more closely related to of %s than to {0}: CKA")
     assert sentences.sentence("it is", named=True) == "it is."
+
+
+@pytest.mark.parametrize(("n", "words"), [(1, "only 1 observation;"), (2, "only 2 observations;")])
+def test_one_of_a_thing_is_singular(n, words):
+    with pytest.raises(ValueError, match=words):
+        reldep.compare(*np.random.default_rng(0).normal(size=(3, n)))

@@ -9,6 +9,7 @@ from reldep.app.fields import fields, labelled, option
 from reldep.app.reading import MOST_COLUMNS
 from reldep.app.sessions import ACCEPTED
 from reldep.report.markup import Markup, element, joined, section
+from reldep.words import counted
 
 if TYPE_CHECKING:
     from reldep.app.sessions import Session
@@ -106,7 +107,7 @@ def _button(action: str, text: str) -> Markup:
 
 
 def _opening(table: dict[str, Any]) -> Markup:
-    size = f"{table['n_rows']:,} rows, {len(table['columns']):,} columns"
+    size = f"{counted(table['n_rows'], 'row')}, {counted(len(table['columns']), 'column')}"
     return joined(
         element("p", element("strong", table["name"]), f": {size}", id="size"),
         element("p", table["joined"], class_="note") if table["joined"] else "",
@@ -272,7 +273,7 @@ def _preview(table: dict[str, Any]) -> Markup:
     rows = [element("tr", *(element("td", cell) for cell in row)) for row in table["preview"]]
     return element(
         "details",
-        element("summary", f"The first {len(rows)} rows"),
+        element("summary", f"The first {counted(len(rows), 'row')}"),
         element(
             "div",
             element("table", element("thead", head), element("tbody", *rows)),

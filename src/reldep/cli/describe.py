@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from reldep.cli.delivery import json_text, print_csv, refuse_both, say
+from reldep.words import counted
 
 if TYPE_CHECKING:
     from reldep.data import Table
@@ -27,7 +28,7 @@ def print_description(table: Table, *, json: bool, csv: bool) -> None:
     else:
         if table.join is not None:
             say(f"{table.join}\n")
-        say(f"{table.name}: {table.count_rows()} rows, {len(rows)} columns\n")
+        say(f"{table.name}: {counted(table.count_rows(), 'row')}, {counted(len(rows), 'column')}\n")
         say(_in_words(rows))
 
 

@@ -136,7 +136,8 @@ def read_rows(blocks: Mapping[str, Any], n: int, ids: Any = None) -> Rows:
         return replace(named, time=named.time or time_of_blocks(blocks))
     if len(names) != n:
         raise InputError(
-            f"ids has {counted(len(names), 'entry', 'entries')} for {n} observations; pass one for "
+            f"ids has {counted(len(names), 'entry', 'entries')} for "
+            f"{counted(n, 'observation')}; pass one for "
             "each row."
         )
     return names
@@ -198,7 +199,8 @@ def _labels_of_clusters(clusters: Any, n: int, rows: Rows | None) -> Labels:
     rows = Rows.of(n) if rows is None else rows
     if len(labels) != n:
         raise InputError(
-            f"clusters has {counted(len(labels), 'entry', 'entries')} for {n} observations; pass "
+            f"clusters has {counted(len(labels), 'entry', 'entries')} for "
+            f"{counted(n, 'observation')}; pass "
             "one label per row."
         )
     if labels.missing().any():
@@ -268,6 +270,6 @@ def _check_size(n: int, n_dropped: int) -> None:
     if n < MINIMUM_OBSERVATIONS:
         left = f" are left after dropping {n_dropped} incomplete ones" if n_dropped else ""
         raise InputError(
-            f"only {n} observations{left}; the unbiased HSIC needs at least "
+            f"only {counted(n, 'observation')}{left}; the unbiased HSIC needs at least "
             f"{MINIMUM_OBSERVATIONS}, and a test is rough below {SMALL_SAMPLE}."
         )

@@ -20,6 +20,7 @@ from reldep.data.rows import Rows
 from reldep.data.variables import Items
 from reldep.data.written_numbers import are_moments, float_of, is_missing, is_number, read_moments
 from reldep.exceptions import DataWarning, InputError, InputTypeError
+from reldep.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -103,7 +104,8 @@ class Survival(Sequence[Lifetime | None]):
         times, events = _listed(time, "time"), _listed(event, "event")
         if len(times) != len(events):
             raise InputError(
-                f"time has {len(times)} entries and event {len(events)}; pass one of each a row."
+                f"time has {counted(len(times), 'entry', 'entries')} and event {len(events)}; "
+                "pass one of each per row."
             )
         self._times, self._events, self._known = read_lifetimes(
             times,

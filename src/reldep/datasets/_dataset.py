@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reldep.words import counted
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -93,7 +95,7 @@ class Dataset(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         width = max(len(block) for block in self.blocks)
-        lines = [f"Dataset {self.name!r}: {self.n_observations} observations"]
+        lines = [f"Dataset {self.name!r}: {counted(self.n_observations, 'observation')}"]
         for block, data in self.blocks.items():
             shape = " × ".join(str(size) for size in data.shape)
             lines.append(f"  {block:<{width}}  {shape}")

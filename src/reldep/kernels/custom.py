@@ -13,6 +13,7 @@ from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variabl
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import FittedKernel, Kernel
 from reldep.system import import_extra
+from reldep.words import counted
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray
@@ -101,7 +102,8 @@ class Precomputed(Kernel):
     def take(self, rows: IntArray) -> Precomputed:
         if len(rows) and rows.max() >= len(self):
             raise InputError(
-                f"the precomputed matrix has {len(self)} rows, fewer than there are observations; "
+                f"the precomputed matrix has {counted(len(self), 'row')}, fewer than there are "
+                "observations; "
                 "pass one row and one column per observation."
             )
         return Precomputed(self.matrix[np.ix_(rows, rows)])
@@ -124,8 +126,10 @@ class Precomputed(Kernel):
     def _check_length(self, variable: Variable) -> None:
         if len(variable) != len(self):
             raise InputError(
-                f"the precomputed matrix for {variable.name} has {len(self)} rows but there are "
-                f"{len(variable)} observations; pass one row and one column per observation."
+                f"the precomputed matrix for {variable.name} has {counted(len(self), 'row')} "
+                "but there are "
+                f"{counted(len(variable), 'observation')}; pass one row and one column per "
+                "observation."
             )
 
     def between(self, first: Variable, second: Variable) -> FloatArray:

@@ -190,7 +190,8 @@ def _grouped(study: Study, by: Any) -> tuple[Study, IntArray, list[str]]:
     n_input = len(dataset) + dataset.n_dropped
     if len(labels) != n_input:
         raise InputError(
-            f"by has {counted(len(labels), 'entry', 'entries')} for {n_input} observations; pass "
+            f"by has {counted(len(labels), 'entry', 'entries')} for "
+            f"{counted(n_input, 'observation')}; pass "
             "one label per row."
         )
     codes = labels.codes[dataset.rows.positions]
@@ -229,7 +230,8 @@ def _ordered(codes: IntArray, labels: Labels) -> tuple[IntArray, list[str]]:
     ]
     if small and len(levels) > len(codes) // FEWEST_ROWS:
         raise InputError(
-            f"by has {len(levels)} groups in {len(codes)} rows; pass labels that put at least "
+            f"by has {counted(len(levels), 'group')} in {counted(len(codes), 'row')}; pass "
+            "labels that put at least "
             f"{FEWEST_ROWS} rows into each group."
         )
     if small:

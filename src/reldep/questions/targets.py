@@ -20,7 +20,7 @@ from reldep.stats.dependences import Jackknifed
 from reldep.stats.jackknife import jackknife_of_rows
 from reldep.stats.measures import NORMALISED
 from reldep.stats.second_order import HsicTable
-from reldep.words import in_one_line
+from reldep.words import counted, in_one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,7 +70,7 @@ def read_variables(argument: str, data: Any, *, at_least: int = 0) -> dict[str, 
         )
     if len(names) < at_least:
         raise InputError(
-            f"{argument} has {len(names)} of at least {at_least} variables; pass more."
+            f"{argument} has {len(names)} of at least {counted(at_least, 'variable')}; pass more."
         )
     return dict(zip(names, (block for _, block in blocks), strict=True))
 
@@ -131,7 +131,8 @@ def names_in_influence(
     targets = [name for name in dict.fromkeys(others) if name != source]
     if len(targets) < 2:
         raise InputError(
-            f"the Influence has {len(targets)} pairs of {source!r} with another variable; a "
+            f"the Influence has {counted(len(targets), 'pair')} of {source!r} with another "
+            "variable; a "
             "ranking needs at least 2. Add them to the pairs of reldep.influence()."
         )
     return source, targets

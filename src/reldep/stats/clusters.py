@@ -18,6 +18,7 @@ from reldep.stats.covariance import ROUNDING
 from reldep.stats.jackknife import Jackknife, centred, check_energies
 from reldep.stats.measures import NORMALISED
 from reldep.stats.second_order import HsicTable, SecondFromHsics
+from reldep.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -133,7 +134,8 @@ def check_clusters(count: int, fewest: int) -> None:
     """Refuse fewer clusters than leaving one out in turn makes sense for."""
     if count < fewest:
         raise InputError(
-            f"there are {count} clusters; leaving each out in turn needs at least {fewest}. Use "
+            f"there {'is' if count == 1 else 'are'} {counted(count, 'cluster')}; leaving each "
+            f"out in turn needs at least {fewest}. Use "
             "data from more clusters, or leave `clusters` out if rows are independent after all."
         )
 

@@ -21,6 +21,7 @@ from reldep.exceptions import InputError
 from reldep.stats.covariance import ROUNDING
 from reldep.stats.measures import ALL_BUT_ONE, NORMALISED
 from reldep.stats.second_order import HsicTable, SecondComponent, SecondFromHsics
+from reldep.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -312,7 +313,8 @@ def check_rows(m: int) -> None:
     """Refuse fewer rows than leaving one out in turn makes sense for."""
     if m < FEWEST_ROWS:
         raise InputError(
-            f"{m} observations are too few to leave each out in turn; the jackknife needs at least "
+            f"{counted(m, 'observation')} are too few to leave each out in turn; the jackknife "
+            "needs at least "
             f"{FEWEST_ROWS}. Use more data, or `variance='fixed-kernel'`."
         )
 

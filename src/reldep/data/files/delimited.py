@@ -34,6 +34,7 @@ from reldep.data.files.table import Table, finished_table, with_categories
 from reldep.data.files.totals import totals
 from reldep.data.notation import Form
 from reldep.exceptions import InputError
+from reldep.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -139,7 +140,9 @@ def open_text(content: Path | bytes, name: str, options: ReadingOptions) -> Tabl
         content = _without(content, left_out, header.start + offset)
         layout, skip_lines = layout.without(left_out), 0
     if layout.n_records == len(layout.blank):
-        raise InputError(f"{printable(name)} has {len(header.names)} columns, but no rows.")
+        raise InputError(
+            f"{printable(name)} has {counted(len(header.names), 'column')}, but no rows."
+        )
     layout = replace(layout, skip=header_further_down(text, dialect.delimiter))
     file = TextFile(name, content, header.names, dialect, skip_lines, layout.places())
     return _make_table(file, layout, options, small=small, said=said)

@@ -10,6 +10,7 @@ import numpy as np
 from reldep.data.checks import MINIMUM_OBSERVATIONS, printable
 from reldep.data.files.partitions import PLACE, Block, PieceLayout
 from reldep.exceptions import InputError
+from reldep.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -129,7 +130,8 @@ class FirstLook:
             )
         if self.n_complete < MINIMUM_OBSERVATIONS:
             raise InputError(
-                f"only {self.n_complete} complete observations; at least {MINIMUM_OBSERVATIONS} "
+                f"only {counted(self.n_complete, 'complete observation')}; at least "
+                f"{MINIMUM_OBSERVATIONS} "
                 "are needed."
             )
         for variable, counts in self.counts.items():

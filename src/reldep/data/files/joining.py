@@ -11,6 +11,7 @@ from reldep.data.files.queries import column
 from reldep.data.files.table import Table, with_categories
 from reldep.data.selectors import ColumnType, known_column
 from reldep.exceptions import InputError
+from reldep.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +62,7 @@ class JoinReport:
             if file.n_unmatched
         ]
         unmatched = f"unmatched: {', '.join(lost)}" if lost else "every row is matched"
-        return f"joined on {self.key!r}: {self.n_rows:,} rows; {unmatched}"
+        return f"joined on {self.key!r}: {counted(self.n_rows, 'row')}; {unmatched}"
 
 
 def join_tables(

@@ -32,6 +32,7 @@ from reldep.data.files.sources import (
 from reldep.data.files.table import Table, finished_table, with_lifetimes
 from reldep.data.files.workbooks import open_workbook
 from reldep.exceptions import InputError
+from reldep.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -153,7 +154,9 @@ def _open_place(place: str, options: ReadingOptions) -> Table:
     else:
         table = open_file(Path(place), options)
     if not table.has_rows():
-        raise InputError(f"{printable(table.name)} has {len(table.columns)} columns, but no rows.")
+        raise InputError(
+            f"{printable(table.name)} has {counted(len(table.columns), 'column')}, but no rows."
+        )
     return table
 
 

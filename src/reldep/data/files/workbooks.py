@@ -23,6 +23,7 @@ from reldep.data.files.table import Table, finished_table
 from reldep.data.files.totals import totals
 from reldep.data.rows import Places
 from reldep.exceptions import InputError
+from reldep.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
@@ -233,7 +234,7 @@ def _open_sheet(book: Any, sheet: str, path: Path, options: ReadingOptions) -> T
         width, start = words.width, first
         header = [f"c{i + 1}" for i in range(width)]
     if start >= words.height:
-        raise InputError(f"{printable(path)} has {width} columns, but no rows.")
+        raise InputError(f"{printable(path)} has {counted(width, 'column')}, but no rows.")
     frame = _typed(book, sheet, start, words, header, path)
     schema = {name: kind for name, kind in frame.collect_schema().items() if name != ROW}
     cleaned = clean_words(frame, schema, na=options.na)

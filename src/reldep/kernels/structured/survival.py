@@ -18,6 +18,7 @@ from reldep.data.lifetimes import Lifetime
 from reldep.data.variables import Items, Numeric, Variable
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.mapped import MappedKernel
+from reldep.words import counted
 
 if TYPE_CHECKING:
     from reldep.data.variables import BoolArray, FloatArray
@@ -80,7 +81,7 @@ class LogRank(MappedKernel):
 
     def title_for(self, variable: Variable) -> str:
         _, events = _lifetimes(variable)
-        return f"{self.title}, {int(events.sum())} events in {len(events)}"
+        return f"{self.title}, {counted(int(events.sum()), 'event')} in {len(events)}"
 
     def rows(self, variable: Variable) -> Numeric:
         return self.rows_between(variable, variable)[0]
