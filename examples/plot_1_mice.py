@@ -3,8 +3,8 @@ Mice: does diet show more in lipids or in genes?
 ================================================
 
 Forty mice of two genotypes were fed five diets. Two blocks were measured on each liver: 21 fatty
-acids and the expression of 120 genes. Which block depends more on the diet, and which on the
-genotype?
+acids and the expression of 120 genes. Which block is more closely related to the diet, and which
+to the genotype?
 """
 
 import reldep
@@ -16,7 +16,7 @@ diet = reldep.compare(mice.diet, mice.lipid, mice.gene, names=names)
 print(diet)
 
 # %%
-# The ellipse lies clear below the diagonal: diet depends more on lipids.
+# The ellipse lies clear below the diagonal: diet is more closely related to lipids.
 diet.plot()
 
 # %%

@@ -1,4 +1,4 @@
-"""Does the source depend more on the first target than on the second?"""
+"""Is the source more closely related to the first target or to the second?"""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ def paper_test(
     data: Any = None,  # noqa: ARG001 (@asked takes its columns)
     where: str | None = None,  # noqa: ARG001
 ) -> Comparison:
-    """Test whether `source` depends more on `first` than on `second`, exactly as published.
+    """Test whether `source` is more closely related to `first` than to `second`, as published.
 
     The test of Bounliphone, Gretton, Tenenhaus and Blaschko (ICML 2015) without anything that
     this package adds: raw HSIC, the plug-in variance with the kernel held fixed, and the normal

@@ -1,4 +1,4 @@
-"""How strongly does every variable depend on every other?"""
+"""How closely is every variable related to every other?"""
 
 from __future__ import annotations
 

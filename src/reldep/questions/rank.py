@@ -1,4 +1,4 @@
-"""On which of many targets does the source depend most?"""
+"""To which of many targets is the source most closely related?"""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def rank(
     data: Any = None,  # noqa: ARG001 (@asked takes its columns)
     where: str | None = None,  # noqa: ARG001
 ) -> Ranking:
-    """Rank targets by how strongly `source` depends on them, with confidence.
+    """Rank targets by how closely they are related to `source`, with confidence.
 
     All dependences are estimated on the same observations, so that their joint covariance is
     known. From it come intervals that hold for all targets at once, adjusted p-values of all

@@ -1,4 +1,4 @@
-"""Which of thousands of sources depend more on one target than on another?"""
+"""Which of thousands of sources are more closely related to one target than to another?"""
 
 from __future__ import annotations
 
