@@ -45,13 +45,12 @@ def numbers(values: Iterable[float], digits: int = 3) -> list[str]:
     ['0.267', '0.048', '0.477']
     >>> numbers([-0.0042, 0.0, 0.0105])
     ['−0.0042', '0', '0.0105']
+    >>> numbers([0.8912, 0.78, 1.0])
+    ['0.891', '0.780', '1']
     """
     given = list(values)
-    written = aligned(given, digits)
-    return [
-        f"{value:g}" if value in (0.0, 1.0) else in_prose(text)
-        for value, text in zip(given, written, strict=True)
-    ]
+    written = iter(aligned([value for value in given if value not in (0.0, 1.0)], digits))
+    return [f"{value:g}" if value in (0.0, 1.0) else in_prose(next(written)) for value in given]
 
 
 def in_prose(written: str) -> str:

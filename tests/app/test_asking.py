@@ -106,7 +106,7 @@ def test_errors_speak_of_the_fields_of_the_page(visitor, plants):
     page = compared(visitor)
     assert "“Missing: drop”" in page
     visitor.act("/options", missing="drop", alpha="0.05")
-    assert "dose depends" in visitor.settled()
+    assert "dose is more closely related" in visitor.settled()
 
 
 def test_options_and_row_filter_reach_the_answer(asking):

@@ -86,7 +86,7 @@ def test_the_whole_way_by_keyboard_alone(page, plants, tmp_path):
         page.locator("#sentence mark", has_text=column).wait_for()
         # The focus stays where it was, although the page is new.
         assert page.evaluate("document.activeElement.id") == f"put-{slot}"
-    assert "growth depends" in answered(page)
+    assert "growth is more closely related" in answered(page)
     press_until(page, "document.activeElement.id === 'type-second'")
     page.keyboard.type("both=height,colour")
     page.keyboard.press("Enter")

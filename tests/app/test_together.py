@@ -82,7 +82,7 @@ def test_two_browsers_side_by_side(browser, server, plants):
     assert "dose is more closely related to growth than to height" in answered(first)
     assert "dose is more closely related to weight than to width" in answered(second)
     first.reload()
-    assert "than on height" in answered(first)
+    assert "than to height" in answered(first)
     assert "second.csv" not in first.content()
     first.context.close()
     second.context.close()

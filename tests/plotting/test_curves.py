@@ -44,7 +44,7 @@ def test_small_effects_widen_the_range(triple):
 
 def test_estimate_the_other_way_draws_a_falling_curve(triple):
     x, y, z = triple
-    ax = plotting.power(reldep.compare(x, z, y))
+    ax = plotting.power(reldep.compare(x, z, y, alternative="greater"))
     assert ax.lines[0].get_ydata()[-1] < 0.05
     assert ax.get_xlim()[1] == 160
 

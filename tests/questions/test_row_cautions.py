@@ -72,7 +72,7 @@ def test_a_slow_series_is_worth_few_rows():
 
 def test_a_slow_series_is_said_where_the_question_knows_of_the_time():
     x, y, z = data = three(100, 0.97, seed=4)
-    (text,) = slow(reldep.compare(*data, max_lag=10, names=("x", "y", "z")))
+    (text,) = slow(reldep.compare(*data, max_lag=4, names=("x", "y", "z")))
     assert "100 rows are worth about" in text
     assert "Observe a longer time" in text
     for answer in (
