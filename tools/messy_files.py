@@ -19,7 +19,6 @@ from messy_lines import HEADERS_AND_ROWS, HOW_IT_IS_WRITTEN
 from messy_table import TRUE, Case, N, without
 from messy_values import MISSING_AND_LABELS, NUMBERS
 
-from reldep.data import ReadingOptions
 from reldep.data.dataset import read_dataset
 from reldep.data.variables import Labels
 from reldep.exceptions import DataWarning
@@ -263,7 +262,7 @@ def run(case: Case) -> Happened:
         if isinstance(made, dict):
             blocks, rows, cautions = made, None, ()
         else:
-            chosen = select_data(made, case.columns, options=ReadingOptions(**case.options))
+            chosen = select_data(made, case.columns, **case.options)
             blocks, rows, cautions = chosen.blocks, chosen.rows, chosen.cautions
         dataset = read_dataset(blocks, missing="drop", ids=rows)
         fitted = [as_kernel("auto", one).fit(one) for one in dataset.variables.values()]

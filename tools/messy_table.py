@@ -38,7 +38,7 @@ class Case:
     file : str
         The file's name.
     options : dict
-        Of `ReadingOptions`.
+        Of `reldep.read`.
     columns : tuple of str
         The columns asked for.
     values : dict or None

@@ -55,7 +55,10 @@ NUMBERS = [
     Case(
         "1,234 between semicolons, nothing else to tell by",
         "refused",
-        lambda: text(cells(income=lambda v: f"{v % 9 + 1},{v % 900 + 100}"), sep=";"),
+        lambda: text(
+            cells(fat=lambda v: f"{v:.0f}", income=lambda v: f"{v % 9 + 1},{v % 900 + 100}"),
+            sep=";",
+        ),
         "has ',', which may be a decimal mark or a thousands separator",
     ),
     Case(

@@ -43,11 +43,7 @@ def test_files_are_joined_and_lost_rows_told(ask):
     for_machines = ask(*JOINED, "--csv")
     assert for_machines.out.startswith("dependence,cka")
     assert for_machines.err == f"{told}\n"
-    assert json.loads(ask(*JOINED, "--json").out)["join"]["files"][0] == {
-        "name": "design.csv",
-        "n_rows": 40,
-        "n_unmatched": 2,
-    }
+    assert json.loads(ask(*JOINED, "--json").out)["join"] == told
 
 
 def test_the_order_of_rows_in_a_joined_file_does_not_matter(ask):
@@ -60,8 +56,8 @@ def test_the_order_of_rows_in_a_joined_file_does_not_matter(ask):
     [
         ("empty.csv", b"", "empty.csv is empty: it has no columns and no rows"),
         ("header.csv", b"diet,C14.0\n", "header.csv has 2 columns, but no rows"),
-        ("false.parquet", b"diet,C14.0\n", "false.parquet is not a Parquet file"),
-        ("mice.docx", b"PK\x03\x04", "cannot tell what kind of file"),
+        ("false.parquet", b"PAR1,C14.0\n", "false.parquet is damaged, or only a part of a Parquet"),
+        ("mice.docx", b"PK\x03\x04", "mice.docx is a damaged ZIP archive"),
         ("long.csv", b"a,b\n1,2\n3,4,5\n", "line 3 of"),
         ("latin.csv", "größe,b\n1,2\n".encode("latin-1"), "UTF-8"),
     ],

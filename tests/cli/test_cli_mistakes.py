@@ -41,7 +41,7 @@ def compare(source, first, second):
             "--max-lag",
         ),
         ((*COMPARE, "--clusters", "C*"), "--clusters C* names 21 columns; give one"),
-        ((*COMPARE, "--where", "genotype = wt"), "Text values stand in single quotes: 'wt'"),
+        ((*COMPARE, "--where", "genotype = wt"), "text stands in single quotes: 'wt'"),
         ((*COMPARE, "--where", "diet = 'x'"), "no row of mice.csv satisfies the condition"),
         ((*COMPARE, "--json", "--csv"), "--json and --csv both print to standard output"),
         ((*COMPARE, "--plot", "x.gif"), "--plot x.gif: write a file that ends in .png, .svg, .pdf"),
@@ -136,7 +136,7 @@ def test_what_else_may_happen_has_its_status(ask, monkeypatch, error, status, me
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr("reldep.data.open_table", fail)
+    monkeypatch.setattr("reldep.files.read.read", fail)
     said = ask("describe", "mice.csv")
     assert (said.status, said.err) == (status, message)
 
@@ -149,7 +149,7 @@ def test_an_error_that_control_c_caused_is_no_mistake_of_the_user(ask, monkeypat
         raise ImportError("initialization failed")
 
     monkeypatch.setattr(interrupts, "seen", False)
-    monkeypatch.setattr("reldep.data.open_table", interrupted)
+    monkeypatch.setattr("reldep.files.read.read", interrupted)
     said = ask("describe", "mice.csv")
     assert (said.status, said.err) == (130, "Stopped.\n")
 
@@ -158,7 +158,7 @@ def test_a_bug_is_one_sentence_and_not_taken_for_a_mistake(ask, monkeypatch):
     def fail(*_, **__):
         raise RuntimeError("two\nlines")
 
-    monkeypatch.setattr("reldep.data.open_table", fail)
+    monkeypatch.setattr("reldep.files.read.read", fail)
     said = ask("describe", "mice.csv")
     assert said.status == 1
     assert said.err == (

@@ -11,8 +11,7 @@ import polars as pl
 import pytest
 
 import reldep
-from reldep.data import ReadingOptions, open_table, select_columns
-from reldep.data.selectors import ColumnType
+from reldep.data.selectors import ColumnType, select_columns
 from reldep.kernels import Delta, Jaccard, MinMax, Ordered, WeisfeilerLehman
 
 M = 40
@@ -96,11 +95,11 @@ def test_files(tmp_path, form, levels):
     left.write_csv(tmp_path / "left.csv")
     right.write_parquet(tmp_path / "right.parquet")
     files = [tmp_path / "left.csv", tmp_path / "right.parquet"]
-    table = open_table(files, join="clé", options=ReadingOptions())
-    assert table.count_rows() == M
+    table = reldep.read(files, join="clé")
+    assert len(table) == M
     wanted = sum(level == NFC for level in levels)
     for typed in (NFC, NFD):
-        assert table.count_rows(f"level = '{typed}'") == wanted
+        assert len(table.restricted(f"level = '{typed}'")) == wanted
     frame = pd.DataFrame({"x": X, "y": Y, "w": X - Y, "level": mixed_up(levels)})
     answer = reldep.compare("x", "y", "w", data=frame, where=f"level = '{NFD}'")
     assert answer.n_observations == wanted

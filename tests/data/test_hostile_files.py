@@ -15,9 +15,8 @@ import numpy as np
 import pytest
 
 import reldep
-from reldep.data import describe, open_table
 from reldep.data.checks import cell, printable
-from reldep.data.files import sources
+from reldep.files import byte_sources
 
 SOURCE = str(Path(reldep.__file__).parents[1])
 
@@ -34,7 +33,7 @@ def test_a_pipe_is_read_to_its_end(tmp_path):
     writer.start()
     handle = os.open(pipe, os.O_RDONLY)  # waits until the writer is there
     try:
-        assert open_table(pipe).read(["b"])["b"].to_list() == [2, 4]
+        assert reldep.read(pipe).read(["b"])["b"].to_list() == [2, 4]
     finally:
         os.close(handle)
         writer.join()
@@ -43,7 +42,7 @@ def test_a_pipe_is_read_to_its_end(tmp_path):
 def test_a_pipe_that_nobody_writes_to_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "pipe.csv")
     with pytest.raises(ValueError, match=r"pipe.csv is an empty pipe"):
-        open_table(tmp_path / "pipe.csv")
+        reldep.read(tmp_path / "pipe.csv")
 
 
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/null"])
@@ -51,18 +50,18 @@ def test_devices_and_links_to_them_are_refused(tmp_path, device):
     (tmp_path / "link.csv").symlink_to(device)
     for path in (device, tmp_path / "link.csv"):
         with pytest.raises(ValueError, match=r"is a device or socket, which has no end"):
-            open_table(path)
+            reldep.read(path)
 
 
 def test_a_link_to_a_file_is_the_file(tmp_path):
     (tmp_path / "a.csv").write_text("x\n1\n2\n")
     (tmp_path / "link.csv").symlink_to(tmp_path / "a.csv")
-    assert open_table(tmp_path / "link.csv").count_rows() == 2
+    assert len(reldep.read(tmp_path / "link.csv")) == 2
 
 
 @pytest.mark.parametrize("kind", ["gz", "zip", "npz"])
 def test_an_archive_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch, kind):
-    monkeypatch.setattr(sources, "MOST_UNPACKED", 100_000)
+    monkeypatch.setattr(byte_sources, "MOST_UNPACKED", 100_000)
     path = tmp_path / f"bomb.{kind}"
     content = b"a,b\n" + b"1,2\n" * 100_000
     if kind == "gz":
@@ -75,24 +74,24 @@ def test_an_archive_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch, k
         np.savez_compressed(path, a=np.zeros(100_000))
     assert path.stat().st_size < 10_000
     with pytest.raises(ValueError, match=r"0.0001 GB"):
-        open_table(path)
+        reldep.read(path)
 
 
 def test_a_zip_with_the_rubbish_of_a_mac_has_one_file(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
         archive.writestr("data.csv", "a\n1\n2\n")
         archive.writestr("__MACOSX/._data.csv", "x")
-    assert open_table(tmp_path / "a.zip").read(["a"])["a"].to_list() == [1, 2]
+    assert reldep.read(tmp_path / "a.zip").read(["a"])["a"].to_list() == [1, 2]
 
 
 def test_names_and_cells_reach_no_terminal_as_commands(tmp_path):
     path = tmp_path / "\x1b[31mred.csv"
     path.write_text('"\x1b]0;title\x07",x\n1,2\n3,\x1b[2Jword\n4,5\n')
-    table = open_table(path)
+    table = reldep.read(path)
     for ask in (
         lambda: table.read(["x"]),
         lambda: table.select("y"),
-        lambda: open_table(tmp_path / "\x1b[31mno.csv"),
+        lambda: reldep.read(tmp_path / "\x1b[31mno.csv"),
     ):
         with pytest.raises((ValueError, OSError)) as caught:
             ask()
@@ -112,8 +111,8 @@ def test_the_memory_to_describe_wide_tables_allows_a_hundred_thousand_columns(tm
         """
         import sys
         from pathlib import Path
-        from reldep.data import describe, open_table
-        columns = describe(open_table(sys.argv[1]))
+        import reldep
+        columns = reldep.read(sys.argv[1]).describe()
         status = Path("/proc/self/status").read_text()
         peak = next(line.split()[1] for line in status.splitlines() if "VmHWM" in line)
         print(len(columns), columns[-1].kernel, peak)
@@ -127,16 +126,3 @@ def test_the_memory_to_describe_wide_tables_allows_a_hundred_thousand_columns(tm
     # Memory grows with the columns, beyond some 130 MB of libraries: ten times as many columns
     # stay below a gigabyte.
     assert int(peak) < 210_000  # kB
-
-
-def test_wide_and_narrow_tables_are_described_alike(tmp_path, monkeypatch):
-    (tmp_path / "a.csv").write_text(
-        "i,x,w,d,none\n1,0.5,a,2024-01-01,\n2,,b,2024-01-02,\n2,1,b,,\n"
-    )
-    narrow = describe(open_table(tmp_path / "a.csv"))
-    monkeypatch.setattr("reldep.data.files.queries.WIDE", 2)
-    monkeypatch.setattr("reldep.data.files.table.WIDE", 2)
-    table = open_table(tmp_path / "a.csv")
-    assert table.is_wide()
-    assert describe(table) == narrow
-    assert table.read_rows(["x"], "i = 2")[1].values() == [3, 4]

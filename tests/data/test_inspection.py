@@ -25,7 +25,7 @@ def test_a_code_apart_from_the_values_is_suspected(code):
     words = [str(caution) for caution in dataset.cautions]
     assert len(words) == 1
     assert f"{float(code):.15g} in age (3 times)" in words[0]
-    assert "pass na=" in words[0]
+    assert "pass `na=" in words[0]
 
 
 def test_two_codes_in_one_column_are_both_suspected():

@@ -10,7 +10,6 @@ import polars as pl
 import pytest
 
 import reldep
-from reldep.data import ReadingOptions, describe, open_table
 from reldep.data.lifetimes import Lifetime, event_beside
 from reldep.exceptions import DataWarning
 
@@ -150,9 +149,9 @@ def written(tmp_path, marks, name="died"):
 @pytest.mark.parametrize("marks", [(0, 1), ("no", "yes"), ("FALSE", "TRUE"), ("alive", "Dead")])
 def test_a_file_gives_the_lifetimes_of_its_columns(tmp_path, marks):
     path, frame, event = written(tmp_path, marks)
-    table = open_table(path, options=ReadingOptions(survival="days,died"))
+    table = reldep.read(path, survival="days,died")
     assert "died" not in table.columns
-    assert {one.name: one.kernel for one in describe(table)}["days"] == "LogRank"
+    assert {one.name: one.kernel for one in table.describe()}["days"] == "LogRank"
     own = reldep.Survival(frame["days"], event)
     expected = reldep.compare(own, frame["x"], frame["z"])
     assert reldep.compare("days", "x", "z", data=table).pvalue == pytest.approx(expected.pvalue)
@@ -178,27 +177,26 @@ def test_a_file_gives_the_lifetimes_of_its_columns(tmp_path, marks):
 def test_what_names_no_lifetime_is_refused(tmp_path, survival, message):
     path, _, _ = written(tmp_path, (0, 1))
     with pytest.raises(ValueError, match=message):
-        open_table(path, options=ReadingOptions(survival=survival))
+        reldep.read(path, survival=survival)
 
 
 def test_a_file_with_two_meanings_is_refused_by_line_with_the_way_out(tmp_path):
     path, frame, event = written(tmp_path, (1, 2))
-    table = open_table(path, options=ReadingOptions(survival="days,died"))
+    table = reldep.read(path, survival="days,died")
     with pytest.raises(ValueError, match="survival='days,died=2'"):
-        table.read(["days"])
-    table = open_table(path, options=ReadingOptions(survival="days,died=2"))
-    found = [one["event"] for one in table.read(["days"])["days"].to_list()]
-    assert found == event.tolist()
+        table.take("days")
+    table = reldep.read(path, survival="days,died=2")
+    assert [one.event for one in table["days"]] == event.tolist()
     frame.loc[3, "days"] = -1
     frame.to_csv(path, index=False)
     with pytest.raises(ValueError, match="days is -1 in line 5; pass times since the start"):
-        open_table(path, options=ReadingOptions(survival="days,died=2")).read(["days"])
+        reldep.read(path, survival="days,died=2").take("days")
 
 
 def test_lifetimes_do_not_stand_beside_other_columns(tmp_path):
     path, _, _ = written(tmp_path, (0, 1))
-    table = open_table(path, options=ReadingOptions(survival="days,died"))
-    with pytest.raises(TypeError, match=r"column .days. of .* holds lifetimes"):
+    table = reldep.read(path, survival="days,died")
+    with pytest.raises(ValueError, match=r"column .days. of .* contains lifetimes"):
         reldep.compare("days,x", "x", "z", data=table)
     with pytest.raises(ValueError, match="column 'died' is part of the lifetimes in 'days'"):
         table.select("days,died")
@@ -209,10 +207,10 @@ def test_a_time_without_its_event_gives_a_caution(tmp_path):
     with pytest.warns(DataWarning):
         said = str(reldep.compare("days", "x", "z", data=path).warnings[0])
     assert "as told by 'died'" in said
-    assert said.endswith("If it was, pass survival='days,died' to reldep.read().")
-    table = open_table(path, options=ReadingOptions(survival="days,died"))
+    assert said.endswith("If it was, pass `survival='days,died'` to reldep.read().")
+    table = reldep.read(path, survival="days,died")
     assert not table.cautions(["days", "x"])
-    assert not open_table(path).cautions(["x", "z"])
+    assert not reldep.read(path).cautions(["x", "z"])
     assert event_beside("time", ["status"]) == "status"
     assert event_beside("months", ["status"]) is None
 

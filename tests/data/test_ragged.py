@@ -7,14 +7,12 @@ import gzip
 import io
 import sys
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reldep.data import ReadingOptions, open_table
-from reldep.data.files import delimited, layout
-from reldep.data.files.layout import scan_records
+import reldep
+from reldep.files.lines import find_records
 
 STEADY = settings(deadline=None, derandomize=True, max_examples=60)
 ROWS = [f"{i},{i % 7}.5,{i % 5},{i * 3}" for i in range(2, 60)]
@@ -36,7 +34,7 @@ def test_a_shifted_row_is_refused_whichever_columns_are_asked_for(
     n_fields = broken.count(",") + 1
     message = f"line 42 of .* has {n_fields} fields, but line 1 names 4 columns: '{broken}'"
     with pytest.raises(ValueError, match=message):
-        open_table("-" if kind == "stdin" else path).read(columns)
+        reldep.read("-" if kind == "stdin" else path).read(columns)
 
 
 CELL = st.text('ab1 ,;"\né', max_size=4)
@@ -44,8 +42,8 @@ TABLE = st.lists(st.lists(CELL, min_size=1, max_size=4), min_size=1, max_size=8)
 
 
 @STEADY
-@given(TABLE, st.sampled_from(["\n", "\r\n"]), st.integers(1, 4), st.integers(3, 200))
-def test_records_fields_and_lines_are_those_of_the_csv_module(rows, end, n_fields, piece):
+@given(TABLE, st.sampled_from(["\n", "\r\n"]), st.integers(3, 200))
+def test_records_fields_and_lines_are_those_of_the_csv_module(rows, end, piece):
     written = io.StringIO(newline="")
     csv.writer(written, lineterminator=end, quoting=csv.QUOTE_ALL).writerows(rows)
     text = written.getvalue()
@@ -54,17 +52,9 @@ def test_records_fields_and_lines_are_those_of_the_csv_module(rows, end, n_field
     for record in reader:
         expected.append((start, len(record)))
         start = reader.line_num + 1
-    size, layout._PIECE = layout._PIECE, piece
-    try:
-        found = scan_records(text.encode(), ",", n_fields, name="x", start=0, line=1)
-    finally:
-        layout._PIECE = size
-    assert found.n_records == len(expected)
-    places = found.places().rows(np.arange(found.n_records)).values()
-    assert places == [line for line, _ in expected]
-    odd = {record for record, (_, width) in enumerate(expected) if width != n_fields}
-    assert {one.record for one in found.odd} | set(found.blank.tolist()) >= odd
-    assert {one.record for one in found.odd} <= odd
+    found = find_records(text.encode(), ",", name="x", first_line=1, piece=piece)
+    assert found.line.tolist() == [line for line, _ in expected]
+    assert found.n_fields.tolist() == [width for _, width in expected]
 
 
 @STEADY
@@ -76,9 +66,11 @@ def test_the_first_record_of_another_width_is_named(widths, delimiter):
     lines = [delimiter.join("abc")] + [delimiter.join("1" * width) for width in widths]
     content = "\n".join(lines).encode()
     wrong = [line for line, width in enumerate(widths, 2) if width != 3]
-    options = ReadingOptions(delimiter=delimiter)
+    file = io.BytesIO(content)
     if not wrong:
-        assert delimited.open_text(content, "x", options).count_rows() == len(widths)
+        assert len(reldep.read(file, delimiter=delimiter)) == len(widths)
         return
-    with pytest.raises(ValueError, match=rf"line {wrong[0]} of x has {widths[wrong[0] - 2]} field"):
-        delimited.open_text(content, "x", options)
+    with pytest.raises(
+        ValueError, match=rf"line {wrong[0]} of the file has {widths[wrong[0] - 2]} field"
+    ):
+        reldep.read(file, delimiter=delimiter)

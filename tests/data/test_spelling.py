@@ -14,8 +14,8 @@ import pytest
 import reldep
 from cautioned import cautioned
 from reldep.data.dataset import read_dataset
-from reldep.data.notation import Disagreement, Form, find_form
 from reldep.data.objects import read_variable
+from reldep.data.strings.numbers import Disagreement, Evidence, Form, find_form
 from reldep.data.variables import Labels, Numeric
 
 M = 40
@@ -107,24 +107,36 @@ def test_labels_stay_labels_without_a_word(labels):
     ],
 )
 def test_marks_are_found_where_the_cells_agree(cells, expected):
-    assert find_form(cells) == expected
+    assert find_form(cells)[0] == expected
 
 
 @pytest.mark.parametrize(
-    ("cells", "default", "expected"),
+    ("cells", "evidence", "expected"),
     [
-        (["1,234"], Form(".", ","), Form(".", ",")),
-        (["1,234"], Form(",", "."), Form(",")),
-        (["1.234"], Form(",", "."), Form(",", ".")),
+        (["1,234"], Evidence("."), Form(".", ",")),
+        (["1,234"], Evidence(","), Form(",")),
+        (["1.234"], Evidence(","), Form(",", ".")),
+        (["1.234"], Evidence(), Form()),
+        (["1,234"], Evidence(has_commas_between_fields=True), Form(".", ",")),
+        (["1,234"], Evidence(others=frozenset(".")), Form(".", ",")),
+        (["1,234"], Evidence(others=frozenset(",")), Form(",")),
+        (["15.974", "-999", "0", "16"], Evidence(), Form()),
+        (["1,234", "900"], Evidence(), Form(".", ",")),
+        # The evidence is on both sides, or there is none.
+        (["1,234"], Evidence(), None),
+        (["1,234", "900"], Evidence(others=frozenset(",")), None),
+        (["1.234"], Evidence(others=frozenset(",")), None),
+        (["303", "484", "1.162"], Evidence(), None),
     ],
 )
-def test_what_the_cells_leave_open_the_file_settles(cells, default, expected):
-    assert find_form(cells, default) == expected
+def test_what_the_cells_leave_open_is_settled_by_evidence_on_one_side(cells, evidence, expected):
+    found, _ = find_form(cells, evidence)
+    assert isinstance(found, Disagreement) if expected is None else found == expected
 
 
 @pytest.mark.parametrize("cells", [["1.5", "1,5"], ["1,2,3"], ["1,23,4.5"], ["7A"], ["1.2.3"]])
 def test_cells_that_disagree_have_no_form(cells):
-    assert isinstance(find_form(cells), Disagreement)
+    assert isinstance(find_form(cells)[0], Disagreement)
 
 
 def test_words_for_missing_values_are_counted_by_row():

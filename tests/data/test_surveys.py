@@ -7,7 +7,7 @@ import sys
 import pandas as pd
 import pytest
 
-from reldep.data import open_table
+import reldep
 
 pyreadstat = pytest.importorskip("pyreadstat")
 
@@ -28,7 +28,7 @@ def test_values_with_labels_become_labels(tmp_path, ending):
         pyreadstat.write_sav(
             FRAME, str(path), variable_value_labels=LABELS, compress=ending == "zsav"
         )
-    table = open_table(path)
+    table = reldep.read(path)
     names = [name.upper() if ending == "por" else name for name in FRAME]
     assert list(table.columns) == names
     assert table.read(names[:1]).to_series().to_list() == [21, 35, None, 62]
@@ -41,21 +41,21 @@ def test_missing_values_that_the_survey_defines_are_missing(tmp_path):
     path = tmp_path / "survey.sav"
     frame = pd.DataFrame({"age": [21.0, 999.0, 40.0]})
     pyreadstat.write_sav(frame, str(path), missing_ranges={"age": [999]})
-    assert open_table(path).read(["age"])["age"].to_list() == [21, None, 40]
+    assert reldep.read(path).read(["age"])["age"].to_list() == [21, None, 40]
 
 
 def test_numbers_only_some_of_which_have_a_label_stay_numbers(tmp_path):
     path = tmp_path / "survey.sav"
     labels = {"age": {21: "just adult"}}
     pyreadstat.write_sav(FRAME[["age"]], str(path), variable_value_labels=labels)
-    assert open_table(path).columns["age"] == "number"
+    assert reldep.read(path).columns["age"] == "number"
 
 
 def test_a_damaged_file_is_refused(tmp_path):
     path = tmp_path / "survey.sav"
     path.write_bytes(b"$FL2@(#) not really")
     with pytest.raises(ValueError, match=r"survey.sav cannot be read"):
-        open_table(path)
+        reldep.read(path)
 
 
 def test_without_its_package_the_error_says_what_to_install(tmp_path, monkeypatch):
@@ -63,17 +63,17 @@ def test_without_its_package_the_error_says_what_to_install(tmp_path, monkeypatc
     path.write_bytes(b"x")
     monkeypatch.setitem(sys.modules, "pyreadstat", None)
     with pytest.raises(ImportError, match=r"survey.dta needs .* pip install 'reldep\[surveys\]'"):
-        open_table(path)
+        reldep.read(path)
 
 
 def test_a_data_frame_of_r_is_a_table(tmp_path):
     rdata = pytest.importorskip("rdata")
     frame = pd.DataFrame({"x": [1.5, 2.5], "n": [1, 2]})
     rdata.write_rds(tmp_path / "frame.rds", frame)
-    assert open_table(tmp_path / "frame.rds").read(["x", "n"]).rows() == [(1.5, 1), (2.5, 2)]
+    assert reldep.read(tmp_path / "frame.rds").read(["x", "n"]).rows() == [(1.5, 1), (2.5, 2)]
     rdata.write_rds(tmp_path / "list.rds", [1.0, 2.0])
     with pytest.raises(ValueError, match=r"list.rds holds 0 data frames"):
-        open_table(tmp_path / "list.rds")
+        reldep.read(tmp_path / "list.rds")
     (tmp_path / "bad.rds").write_bytes(b"nonsense")
     with pytest.raises(ValueError, match=r"bad.rds cannot be read"):
-        open_table(tmp_path / "bad.rds")
+        reldep.read(tmp_path / "bad.rds")

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reldep.data import (
+from reldep.data.checks import listing, nearest_names
+from reldep.data.selectors import (
     ColumnType,
     parse_named,
     parse_weight,
@@ -16,7 +17,6 @@ from reldep.data import (
     select_blocks,
     select_columns,
 )
-from reldep.data.checks import listing, nearest_names
 
 STEADY = settings(deadline=None, derandomize=True)
 NUMBER, TEXT, MIXED = ColumnType.NUMBER, ColumnType.TEXT, ColumnType.MIXED

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from reldep.data import ColumnDescription, describe, open_table
+import reldep
+from reldep.files.describe import ColumnDescription
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +28,7 @@ NUMBERS = "Laplace (mean)"
 
 
 def test_every_column_is_described(write: Write) -> None:
-    assert describe(open_table(write("mice.csv", CONTENT))) == [
+    assert reldep.read(write("mice.csv", CONTENT)).describe() == [
         ColumnDescription("name", "text", 1, 3, "a", None, None, "none: all different"),
         ColumnDescription("diet", "category", 1, 2, "fish", None, None, "Delta"),
         ColumnDescription("C14", "number", 1, 2, "0.5", -0.25, 0.5, NUMBERS),
@@ -45,20 +46,20 @@ def test_every_column_is_described(write: Write) -> None:
 def test_nested_columns_are_described_without_counting_their_values(tmp_path: Path) -> None:
     frame = pl.DataFrame({"xs": [[1, 2], [3]], "cat": ["a", "a"], "x": [1.0, float("nan")]})
     frame.cast({"cat": pl.Categorical}).write_parquet(tmp_path / "nested.parquet")
-    nested, category, number = describe(open_table(tmp_path / "nested.parquet"))
+    nested, category, number = reldep.read(tmp_path / "nested.parquet").describe()
     assert (nested.type, nested.n_unique, nested.kernel) == ("other", None, "none: other")
     assert (category.type, category.kernel) == ("category", "none: constant")
     assert (number.n_missing, number.n_unique, number.kernel) == (1, 1, "none: constant")
 
 
 def test_numbers_named_as_categories_get_the_kernel_of_labels(write: Write) -> None:
-    table = open_table(write("g.csv", "group\n1\n2\n1\n"), categories="group")
-    assert describe(table)[0].kernel == "Delta"
+    table = reldep.read(write("g.csv", "group\n1\n2\n1\n"), categories="group")
+    assert table.describe()[0].kernel == "Delta"
 
 
 def test_a_file_that_cannot_be_read_is_named(write: Write) -> None:
     with pytest.raises(ValueError, match=r"line 2 of .*bad.csv has 3 fields"):
-        describe(open_table(write("bad.csv", "a,b\n1,2,3\n")))
+        reldep.read(write("bad.csv", "a,b\n1,2,3\n")).describe()
 
 
 def test_importing_tables_loads_no_polars() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import datetime
+import gzip
+import lzma
 import pickle
 import sys
 from pathlib import Path
@@ -12,7 +15,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from reldep.data import open_table
+import reldep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -51,7 +54,7 @@ def test_columnar_files_keep_their_types_and_nan_is_missing(tmp_path: Path, name
         FRAME.write_parquet(path)
     else:
         FRAME.write_ipc(path)
-    table = open_table(path)
+    table = reldep.read(path)
     assert dict(table.columns) == TYPES
     assert table.read(["C14", "diet"]).rows() == [(0.5, "fish"), (None, "sun"), (None, "sun")]
 
@@ -59,23 +62,26 @@ def test_columnar_files_keep_their_types_and_nan_is_missing(tmp_path: Path, name
 def test_decimals_are_numbers(tmp_path: Path) -> None:
     prices = pl.DataFrame({"price": ["1.25", "3.50"]}).cast(pl.Decimal(10, 2))
     prices.write_parquet(tmp_path / "prices.parquet")
-    table = open_table(tmp_path / "prices.parquet")
+    table = reldep.read(tmp_path / "prices.parquet")
     assert table.columns["price"] == "number"
     assert table.read(["price"])["price"].to_list() == [1.25, 3.5]
 
 
 def test_only_the_columns_asked_for_are_read_from_parquet(tmp_path: Path) -> None:
     FRAME.write_parquet(tmp_path / "m.parquet")
-    table = open_table(tmp_path / "m.parquet")
-    plan = table.frame.select("n").explain()
-    assert "PROJECT 1/7 COLUMNS" in plan
+    content = bytearray((tmp_path / "m.parquet").read_bytes())
+    # The values of the first column, but not where they stand, are damaged.
+    content[4:20] = bytes(16)
+    (tmp_path / "m.parquet").write_bytes(content)
+    table = reldep.read(tmp_path / "m.parquet")
+    assert table.read(["n"])["n"].to_list() == [1, 2, 3]
 
 
 def test_an_excel_sheet_is_a_table(tmp_path: Path, write_xlsx: WriteExcel) -> None:
     path = tmp_path / "mice.xlsx"
     rows = [["id", "x", "m", "n", "ko"], ["a", 1.5, "NA", 1, True], ["b ", None, 2.5, 2, False]]
     write_xlsx(path, rows)
-    table = open_table(path)
+    table = reldep.read(path)
     assert list(table.columns.values()) == ["text", "number", "number", "integer", "boolean"]
     assert table.read(list(table.columns)).rows() == [
         ("a", 1.5, None, 1, True),
@@ -87,7 +93,7 @@ def test_a_stray_word_in_an_excel_column_is_refused(tmp_path: Path, write_xlsx: 
     path = tmp_path / "mice.xlsx"
     write_xlsx(path, [["x"], [1.5], ["oops"], [2.5]])
     with pytest.raises(ValueError, match=r"holds numbers and words: 'oops' \(line 3\)"):
-        open_table(path).read(["x"])
+        reldep.read(path).read(["x"])
 
 
 @pytest.mark.parametrize(
@@ -104,7 +110,7 @@ def test_a_bad_excel_sheet_is_named(
     path = tmp_path / "mice.xlsx"
     write_xlsx(path, rows)
     with pytest.raises(ValueError, match=message):
-        open_table(path)
+        reldep.read(path)
 
 
 def test_excel_without_its_package_says_what_to_install(
@@ -114,7 +120,7 @@ def test_excel_without_its_package_says_what_to_install(
     write_xlsx(path, [["a"], [1]])
     monkeypatch.setitem(sys.modules, "fastexcel", None)
     with pytest.raises(ImportError, match=r"mice.xlsx needs .* pip install 'reldep\[excel\]'"):
-        open_table(path)
+        reldep.read(path)
 
 
 def test_npz_arrays_become_columns(tmp_path: Path) -> None:
@@ -133,7 +139,7 @@ def test_npz_arrays_become_columns(tmp_path: Path) -> None:
         long=np.array([1.5, 2.5, 3.5], dtype=np.longdouble),
         empty_block=np.empty((3, 0)),
     )
-    table = open_table(path)
+    table = reldep.read(path)
     assert dict(table.columns) == {
         "age": "number",
         "block_0": "integer",
@@ -183,14 +189,35 @@ def test_a_bad_archive_is_named_with_what_is_wrong(
     path = tmp_path / "bad.npz"
     np.savez(path, **arrays)
     with pytest.raises(ValueError, match=message):
-        open_table(path)
+        reldep.read(path)
 
 
-def test_a_member_that_is_no_array_is_refused(tmp_path: Path, write_xlsx: WriteExcel) -> None:
-    path = tmp_path / "sheet.npz"
+@pytest.mark.parametrize("name", ["sheet.npz", "sheet.csv", "sheet"])
+def test_the_first_bytes_decide_what_a_file_is(
+    tmp_path: Path, write_xlsx: WriteExcel, name: str
+) -> None:
+    path = tmp_path / name
     write_xlsx(path, [["a"], [1]])
-    with pytest.raises(ValueError, match="is no array; expected numbers"):
-        open_table(path)
+    table = reldep.read(path)
+    assert table["a"].to_list() == [1]
+    assert ("it is a workbook, and read as such" in str(table.notes)) == ("." in name)
+    text = tmp_path / "text.xls"
+    text.write_text("a\tb\n1\t2\n")
+    assert reldep.read(text).read(["a", "b"]).rows() == [(1, 2)]
+    assert "it is text, not an Excel" in reldep.read(text).notes[0]
+
+
+@pytest.mark.parametrize("packer", [bz2.compress, lzma.compress, gzip.compress])
+def test_files_may_be_compressed(tmp_path: Path, packer: Callable[[bytes], bytes]) -> None:
+    path = tmp_path / "a.csv.packed"
+    path.write_bytes(packer(b"a,b\n1,2\n"))
+    assert reldep.read(path).read(["b"])["b"].to_list() == [2]
+
+
+def test_lines_of_json_are_a_table(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"a": 1, "b": "u"}\n{"a": 2.5, "b": null}\n')
+    table = reldep.read(tmp_path / "a.jsonl")
+    assert table.read(["a", "b"]).rows() == [(1.0, "u"), (2.5, None)]
 
 
 def test_a_damaged_member_of_an_archive_is_named(tmp_path: Path) -> None:
@@ -200,7 +227,7 @@ def test_a_damaged_member_of_an_archive_is_named(tmp_path: Path) -> None:
     content[2000] ^= 0xFF
     path.write_bytes(content)
     with pytest.raises(ValueError, match=r"array 'a' of .*bad.npz is damaged: Bad CRC-32"):
-        open_table(path)
+        reldep.read(path)
 
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
@@ -211,30 +238,20 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
     [
         ("x.parquet", PNG, "x.parquet is not a Parquet file: it looks like a PNG image"),
         ("x.parquet", b"PAR1" + bytes(40), "x.parquet is damaged, or only a part of a Parquet f"),
-        ("x.parquet", b"a,b\n1,2\n", "x.parquet is not a Parquet file: parquet: "),
+        ("x.parquet", b"\xff\xfb" + bytes(40), "x.parquet is damaged, or not a Parquet file"),
         ("x.feather", b"FEA1" + bytes(40), "is not an Arrow .* Feather file of the first version"),
-        ("x.arrow", b"a,b\n1,2\n", r"x.arrow is not an Arrow \(IPC\) or Feather 2 file: "),
-        (
-            "x.xlsx",
-            b"a,b\n1,2\n",
-            r"x.xlsx is not an Excel or .* workbook \(.xlsx\): calamine error",
-        ),
-        ("x.xlsx", b"\xd0\xcf\x11\xe0" + bytes(20), r"looks like an old Excel \(.xls\)"),
-        ("x.npz", b"a,b\n1,2\n", r"x.npz is not an NPZ archive \(numpy.savez\): File is not a"),
+        ("x.xlsx", b"\xd0\xcf\x11\xe0" + bytes(20), "x.xlsx is damaged, or "),
         ("x.npz", b"\x93NUMPY" + bytes(20), "x.npz is not an NPZ .*: it looks like a NumPy .npy"),
-        ("x.npz", pickle.dumps([1]), "x.npz is not an NPZ archive"),
+        ("x.npz", pickle.dumps([1]), "x.npz is damaged, or not an NPZ archive"),
         ("x.csv", b"", "x.csv is empty: it has no columns and no rows"),
         ("x.parquet", b"", "x.parquet is empty"),
-        ("x.docx", b"abc", r"cannot tell what kind of file .*x.docx is; expected .csv, .tsv"),
-        ("x.parquet.gz", b"abc", r"cannot tell what kind of file .*x.parquet.gz is"),
-        ("noending", b"a,b\n1,2\n", r"cannot tell what kind of file .*noending is"),
     ],
 )
 def test_a_file_that_is_not_what_its_name_says(
     write: Write, name: str, content: bytes, message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
-        open_table(write(name, content))
+        reldep.read(write(name, content))
 
 
 @pytest.mark.parametrize("ending", ["parquet", "arrow", "xlsx", "npz"])
@@ -253,7 +270,7 @@ def test_half_a_file_is_an_error_that_names_it(
     content = path.read_bytes()
     path.write_bytes(content[: len(content) // 2])
     with pytest.raises(ValueError, match=rf"half.{ending} is damaged, or only a part of an? "):
-        open_table(path)
+        reldep.read(path)
 
 
 def test_a_parquet_file_damaged_inside_is_an_error_on_reading(tmp_path: Path) -> None:
@@ -263,33 +280,34 @@ def test_a_parquet_file_damaged_inside_is_an_error_on_reading(tmp_path: Path) ->
     content[4:400] = bytes(396)
     path.write_bytes(content)
     with pytest.raises(ValueError, match=r"cannot read .*inside.parquet: "):
-        open_table(path).read(["a"])
+        reldep.read(path).read(["a"])
 
 
-def test_a_file_that_vanishes_is_named(write: Write) -> None:
-    path = write("gone.csv", "a\n1\n")
-    table = open_table(path)
+def test_a_file_that_vanishes_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "gone.parquet"
+    FRAME.write_parquet(path)
+    table = reldep.read(path)
     path.unlink()
-    with pytest.raises(ValueError, match=r"cannot read .*gone.csv: No such file"):
-        table.read(["a"])
+    with pytest.raises(ValueError, match=r"cannot read .*gone.parquet: "):
+        table.read(["n"])
 
 
 def test_a_table_without_rows_is_an_error(tmp_path: Path) -> None:
     FRAME.clear().write_parquet(tmp_path / "none.parquet")
     with pytest.raises(ValueError, match=r"none.parquet has 7 columns, but no rows"):
-        open_table(tmp_path / "none.parquet")
+        reldep.read(tmp_path / "none.parquet")
 
 
 def test_a_missing_file_suggests_its_neighbours(write: Write, tmp_path: Path) -> None:
     write("mice.csv", "a\n1\n")
     with pytest.raises(FileNotFoundError, match=r"no file .*mcie.csv; nearest: 'mice.csv'"):
-        open_table(tmp_path / "mcie.csv")
+        reldep.read(tmp_path / "mcie.csv")
     with pytest.raises(FileNotFoundError, match=r"no file .*mice; nearest: 'mice.csv'"):
-        open_table(tmp_path / "mice")
+        reldep.read(tmp_path / "mice")
     with pytest.raises(FileNotFoundError, match=r"no file .*x.npz; files there: 'mice.csv'"):
-        open_table(tmp_path / "x.npz")
+        reldep.read(tmp_path / "x.npz")
     with pytest.raises(FileNotFoundError, match=r"no file .*x.npz; no files there"):
-        open_table(tmp_path / "nowhere" / "x.npz")
+        reldep.read(tmp_path / "nowhere" / "x.npz")
 
 
 def test_a_directory_is_no_file(tmp_path: Path) -> None:
@@ -297,7 +315,7 @@ def test_a_directory_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(
         IsADirectoryError, match=r"folder.csv is a directory; expected a file: .csv"
     ):
-        open_table(tmp_path / "folder.csv")
+        reldep.read(tmp_path / "folder.csv")
 
 
 def test_a_file_that_may_not_be_read_says_so(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -309,22 +327,23 @@ def test_a_file_that_may_not_be_read_says_so(write: Write, monkeypatch: pytest.M
 
     monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(PermissionError, match=r"secret.csv may not be read: ask for permission"):
-        open_table(path)
+        reldep.read(path)
 
 
 def test_opening_needs_a_file() -> None:
-    with pytest.raises(ValueError, match="paths: name at least one file"):
-        open_table([])
+    with pytest.raises(ValueError, match="`data` names no file; name at least one"):
+        reldep.read([])
 
 
 def test_reading_checks_the_columns(write: Write) -> None:
-    table = open_table(str(write("mice.csv", "age,sex\n3,f\n4,m\n")))
+    table = reldep.read(str(write("mice.csv", "age,sex\n3,f\n4,m\n")))
     assert table.read(["sex", "age", "sex"]).columns == ["sex", "age"]
     with pytest.raises(ValueError, match=r"no column 'agee' in .*mice.csv; nearest: 'age'"):
         table.read(["agee"])
-    with pytest.raises(ValueError, match=r"columns: name at least one column of .*mice.csv"):
+    with pytest.raises(ValueError, match=r"name at least one column of .*mice.csv"):
         table.read([])
-    assert table.blocks(["who=sex", "when=a*"]) == {"who": ["sex"], "when": ["age"]}
+    named = table.variables(["who=sex", "when=a*"], several=True)
+    assert named == {"who": ["sex"], "when": ["age"]}
     with pytest.raises(ValueError, match=r"no column 'x' in .*mice.csv"):
         table.select("x")
 
@@ -332,5 +351,5 @@ def test_reading_checks_the_columns(write: Write) -> None:
 def test_wide_tables_are_read_by_the_engine_that_can(tmp_path: Path) -> None:
     names = [f"c{i}" for i in range(600)]
     pl.DataFrame({name: [1.0, 2.0] for name in names}).write_parquet(tmp_path / "wide.parquet")
-    table = open_table(tmp_path / "wide.parquet")
+    table = reldep.read(tmp_path / "wide.parquet")
     assert table.read(names).shape == (2, 600)

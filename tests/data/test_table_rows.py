@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from reldep.data import ReadingOptions, open_table
+import reldep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 def test_a_condition_does_not_shift_the_lines(write: Write) -> None:
     # The value of each row is its line in the file.
     lines = "line,x\n" + "".join(f"{line},{line % 7}\n" for line in range(2, 42))
-    frame, rows = open_table(write("forty.csv", lines)).read_rows(["line"], "line >= 20")
+    table = reldep.read(write("forty.csv", lines), where="line >= 20")
+    frame, rows = table.read(["line"]), table.rows
     assert rows.values() == frame["line"].to_list()
     assert rows.take([10, 0, 11]).values() == [30, 20, 31]
     assert rows.name(10) == "line 30"
@@ -55,10 +56,10 @@ def test_blank_lines_comments_long_cells_and_repeated_headers_are_counted(
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
     content = content.replace(b"\n", b"\r\n") if kind == "crlf" else content
     path = write("m.csv", gzip.compress(content) if kind == "gzip" else content)
-    table = open_table("-" if kind == "stdin" else path)
-    frame, rows = table.read_rows(["line"])
+    table = reldep.read("-" if kind == "stdin" else path)
+    frame, rows = table.read(["line"]), table.rows
     assert frame["line"].to_list() == rows.values() == [4, 7, 9, 11, 13]
-    assert table.read_rows(["line"], "note = 'd'")[1].name(0) == "line 11"
+    assert table.restricted("note = 'd'").rows.name(0) == "line 11"
     said = " ".join(map(str, table.cautions(["line"])))
     assert "a comment before the table left out" in said
     assert "line 8 was taken as a comment" in said
@@ -68,20 +69,19 @@ def test_blank_lines_comments_long_cells_and_repeated_headers_are_counted(
 def test_after_a_join_the_lines_are_those_of_the_first_file(write: Write) -> None:
     first = write("a.csv", "id,x\nu,1\nv,2\n\nw,3\n")
     second = write("b.csv", "id,y\nw,oops\nu,7\nz,8\n")
-    table = open_table([first, second], join="id")
-    assert table.read_rows(["x"])[1].values() == [2, 5]
+    table = reldep.read([first, second], join="id")
+    assert table.rows.values() == [2, 5]
     with pytest.raises(ValueError, match=r"'y' holds numbers and words: 'oops' \(line 2\)"):
         table.read(["y"])
 
 
 def test_a_column_of_identifiers_names_the_rows(write: Write) -> None:
-    table = open_table(write("a.csv", "patient,x\np1,1\np7,2\n"))
-    frame, rows = table.read_rows(["x"], "x > 1", id_column="patient")
-    assert frame.columns == ["x"]
+    path = write("a.csv", "patient,x\np1,1\np7,2\n")
+    rows = reldep.read(path, where="x > 1", id="patient").rows
     assert rows.name(0) == "patient p7"
     np.testing.assert_array_equal(rows.positions, [1])
     with pytest.raises(ValueError, match="no column 'patiant'"):
-        table.read_rows(["x"], id_column="patiant")
+        reldep.read(path, id="patiant")
 
 
 def test_rows_of_a_sheet_are_numbered_as_the_program_numbers_them(
@@ -89,14 +89,14 @@ def test_rows_of_a_sheet_are_numbered_as_the_program_numbers_them(
 ) -> None:
     path = tmp_path / "m.xlsx"
     write_xlsx(path, [["Study"], [], ["line", "x"], [4, 1.5], [None, None], [6, "n/a"], [7, 2.5]])
-    table = open_table(path, options=ReadingOptions(skip_rows=1))
-    frame, rows = table.read_rows(["line", "x"])
+    table = reldep.read(path, skip_rows=1)
+    frame, rows = table.read(["line", "x"]), table.rows
     assert rows.values() == frame["line"].to_list() == [4, 6, 7]
     assert frame["x"].to_list() == [1.5, None, 2.5]
 
 
 def test_rows_of_columnar_files_are_numbered_from_0(tmp_path: Path) -> None:
     pl.DataFrame({"x": range(10)}).write_parquet(tmp_path / "x.parquet")
-    rows = open_table(tmp_path / "x.parquet").read_rows(["x"], "x > 6")[1]
+    rows = reldep.read(tmp_path / "x.parquet", where="x > 6").rows
     assert rows.name(0) == "row 7"
     assert rows.values() == [7, 8, 9]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reldep.data import ReadingOptions, open_table
-from reldep.data.files import workbooks
+import reldep
+from reldep.files import workbook
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,7 +81,7 @@ def write_ods(path: Path, *rows: str) -> Path:
 def test_an_old_workbook_is_read(tmp_path):
     path = tmp_path / "old.xls"
     path.write_bytes(OLD_WORKBOOK)
-    assert open_table(path).read(["id", "x"]).rows() == [
+    assert reldep.read(path).read(["id", "x"]).rows() == [
         ("a", 1.5),
         ("b", 2.5),
         ("c", 0.30000000000000004),
@@ -98,7 +98,7 @@ def test_an_old_workbook_that_would_take_all_memory_is_refused(tmp_path):
     path = tmp_path / "looped.xls"
     path.write_bytes(looped)
     with pytest.raises(ValueError, match=r"looped.xls is damaged, or too large to be read"):
-        open_table(path)
+        reldep.read(path)
 
 
 def test_an_open_document_is_read_with_all_its_digits(tmp_path):
@@ -106,7 +106,7 @@ def test_an_open_document_is_read_with_all_its_digits(tmp_path):
     rows = [row(word("a"), number(0.30000000000000004)), row(word("b"), word("n/a"))]
     blank_end = row(gap(16384), times=1_048_000)
     path = write_ods(tmp_path / "x.ods", header, *rows, row(word("c"), number(2)), blank_end)
-    table = open_table(path)
+    table = reldep.read(path)
     assert table.read(["x"])["x"].to_list() == [0.30000000000000004, None, 2.0]
     assert "'n/a' read as missing (1 of 3 cells)" in str(table.cautions(["x"])[0])
 
@@ -122,7 +122,7 @@ def test_an_open_document_that_would_fill_the_memory_is_refused(tmp_path, rows):
     path = write_ods(tmp_path / "bomb.ods", row(word("x")), *rows)
     assert path.stat().st_size < 2_000
     with pytest.raises(ValueError, match=r"values over 16,0.* cells, more than are read"):
-        open_table(path)
+        reldep.read(path)
 
 
 def excel(tmp_path, sheet: str):
@@ -157,12 +157,12 @@ def test_a_sheet_that_would_fill_the_memory_is_refused(tmp_path, sheet):
     path = excel(tmp_path, sheet)
     assert path.stat().st_size < 10_000
     with pytest.raises(ValueError, match=r"cells, more than are read. Delete stray cells"):
-        open_table(path)
+        reldep.read(path)
 
 
 def test_errors_of_formulas_are_missing_and_said(tmp_path):
     sheet = '{rows}<row><c><v>5</v></c><c t="e"><v>#DIV/0!</v></c></row>'
-    table = open_table(excel(tmp_path, sheet))
+    table = reldep.read(excel(tmp_path, sheet))
     assert table.read(["b"])["b"].to_list() == [2, 4, None]
     assert "1 cells hold errors of formulas" in str(table.cautions(["b"])[0])
 
@@ -170,16 +170,16 @@ def test_errors_of_formulas_are_missing_and_said(tmp_path):
 def test_a_sheet_is_chosen_by_name_or_number(tmp_path):
     path = excel(tmp_path, "{rows}")
     for sheet in ("data", 1):
-        assert open_table(path, options=ReadingOptions(sheet=sheet)).count_rows() == 2
+        assert len(reldep.read(path, sheet=sheet)) == 2
     with pytest.raises(ValueError, match=r"`sheet='dta'` is not known \(did you mean 'data'\?\)"):
-        open_table(path, options=ReadingOptions(sheet="dta"))
+        reldep.read(path, sheet="dta")
     with pytest.raises(ValueError, match=r"`sheet=2` is not there: .* has 1 sheets, 'data'"):
-        open_table(path, options=ReadingOptions(sheet=2))
+        reldep.read(path, sheet=2)
 
 
 def test_a_sheet_without_a_header_and_one_with_units(tmp_path):
     path = excel(tmp_path, "{rows}")
-    table = open_table(path, options=ReadingOptions(header=False, skip_rows=1))
+    table = reldep.read(path, header=False, skip_rows=1)
     assert table.read(["c1", "c2"]).rows() == [(1, 2), (3, 4)]
     units = excel(
         tmp_path,
@@ -187,12 +187,12 @@ def test_a_sheet_without_a_header_and_one_with_units(tmp_path):
         '<row><c t="inlineStr"><is><t>kg</t></is></c></row><row><c><v>1.5</v></c></row>'
         "<row><c><v>2.5</v></c></row>",
     )
-    found = open_table(units)
+    found = reldep.read(units)
     assert found.read(["x"])["x"].to_list() == [1.5, 2.5]
-    assert found.read_rows(["x"])[1].values() == [3, 4]
+    assert found.rows.values() == [3, 4]
     assert "line 2 holds units" in str(found.cautions(["x"])[0])
 
 
 def test_the_limit_leaves_room_for_large_sheets():
     # A million rows and a hundred columns are a large sheet, not an attack.
-    assert workbooks.MOST_CELLS > 1e8
+    assert workbook.MOST_CELLS > 1e8

@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 import reldep
-from reldep.data.files.partitions import open_partitions
 from reldep.engine import LowRank
 from reldep.exceptions import InputError, ReldepWarning
+from reldep.files.partitions import open_partitions
 from reldep.kernels import Gaussian, Gaussians, Laplace
 
 N = 1_800

@@ -8,8 +8,8 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from reldep.app.wording import field_name
-from reldep.data import parse_named, quote_column
 from reldep.data.checks import check_names_known
+from reldep.data.selectors import parse_named, quote_column
 from reldep.exceptions import InputError
 from reldep.questions import SENTENCES
 from reldep.questions.asking import Request, declared

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reldep.app.wording import in_page
-from reldep.data import ReadingOptions, describe, open_table
-from reldep.data.cells import ROW
 from reldep.data.checks import cell
 from reldep.exceptions import InputError
+from reldep.files.read import read
 from reldep.results.answer import plain
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from reldep.data import Table
+    from reldep.files.table import Table
 
 PREVIEW_ROWS = 8
 # More columns than this are not shown one by one: a page could not hold them.
@@ -28,7 +27,7 @@ HISTOGRAM_ROWS = 20_000
 BINS = 16
 MOST_BARS = 8
 LONGEST_CELL = 60
-# What to do about a column that is neither numbers nor labels, by the kind of its refusal.
+# What to do about a column that is neither numbers nor labels, by the kind of its doubt.
 WAYS_ON = {
     "marks": "Say under “How the file is read” which marks the file uses, or choose the kind "
     "number to keep only cells that are written like most.",
@@ -41,15 +40,14 @@ WORKBOOKS = (".xlsx", ".xls", ".ods")
 
 def described(files: Sequence[str], join: str | None, reading: Mapping[str, Any]) -> dict[str, Any]:
     """Open files and tell what is in them."""
-    options = ReadingOptions(**reading)
-    key = join if len(files) < 2 else join or _common_column(files, options)
-    table = open_table(list(files), join=key, options=options)
+    key = join if len(files) < 2 else join or _common_column(files, reading)
+    table = read(list(files), join=key, **reading)
     shown = list(table.columns)[:MOST_COLUMNS]
-    descriptions = [asdict(column) for column in describe(_first(table, shown))]
+    descriptions = [asdict(column) for column in table.describe(shown)]
     # Of the others it is enough to know what they are called.
     others = list(table.columns.items())[MOST_COLUMNS:]
     descriptions += [{"name": name, "type": str(kind)} for name, kind in others]
-    sample = table.frame.select([_col(name) for name in shown]).head(HISTOGRAM_ROWS).collect()
+    sample = table.load(shown).head(HISTOGRAM_ROWS)
     for name, column in zip(shown, descriptions, strict=False):
         column["picture"] = _picture(sample[name])
         column["fault"] = _fault(table, name)
@@ -59,8 +57,8 @@ def described(files: Sequence[str], join: str | None, reading: Mapping[str, Any]
         {
             "name": table.name,
             "join": key,
-            "joined": str(table.join) if table.join is not None else "",
-            "n_rows": table.count_rows(),
+            "joined": table.joined,
+            "n_rows": len(table),
             "columns": descriptions,
             "preview": [[_cell(value) for value in row] for row in preview.rows()],
             "cautions": [in_page(str(caution)) for caution in table.cautions([])],
@@ -70,23 +68,9 @@ def described(files: Sequence[str], join: str | None, reading: Mapping[str, Any]
     return result
 
 
-def _first(table: Table, shown: Sequence[str]) -> Table:
-    """Give the table with its first columns only."""
-    if len(shown) == len(table.columns):
-        return table
-    frame = table.frame.select([_col(name) for name in [*shown, ROW]])
-    return replace(table, frame=frame, columns={name: table.columns[name] for name in shown})
-
-
-def _col(name: str) -> pl.Expr:
-    from reldep.data.files.queries import column
-
-    return column(name)
-
-
-def _common_column(files: Sequence[str], options: ReadingOptions) -> str:
+def _common_column(files: Sequence[str], reading: Mapping[str, Any]) -> str:
     """Find the column that several files can be joined on: the first that all of them have."""
-    columns = [list(open_table(file, options=options).columns) for file in files]
+    columns = [list(read(file, **reading).columns) for file in files]
     common = [name for name in columns[0] if all(name in others for others in columns[1:])]
     if not common:
         raise InputError("the files have no column in common; they cannot be joined.")
@@ -104,23 +88,19 @@ def _sheets(files: Sequence[str]) -> list[str]:
 
 def _fault(table: Table, name: str) -> str | None:
     """Show the cells that keep a column from being what the others are."""
-    refusal = table.refusals.get(name)
-    if refusal is None:
+    doubt = table.doubts.get(name)
+    if doubt is None:
         return None
     places = table.origins.get(name, table.places)
-    cells = [
-        f"{cell(text)} in {places.name(record)}"
-        for text, record in refusal.cells
-        if record is not None
-    ]
-    noun = {"words": "number", "limits": "number", "dated": "date"}.get(refusal.kind)
+    cells = [f"{cell(text)} in {places.name(row)}" for text, row in doubt.cells]
+    noun = {"words": "number", "limits": "number", "dated": "date"}.get(doubt.kind)
     if noun is not None:
         shown = " ".join(f"{one} is not a {noun}." for one in cells)
         return (
             f"{shown} Choose the kind {noun} to make such cells missing, or category to make all "
             "cells labels."
         )
-    return f"The column {refusal.reason}: {', '.join(cells)}. {WAYS_ON[refusal.kind]}"
+    return f"The column {doubt.reason}: {', '.join(cells)}. {WAYS_ON[doubt.kind]}"
 
 
 def _picture(values: pl.Series) -> dict[str, Any] | None:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from reldep.app.choices import Choices, split_name
 from reldep.app.folders import PrivateFolder
 from reldep.app.jobs import COMPUTING_SECONDS, READING_SECONDS, RUNNING, Task, Worker
-from reldep.data import ColumnType, select_columns
 from reldep.data.checks import check_names_known
+from reldep.data.selectors import ColumnType, select_columns
 from reldep.exceptions import InputError
 
 if TYPE_CHECKING:

@@ -211,10 +211,9 @@ def describing() -> Callable[..., None]:
 
     def describe(**given: Any) -> None:
         from reldep.cli.describe import print_description
-        from reldep.data import ReadingOptions, open_table
+        from reldep.files.read import read
 
-        options = ReadingOptions(**reading_given(given))
-        table = open_table(given["files"], join=given["join"], options=options)
+        table = read(given["files"], join=given["join"], **reading_given(given))
         print_description(table, json=given["json"], csv=given["csv"])
 
     return _with(describe, parameters)
@@ -370,7 +369,8 @@ def _choice(choice: Choice) -> inspect.Parameter:
 
 def complete_columns(context: typer.Context, incomplete: str) -> list[str]:
     """Propose columns of the files that are on the line already."""
-    from reldep.data import open_table, quote_column
+    from reldep.data.selectors import quote_column
+    from reldep.files.read import read
 
     # The line is not finished, so typer has not yet told files from other words.
     words = [*(context.params.get("files") or ()), *context.args]
@@ -378,7 +378,7 @@ def complete_columns(context: typer.Context, incomplete: str) -> list[str]:
     # What stands before the last name stays: "lipids=C14,C1" completes to "lipids=C14,C16".
     start = max(incomplete.rfind(mark) for mark in "=,:!") + 1
     try:
-        columns = open_table(files, join=context.params.get("join")).columns
+        columns = read(files, join=context.params.get("join")).columns
     except (ValueError, TypeError, OSError):
         return []
     written = [name if PLAIN_NAME.fullmatch(name) else quote_column(name) for name in columns]

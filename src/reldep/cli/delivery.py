@@ -6,7 +6,7 @@ import csv as csv_format
 import io
 import json as json_format
 import sys
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -134,7 +134,7 @@ def _print_answer(request: Request, wanted: Delivery, answer: Answer) -> None:
     if wanted.json:
         say(json_text(as_json(request, answer)))
         return
-    if join is not None:
+    if join:
         # A table for machines stays a table.
         say(f"{join}" if wanted.csv else f"{join}\n", err=wanted.csv)
         # It stands above the answer already.
@@ -182,6 +182,6 @@ def as_json(request: Request, answer: Answer) -> dict[str, Any]:
     ]
     return answer.to_dict(request.alpha) | {
         "cautions": cautions,
-        "join": None if join is None else asdict(join),
+        "join": join or None,
         "command": request.command(),
     }

@@ -10,25 +10,23 @@ from reldep.cli.delivery import json_text, print_csv, refuse_both, say
 from reldep.words import counted
 
 if TYPE_CHECKING:
-    from reldep.data import Table
+    from reldep.files.table import Table
 
 LONGEST_EXAMPLE = 30
 
 
 def print_description(table: Table, *, json: bool, csv: bool) -> None:
     """Print one line for every column of a file."""
-    from reldep.data import describe
-
     refuse_both(json=json, csv=csv)
-    rows = [asdict(column) for column in describe(table)]
+    rows = [asdict(column) for column in table.describe()]
     if json:
         say(json_text([{key: _finite(row[key]) for key in row} for row in rows]))
     elif csv:
         print_csv({key: [row[key] for row in rows] for key in rows[0]})
     else:
-        if table.join is not None:
-            say(f"{table.join}\n")
-        say(f"{table.name}: {counted(table.count_rows(), 'row')}, {counted(len(rows), 'column')}\n")
+        if table.joined:
+            say(f"{table.joined}\n")
+        say(f"{table.name}: {counted(len(table), 'row')}, {counted(len(rows), 'column')}\n")
         say(_in_words(rows))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reldep.data.checks import cell, quoted
-from reldep.data.notation import MISSING_CODES
+from reldep.data.missing_codes import MISSING_CODES
 from reldep.data.variables import MISSING_CODE, Labels, Mixed, Numeric, Variable
 from reldep.exceptions import DataWarning
 

@@ -115,6 +115,22 @@ class Survival(Sequence[Lifetime | None]):
             way_out=lambda value: f"`event_value={value!r}`.",
         )
 
+    @classmethod
+    def of_columns(cls, time: Any, event: Any, value: str | None, rows: Rows) -> Survival:
+        """Return the lifetimes in two columns of a table; errors name `survival` and the rows."""
+        made = cls.__new__(cls)
+        names = tuple(str(getattr(values, "name", "")) for values in (time, event))
+        made.row_index = _common_index(time, event)
+        made._times, made._events, made._known = read_lifetimes(
+            _listed(time, "time"),
+            _listed(event, "event"),
+            event_value=value,
+            names=(names[0], names[1]),
+            way_out=lambda value: f"`survival='{names[0]},{names[1]}={value}'`.",
+            rows=rows,
+        )
+        return made
+
     def __len__(self) -> int:
         return len(self._times)
 

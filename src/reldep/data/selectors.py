@@ -30,6 +30,8 @@ from reldep.exceptions import InputError
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
+    import polars as pl
+
 
 class ColumnType(StrEnum):
     """The type of a column, in plain words."""
@@ -192,15 +194,45 @@ def _name_block(
 Words: TypeAlias = "str | Sequence[str]"
 
 
-def as_expression(words: Words) -> str:
-    """Return words that name columns as one expression; the entries of a list are words each.
+def select_words(words: Words, schema: Mapping[str, ColumnType], source: str) -> list[str]:
+    """Return the columns that words name, each once; the entries of a list are words each.
 
     Examples
     --------
-    >>> as_expression(["C*", "age"])
-    'C*,age'
+    >>> schema = dict.fromkeys(["age", "C14", "C16"], ColumnType.NUMBER)
+    >>> select_words(["C*", "age"], schema, "mice.csv")
+    ['C14', 'C16', 'age']
     """
-    return words if isinstance(words, str) else ",".join(words)
+    each = [words] if isinstance(words, str) else words
+    found = [name for word in each for name in select_columns(word, schema, source=source)]
+    return list(dict.fromkeys(found))
+
+
+def kind_of(dtype: pl.DataType) -> ColumnType:
+    """Return the kind of a column of polars.
+
+    Examples
+    --------
+    >>> import polars
+    >>> str(kind_of(polars.Float32()))
+    'number'
+    """
+    import polars as pl
+
+    if dtype.is_integer():
+        return ColumnType.INTEGER
+    if dtype.is_numeric():
+        return ColumnType.NUMBER
+    for kind, members in (
+        (ColumnType.BOOLEAN, (pl.Boolean,)),
+        # A column without any value has no type.
+        (ColumnType.TEXT, (pl.String, pl.Null)),
+        (ColumnType.CATEGORY, (pl.Categorical, pl.Enum)),
+        (ColumnType.DATE, (pl.Date, pl.Datetime, pl.Time, pl.Duration)),
+    ):
+        if dtype in members:
+            return kind
+    return ColumnType.OTHER
 
 
 def select_variables(
@@ -226,13 +258,13 @@ def select_variables(
     """
     if isinstance(words, Mapping):
         return {
-            name: _columns_of(
+            name: select_words(
                 columns_part(text, schema) if isinstance(text, str) else text, schema, source
             )
             for name, text in words.items()
         }
     if not several and not isinstance(words, str):
-        return {", ".join(words): _columns_of(words, schema, source)}
+        return {", ".join(words): select_words(words, schema, source)}
     blocks: dict[str, list[str]] = {}
     for word in [words] if isinstance(words, str) else words:
         name, columns = _name_block(word, schema, source)
@@ -246,13 +278,6 @@ def select_variables(
             )
         blocks |= own
     return blocks
-
-
-def _columns_of(words: Words, schema: Mapping[str, ColumnType], source: str) -> list[str]:
-    """Return the columns of one variable; the entries of a list are words each."""
-    each = [words] if isinstance(words, str) else words
-    found = [name for word in each for name in select_columns(word, schema, source=source)]
-    return list(dict.fromkeys(found))
 
 
 def _is_named(definition: str, schema: Mapping[str, ColumnType]) -> bool:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.data.cells import MISSING_WORDS, ROW, Codes, Refusal, clean_words
 from reldep.data.checks import cell, composed
+from reldep.data.missing_codes import MISSING_WORDS
+from reldep.data.strings.reading import Doubt, missing_in_words, read_strings
 from reldep.data.variables import MISSING_CODE, Labels, Numeric, Variable
 from reldep.exceptions import DataWarning, InputError
 
@@ -82,23 +83,22 @@ def read_words(values: Sequence[Any], name: str) -> Variable:
     import polars as pl
 
     # Only the different strings are looked at, each once.
-    frame = pl.DataFrame({name: words}).with_row_index(ROW)
-    cleaned = clean_words(frame.lazy(), {name: pl.String()})
-    if name in cleaned.refusals:
-        return _doubted(labels, _refused(cleaned.refusals[name], labels))
-    understood = cleaned.frame.collect()[name]
-    if understood.dtype == pl.String:
+    column = read_strings(pl.Series(name, words, dtype=pl.String))
+    if column.doubt is not None:
+        return _doubted(labels, _in_words(column.doubt, labels))
+    understood = column.values
+    if understood.dtype in (pl.String, pl.Boolean):
         return _doubted(labels, None)
     codes = labels.codes  # that of a missing value, -1, takes the NaN at the end
-    said = [*cleaned.said.get(name, [])]
-    gaps = {*MISSING_WORDS, *(cleaned.codes[name].words if name in cleaned.codes else ())}
+    said = [note for note in column.notes if "read as missing" not in note]
+    gaps = {*MISSING_WORDS, *column.missing}
     absent = [code for code, word in enumerate(words) if word.strip() in gaps]
     if absent:
         n_cells, n_values = int(np.isin(codes, absent).sum()), int((codes != MISSING_CODE).sum())
-        said.append(str(Codes(tuple(words[code] for code in absent), n_cells, n_values)))
+        said.append(missing_in_words([words[code] for code in absent], n_cells, n_values))
     if understood.dtype.is_temporal():
-        column, how = _days(understood.to_list())
-        return _numbers(column, codes, name, [*said, how])
+        days, how = _days(understood.to_list())
+        return _numbers(days, codes, name, [*said, how])
     numbers = understood.cast(pl.Float64).fill_null(np.nan).to_numpy()
     written = "strings were read as the numbers that they show"
     return _numbers(np.asarray(numbers, dtype=np.float64), codes, name, said or [written])
@@ -227,13 +227,13 @@ def _crowd_in_words(categories: Sequence[Any], present: int) -> str | None:
     return None
 
 
-def _refused(refusal: Refusal, labels: Labels) -> str:
-    """Put into words why strings are neither numbers nor labels."""
-    places = []
-    for text, category in refusal.cells:
-        row = "" if category is None else f" (row {int(np.argmax(labels.codes == category))})"
-        places.append(f"{cell(text)}{row}")
-    return f"{refusal.reason}: {', '.join(places)}"
+def _in_words(doubt: Doubt, labels: Labels) -> str:
+    """Return why strings are neither numbers nor labels."""
+    places = [
+        f"{cell(text)} (row {int(np.argmax(labels.codes == category))})"
+        for text, category in doubt.cells
+    ]
+    return f"{doubt.reason}: {', '.join(places)}"
 
 
 def _days(values: Sequence[Any]) -> tuple[FloatArray, str]:

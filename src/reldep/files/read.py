@@ -3,41 +3,55 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from reldep.data.checks import composed, printable
-from reldep.data.frames import frame_library, is_frame, unwrapped, with_plain_names
-from reldep.data.rows import Rows
-from reldep.data.selectors import (
-    ColumnType,
-    as_expression,
-    known_column,
-    parse_lifetime,
-    select_columns,
-)
+from reldep.data.checks import composed, listing, printable, repeated
+from reldep.data.frames import index_rows, is_frame, unwrapped, with_plain_names
+from reldep.data.missing_codes import as_number
+from reldep.data.selectors import ColumnType, quote_column, select_words
+from reldep.data.strings.reading import Column
 from reldep.exceptions import InputError, InputTypeError
-from reldep.files.table import Scope, Table, check_order, frame_rows
+from reldep.files.anndata import is_annotated, read_annotated, table_of_object
+from reldep.files.byte_sources import open_source, stem
+from reldep.files.cells import table_of_cells
+from reldep.files.columnar import read_arrays, read_columnar
+from reldep.files.join import join_tables
+from reldep.files.options import Reading
+from reldep.files.statistics_packages import read_package
+from reldep.files.table import Table
+from reldep.files.text import read_text
+from reldep.files.typed import on_circles
+from reldep.files.workbook import read_workbook
+from reldep.words import counted
 
 if TYPE_CHECKING:
     import narwhals as nw
 
-    from reldep.data.files.options import ReadingOptions
-    from reldep.data.files.table import Table as FileTable
     from reldep.data.selectors import Words
-    from reldep.data.variables import BoolArray
+    from reldep.files.byte_sources import Source
 
 _THE_DATA = "the data"
-# The arguments of `read` that concern files only.
-_OF_FILES = (
-    *("join", "numbers", "date_columns", "delimiter", "decimal", "thousands", "encoding"),
-    *("header", "skip_rows", "sheet", "layer", "drop_summary"),
-)
-
-_DEFAULTS: dict[str, Any] = {"header": True, "skip_rows": 0, "drop_summary": False}
+# The arguments of `read` that concern files only, with their defaults.
+_OF_FILES: dict[str, Any] = {
+    **dict.fromkeys(("join", "numbers", "date_columns", "delimiter", "decimal", "thousands")),
+    **dict.fromkeys(("encoding", "sheet", "layer")),
+    "header": True,
+    "skip_rows": 0,
+    "drop_summary": False,
+}
+_READERS: dict[str, Callable[[Any, Reading], Table]] = {
+    "text": lambda source, reading: table_of_cells(read_text(source, reading), reading),
+    "workbook": lambda source, reading: table_of_cells(read_workbook(source, reading), reading),
+    **dict.fromkeys(("parquet", "arrow", "jsonl"), read_columnar),
+    "npz": read_arrays,
+    "h5ad": read_annotated,
+    **dict.fromkeys(("sav", "por", "dta", "sas7bdat", "xpt", "rds", "rda"), read_package),
+}
+_READERS["old workbook"] = _READERS["workbook"]
 
 
 def read(
@@ -70,11 +84,11 @@ def read(
 
     Parameters
     ----------
-    data : path, sequence of paths, "-", data frame, mapping, AnnData or Table
+    data : path, sequence of paths, "-", file object, data frame, mapping or AnnData
         Delimited text (``.csv``, ``.tsv``, ``.txt``, ``.tab``, also compressed), Parquet, Arrow
-        and Feather files, workbooks (``.xlsx``, ``.xls``, ``.ods``), NumPy archives (``.npz``),
-        files of SPSS, Stata, SAS and R, AnnData (``.h5ad``), ``"-"`` for text from standard
-        input; a data frame of any library, or a mapping of names to columns.
+        and Feather files, lines of JSON, workbooks (``.xlsx``, ``.xls``, ``.ods``), NumPy
+        archives (``.npz``), files of SPSS, Stata, SAS and R, AnnData (``.h5ad``), ``"-"`` for
+        text from standard input; a data frame of any library, or a mapping of names to columns.
     join : str, optional
         The column that identifies a row, to join several files; rows that are not in all of
         them are left out.
@@ -130,35 +144,17 @@ def read(
     >>> mice.to_frame("C*").rows(), str(mice.scope)
     ([(0.5, 0.7)], "the 1 of 2 rows with diet = 'fish'")
     """
-    from reldep.data.files.options import ReadingOptions
-
-    given = {name: value for name, value in locals().items() if name != "ReadingOptions"}
-    reading = ReadingOptions(
-        na=na,  # type: ignore[arg-type]
-        categories=None if categories is None else as_expression(categories),
-        numbers=None if numbers is None else as_expression(numbers),
-        date_columns=None if date_columns is None else as_expression(date_columns),
-        dates=dates,
-        survival=(survival,) if isinstance(survival, str) else tuple(survival),
-        delimiter=delimiter,
-        decimal=decimal,
-        thousands=thousands,
-        encoding=encoding,
-        header=header,
-        skip_rows=skip_rows,
-        sheet=sheet,
-        layer=layer,
-    )
+    given = dict(locals())
+    reading = Reading(**{one.name: given[one.name] for one in fields(Reading)})
     table = _table(data, given, reading)
+    table = table.with_lifetimes([survival] if isinstance(survival, str) else [*survival])
     if order is not None:
-        table = _with_order(table, order)
+        table = table.with_orders(_orders(order))
     if where is not None:
-        table = restrict(table, where)
+        table = table.restricted(where)
     if id is not None:
-        table = _with_names(table, id)
-    if drop_summary:
-        table = _without_summary(table)
-    return replace(table, call=_call(given) if table.opened is not None else "")
+        table = table.named_by(id)
+    return replace(table, call=_call(given))
 
 
 def as_table(data: Any) -> Table:
@@ -166,48 +162,92 @@ def as_table(data: Any) -> Table:
     return data if isinstance(data, Table) else read(data)
 
 
-def _table(data: Any, given: Mapping[str, Any], reading: ReadingOptions) -> Table:
-    from reldep.data.files.foreign import annotated_table, is_annotated
-    from reldep.data.files.opening import open_table
-    from reldep.data.files.table import Table as FileTable
-
+def _table(data: Any, given: Mapping[str, Any], reading: Reading) -> Table:
+    """Return the table of files, an AnnData object or a data frame."""
     if isinstance(data, Table):
         raise InputTypeError(
             "`data` is a table already. Pass the options of both calls to one `read`."
         )
-    if isinstance(data, (str, os.PathLike)) or _are_paths(data):
-        return _of_file(open_table(data, join=given["join"], options=reading))
-    if isinstance(data, FileTable):
-        return _of_file(data)
+    if _is_place(data) or _are_places(data):
+        places = [data] if _is_place(data) else [*data]
+        return _of_files(places, given["join"], reading)
     if is_annotated(data):
-        return _of_file(annotated_table(data, reading))
-    for name in _OF_FILES:
-        if given[name] != _DEFAULTS.get(name):
+        return table_of_object(data, reading)
+    frame = _as_frame(data)
+    for name, default in _OF_FILES.items():
+        if given[name] != default:
             raise InputError(
                 f"`{name}` is about files, and `data` is of type {type(data).__name__}. Leave it "
                 "out; a data frame has its own ways to do so."
             )
-    return _of_frame(_as_frame(data), reading)
+    return _of_frame(frame, reading)
 
 
-def _are_paths(data: Any) -> bool:
-    return isinstance(data, (list, tuple)) and all(
-        isinstance(path, (str, os.PathLike)) for path in data
-    )
+def _is_place(data: Any) -> bool:
+    return isinstance(data, (str, os.PathLike)) or callable(getattr(data, "read", None))
 
 
-def _of_file(opened: FileTable) -> Table:
-    def load(names: list[str]) -> Any:
-        return opened.read_rows(names)[0]
-
-    def find_rows() -> Rows:
-        # A column that may not be used has rows as well.
-        return replace(opened, refusals={}, lifetimes={}).read_rows(list(opened.columns)[:1])[1]
-
-    return Table(opened.name, opened.columns, load, find_rows, opened=opened)
+def _are_places(data: Any) -> bool:
+    return isinstance(data, (list, tuple)) and all(map(_is_place, data))
 
 
-def _as_frame(data: Any) -> Any:
+def _of_files(places: list[Any], join: str | None, reading: Reading) -> Table:
+    """Return the table of one file, or of several joined on a key."""
+    if not places:
+        raise InputError("`data` names no file; name at least one.")
+    names = [os.fspath(place) if isinstance(place, os.PathLike) else str(place) for place in places]
+    if len(places) > 1 and join is None:
+        raise InputError(
+            f"{len(places)} files need a column to be joined on. Pass `join='id'` for the column "
+            f"that identifies a row in {listing(names)}; to read Parquet files with the same "
+            "columns as one table, name their directory, or put the pattern in quotes."
+        )
+    if len(places) == 1 and join is not None:
+        raise InputError(f"`join={join!r}` needs at least two files; only {names[0]!r} is given.")
+    if repeated(names):
+        raise InputError(f"{listing(repeated(names))} is given more than once.")
+    sources = [open_source(place) for place in places]
+    if join is None:
+        return _of_source(sources[0], reading)
+    stems = [*map(stem, places)]
+    # Which columns have a stated kind can only be said of the joined table.
+    plain = replace(reading, categories=None, numbers=None, date_columns=None)
+    tables = [_of_source(source, plain) for source in sources]
+    joined = join_tables(tables, stems, join)
+    kinds = [
+        _stated_of(table, own, joined, reading) for table, own in zip(tables, stems, strict=True)
+    ]
+    if not any(kinds):
+        return joined
+    again = [
+        _of_source(source, replace(plain, **own))
+        for source, own in zip(sources, kinds, strict=True)
+    ]
+    return join_tables(again, stems, join)
+
+
+def _stated_of(table: Table, own: str, joined: Table, reading: Reading) -> dict[str, Any]:
+    """Return the columns of one table whose kinds are stated for the joined one."""
+    found: dict[str, Any] = {}
+    for name in ("categories", "numbers", "date_columns"):
+        words = getattr(reading, name)
+        chosen = [] if words is None else joined.select(words)
+        mine = [one for one in table.columns if one in chosen or f"{own}_{one}" in chosen]
+        if mine:
+            found[name] = [quote_column(one) for one in mine]
+    return found
+
+
+def _of_source(source: Source, reading: Reading) -> Table:
+    """Return the table of one file or of standard input."""
+    table = _READERS[source.format](source, reading)
+    if not table.n_rows:
+        n_columns = counted(len(table.columns), "column")
+        raise InputError(f"{printable(table.name)} has {n_columns}, but no rows.")
+    return table
+
+
+def _as_frame(data: Any) -> nw.DataFrame[Any]:
     """Return a data frame or a mapping as a frame of narwhals."""
     import narwhals as nw
 
@@ -235,49 +275,52 @@ def _as_frame(data: Any) -> Any:
     return nw.from_native(with_plain_names(data, "data"), eager_only=True)
 
 
-def _of_frame(frame: nw.DataFrame[Any], reading: ReadingOptions) -> Table:
+def _of_frame(frame: nw.DataFrame[Any], reading: Reading) -> Table:
     """Return a table that keeps a frame in its own library."""
     import narwhals as nw
 
-    schema = {name: _kind(frame, name) for name in frame.columns}
+    schema = {name: _kind(dtype) for name, dtype in frame.schema.items()}
     if reading.categories is not None:
-        labels = select_columns(reading.categories, schema, source=_THE_DATA)
+        labels = select_words(reading.categories, schema, _THE_DATA)
         frame = frame.with_columns(nw.col(*labels).cast(nw.String).cast(nw.Categorical))
         schema |= dict.fromkeys(labels, ColumnType.CATEGORY)
     if reading.na:
-        frame = _without_codes(frame, reading)
-    frame, said = _on_circles(frame, reading)
-    schema |= dict.fromkeys(said, ColumnType.CYCLE)
-    lifetimes: dict[str, tuple[str, str | None]] = {}
-    for text in reading.survival:
-        time, event, value = parse_lifetime(text)
-        known_column(event, schema, _THE_DATA)
-        schema[known_column(time, schema, _THE_DATA)] = ColumnType.LIFETIME
-        del schema[event]
-        lifetimes[time] = event, value
-    kept = np.arange(len(frame), dtype=np.int64)
-    notes = tuple(f"column {name!r}: {text}." for name, texts in said.items() for text in texts)
-    empty = Table(_THE_DATA, schema, list, lambda: Rows(kept), lifetimes=lifetimes, said=notes)
-    return _framed(empty, frame, kept)
+        frame = _without_codes(frame, reading.na)
+    notes: dict[str, tuple[str, ...]] = {}
+    cyclic = [
+        name
+        for name, kind in schema.items()
+        if kind is ColumnType.DATE and reading.date_rule(name) != "elapsed"
+    ]
+    if cyclic:
+        import polars as pl
+
+        native = frame.to_polars()
+        made = {
+            name: on_circles(Column(native[name], ColumnType.DATE), name, reading)
+            for name in cyclic
+        }
+        native = native.with_columns([column.values.alias(name) for name, column in made.items()])
+        frame = nw.from_native(pl.DataFrame(native), eager_only=True)
+        schema |= dict.fromkeys(cyclic, ColumnType.CYCLE)
+        notes = {name: column.notes for name, column in made.items()}
+    rows = index_rows(frame.to_native())
+    labels_of_rows = None if rows is None else (rows.noun, rows.values())
+    return Table(
+        _THE_DATA,
+        schema,
+        lambda names: frame.select(*names).to_native(),
+        len(frame),
+        row_names=labels_of_rows,
+        dated=None if rows is None else rows.time,
+        column_said=notes,
+    )
 
 
-def _framed(table: Table, frame: nw.DataFrame[Any], kept: Any) -> Table:
-    """Return a table with another frame, whose rows stood at the positions `kept`."""
-
-    def load(names: list[str]) -> Any:
-        return frame.select(*names).to_native()
-
-    def find_rows() -> Rows:
-        return frame_rows(frame.to_native(), kept)
-
-    return replace(table, load=load, find_rows=find_rows)
-
-
-def _kind(frame: nw.DataFrame[Any], name: str) -> ColumnType:
-    """Return the kind of a column of a frame."""
+def _kind(dtype: Any) -> ColumnType:
+    """Return the kind of a column of narwhals."""
     import narwhals as nw
 
-    dtype = frame.schema[name]
     if dtype.is_integer():
         return ColumnType.INTEGER
     if dtype.is_numeric():
@@ -293,221 +336,60 @@ def _kind(frame: nw.DataFrame[Any], name: str) -> ColumnType:
     return ColumnType.OTHER
 
 
-def _without_codes(frame: nw.DataFrame[Any], reading: ReadingOptions) -> nw.DataFrame[Any]:
+def _without_codes(frame: nw.DataFrame[Any], na: Sequence[str | float]) -> nw.DataFrame[Any]:
     """Return a frame in which the values are missing that mean missing."""
     import narwhals as nw
 
-    words = [str(code) for code in reading.na]
-    numbers = [float(word) for word in words if _is_number(word)]
+    words = [str(code) for code in na]
+    numbers = [number for number in map(as_number, na) if number is not None]
     changed = []
     for name, dtype in frame.schema.items():
         values = nw.col(name)
         if dtype.is_numeric() and numbers:
-            changed.append(
-                nw.when(~values.cast(nw.Float64).is_in(numbers)).then(values).alias(name)
-            )
+            is_code = values.cast(nw.Float64).is_in(numbers)
         elif dtype in (nw.String, nw.Categorical, nw.Enum):
             is_code = values.cast(nw.String).str.strip_chars().is_in(words)
-            changed.append(nw.when(~is_code).then(values).alias(name))
+        else:
+            continue
+        changed.append(nw.when(~is_code).then(values).alias(name))
     return frame.with_columns(*changed) if changed else frame
 
 
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
-
-
-def _on_circles(
-    frame: nw.DataFrame[Any], reading: ReadingOptions
-) -> tuple[nw.DataFrame[Any], dict[str, list[str]]]:
-    """Return a frame with dates on a circle, where asked for; the frame then is one of polars."""
-    if reading.dates == "elapsed" or not reading.dates:
-        return frame, {}
-    import narwhals as nw
-
-    from reldep.data.files.queries import typed_columns
-    from reldep.data.files.table import with_cycles
-
-    table = as_polars(frame)
-    made, _, said = with_cycles(table.lazy(), typed_columns(table.schema), reading)
-    return nw.from_native(made.collect(), eager_only=True), said
-
-
-def as_polars(frame: nw.DataFrame[Any]) -> Any:
-    """Return the columns that polars understands."""
-    import narwhals as nw
-    import polars as pl
-
-    known = [name for name, dtype in frame.schema.items() if dtype not in (nw.Object, nw.Unknown)]
-    if not known:
-        raise InputError("data has no columns that a condition could use.")
-    native = frame.select(*known)
-    if frame_library(frame.to_native()) == "pandas":
-        columns = {name: pl.Series(native[name].to_list(), strict=False) for name in known}
-        return pl.DataFrame(columns).with_columns(pl.selectors.float().fill_nan(None))
-    return native.to_polars()
-
-
-def restrict(table: Table, where: Any) -> Table:
-    """Return a table with the rows for which a condition holds, or that booleans choose."""
-    condition, mask = _condition(where)
-    if table.opened is not None:
-        opened = table.opened
-        n_rows = table.scope.n_rows if table.scope is not None else opened.count_rows()
-        kept_file = _restricted_file(opened, condition, mask)
-        n_kept = kept_file.count_rows()
-        made = _of_file(kept_file)
-        made = replace(made, orders=table.orders)
-    else:
-        n_rows = table.scope.n_rows if table.scope is not None else len(table)
-        import narwhals as nw
-
-        names = [*table.columns, *(event for event, _ in table.lifetimes.values())]
-        frame = nw.from_native(table.load(names), eager_only=True)
-        chosen = _holds(frame, condition) if mask is None else _checked(mask, len(frame))
-        kept = np.flatnonzero(chosen)
-        n_kept = len(kept)
-        made = _framed(table, frame[kept.tolist()], table.rows.positions[kept])
-    if not n_kept:
-        named = f"the condition {condition!r}" if condition else "`where`"
-        raise InputError(f"no row of {printable(table.name)} satisfies {named}.")
-    before = table.scope.condition if table.scope is not None else ""
-    both = _all_of([text for text in (before, condition) if text])
-    return replace(made, scope=Scope(both, n_rows, n_kept), call=table.call)
-
-
-def _condition(where: Any) -> tuple[str, BoolArray | None]:
-    """Return a condition as text, or as one boolean per row."""
-    if isinstance(where, str):
-        return composed(where), None
-    each = where if isinstance(where, (list, tuple)) else ()
-    if each and all(isinstance(one, str) for one in each):
-        return _all_of([composed(one) for one in each]), None
-    try:
-        mask = np.asarray(where)
-    except Exception:
-        mask = np.empty(0)
-    if mask.dtype.kind != "b" or mask.ndim != 1:
-        raise InputTypeError(
-            f'`where` is of type {type(where).__name__}. Pass a condition such as "age > 40", or '
-            "one boolean per row."
-        )
-    return "", mask
-
-
-def _all_of(conditions: Sequence[str]) -> str:
-    if len(conditions) == 1:
-        return conditions[0]
-    return " and ".join(f"({one})" if " or " in one.lower() else one for one in conditions)
-
-
-def _checked(mask: BoolArray, n_rows: int) -> BoolArray:
-    if len(mask) != n_rows:
-        raise InputError(
-            f"`where` has {len(mask):,} booleans for {n_rows:,} rows. Pass one per row."
-        )
-    return mask
-
-
-def _restricted_file(opened: FileTable, condition: str, mask: BoolArray | None) -> FileTable:
-    if mask is None:
-        return replace(opened, frame=opened._rows(condition))
-    import polars as pl
-
-    chosen = _checked(mask, opened.count_rows())
-    return replace(opened, frame=opened.frame.filter(pl.Series(chosen)))
-
-
-def _holds(frame: nw.DataFrame[Any], condition: str) -> BoolArray:
-    """Return the rows of a frame for which a condition holds."""
-    import polars.selectors as cs
-
-    from reldep.data.files.queries import check_types, parse_condition, polars_errors, reason
-
-    try:
-        table = as_polars(frame).with_columns(cs.string().str.normalize("NFC"))
-        expression = parse_condition(condition, table.schema, _THE_DATA)
-        check_types(expression, condition, table.schema)
-        chosen = table.select(expression).to_series().fill_null(False)
-    except polars_errors() as error:
-        raise InputError(
-            f"cannot apply the condition {condition!r} to {_THE_DATA}: {reason(error)}"
-        ) from error
-    return np.asarray(chosen.to_numpy(), dtype=bool)
-
-
-def _with_names(table: Table, words: str) -> Table:
-    """Return a table whose rows are named by a column."""
-    found = table.select(words)
-    if len(found) > 1:
-        raise InputError(f"`id` names {len(found)} columns; give one.")
-    return table.named_by(found[0])
-
-
-def _with_order(table: Table, order: Mapping[str, str | Sequence[str]] | Words) -> Table:
-    """Return a table whose labels have an order."""
+def _orders(order: Mapping[str, str | Sequence[str]] | Words) -> dict[str, list[str]]:
+    """Return the orders of labels, from ``{"size": "s<m<l"}`` or ``"size=s<m<l"``."""
     if not isinstance(order, Mapping):
         pairs = [text.rpartition("=") for text in ([order] if isinstance(order, str) else order)]
         order = {name.strip(): labels for name, _, labels in pairs}
-    orders: dict[str, tuple[str, ...]] = {}
+    found = {}
     for name, labels in order.items():
-        known_column(name, table.columns, printable(table.name))
         split = labels.split("<") if isinstance(labels, str) else labels
-        orders[name] = tuple(composed(str(label).strip()) for label in split)
-        if len(set(orders[name])) < max(2, len(orders[name])):
+        found[name] = [composed(str(label).strip()) for label in split]
+        if len(set(found[name])) < max(2, len(found[name])):
             raise InputError(
                 f"`order` of column {name!r} is {labels!r}. Name every label once, from the lowest "
                 "to the highest: 's<m<l'."
             )
-        import narwhals as nw
-
-        values = nw.from_native(table.load([name]), eager_only=True)[name]
-        present = [str(composed(value)) for value in values.drop_nulls().unique().to_list()]
-        check_order(name, orders[name], present)
-    return replace(table, orders=orders)
-
-
-def _without_summary(table: Table) -> Table:
-    """Return a table without a last row that sums up the others."""
-    if table.opened is None or not any(
-        "row of totals" in t or "rows above it" in t for t in table.opened.said
-    ):
-        return table
-    import polars as pl
-
-    n_rows = table.opened.count_rows()
-    said = tuple(
-        t for t in table.opened.said if "row of totals" not in t and "rows above it" not in t
-    )
-    opened = replace(
-        table.opened,
-        frame=table.opened.frame.filter(pl.Series(np.arange(n_rows) < n_rows - 1)),
-        said=(*said, "the last row, which sums up the others, was left out"),
-    )
-    return replace(_of_file(opened), orders=table.orders)
+    return found
 
 
 def _call(given: Mapping[str, Any]) -> str:
     """Return the call that repeats a table; empty for data in memory."""
     import inspect
 
-    defaults = inspect.signature(read).parameters
     data = given["data"]
     places = data if isinstance(data, (list, tuple)) else [data]
     if not all(isinstance(place, (str, os.PathLike)) for place in places):
         return ""
     written = [os.fspath(place) for place in places]
     words = [repr(written if isinstance(data, (list, tuple)) else written[0])]
-    for name, parameter in defaults.items():
-        if name == "data":
-            continue
+    for name, parameter in inspect.signature(read).parameters.items():
         value = given[name]
-        is_plain = isinstance(value, (str, int, float, list, tuple, dict, type(None)))
-        if not is_plain:
-            words.append(f"{name}={name}")
-        elif value != parameter.default:
-            words.append(f"{name}={value!r}")
+        if name == "data" or _is_default(value, parameter.default):
+            continue
+        is_plain = isinstance(value, (str, int, float, list, tuple, dict))
+        words.append(f"{name}={value!r}" if is_plain else f"{name}={name}")
     return f"reldep.read({', '.join(words)})"
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    return value is None or (isinstance(value, type(default)) and value == default)

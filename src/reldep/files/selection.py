@@ -6,20 +6,19 @@ This is what the command line does with its options, and what a question does wi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from reldep.data.checks import printable
-from reldep.data.files.options import ReadingOptions
-from reldep.data.files.partitions import Partitions, PiecesOf, TableColumns
 from reldep.data.rows import Rows, repeated_subjects, subject_column
 from reldep.data.selectors import select_variables
 from reldep.exceptions import InputError
+from reldep.files.partitions import Partitions, PiecesOf
 from reldep.files.read import read
 from reldep.files.table import Scope, Table
+from reldep.files.wide_columns import TableColumns
 
 if TYPE_CHECKING:
-    from reldep.data.files.table import Table as FileTable
     from reldep.exceptions import ReldepWarning
 
 
@@ -40,7 +39,7 @@ class Selection:
     cautions : tuple of ReldepWarning
         What was understood about the table and the columns used.
     table : Table or None
-        The file, if it came from one.
+        The table that they come from.
     scope : str or None
         The rows that a condition chose; None for all rows.
     """
@@ -50,7 +49,7 @@ class Selection:
     rows: Rows
     clusters: Any = None
     cautions: tuple[ReldepWarning, ...] = field(default=())
-    table: FileTable | None = None
+    table: Table | None = None
     scope: str | None = None
 
 
@@ -62,8 +61,8 @@ def select_data(
     ids: str | None = None,
     clusters: str | None = None,
     join: str | None = None,
-    options: ReadingOptions | None = None,
     later: Sequence[str] = (),
+    **options: Any,
 ) -> Selection:
     """Take blocks of columns from a file or a data frame.
 
@@ -79,11 +78,11 @@ def select_data(
         The column that names the rows, and the one with cluster labels.
     join : str, optional
         The column on which several files are joined.
-    options : ReadingOptions, optional
-        How to read.
+    options
+        Further arguments of :func:`reldep.read`.
     later : sequence of str
         Blocks of a file that are not read yet, since they have thousands of columns: they become
-        :class:`~reldep.data.files.partitions.TableColumns`.
+        :class:`~reldep.files.wide_columns.TableColumns`.
 
     Examples
     --------
@@ -93,13 +92,11 @@ def select_data(
     >>> chosen.columns, chosen.rows.values()
     ({'diet': ['diet'], 'lipids': ['C14', 'C16']}, [1])
     """
-    reading = options or ReadingOptions()
     asked = _Request(selectors, where, ids, clusters, later)
     if isinstance(data, Partitions):
         return asked.from_partitions(data)
     if not isinstance(data, Table):
-        given = {one.name: getattr(reading, one.name) for one in fields(reading)}
-        data = read(data, join=join, **given)
+        data = read(data, join=join, **options)
     return asked.from_table(data if where is None else data.restricted(where))
 
 
@@ -147,19 +144,15 @@ class _Request:
         now = {name: block for name, block in columns.items() if name not in self.later}
         blocks = table.take(now)
         for name in self.later:
-            if name not in columns:
-                continue
-            if table.opened is None:
-                blocks |= table.take({name: columns[name]})
-            else:
-                blocks[name] = TableColumns(table.opened, columns[name], len(table))
+            if name in columns:
+                blocks[name] = TableColumns(table, columns[name])
         return Selection(
             {name: blocks[name] for name in columns},
             columns,
             replace(table.rows, time=table.time_order()),
             None if clusters is None else table[clusters],
             (*table.cautions(used), *self._about_subjects(table, used, clusters, ids)),
-            table.opened,
+            table,
             None if table.scope is None else str(table.scope),
         )
 
@@ -172,7 +165,7 @@ class _Request:
         if ids is not None:
             return repeated_subjects(ids, table.rows.values())
         subject = subject_column(table.columns, used)
-        if subject is None or (table.opened is not None and subject in table.opened.refusals):
+        if subject is None or subject in table.doubts:
             return ()
         return repeated_subjects(subject, table.values(subject))
 

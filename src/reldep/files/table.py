@@ -2,33 +2,43 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from reldep.data.checks import listing, printable
-from reldep.data.files.overview import describe, describe_frame
-from reldep.data.frames import frame_library, index_rows
+import numpy as np
+
+from reldep.data.checks import cell, composed, listing, printable, repeated
+from reldep.data.frames import frame_library
 from reldep.data.lifetimes import Survival, censored
 from reldep.data.objects import read_variable
-from reldep.data.rows import Rows, TimeOrder, dates_rows, first_in_order
-from reldep.data.selectors import ColumnType, known_column, select_columns, select_variables
+from reldep.data.rows import Places, Rows, TimeOrder, dates_rows, first_in_order
+from reldep.data.selectors import (
+    ColumnType,
+    known_column,
+    parse_lifetime,
+    select_variables,
+    select_words,
+)
+from reldep.data.strings.reading import WAYS_OUT
 from reldep.data.variables import Labels, Mixed
-from reldep.exceptions import InputError
+from reldep.data.written_numbers import is_missing
+from reldep.exceptions import DataWarning, InputError
 from reldep.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from reldep.data.files.overview import ColumnDescription
-    from reldep.data.files.table import Table as FileTable
+    import polars as pl
+
     from reldep.data.selectors import Words
-    from reldep.data.variables import IntArray, Variable
-    from reldep.exceptions import ReldepWarning
+    from reldep.data.strings.reading import Doubt
+    from reldep.data.variables import BoolArray, IntArray, Variable
+    from reldep.files.describe import ColumnDescription
 
 # Columns that the text of a table shows.
 _SHOWN = 12
-_NUMBERS = (ColumnType.NUMBER, ColumnType.INTEGER)
 
 
 @dataclass(frozen=True)
@@ -56,6 +66,22 @@ class Scope:
         chosen = f"with {' '.join(self.condition.split())}" if self.condition else "chosen"
         counts = f"{self.n_kept:,} of {self.n_rows:,} " if self.n_rows else ""
         return f"the {counts}rows {chosen}"
+
+
+_SHOWN_NAMES = 6
+_NUMBERS = (ColumnType.NUMBER, ColumnType.INTEGER)
+# Rows of the first column in which a name is looked for that is not in the header.
+_ROWS_LOOKED_AT = 100_000
+_NAMES_FEATURES = re.compile(
+    r"(gene|transcript|probe|probeset|feature|protein|peptide|metabolite|otu|asv|taxon|cpg|snp|"
+    r"ensembl|entrez|hgnc|symbol|ensg|uniprot)s?([ _.-]?(id|name|symbol|accession)s?)?",
+    re.IGNORECASE,
+)
+_DATED_GENE = re.compile(
+    r"\d{1,2}[-. ]?(mar|sep|sept|dec|oct|apr|feb|märz|mrz|okt|dez)[a-z]*\.?|"
+    r"(mar|sep|sept|dec|oct|apr|feb|mrz|okt|dez)[-. ]\d{1,2}|\d{4}-(03|09|12|10|04|02)-\d\d.*",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,22 +120,24 @@ class Table:
 
     name: str
     columns: Mapping[str, ColumnType]
-    load: Callable[[list[str]], Any] = field(repr=False)
-    find_rows: Callable[[], Rows] = field(repr=False)
+    load: Callable[[list[str]], Any]  # returns a frame of its own library, one row per row
+    n_rows: int
+    positions: IntArray | None = None  # in the input, if not all rows
+    places: Places = field(default_factory=Places)
+    origins: Mapping[str, Places] = field(default_factory=dict)  # of columns of other files
+    row_names: tuple[str, Sequence[Any]] | None = None  # noun and labels
+    dated: TimeOrder | None = None  # by the row names
+    doubts: Mapping[str, Doubt] = field(default_factory=dict)
+    said: tuple[str, ...] = ()
+    joined: str = ""  # how several files were joined
+    column_said: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    lifetimes: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
+    orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     scope: Scope | None = None
     call: str = ""
-    orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    lifetimes: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
-    said: tuple[str, ...] = ()
-    opened: FileTable | None = None
-
-    @cached_property
-    def rows(self) -> Rows:
-        """Where every row stands in the input, and what it is called."""
-        return self.find_rows()
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return self.n_rows
 
     def __getitem__(self, name: str) -> Any:
         """Return one column, as a series of the table's own library."""
@@ -117,30 +145,37 @@ class Table:
         return self._block([name], name)
 
     def __repr__(self) -> str:
-        width = max(len(printable(name)) for name in self.columns)
+        width = max((len(printable(name)) for name in self.columns), default=0)
         lines = [f"  {printable(name):<{width}}  {kind}" for name, kind in self.columns.items()]
         more = [f"  … and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
-        size = f"{counted(len(self), 'row', 'rows')}, {counted(len(lines), 'column', 'columns')}"
+        size = f"{counted(len(self), 'row')}, {counted(len(lines), 'column')}"
         scope = f", {self.scope}" if self.scope is not None else ""
-        title = f"Table of {printable(self.name)}: {size}{scope}"
         notes = [f"  ({note})" for note in self.notes[:_SHOWN]]
+        title = f"Table of {printable(self.name)}: {size}{scope}"
         return "\n".join([title, *lines[:_SHOWN], *more, *notes])
+
+    @cached_property
+    def rows(self) -> Rows:
+        """Where every row stands in the input, and what it is called."""
+        positions = self.positions
+        if positions is None:
+            positions = np.arange(self.n_rows, dtype=np.int64)
+        if self.row_names is not None:
+            noun, labels = self.row_names
+            return Rows(positions, labels, noun)
+        return self.places.rows(positions)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What was understood about the file and its columns."""
-        return tuple(str(caution) for caution in self.cautions(list(self.columns)))
+        return self._in_words(list(self.columns))
 
-    def cautions(self, columns: Sequence[str]) -> tuple[ReldepWarning, ...]:
+    def cautions(self, columns: Sequence[str]) -> tuple[DataWarning, ...]:
         """Return what was understood about the file and some of its columns, as cautions."""
-        from reldep.exceptions import DataWarning
-
-        if self.opened is not None:
-            return self.opened.cautions(columns)
         unused = [name for name in self.columns if name not in columns]
         times = [name for name in columns if self.columns.get(name) in _NUMBERS]
         return (
-            *(DataWarning(text) for text in self.said),
+            *(DataWarning(text) for text in self._in_words(columns)),
             *(one for name in times for one in censored(name, unused)),
         )
 
@@ -149,22 +184,24 @@ class Table:
         dates = [
             name
             for name, kind in self.columns.items()
-            if self.opened is None or name not in self.opened.refusals
+            if name not in self.doubts
             if dates_rows(name, is_date=kind is ColumnType.DATE, is_number=kind in _NUMBERS)
         ]
         orders = [TimeOrder.of(name, self.values(name)) for name in dates]
-        return first_in_order([self.rows.time, *orders])
+        return first_in_order([self.dated, *orders])
 
     def select(self, words: Words) -> list[str]:
         """Return the names of the columns that words such as ``"age,C*"`` name, each once."""
-        if self.opened is not None and isinstance(words, str):
-            return self.opened.select(words)
-        each = [words] if isinstance(words, str) else words
-        source = printable(self.name)
-        found = [
-            name for word in each for name in select_columns(word, self.columns, source=source)
-        ]
-        return list(dict.fromkeys(found))
+        given = [words] if isinstance(words, str) else words
+        for time, (event, _) in self.lifetimes.items():
+            if event in (piece.strip() for word in given for piece in word.split(",")):
+                raise InputError(
+                    f"column {event!r} is part of the lifetimes in {time!r}; name {time!r} alone."
+                )
+        try:
+            return select_words(words, self.columns, printable(self.name))
+        except InputError as error:
+            raise self._turned_round(given, error) from None
 
     def variables(
         self, words: Words | Mapping[str, Words], *, several: bool = False
@@ -174,10 +211,10 @@ class Table:
         try:
             return select_variables(words, self.columns, several=several, source=source)
         except InputError as error:
-            if self.opened is None:
-                raise
-            given = [words] if isinstance(words, str) else words
-            raise self.opened.turned_round([str(word) for word in given], error) from None
+            given = [words] if isinstance(words, str) else list(words)
+            if hasattr(words, "values"):
+                given = [text for text in words.values() if isinstance(text, str)]
+            raise self._turned_round(given, error) from None
 
     def take(self, words: Words | Mapping[str, Words], *, several: bool = False) -> dict[str, Any]:
         """Read the data of every variable that words name, by its name.
@@ -198,19 +235,31 @@ class Table:
         chosen = self.variables(words, several=several)
         names = list(dict.fromkeys(name for block in chosen.values() for name in block))
         plain = [name for name in names if name not in self.lifetimes]
-        frame = self.load(plain) if plain else None
+        frame = self.read(plain) if plain else None
         return {name: self._block(block, name, frame) for name, block in chosen.items()}
 
     def to_frame(self, words: Words = "@all") -> Any:
         """Read columns as a data frame of the table's own library (polars for files)."""
-        return self.load([name for name in self.select(words) if name not in self.lifetimes])
+        return self.read([name for name in self.select(words) if name not in self.lifetimes])
 
-    def describe(self) -> list[ColumnDescription]:
-        """Return the kind, range, missing values and automatic kernel of every column."""
-        if self.opened is not None:
-            return describe(self.opened)
-        plain = {name: kind for name, kind in self.columns.items() if name not in self.lifetimes}
-        return describe_frame(plain, self._polars(list(plain)))
+    def read(self, names: Sequence[str]) -> Any:
+        """Read columns by their names, as a data frame.
+
+        Raises
+        ------
+        ValueError
+            If a column cannot be used without being told how to read it.
+        """
+        if not names:
+            raise InputError(f"name at least one column of {printable(self.name)}.")
+        events = {event for event, _ in self.lifetimes.values()}
+        for name in names:
+            if name not in events:
+                known_column(name, self.columns, printable(self.name))
+        doubtful = [name for name in names if name in self.doubts]
+        if doubtful:
+            raise self._refused(doubtful)
+        return self.load(list(names))
 
     def values(self, name: str) -> list[Any]:
         """Return the values of one column as a list."""
@@ -218,26 +267,139 @@ class Table:
 
         return list(nw.from_native(self.load([name]), eager_only=True)[name].to_list())
 
-    def named_by(self, column: str) -> Table:
-        """Return the table with the values of a column as names of the rows."""
-        rows = Rows(self.rows.positions, self.values(column), column, self.rows.time)
-        return replace(self, find_rows=lambda: rows)
-
-    def restricted(self, where: Any) -> Table:
-        """Return the table with the rows for which a condition holds."""
-        from reldep.files.read import restrict
-
-        return restrict(self, where)
-
-    def _polars(self, names: list[str]) -> Any:
-        """Read columns as a frame of polars."""
+    def polars(self, names: Sequence[str]) -> pl.DataFrame:
+        """Read columns as a frame of polars; NaN is null."""
         import narwhals as nw
         import polars as pl
 
-        frame = nw.from_native(self.load(names), eager_only=True)
+        frame = nw.from_native(self.read(names), eager_only=True)
         if frame_library(frame.to_native()) == "pandas":
-            return pl.DataFrame({name: frame[name].to_list() for name in names}, strict=False)
-        return frame.to_polars()
+            lists = {
+                name: [None if is_missing(one) else one for one in frame[name].to_list()]
+                for name in names
+            }
+            return pl.DataFrame(lists, strict=False)
+        made: pl.DataFrame = frame.to_polars()
+        return made.with_columns(pl.selectors.float().fill_nan(None))
+
+    def describe(self, names: Sequence[str] | None = None) -> list[ColumnDescription]:
+        """Return kind, range, missing values and automatic kernel of all columns, or of some."""
+        from reldep.files.describe import describe
+
+        return describe(self, list(self.columns) if names is None else names)
+
+    def named_by(self, words: str) -> Table:
+        """Return the table with the values of a column as names of the rows."""
+        found = self.select(words)
+        if len(found) > 1:
+            raise InputError(f"`id` names {len(found)} columns; give one.")
+        return replace(self, row_names=(found[0], self.values(found[0])), dated=None)
+
+    def restricted(self, where: Any) -> Table:
+        """Return the table with the rows for which a condition holds, or that booleans choose."""
+        from reldep.files.filters import condition_of, rows_that_hold
+
+        condition, mask = condition_of(where)
+        is_kept = rows_that_hold(self, condition) if mask is None else mask
+        if len(is_kept) != self.n_rows:
+            raise InputError(
+                f"`where` has {len(is_kept):,} booleans for {self.n_rows:,} rows. Pass one per row."
+            )
+        if not is_kept.any():
+            named = f"the condition {condition!r}" if condition else "`where`"
+            raise InputError(f"no row of {printable(self.name)} satisfies {named}.")
+        n_before = self.n_rows if self.scope is None else self.scope.n_rows
+        before = "" if self.scope is None else self.scope.condition
+        made = self._kept(is_kept)
+        both = all_of([text for text in (before, condition) if text])
+        return replace(made, scope=Scope(both, n_before, made.n_rows))
+
+    def without_rows(self, rows: Sequence[int]) -> Table:
+        """Return the table without some rows."""
+        is_kept = np.ones(self.n_rows, dtype=bool)
+        is_kept[list(rows)] = False
+        return self._kept(is_kept)
+
+    def _kept(self, is_kept: BoolArray) -> Table:
+        import narwhals as nw
+
+        kept = np.flatnonzero(is_kept)
+        load = self.load
+
+        def load_kept(names: list[str]) -> Any:
+            return nw.from_native(load(names), eager_only=True)[kept.tolist()].to_native()
+
+        made = replace(
+            self,
+            load=load_kept,
+            n_rows=len(kept),
+            positions=kept if self.positions is None else self.positions[kept],
+        )
+        if self.row_names is None:
+            return made
+        noun, labels = self.row_names
+        left = [labels[i] for i in kept.tolist()]
+        dated = None if self.dated is None else TimeOrder.of(self.dated.column, left)
+        return replace(made, row_names=(noun, left), dated=dated)
+
+    def composed(self) -> Table:
+        """Return the table with names in Unicode's composed form, unless two would become one."""
+        new = {name: composed(name) for name in self.columns}
+        return self if repeated(new.values()) else self.renamed(new)
+
+    def renamed(self, new: Mapping[str, str]) -> Table:
+        """Return the table with new names for its columns."""
+        if all(name == own for name, own in new.items()):
+            return self
+        old = {own: name for name, own in new.items()}
+        load = self.load
+
+        def load_renamed(names: list[str]) -> Any:
+            return load([old[name] for name in names]).rename(new, strict=False)
+
+        return replace(
+            self,
+            load=load_renamed,
+            columns={new[name]: kind for name, kind in self.columns.items()},
+            doubts={new[name]: why for name, why in self.doubts.items()},
+            column_said={new[name]: why for name, why in self.column_said.items()},
+        )
+
+    def with_lifetimes(self, definitions: Sequence[str]) -> Table:
+        """Return the table with columns of times that contain lifetimes."""
+        columns, found = dict(self.columns), dict[str, tuple[str, str | None]]()
+        for text in definitions:
+            *pair, value = parse_lifetime(text)
+            time, event = (self._single(text, str(words)) for words in pair)
+            if time == event or {time, event} & {*found, *(one for one, _ in found.values())}:
+                raise InputError(
+                    f"`survival={text!r}` names a column twice; give each lifetime two columns."
+                )
+            found[time] = (event, value)
+            columns[time] = ColumnType.LIFETIME
+            del columns[event]
+        return replace(self, columns=columns, lifetimes=found) if found else self
+
+    def with_orders(self, orders: Mapping[str, Sequence[str]]) -> Table:
+        """Return the table with orders of the labels of some columns."""
+        for name, order in orders.items():
+            known_column(name, self.columns, printable(self.name))
+            present = {str(value) for value in self.values(name) if value is not None}
+            unknown = sorted(present - set(order) - {"nan"})
+            if unknown:
+                raise InputError(
+                    f"column {name!r} has labels that `order` lacks: {listing(unknown)}. Name "
+                    "every label once, as in order={'size': 's<m<l'}."
+                )
+        return replace(self, orders={name: tuple(order) for name, order in orders.items()})
+
+    def _single(self, text: str, words: str) -> str:
+        found = self.select(words)
+        if len(found) > 1:
+            raise InputError(
+                f"`survival={text!r}` names {len(found)} columns with {words!r}; give one."
+            )
+        return found[0]
 
     def _block(self, names: list[str], variable: str, frame: Any = None) -> Any:
         import narwhals as nw
@@ -250,18 +412,96 @@ class Table:
                     "its own."
                 )
             return self._survival(lifetime)
-        loaded = nw.from_native(self.load(names) if frame is None else frame, eager_only=True)
+        loaded = nw.from_native(self.read(names) if frame is None else frame, eager_only=True)
         block = loaded[names[0]] if len(names) == 1 else loaded.select(*names)
         if not any(name in self.orders for name in names):
             return block.to_native()
         return _ordered(read_variable(block.to_native(), variable), self.orders, names)
 
     def _survival(self, name: str) -> Survival:
-        event, value = self.lifetimes[name]
         import narwhals as nw
 
-        frame = nw.from_native(self.load([name, event]), eager_only=True)
-        return Survival(frame[name].to_native(), frame[event].to_native(), event_value=value)
+        event, value = self.lifetimes[name]
+        frame = nw.from_native(self.read([name, event]), eager_only=True)
+        return Survival.of_columns(
+            frame[name].to_native(), frame[event].to_native(), value, self.rows
+        )
+
+    def _refused(self, doubtful: Sequence[str]) -> InputError:
+        """Return the error for columns that cannot be used as they are."""
+        faults = [f"column {name!r} {self._fault(name)}" for name in doubtful[:_SHOWN_NAMES]]
+        n_more = len(doubtful) - _SHOWN_NAMES
+        more = f"; and {n_more} more columns" if n_more > 0 else ""
+        ways = dict.fromkeys(WAYS_OUT[self.doubts[name].kind] for name in doubtful)
+        return InputError(
+            f"{printable(self.name)}: {'; '.join(faults)}{more}. {' '.join(ways)} Or leave a "
+            f"column out with '!{printable(doubtful[0])}'."
+        )
+
+    def _fault(self, name: str) -> str:
+        doubt, places = self.doubts[name], self.origins.get(name, self.places)
+        cells = [f"{cell(text)} ({places.name(row)})" for text, row in doubt.cells]
+        return f"{doubt.reason}: {', '.join(cells)}" if cells else doubt.reason
+
+    def _turned_round(self, expressions: Iterable[str], error: InputError) -> InputError:
+        """Return the error for a name that is not in the header but down the first column."""
+        first = next(iter(self.columns), None)
+        words = (ColumnType.TEXT, ColumnType.CATEGORY)
+        if first is None or self.columns[first] not in words or first in self.doubts:
+            return error
+        pieces = (text.rpartition("=")[2].split(",") for text in expressions)
+        asked = {piece.strip().strip('"') for some in pieces for piece in some}
+        values = self.values(first)[:_ROWS_LOOKED_AT]
+        found = next((str(value) for value in values if str(value) in asked), None)
+        if found is None:
+            return error
+        return InputError(
+            f"no column {found!r} in {printable(self.name)}, but a row: it stands in the first "
+            f"column, {first!r}. Rows are observations and columns are variables: transpose the "
+            "table first."
+        )
+
+    def _in_words(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """Return what was understood about the file and some of its columns."""
+        name = printable(self.name)
+        of_file = [f"{name}: {text}." for text in self.said]
+        of_file += [f"{self.joined}."] if "unmatched" in self.joined else []
+        of_file += [f"{name}: {text}." for text in self._doubts_about_names(columns)]
+        alike: dict[str, list[str]] = {}
+        for column in columns:
+            for text in self.column_said.get(column, ()):
+                alike.setdefault(text, []).append(column)
+        of_columns = []
+        for text, names in alike.items():
+            noun = "column" if len(names) == 1 else "columns"
+            shown = ", ".join(repr(one) for one in names[:_SHOWN_NAMES])
+            n_more = len(names) - _SHOWN_NAMES
+            more = f" and {n_more} more" if n_more > 0 else ""
+            of_columns.append(f"{noun} {shown}{more} of {name}: {text}.")
+        return (*of_file, *of_columns)
+
+    def _doubts_about_names(self, columns: Sequence[str]) -> list[str]:
+        """Return what names of columns show: genes down the rows, genes turned into dates."""
+        if self.name == "the data":
+            return []
+        said = []
+        first = next(iter(self.columns), "")
+        words = (ColumnType.TEXT, ColumnType.CATEGORY)
+        has_words_first = first not in columns and self.columns.get(first) in words
+        if has_words_first and _NAMES_FEATURES.fullmatch(first):
+            said.append(
+                f"by its name, the first column {first!r} names what was measured in each row, but "
+                "rows are taken as observations and columns as variables. If the samples are the "
+                "columns, transpose the table first"
+            )
+        dates = [name for name in columns if _DATED_GENE.fullmatch(name)]
+        if dates:
+            shown = ", ".join(repr(name) for name in dates[:_SHOWN_NAMES])
+            said.append(
+                f"names of columns look like dates ({shown}), which spreadsheets make of names of "
+                "genes such as MARCH1 and SEPT2"
+            )
+        return said
 
 
 def _ordered(
@@ -284,17 +524,8 @@ def _ordered(
     return replace(variable, order=orders[names[0]])
 
 
-def check_order(name: str, order: Sequence[str], labels: Sequence[str]) -> None:
-    """Raise if a column has labels that its stated order lacks."""
-    unknown = [label for label in labels if label not in order]
-    if unknown:
-        raise InputError(
-            f"column {name!r} has labels that `order` lacks: {listing(unknown)}. Name every label "
-            "once, as in order={'size': 's<m<l'}."
-        )
-
-
-def frame_rows(data: Any, kept: IntArray) -> Rows:
-    """Return the rows of a frame by their positions before any was left out."""
-    index = index_rows(data)
-    return Rows(kept) if index is None else replace(index, positions=kept)
+def all_of(conditions: Sequence[str]) -> str:
+    """Return several conditions that all hold as one."""
+    if len(conditions) == 1:
+        return conditions[0]
+    return " and ".join(f"({one})" if " or " in one.lower() else one for one in conditions)

@@ -15,12 +15,13 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from reldep.data.checks import check_choice, check_level, check_names_known
-from reldep.data.files.partitions import Partitions, TableColumns, open_partitions
-from reldep.data.files.sources import STANDARD_INPUT
-from reldep.data.rows import repeated_subjects
-from reldep.data.selectors import parse_lifetime
+from reldep.data.rows import repeated_subjects, subject_column
+from reldep.data.selectors import parse_lifetime, quote_column
 from reldep.exceptions import InputError, by_weight
-from reldep.files.table import Scope
+from reldep.files.byte_sources import STANDARD_INPUT
+from reldep.files.partitions import Partitions, open_partitions
+from reldep.files.read import read
+from reldep.files.wide_columns import TableColumns
 from reldep.kernels.base import Kernel
 from reldep.questions import SENTENCES
 from reldep.questions.calling import check_in_pieces
@@ -32,12 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    import polars as pl
-
-    from reldep.data.files.joining import JoinReport
-    from reldep.data.files.table import Table
     from reldep.engine import Plan
     from reldep.exceptions import ReldepWarning
+    from reldep.files.table import Table
     from reldep.results.answer import Answer
 
 
@@ -57,7 +55,7 @@ class Request:
     join, where : str, optional
         The column several files are joined on, and a condition on the rows.
     reading : mapping of str to object
-        How the files are read: the fields of :class:`~reldep.data.ReadingOptions`.
+        How the files are read: arguments of :func:`reldep.read`.
     alpha : float
     """
 
@@ -115,15 +113,19 @@ class Request:
         return self._whole if self.pieces is None else self.pieces
 
     @property
-    def join_report(self) -> JoinReport | None:
-        """How several files were joined."""
-        return self._whole.join if self.pieces is None else None
+    def join_report(self) -> str:
+        """How several files were joined; empty for one."""
+        return self._whole.joined if self.pieces is None else ""
 
     @cached_property
     def _whole(self) -> Table:
-        from reldep.data import ReadingOptions, open_table
+        reading = {name: value for name, value in self.reading.items() if value is not None}
+        return read(list(self.files), join=self.join, **reading)
 
-        return open_table(list(self.files), join=self.join, options=ReadingOptions(**self.reading))
+    @cached_property
+    def _chosen(self) -> Table:
+        """The rows for which the condition holds."""
+        return self._whole if self.where is None else self._whole.restricted(self.where)
 
     def answer(self, *, output: Path | None = None, resume: bool = False) -> Answer:
         """Read the columns used and answer the question.
@@ -211,14 +213,15 @@ class Request:
         id_column = column_options.pop("ids", [None])[0]
         used = [*columns, *(name for names in column_options.values() for name in names)]
         used += [column for block in block_options.values() for column in block]
-        frame, rows = self._whole.read_rows(used, self.where, id_column=id_column)
+        table = self._chosen if id_column is None else self._chosen.named_by(id_column)
+        frame = table.take({name: [quote_column(name)] for name in used})
+        rows = replace(table.rows, time=table.time_order())
         data = {
-            slot: {name: _data_of(frame, block) for name, block in named.items()}
+            slot: {name: _data_of(frame, table, block) for name, block in named.items()}
             for slot, named in blocks.items()
         }
         read_later: dict[str, Any] = {
-            slot: TableColumns(self._whole, names, frame.height, self.where)
-            for slot, names in wide.items()
+            slot: TableColumns(table, names) for slot, names in wide.items()
         }
         given, named = asked.arguments(self.slots, data | read_later)
         # Two columns of clusters cross each other.
@@ -226,7 +229,7 @@ class Request:
             name: frame[columns[0]] if len(columns) == 1 else tuple(frame[one] for one in columns)
             for name, columns in column_options.items()
         }
-        named |= {name: _data_of(frame, block) for name, block in block_options.items()}
+        named |= {name: _data_of(frame, table, block) for name, block in block_options.items()}
         if "confidence_level" in inspect.signature(asked.function).parameters:
             named["confidence_level"] = 1.0 - self.alpha
         return given, named | self._plain_options() | {"ids": rows}
@@ -256,8 +259,7 @@ class Request:
         ]
         scope = None
         if self.where is not None:
-            n_chosen, n_rows = (self._whole.count_rows(one) for one in (self.where, None))
-            scope = str(Scope(self.where, n_rows, n_chosen))
+            scope = str(self._chosen.scope)
         return replace(
             answer,
             provenance=replace(answer.provenance, call=self.python(), scope=scope),
@@ -282,7 +284,10 @@ class Request:
             return repeated_subjects(name, answer.provenance.rows.values())
         held = self.options.get("given")
         used = [*columns, *(selector.table.select(str(held)) if held is not None else ())]
-        return self.table.about_subjects(used, self.where)
+        subject = subject_column(self._chosen.columns, used)
+        if subject is None or subject in self._chosen.doubts:
+            return ()
+        return repeated_subjects(subject, self._chosen.values(subject))
 
     def command(self) -> str:
         """Write the command line that asks this."""
@@ -328,13 +333,12 @@ class Request:
         reading = {name: value for name, value in self.reading.items() if value is not None}
         if not reading and self.join is None:
             return ["import reldep", ""], repr(files)
-        options = ", ".join(f"{name}={value!r}" for name, value in reading.items())
+        options = "".join(f", {name}={value!r}" for name, value in reading.items())
         join = "" if self.join is None else f", join={self.join!r}"
         return [
             "import reldep",
-            "from reldep.data import ReadingOptions, open_table",
             "",
-            f"table = open_table({files!r}{join}, options=ReadingOptions({options}))",
+            f"table = reldep.read({files!r}{join}{options})",
         ], "table"
 
     def to_dict(self) -> dict[str, Any]:
@@ -364,8 +368,10 @@ def _spelled(value: Any) -> str:
     return repr(value)
 
 
-def _data_of(frame: pl.DataFrame, columns: list[str]) -> Any:
-    return frame[columns[0]] if len(columns) == 1 else frame.select(columns)
+def _data_of(taken: Mapping[str, Any], table: Table, columns: list[str]) -> Any:
+    if len(columns) == 1:
+        return taken[columns[0]]
+    return table.take({"block": [quote_column(name) for name in columns]})["block"]
 
 
 def _lag(value: Any) -> int | str:

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from reldep.data.files.options import ReadingOptions
-from reldep.data.files.partitions import TableColumns, open_partitions
 from reldep.data.selectors import parse_named, quote_column
 from reldep.exceptions import InputError, InputTypeError, by_weight
+from reldep.files.partitions import Partitions, open_partitions
 from reldep.files.selection import select_data
 from reldep.files.table import Table
+from reldep.files.wide_columns import TableColumns
 from reldep.kernels.base import Kernel
 from reldep.results.answer import Answer
 from reldep.system import available_memory
@@ -163,7 +163,7 @@ def from_data(
         ids=given.get("ids"),
         clusters=clusters if isinstance(clusters, str) else None,
         later=_many_columns(given),
-        options=ReadingOptions(na=given.get("na", ())),
+        **_reading(given),
     )
     found: dict[str, Any] = {"data": None, "where": None, "ids": chosen.rows}
     if chosen.clusters is not None:
@@ -189,6 +189,12 @@ def from_data(
         if shown and "variables" not in selectors:
             found["names"] = [*shown.values(), *targets]
     return found, chosen.cautions, chosen.scope
+
+
+def _reading(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a question that belong to reading."""
+    na = given.get("na", ())
+    return {} if isinstance(given["data"], (Table, Partitions)) or na in ((), None) else {"na": na}
 
 
 def _selectors(given: Mapping[str, Any]) -> dict[str, str]:

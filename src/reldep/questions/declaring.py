@@ -14,8 +14,8 @@ from reldep.words import in_one_line
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from reldep.data.files.partitions import Partitions
-    from reldep.data.files.table import Table
+    from reldep.files.partitions import Partitions
+    from reldep.files.table import Table
     from reldep.results.answer import Answer
 
 Takes: TypeAlias = Literal["block", "blocks", "each", "column", "words"]
@@ -134,7 +134,7 @@ SHARED = (
 )
 
 
-# How a file is read: the fields of ReadingOptions.
+# How a file is read: the arguments of `reldep.read`.
 READING = (
     Choice("categories", "Columns of codes that are labels, not numbers.", kind="columns"),
     Choice("numbers", "Columns of numbers; other cells become missing.", kind="columns"),

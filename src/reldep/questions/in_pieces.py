@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.data.dataset import AlignedData, read_dataset
-from reldep.data.files.first_look import KEY, with_categories
-from reldep.data.files.partitions import PieceLayout, PiecesOf
 from reldep.data.rows import Rows
 from reldep.data.variables import Labels, Mixed, Numeric
 from reldep.engine.influence import Influence
@@ -27,6 +25,8 @@ from reldep.engine.pieces.workers import ScanPass, pieces_of
 from reldep.engine.sweeps.dask import DaskEngine
 from reldep.engine.terms import canonical
 from reldep.exceptions import DataWarning, InputError
+from reldep.files.first_look import KEY, with_categories
+from reldep.files.partitions import PieceLayout, PiecesOf
 from reldep.kernels.categorical import Delta
 from reldep.kernels.choosing import as_kernel, assign
 from reldep.kernels.composite import Gaussians

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.data.checks import MEASURES, MISSING, VARIANCES, check_choice
-from reldep.data.files.options import codes_for_missing
 from reldep.exceptions import InputError
+from reldep.files.options import codes_for_missing
 from reldep.stats.measures import SECOND_ORDER
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.data.files.partitions import HeldColumns, TableColumns
 from reldep.data.frames import aligned, column_names, frame_library, index_rows
 from reldep.data.inspection import without_codes
 from reldep.data.objects import read_variable
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse
 from reldep.exceptions import DataWarning, InputError, InputTypeError
+from reldep.files.wide_columns import HeldColumns, TableColumns
 from reldep.kernels.choosing import as_kernel, assign
 from reldep.questions.source_notes import Copies, Doubts, Gaps, Remarks
 from reldep.questions.study import Study, read_study
@@ -24,9 +24,9 @@ from reldep.questions.targets import read_variables
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reldep.data.files.partitions import WideColumns
     from reldep.data.variables import IntArray, Variable
     from reldep.exceptions import ReldepWarning
+    from reldep.files.wide_columns import WideColumns
     from reldep.kernels.base import FittedKernel, Kernel
     from reldep.questions.settings import Settings
 

@@ -10,12 +10,12 @@ import numpy as np
 
 from reldep.checks.copies import Marks, all_marks, check_source_outside, copies, formulas
 from reldep.data.dataset import AlignedData, read_clusterings, read_dataset
-from reldep.data.files.partitions import PiecesOf
 from reldep.data.objects import native_name
 from reldep.engine import Influence, Pair, Plan, compute_influence, plan
 from reldep.engine.given.residuals import FeatureResiduals, WholeResiduals
 from reldep.engine.influence import make_job
 from reldep.exceptions import CopyWarning, InputError
+from reldep.files.partitions import PiecesOf
 from reldep.kernels.choosing import as_kernel, assign
 from reldep.kernels.custom import Precomputed
 from reldep.questions.cautions import (

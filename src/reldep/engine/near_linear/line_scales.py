@@ -18,8 +18,8 @@ from reldep.exceptions import InputError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reldep.data.files.partitions import Block
     from reldep.data.variables import FloatArray
+    from reldep.files.partitions import Block
 
 # The mean distance within a bin over the deviation there, for evenly spread values.
 EVEN = 2.0 / np.sqrt(3.0)

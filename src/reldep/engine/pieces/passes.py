@@ -27,10 +27,10 @@ from reldep.engine.threads import runs
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from reldep.data.files.partitions import Block
     from reldep.data.variables import FloatArray, IntArray
     from reldep.engine.near_linear.pivots import Pivots
     from reldep.engine.terms import Pair
+    from reldep.files.partitions import Block
 
 
 class RowFeatures(ABC):

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.data.files.first_look import KEY
 from reldep.engine.bandwidths import (
     FOLLOWED_EXACTLY_UP_TO,
     named_probes,
@@ -34,6 +33,7 @@ from reldep.engine.sweeps.recipe import Between
 from reldep.engine.sweeps.tiled import Tiled
 from reldep.engine.terms import Wanted, hsic, row_means
 from reldep.exceptions import InputError, InputTypeError
+from reldep.files.first_look import KEY
 from reldep.kernels.categorical import Delta
 from reldep.kernels.composite import FittedGaussians, Gaussians
 from reldep.kernels.dot import Linear
@@ -45,8 +45,6 @@ from reldep.kernels.scales.median import MeanDistance, MedianDistance, distance_
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reldep.data.files.first_look import FirstLook
-    from reldep.data.files.partitions import PieceLayout
     from reldep.data.variables import FloatArray, Variable
     from reldep.engine.bandwidths import NamedProbe
     from reldep.engine.near_linear.feature_passes import Factors
@@ -54,6 +52,8 @@ if TYPE_CHECKING:
     from reldep.engine.pieces.passes import Mover, Observer, PairTotals, RowFeatures, RowSums
     from reldep.engine.pieces.workers import Pieces
     from reldep.engine.terms import Pair
+    from reldep.files.first_look import FirstLook
+    from reldep.files.partitions import PieceLayout
     from reldep.kernels.base import FittedKernel, Kernel
 
 WITH_BANDWIDTH = (Gaussian, Gaussians, Laplace)

@@ -13,17 +13,17 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from reldep.data.files.first_look import FirstLook, read_block, scan_piece
 from reldep.engine.sweeps.dask import FAN_IN, LOST_WORKERS, DaskEngine, check_workers
 from reldep.engine.threads import Steps, SummingThreads, progress_bar, single_threaded_blas
 from reldep.exceptions import InputError
+from reldep.files.first_look import FirstLook, read_block, scan_piece
 from reldep.system import available_cores, import_extra
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from reldep.data.files.partitions import Block, Partitions, PieceLayout
     from reldep.engine.threads import OnProgress
+    from reldep.files.partitions import Block, Partitions, PieceLayout
 
 Sums = TypeVar("Sums")
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.data.checks import MINIMUM_OBSERVATIONS, printable
-from reldep.data.files.partitions import PLACE, Block, PieceLayout
 from reldep.exceptions import InputError
+from reldep.files.partitions import PLACE, Block, PieceLayout
 from reldep.words import counted
 
 if TYPE_CHECKING:

@@ -11,32 +11,22 @@ import glob
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from reldep.data.checks import listing, printable
-from reldep.data.files.queries import (
-    check_types,
-    column,
-    column_type,
-    parse_condition,
-    polars_errors,
-    reading_errors,
-    reason,
-)
-from reldep.data.objects import read_variable
-from reldep.data.selectors import ColumnType, select_columns
-from reldep.data.variables import Numeric
+from reldep.data.selectors import ColumnType, kind_of, select_columns
 from reldep.exceptions import InputError, InputTypeError
+from reldep.files.errors import reading_errors, reason
+from reldep.files.filters import parse_filter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     import polars as pl
 
-    from reldep.data.files.table import Table
-    from reldep.data.variables import FloatArray, IntArray, Variable
+    from reldep.data.variables import FloatArray, IntArray
     from reldep.exceptions import ReldepWarning
 
 Kind: TypeAlias = Literal["number", "label"]
@@ -57,9 +47,6 @@ KINDS: dict[ColumnType, Kind] = {
     ColumnType.TEXT: "label",
     ColumnType.CATEGORY: "label",
 }
-
-# About what the columns that are read from a file at a time may take in memory.
-READ_BYTES = 100_000_000
 
 
 @dataclass(frozen=True)
@@ -187,7 +174,7 @@ def _from_files(name: str, files: Sequence[Path]) -> Partitions:
             schemas[str(path)] = dict(pl.read_parquet_schema(path))
             whole = pl.scan_parquet(path, glob=False)
             length = int(whole.select(pl.len()).collect().item())
-        except (*reading_errors(), *polars_errors()) as error:
+        except reading_errors() as error:
             raise InputError(f"{printable(path)} cannot be read: {reason(error)}") from error
         pieces += [
             ParquetPiece(str(path), start, min(PIECE_ROWS, length - start))
@@ -209,7 +196,7 @@ def _common_columns(schemas: Mapping[str, Mapping[str, pl.DataType]]) -> dict[st
     found: dict[str, ColumnType] = {}
     for name in first:
         kinds = [
-            column_type(schema[name])
+            kind_of(schema[name])
             for schema in schemas.values()
             if name in schema and schema[name] != pl.Null
         ]
@@ -340,15 +327,14 @@ class PieceLayout:
             n_rows = int(rows.select(pl.len()).collect().item())
             if self.where is not None:
                 known = {name: dtype for name, dtype in schema.items() if name != PLACE}
-                condition = parse_condition(self.where, known, where)
-                check_types(condition, self.where, known)
-                rows = rows.filter(condition)
+                rows = rows.filter(parse_filter(self.where, known))
             return rows.select(PLACE, *expressions).collect(), n_rows
-        except (*reading_errors(), *polars_errors()) as error:
+        except reading_errors() as error:
             raise InputError(f"{where} cannot be read: {reason(error)}") from error
 
     def _cast(self, name: str, kind: Kind, schema: pl.Schema, where: str) -> pl.Expr:
         import polars as pl
+        import polars.selectors as cs
 
         if name not in schema:
             raise InputError(
@@ -356,14 +342,14 @@ class PieceLayout:
                 "have. Write all files with the same columns, or leave that file out."
             )
         dtype = schema[name]
-        found = None if dtype == pl.Null else KINDS.get(column_type(dtype))
+        found = None if dtype == pl.Null else KINDS.get(kind_of(dtype))
         # Numbers can be labels where a kernel for labels is asked for, never the other way round.
         if dtype != pl.Null and (found is None or (found == "label" and kind == "number")):
             raise InputError(
                 f"column {name!r} holds values of the type {dtype} in {where}, and numbers in "
                 "other pieces. Write the column with one type in all files."
             )
-        values = column(name)
+        values = cs.by_name(name).as_expr()
         if found == "number" or dtype == pl.Null:
             doubles = _number(values, self.codes)
             if kind == "number":
@@ -395,80 +381,3 @@ def _is_number(code: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return True
-
-
-class WideColumns(Protocol):
-    """Many variables on the same rows."""
-
-    @property
-    def names(self) -> Sequence[str]:
-        """Of the variables, each once."""
-
-    @property
-    def n_rows(self) -> int:
-        """The number of observations."""
-
-    def read(self, start: int, stop: int) -> list[Variable]:
-        """Give the variables from `start` to before `stop`."""
-
-
-@dataclass(frozen=True, eq=False)
-class HeldColumns:
-    """Variables that are in memory."""
-
-    names: Sequence[str]
-    variables: Sequence[Variable]
-
-    @property
-    def n_rows(self) -> int:
-        """The number of observations."""
-        return len(self.variables[0])
-
-    def read(self, start: int, stop: int) -> list[Variable]:
-        """Give some of the variables."""
-        return list(self.variables[start:stop])
-
-
-@dataclass(eq=False)
-class TableColumns:
-    """Columns of a file, which is read again for each block of them.
-
-    Attributes
-    ----------
-    table : Table
-    names : list of str
-    n_rows : int
-        The number of rows for which the condition holds.
-    where : str or None
-        A condition on the rows.
-    """
-
-    table: Table
-    names: list[str]
-    n_rows: int
-    where: str | None = None
-    _start: int = field(default=0, init=False)
-    _held: list[Variable] = field(default_factory=list, init=False)
-
-    def read(self, start: int, stop: int) -> list[Variable]:
-        """Read some of the columns; those read last are kept for the next call."""
-        if not (self._start <= start and stop <= self._start + len(self._held)):
-            size = max(stop - start, READ_BYTES // (8 * self.n_rows))
-            block = self.names[start : start + size]
-            self._held = []
-            self._start, self._held = start, _variables(self.table.read(block, self.where))
-        return self._held[start - self._start : stop - self._start]
-
-
-def _variables(frame: pl.DataFrame) -> list[Variable]:
-    """Read every column of a frame; numbers all at once."""
-    if not all(dtype.is_numeric() for dtype in frame.schema.values()):
-        return [read_variable(frame[name], name) for name in frame.columns]
-    import polars as pl
-
-    by_column = np.ascontiguousarray(
-        frame.select(pl.all().cast(pl.Float64).fill_null(float("nan"))).to_numpy().T
-    )
-    by_column.flags.writeable = False
-    pairs = zip(frame.columns, by_column, strict=True)
-    return [Numeric(name, column[:, None], (name,)) for name, column in pairs]

@@ -1,0 +1,302 @@
+"""How numbers are written: percent signs, units, currencies, thousands and decimal marks.
+
+A column is read as numbers only if one form fits all of its cells. If two forms fit with different
+values, as ``1,234`` does, evidence from outside the cells decides, and only if all of it is on one
+side.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from reldep.data.strings.units import CURRENCIES, is_unit, stands_apart
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import polars as pl
+
+MINUS_SIGNS = ("−", "–", "‒", "﹣", "－")
+SPACES = ("\u00a0", "\u2009", "\u202f", "\u2007", "\u2008", "\u200a")
+_PLAIN_SIGNS = str.maketrans(dict.fromkeys(MINUS_SIGNS, "-") | dict.fromkeys(SPACES, " "))
+
+_CELL = re.compile(
+    r"(?P<limit>[<>≤≥]=?)?\s*(?P<open>\()?(?P<sign>[+-])?\s*"
+    rf"(?P<prefix>{CURRENCIES})?\s*(?P<sign2>[+-])?"
+    r"(?P<body>(\d[\d.,' ]*\d|\d[.,]?|[.,]\d+)([eE][+-]?\d+)?)"
+    rf"\s*(?P<suffix>{CURRENCIES}|[%‰°A-Za-zµμ][\w%°/·^²³*µμ -]{{0,14}})?(?P<close>\))?"
+)
+_SIGN = rf"[+{''.join(MINUS_SIGNS)}-]"
+NUMBER_LIKE = (
+    rf"^([<>≤≥]=?)?\s*\(?{_SIGN}?\s*({CURRENCIES})?\s*{_SIGN}?"
+    rf"[.,]?\d[\d.,' {''.join(SPACES)}]*([eE]{_SIGN}?\d+)?"
+    rf"\s*({CURRENCIES}|[%‰]|[°A-Za-zµμ/²³]{{1,8}})?\)?$"
+)
+"""A rough regular expression for whole columns; `looks_like_number` decides."""
+
+OPEN_POINT = r"^[+-]?[1-9]\d{0,2}\.\d{3}$"
+"""Numbers whose point may be a decimal mark or stand between thousands."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """One way to write numbers.
+
+    Attributes
+    ----------
+    decimal : str
+        The decimal mark.
+    thousands : str
+        The mark between groups of digits; empty if there is none.
+    prefix, suffix : str
+        What stands before and after every number.
+    brackets : bool
+        Whether brackets stand for a minus sign, as in accounting.
+    """
+
+    decimal: str = "."
+    thousands: str = ""
+    prefix: str = ""
+    suffix: str = ""
+    brackets: bool = False
+
+    def digits(self) -> str:
+        """Return a regular expression for the digits of a number with its marks."""
+        point = re.escape(self.decimal)
+        plain = rf"(\d+({point}\d*)?|{point}\d+)([eE][+-]?\d+)?"
+        if not self.thousands:
+            return plain
+        mark = re.escape(self.thousands)
+        groups = rf"[1-9]\d{{0,2}}({mark}\d{{3}})+"
+        if self.thousands == ",":  # a hundred thousand in India: 1,00,000
+            groups += r"|[1-9]\d?(,\d{2})+,\d{3}"
+        return rf"({groups})({point}\d*)?|{plain}"
+
+    def pattern(self) -> str:
+        """Return a regular expression for a whole cell."""
+        before, after = re.escape(self.prefix), re.escape(self.suffix)
+        sign = rf"[+-]? *({before})? *[+-]?" if before else r"[+-]? *"
+        signed = rf"{sign}({self.digits()})"
+        whole = rf"\({signed}\)|{signed}" if self.brackets else signed
+        return rf"^({whole})( *{after})$" if after else rf"^({whole})$"
+
+    def read(self, cells: pl.Series) -> pl.Series:
+        """Return cells as numbers; those that do not fit the form are null."""
+        import polars as pl
+
+        plain = cells.str.replace_many(
+            [*MINUS_SIGNS, *SPACES], ["-"] * len(MINUS_SIGNS) + [" "] * len(SPACES)
+        ).str.strip_chars()
+        bare = plain.to_frame("cell").select(
+            pl.when(pl.col("cell").str.contains(self.pattern())).then(pl.col("cell"))
+        )["cell"]
+        for affix in (self.prefix, self.suffix, self.thousands, " "):
+            if affix:
+                bare = bare.str.replace_all(affix, "", literal=True)
+        if self.brackets:
+            bare = bare.str.replace(r"^\((.*)\)$", "-${1}")
+        if self.decimal != ".":
+            bare = bare.str.replace(self.decimal, ".", literal=True)
+        return bare.cast(pl.Float64, strict=False).alias(cells.name)
+
+    def in_words(self) -> list[str]:
+        """Return what the form does beyond plain numbers."""
+        said = []
+        if self.suffix == "%":
+            said.append("percent signs removed (50% is read as 50)")
+        elif self.suffix:
+            said.append(f"the unit {self.suffix!r} removed")
+        if self.prefix:
+            said.append(f"the currency {self.prefix!r} removed")
+        if self.thousands:
+            said.append(f"{self.thousands!r} read as the thousands separator")
+        if self.decimal != ".":
+            said.append(f"{self.decimal!r} read as the decimal mark")
+        if self.brackets:
+            said.append("numbers in brackets read as negative")
+        return said
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What is known about the decimal mark from outside a column.
+
+    Attributes
+    ----------
+    stated : str
+        The decimal mark that the user named; it decides alone.
+    has_commas_between_fields : bool
+        Whether commas separate the fields: who writes decimal commas does not do that.
+    others : frozenset of str
+        The decimal marks that other columns prove.
+    """
+
+    stated: str = ""
+    has_commas_between_fields: bool = False
+    others: frozenset[str] = frozenset()
+
+    def decimal_mark(self, mark: str, *, has_small: bool) -> str | None:
+        """Return the decimal mark of numbers such as ``1,234``, or None if it stays open.
+
+        Parameters
+        ----------
+        mark : str
+            The mark in the numbers, ``","`` or ``"."``.
+        has_small : bool
+            Whether the column has numbers without a mark, all below 1,000 (and, for a point, most
+            of them above 100): then a number with one may be above.
+        """
+        if self.stated:
+            return self.stated
+        found = set(self.others)
+        if self.has_commas_between_fields or mark == ".":
+            found.add(".")
+        if has_small:
+            found.add("," if mark == "." else ".")
+        return found.pop() if len(found) == 1 else None
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """Why cells that look like numbers or dates do not follow one form.
+
+    Attributes
+    ----------
+    reason : str
+        What is wrong, to follow the column's name.
+    cells : tuple of str
+        A few of the cells at fault.
+    kind : str
+        What would help: one of the keys of `reldep.data.strings.reading.WAYS_OUT`.
+    """
+
+    reason: str
+    cells: tuple[str, ...]
+    kind: str = "words"
+
+
+def tidied(text: str) -> str:
+    """Return a cell with the minus signs and spaces of Unicode as the plain ones."""
+    return text.translate(_PLAIN_SIGNS).strip()
+
+
+def looks_like_number(text: str) -> bool:
+    """Return True if a cell is a number, perhaps with a unit or a limit.
+
+    Examples
+    --------
+    >>> [looks_like_number(text) for text in ("32.1%", "€ 3.20", "<0.5", "1.2e3 mg", "A12")]
+    [True, True, True, True, False]
+    """
+    match = _CELL.fullmatch(tidied(text))
+    if match is None or not _fitting([match["body"]]):
+        return False
+    return match["suffix"] is None or is_unit(match["suffix"])
+
+
+def find_form(
+    cells: Iterable[str], evidence: Evidence | None = None
+) -> tuple[Form | Disagreement | None, str]:
+    """Find the one form that some cells follow.
+
+    Parameters
+    ----------
+    cells : iterable of str
+        Different cells of a column, without missing values.
+    evidence : Evidence, optional
+        What settles marks that the cells leave open.
+
+    Returns
+    -------
+    Form, Disagreement or None
+        None if no cell looks like a number.
+    str
+        The decimal mark that the cells prove; empty if they leave it open.
+
+    Examples
+    --------
+    >>> find_form(["32.1%", "5%"])
+    (Form(decimal='.', thousands='', prefix='', suffix='%', brackets=False), '.')
+    >>> find_form(["15,100", "900"])[0].thousands, find_form(["32,1", "5"])[0].decimal
+    (',', ',')
+    >>> find_form(["5 mg", "3 g"])[0].reason
+    'has different units'
+    """
+    matches = [(text, _CELL.fullmatch(tidied(text))) for text in cells]
+    found = [(text, match) for text, match in matches if match is not None]
+    if not found:
+        return None, ""
+    limits = [text for text, match in found if match["limit"]]
+    if limits:
+        return Disagreement("has limits, which are not values", tuple(limits[:3]), "limits"), ""
+    affixes: dict[tuple[str, str], str] = {}
+    for text, match in found:
+        affixes.setdefault((match["prefix"] or "", (match["suffix"] or "").strip()), text)
+    if len(affixes) > 1:
+        return Disagreement("has different units", tuple(affixes.values())[:3], "units"), ""
+    prefix, suffix = next(iter(affixes))
+    if suffix and not (is_unit(suffix) and stands_apart(found[0][0], suffix)):
+        reason = f"has {suffix!r}, which is not a known unit"
+        return Disagreement(reason, (found[0][0],), "units"), ""
+    marks, proof = _find_marks([(text, match["body"]) for text, match in found], evidence)
+    if isinstance(marks, Disagreement):
+        return marks, proof
+    brackets = any(match["open"] and match["close"] for _, match in found)
+    return Form(marks.decimal, marks.thousands, prefix, suffix, brackets), proof
+
+
+def _find_marks(
+    bodies: Sequence[tuple[str, str]], evidence: Evidence | None
+) -> tuple[Form | Disagreement, str]:
+    """Return the form of the marks, and the decimal mark that the cells prove."""
+    fitting = _fitting([body for _, body in bodies])
+    if not fitting:
+        return _different_marks(bodies), ""
+    if len(fitting) == 1:
+        (mark, form), *_ = fitting.items()
+        return form, mark if any(mark in body for _, body in bodies) else ""
+    marked = [(text, body) for text, body in bodies if "," in body or "." in body]
+    if not marked:
+        return fitting["."], ""
+    # Every number with a mark has one, with three digits behind it: 1,234.
+    small = [body for _, body in bodies if "," not in body and "." not in body]
+    mark = "," if any("," in body for _, body in marked) else "."
+    has_small = bool(small) and all(len(body) <= 3 for body in small)
+    if mark == ".":
+        # Codes such as -999 and zeros stand in columns of decimals too.
+        n_large = sum(len(text) == 3 and text.isdigit() for text, body in bodies if body in small)
+        has_small = has_small and 2 * n_large > len(small)
+    decimal = (evidence or Evidence()).decimal_mark(mark, has_small=has_small)
+    if decimal is None:
+        reason = f"has {mark!r}, which may be a decimal mark or a thousands separator"
+        return Disagreement(reason, (marked[0][0],), "marks"), ""
+    return fitting[decimal], ""
+
+
+def _fitting(bodies: Sequence[str]) -> dict[str, Form]:
+    """Return the simplest form with each decimal mark that fits all numbers."""
+    found: dict[str, Form] = {}
+    for decimal, other in ((".", ","), (",", ".")):
+        for thousands in ("", other, " ", "'"):
+            form = Form(decimal, thousands)
+            pattern = re.compile(form.digits())
+            if all(pattern.fullmatch(body) for body in bodies):
+                found[decimal] = form
+                break
+    return found
+
+
+def _different_marks(bodies: Sequence[tuple[str, str]]) -> Disagreement:
+    """Return the cells that no common form fits."""
+    wrong = [text for text, body in bodies if not _fitting([body])]
+    if wrong:
+        return Disagreement("has marks that do not form a number", (wrong[0],), "marks")
+    alone: dict[tuple[str, str], str] = {}
+    for text, body in bodies:
+        fits = _fitting([body])
+        form = next(iter(fits.values()))
+        if len(fits) == 1 or form.thousands:
+            alone.setdefault((form.decimal, form.thousands), text)
+    return Disagreement("has different decimal marks", tuple(alone.values())[:3], "marks")

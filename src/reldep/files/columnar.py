@@ -1,0 +1,166 @@
+"""Files whose columns have types: Parquet, Arrow and Feather, NPZ archives, lines of JSON."""
+
+from __future__ import annotations
+
+import glob
+import zipfile
+import zlib
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reldep.data.checks import printable
+from reldep.exceptions import InputError
+from reldep.files.errors import reading_errors, reason
+from reldep.files.header import check_unique
+from reldep.files.typed import table_of_columns
+from reldep.system import available_memory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from reldep.files.byte_sources import Source
+    from reldep.files.options import Reading
+    from reldep.files.table import Table
+
+# boolean, integers, floats, text, bytes, dates
+_COLUMN_KINDS = "biufUSM"
+_DAMAGES = (
+    *(ValueError, OSError, EOFError, NotImplementedError, TypeError, OverflowError, MemoryError),
+    *(zipfile.BadZipFile, zlib.error, SyntaxError, UnicodeError),
+)
+_EXPECTED = {
+    "parquet": "a Parquet file",
+    "arrow": "an Arrow (IPC) or Feather 2 file",
+    "jsonl": "lines of JSON objects",
+}
+
+
+def read_columnar(source: Source, reading: Reading) -> Table:
+    """Return the table of a Parquet or Arrow file, or of lines of JSON; columns are read later."""
+    import polars as pl
+
+    name = printable(source.name)
+    try:
+        if source.format == "jsonl":
+            frame = pl.read_ndjson(source.file()).lazy()
+        elif source.format == "parquet":
+            frame = pl.scan_parquet(source.file(), glob=False)
+        else:
+            # The path is read as a pattern.
+            path = source.content
+            frame = pl.scan_ipc(path if isinstance(path, bytes) else glob.escape(str(path)))
+        schema = frame.collect_schema()
+        n_rows = int(frame.select(pl.len()).collect().item())
+    except reading_errors() as error:
+        raise InputError(
+            f"{name} is damaged, or only a part of {_EXPECTED[source.format]}: {reason(error)}"
+        ) from error
+
+    def load(names: list[str]) -> pl.DataFrame:
+        import polars.selectors as cs
+
+        check_memory(name, n_rows, len(names))
+        return frame.select(cs.by_name(*names)).collect()
+
+    return table_of_columns(source.name, schema, load, n_rows, reading, said=source.notes)
+
+
+def check_memory(name: str, n_rows: int, n_columns: int) -> None:
+    """Refuse columns that would not fit into memory as doubles."""
+    needed, free = 8 * n_rows * n_columns, available_memory()
+    if needed > free:
+        raise InputError(
+            f"{n_columns:,} columns of {n_rows:,} rows of {name} need {needed / 1e9:.1f} GB, and "
+            f"{free / 1e9:.1f} GB of memory are free. Name fewer columns, or write a part of the "
+            "rows to a file of its own."
+        )
+
+
+def read_arrays(source: Source, reading: Reading) -> Table:
+    """Return the table of an NPZ archive: its rows are the first axis of every array.
+
+    A 1-D array `x` becomes the column ``x``; a 2-D array `x` becomes ``x_0``, ``x_1`` and so on.
+    """
+    import polars as pl
+
+    name = printable(source.name)
+    arrays = _load(source, name)
+    lengths = {own: len(array) for own, array in arrays.items()}
+    if len(set(lengths.values())) != 1:
+        found = ", ".join(f"{own!r}: {length}" for own, length in lengths.items())
+        raise InputError(
+            f"the arrays of {name} must have equally many rows; they have {found or 'none'}"
+        )
+    columns = [pair for own, array in arrays.items() for pair in _columns_of(own, array)]
+    check_unique([label for label, _ in columns], source.name)
+    frame = pl.DataFrame([pl.Series(label, values) for label, values in columns])
+    return table_of_columns(
+        source.name, frame.schema, frame.select, frame.height, reading, said=source.notes
+    )
+
+
+def _load(source: Source, name: str) -> dict[str, NDArray[np.generic]]:
+    """Load the arrays of an archive; raise if one is neither a column nor a block of columns."""
+    arrays: dict[str, NDArray[np.generic]] = {}
+    try:
+        # NumPy would take what is not an archive for pickled objects.
+        zipfile.ZipFile(source.file()).close()
+        archive = np.load(source.file(), allow_pickle=False)
+    except _DAMAGES as error:
+        raise InputError(
+            f"{name} is damaged, or only a part of an NPZ archive: {reason(error)}"
+        ) from error
+    with archive:
+        for own in archive.files:
+            try:
+                array = archive[own]
+            except _DAMAGES as error:
+                raise InputError(_unreadable(name, own, error)) from error
+            arrays[own] = _as_column_values(array, f"{own!r} of {name}")
+    return arrays
+
+
+def _unreadable(name: str, own: str, error: BaseException) -> str:
+    if "allow_pickle" in str(error):
+        return (
+            f"array {own!r} of {name} holds pickled Python objects, which are never loaded: "
+            "they may run any program. Save numbers or text instead, as with "
+            f"{own}.astype(float) or {own}.astype(str)"
+        )
+    return f"array {own!r} of {name} is damaged: {reason(error)}"
+
+
+def _as_column_values(array: object, what: str) -> NDArray[np.generic]:
+    """Return an array in a type that polars takes; raise if it cannot be columns."""
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in _COLUMN_KINDS:
+        found = array.dtype if isinstance(array, np.ndarray) else "no array"
+        raise InputError(f"{what} is {found}; expected numbers, booleans, text or dates")
+    if array.ndim not in (1, 2):
+        raise InputError(
+            f"array {what} has {array.ndim} dimensions, its shape is {array.shape}; expected one "
+            "column (1-D) or a block of columns (2-D), as array.reshape(len(array), -1) gives"
+        )
+    kind, size = array.dtype.kind, array.dtype.itemsize
+    if kind == "S":
+        try:
+            return np.char.decode(array, "utf-8")
+        except UnicodeDecodeError:
+            raise InputError(f"array {what} holds bytes that are not UTF-8 text") from None
+    if kind == "f" and size not in (4, 8):
+        return array.astype(np.float64)
+    if kind == "M" and array.dtype != np.dtype("M8[D]"):
+        return array.astype("M8[us]")
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def _columns_of(name: str, array: NDArray[np.generic]) -> Iterator[tuple[str, NDArray[np.generic]]]:
+    """Yield the columns of an array, each with its name."""
+    if array.ndim == 1:
+        yield name, array
+        return
+    for position in range(array.shape[1]):
+        yield f"{name}_{position}", array[:, position]

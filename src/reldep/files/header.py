@@ -1,0 +1,336 @@
+"""Where a table starts in a text or a sheet: delimiter, lines before it, names, units."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from reldep.data.checks import listing, printable, repeated
+from reldep.data.missing_codes import is_code
+from reldep.data.strings.numbers import looks_like_number
+from reldep.data.strings.units import is_unit
+from reldep.exceptions import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+DELIMITERS = ",;\t|"
+PREAMBLE = 50
+"""Records among which a header is looked for."""
+# Records that show how a text is written.
+_TRIED = 200
+# Minimum number of rows, all with a name, for the header to lack the name of that column.
+_FEWEST_NAMED = 3
+_SHOWN = 4
+_SEP_LINE = re.compile(r"sep=(?P<delimiter>.)\r?\n", re.IGNORECASE)
+_NUMBER = re.compile(r"[+-]?(\d+|\d*\.\d+([eE][+-]?\d+)?)")
+
+
+@dataclass(frozen=True)
+class Header:
+    """The column names of a text, and where its records start.
+
+    Attributes
+    ----------
+    names : tuple of str
+    delimiter : str
+    text : str
+        The record of the header; empty if there is none.
+    line, first_line : int
+        The lines of the header and of the first record after it.
+    skip_rows : int or None
+        The lines before what looks like a header further down.
+    notes : tuple of str
+    """
+
+    names: tuple[str, ...]
+    delimiter: str
+    text: str
+    line: int
+    first_line: int
+    skip_rows: int | None = None
+    notes: tuple[str, ...] = ()
+
+
+def find_header(
+    text: str, name: str, *, delimiter: str | None, has_header: bool, skip_rows: int
+) -> Header:
+    """Find the header of a text.
+
+    Parameters
+    ----------
+    text : str
+        The start of the text, in whole lines.
+    name : str
+        What to call it in an error message.
+    delimiter : str, optional
+        What separates the fields; found in the text by default.
+    has_header : bool
+        Whether the first line contains names; else these are ``c1``, ``c2``, ….
+    skip_rows : int
+        The number of lines before the table.
+    """
+    start, n_lines, own_delimiter, n_comments = _lines_before(text, skip_rows)
+    rest = text[start:]
+    is_stated = delimiter is not None
+    delimiter = delimiter or own_delimiter or find_delimiter(rest)
+    notes = []
+    if n_comments:
+        count = "a comment" if n_comments == 1 else f"{n_comments} lines of comments"
+        notes.append(f"{count} before the table left out")
+    names, record = _first_record(rest, delimiter, name)
+    if has_header:
+        notes += check_names([field for field in names if field], name, n_lines + 1)
+    else:
+        names, record = [f"c{i + 1}" for i in range(len(names))], ""
+    following = _some_records(rest[len(record) :], delimiter)
+    pair = list(islice(records(rest[len(record) :], delimiter), 2))
+    if pair and len(pair[0]) == len(names) + 1 and not pair[0][-1].strip():
+        names.append("")  # every line ends with a delimiter, but for the first
+    elif has_header and has_row_names(names, following):
+        names.insert(0, "")
+        notes.append(
+            f"line {n_lines + 1} names one column less than there are: the first one was taken to "
+            "name the rows, as R writes them"
+        )
+    if len(names) == 1 and not is_stated:
+        _check_blanks(rest, name)
+    if delimiter == " ":
+        notes.append("blanks were taken to separate the fields")
+    first_line = n_lines + 1 + record.count("\n") + (record != "" and not record.endswith("\n"))
+    if has_header:
+        note = units_note(names, pair, first_line)
+        notes += note
+        first_line += len(note)
+    return Header(
+        tuple(names),
+        delimiter,
+        record.rstrip("\r\n"),
+        n_lines + 1,
+        first_line,
+        first_full_record(list(islice(records(text, delimiter), PREAMBLE))),
+        tuple(notes),
+    )
+
+
+def _lines_before(text: str, skip_rows: int) -> tuple[int, int, str | None, int]:
+    """Return the characters and lines before the header, its delimiter, and how many comments.
+
+    A line such as ``sep=;``, which Excel writes, names the delimiter.
+    """
+    start = n_lines = n_comments = 0
+    delimiter = None
+    for line in io.StringIO(text, newline=""):
+        if n_lines >= skip_rows:
+            named = _SEP_LINE.fullmatch(line)
+            if named is not None and n_lines == skip_rows:
+                delimiter = named["delimiter"]
+            elif line.startswith("#") and not _names_columns(line, text[start + len(line) :]):
+                n_comments += 1
+            elif line.strip():
+                break
+        start, n_lines = start + len(line), n_lines + 1
+    return start, n_lines, delimiter, n_comments
+
+
+def _names_columns(line: str, rest: str) -> bool:
+    """Return True if a line that starts with # is the header, as in ``#id,age``."""
+    following = rest[: rest.find("\n") + 1 or None]
+    if following.startswith("#") or not following.strip():
+        return False
+    for delimiter in DELIMITERS:
+        names = next(records(line, delimiter), [])
+        cells = next(records(following, delimiter), [])
+        if len(names) == len(cells) > 1 and any(map(looks_like_number, cells)):
+            return not any(map(looks_like_number, names))
+    return False
+
+
+def _first_record(text: str, delimiter: str, name: str) -> tuple[list[str], str]:
+    """Return the fields of a text's first record, trimmed, and the record."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        fields = next(reader, [])
+    except csv.Error:
+        fields = []
+    record = "".join(islice(io.StringIO(text, newline=""), reader.line_num))
+    names = [field.strip().strip("\ufeff") for field in fields]
+    if not names:
+        raise InputError(f"{name} has no column names: it has no lines but comments.")
+    if record.startswith("#"):
+        names[0] = names[0].lstrip("# ") or names[0]
+    return names, record
+
+
+def check_names(names: Sequence[str], name: str, line: int) -> list[str]:
+    """Refuse names that come twice, and numbers in their place; return what is doubtful."""
+    check_unique(names, name)
+    if not names or not all(map(_NUMBER.fullmatch, names)):
+        return []
+    if not all(map(str.isdecimal, names)):
+        raise InputError(
+            f"line {line} of {name} holds numbers in place of column names: {listing(names)}. If "
+            "the file has no header, pass `header=False`."
+        )
+    return [f"line {line} holds whole numbers, which were taken as the names of columns"]
+
+
+def check_unique(names: Sequence[str], name: str) -> None:
+    """Refuse two columns of one name."""
+    twice = repeated(names)
+    if twice:
+        raise InputError(
+            f"{printable(name)} has more than one column named {listing(twice)}. Give every "
+            "column a name of its own."
+        )
+
+
+def units_note(names: Sequence[str], following: Sequence[Sequence[str]], line: int) -> list[str]:
+    """Return a note if the first record after the header contains units, not an observation."""
+    if len(following) < 2 or not are_units(following[0], following[1]):
+        return []
+    found = [f"{n}: {u.strip()}" for n, u in zip(names, following[0], strict=False) if u.strip()]
+    more = ", …" if len(found) > _SHOWN else ""
+    shown = printable(", ".join(found[:_SHOWN]))
+    return [f"line {line} holds units, not an observation, and was left out ({shown}{more})"]
+
+
+def are_units(record: Sequence[str], following: Sequence[str]) -> bool:
+    """Return True if a record names the units of the columns.
+
+    Examples
+    --------
+    >>> are_units(["", "kg", "mmol/L"], ["m1", "0.5", "12"])
+    True
+    """
+    if len(record) != len(following) or any(looks_like_number(text) for text in record):
+        return False
+    under = [
+        text.strip()
+        for text, below in zip(record, following, strict=True)
+        if looks_like_number(below) and text.strip() and not is_code(text)
+    ]
+    return bool(under) and all(map(is_unit, under))
+
+
+def has_row_names(names: Sequence[str], found: Sequence[Sequence[str]]) -> bool:
+    """Return True if the first field of every record names it, and the header does not, as in R.
+
+    They are different words, or count from 1: other numbers may be values.
+
+    Examples
+    --------
+    >>> has_row_names(["age"], [["m1", "40"], ["m2", "38"], ["m3", "41"]])
+    True
+    >>> has_row_names(["age"], [["40", "5"], ["38", "2"], ["41", "5"]])
+    False
+    """
+    if len(found) < _FEWEST_NAMED or any(len(record) != len(names) + 1 for record in found):
+        return False
+    first = [record[0].strip() for record in found]
+    if first == [str(i + 1) for i in range(len(first))]:
+        return True
+    return len(set(first)) == len(first) and not any(map(looks_like_number, first))
+
+
+def records(text: str, delimiter: str) -> Iterator[list[str]]:
+    """Yield the records of a text, as far as it can be read."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        yield from reader
+    except csv.Error:  # a field longer than the reader takes: what came before will do
+        return
+
+
+def _some_records(text: str, delimiter: str) -> list[list[str]]:
+    """Return the first records of a text, without blank ones and comments."""
+    found = islice(records(text, delimiter), _TRIED)
+    return [record for record in found if any(record) and not record[0].startswith("#")]
+
+
+def find_delimiter(text: str) -> str:
+    r"""Return the delimiter that cuts most lines into as many fields as there are names.
+
+    One field more is as good: R leaves out the name of the column of row names. A delimiter that
+    does not fit half of the lines is none; a comma stands for a file of one column.
+
+    Examples
+    --------
+    >>> find_delimiter("a;b\n1,5;2\n"), find_delimiter("a\n1\n")
+    (';', ',')
+    """
+    best, best_fit = ",", (0.5, 1)
+    for candidate in DELIMITERS:
+        widths = _widths(text, candidate)
+        n_names = widths[0]
+        fit = (sum(width in (n_names, n_names + 1) for width in widths) / len(widths), n_names)
+        if n_names > 1 and fit > best_fit:
+            best, best_fit = candidate, fit
+    if best_fit[1] > 1:
+        return best
+    widths = _widths(text, " ")
+    n_names = widths[0]
+    are_equal = all(width in (n_names, n_names + 1) for width in widths)
+    return " " if n_names > 1 and len(widths) > 1 and are_equal else best
+
+
+def _widths(text: str, delimiter: str) -> list[int]:
+    some = islice(records(text, delimiter), _TRIED)
+    return [len(record) for record in some if record] or [0]
+
+
+def _check_blanks(text: str, name: str) -> None:
+    """Refuse fields that are lined up with blanks: how many there are is not clear."""
+    lines = [line.split() for line in islice(io.StringIO(text), PREAMBLE) if line.strip()]
+    widths = {len(fields) for fields in lines}
+    if len(lines) > 1 and len(widths) == 1 and widths.pop() > 1:
+        raise InputError(
+            f"{name} seems to have several blanks between its fields. Put commas or tabs between "
+            "them: save it as CSV."
+        )
+
+
+def lines_to_skip(text: str) -> int | None:
+    r"""Return how many lines stand before what looks like a table; None if there are none.
+
+    Examples
+    --------
+    >>> lines_to_skip("Our study\nin 2024\na,b\n1,2\n3,4\n")
+    2
+    """
+    for delimiter in DELIMITERS:
+        found = list(islice(records(text, delimiter), _TRIED))
+        widths = [len(record) for record in found]
+        if not widths:
+            continue
+        common, times = Counter(widths).most_common(1)[0]
+        start = widths.index(common)
+        # A header has no numbers: where it would, it is a record with a field too many.
+        is_header = common > 1 and not any(map(looks_like_number, found[start]))
+        if is_header and start > 0 and times == len(widths) - start:
+            return start
+    return None
+
+
+def first_full_record(found: Sequence[Sequence[str]]) -> int | None:
+    """Return the place of the first record of different names only, if it is not the first."""
+    width = max(map(len, found), default=0)
+    for i, record in enumerate(found):
+        names = [field.strip() for field in record]
+        is_full = len(names) == width and all(names) and len(set(names)) == width
+        if is_full and not any(map(looks_like_number, names)):
+            return i or None
+    return None
+
+
+def without_name(name: str, which: str, skip_rows: int | None) -> InputError:
+    """Return the error for columns with values and no name."""
+    way_out = "Give every column a name of its own."
+    if skip_rows is not None:
+        way_out = f"If the table starts further down, pass `skip_rows={skip_rows}`."
+    return InputError(f"{name} has {which} without a name that hold values. {way_out}")

@@ -1,0 +1,404 @@
+"""Sheets of workbooks (.xlsx, .xls, .ods) as cells."""
+
+from __future__ import annotations
+
+import html
+import logging
+import re
+import subprocess
+import sys
+import zipfile
+import zlib
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from xml.parsers import expat
+
+from reldep.data.checks import check_choice, listing, printable
+from reldep.data.rows import Places
+from reldep.exceptions import InputError
+from reldep.files.cells import Cells
+from reldep.files.errors import missing_package, reading_errors, reason
+from reldep.files.header import PREAMBLE, check_names, first_full_record, units_note
+from reldep.words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator, Sequence
+
+    import polars as pl
+
+    from reldep.files.byte_sources import Source
+    from reldep.files.options import Reading
+
+MOST_CELLS = 150_000_000
+"""Maximum number of cells between the first and the last one: the reader makes room for each."""
+MOST_EMPTY_CELLS = 20_000_000
+_PLACE = re.compile(rb"""\br=["']([A-Z]{1,3})(\d{1,7})["']""")
+_ROW_PLACE = re.compile(rb"""<(?:\w+:)?row\b[^>]*\br=["'](\d{1,7})["']""")
+_ROW_TAG = re.compile(rb"<(?:\w+:)?row[ />]")
+_HIDDEN_ROW = re.compile(rb"""<(?:\w+:)?row\b[^>]*\bhidden=["'](?:1|true)["']""")
+_TAG = re.compile(rb"<(?:\w+:)?(?:sheet|Relationship)\b[^>]*>")
+_ATTRIBUTE = re.compile(rb"""([\w:]+)=(?:"([^"]*)"|'([^']*)')""")
+_ERROR = re.compile(rb"""\bt=["']e["']""")
+_CELL_TAG = re.compile(rb"<(?:\w+:)?c[ />]")
+_PIECE = 1 << 20
+_DAMAGES = (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError)
+# Reads all sheets, with no more memory than a workbook of 65,536 rows can need.
+_ATTEMPT = """
+import sys
+try:
+    import resource
+    resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+    resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
+except ImportError:
+    pass
+import fastexcel
+try:
+    book = fastexcel.read_excel(sys.argv[1])
+    for name in book.sheet_names:
+        book.load_sheet(name, header_row=None)
+except fastexcel.FastExcelError:
+    pass  # said again where it can be explained
+"""
+
+
+def read_workbook(source: Source, options: Reading) -> Cells:
+    """Return the cells of one sheet: the first, or the one that the options name."""
+    name = printable(source.name)
+    try:
+        import fastexcel
+    except ImportError:
+        raise missing_package(source.name, "excel") from None
+    facts = _look(source, name)
+    if source.format == "old workbook":
+        _try_in_child(source, name)
+    failures: tuple[type[BaseException], ...] = (*reading_errors(), fastexcel.FastExcelError)
+    try:
+        with _quiet_reader():
+            book = fastexcel.read_excel(source.content)
+            sheet = _choose(book, options, name)
+            cells = _read_sheet(book, sheet, source, options)
+    except failures as error:
+        raise InputError(
+            f"{name} is damaged, or only a part of an Excel or OpenDocument workbook: "
+            f"{reason(error)}"
+        ) from error
+    notes = [*source.notes, *cells.notes]
+    if facts.n_errors:
+        notes.append(
+            f"{facts.n_errors} cells hold errors of formulas, such as #DIV/0!, read as missing"
+        )
+    n_hidden = facts.hidden.get(sheet, 0)
+    if n_hidden:
+        rows = "1 row is" if n_hidden == 1 else f"{n_hidden:,} rows are"
+        notes.append(f"{rows} hidden in the sheet, as by a filter, and read like the others")
+    return _with_notes(cells, notes)
+
+
+def _with_notes(cells: Cells, notes: Sequence[str]) -> Cells:
+    from dataclasses import replace
+
+    return replace(cells, notes=tuple(notes))
+
+
+@contextmanager
+def _quiet_reader() -> Iterator[None]:
+    """Keep in what the reader logs about types that it guesses; they are found again here."""
+    logs = [logging.getLogger(name) for name in ("fastexcel", "calamine")]
+    levels = [log.level for log in logs]
+    for log in logs:
+        log.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for log, level in zip(logs, levels, strict=True):
+            log.setLevel(level)
+
+
+def _try_in_child(source: Source, name: str) -> None:
+    """Refuse an old workbook that its reader does not survive: a damaged one may take all memory.
+
+    The reader ends the process that it runs in, so another process tries first.
+    """
+    import tempfile
+    from pathlib import Path
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = source.content
+        if isinstance(path, bytes):
+            path = Path(folder) / "book.xls"
+            path.write_bytes(source.bytes())
+        command = [sys.executable, "-P", "-c", _ATTEMPT, str(path.absolute())]
+        try:
+            done = subprocess.run(command, capture_output=True, check=False, timeout=120)  # noqa: S603
+            has_survived = done.returncode == 0
+        except subprocess.TimeoutExpired:
+            has_survived = False
+    if not has_survived:
+        raise InputError(
+            f"{name} is damaged, or too large to be read. Open it and save it as .xlsx or CSV."
+        )
+
+
+def _choose(book: Any, options: Reading, name: str) -> str:
+    """Return the sheet to read: by default the first that people see."""
+    names: list[str] = book.sheet_names
+    wanted = options.sheet
+    if not names:
+        raise InputError(f"{name} is damaged, or empty: it has no sheets.")
+    if wanted is None:
+        return next((one for one in names if not _is_hidden(book, one)), names[0])
+    # A number that was typed is a name if there is such a sheet.
+    if isinstance(wanted, str) and wanted not in names and wanted.isdecimal():
+        wanted = int(wanted)
+    if isinstance(wanted, int):
+        if not 1 <= wanted <= len(names):
+            raise InputError(
+                f"`sheet={wanted!r}` is not there: {name} has {len(names)} sheets, "
+                f"{listing(names)}."
+            )
+        return names[wanted - 1]
+    check_choice("sheet", wanted, names)
+    return wanted
+
+
+def _is_hidden(book: Any, sheet: str) -> bool:
+    if len(book.sheet_names) == 1:
+        return False
+    loaded = book.load_sheet(sheet, header_row=None, n_rows=1)
+    return bool(getattr(loaded, "visible", "visible") != "visible")
+
+
+def _read_sheet(book: Any, sheet: str, source: Source, options: Reading) -> Cells:
+    """Return the cells of a sheet below its header."""
+    name, names = printable(source.name), book.sheet_names
+    words = _load(book, sheet, dtypes="string")
+    first = options.skip_rows
+    while first < words.height and not any(_texts(words, first)):
+        first += 1
+    if first >= words.height:
+        others = [one for one in names if one != sheet]
+        also = f" It also has {listing(others)}: pass `sheet={others[0]!r}`." if others else ""
+        raise InputError(f"{name} is empty: its sheet {sheet!r} has no columns and no rows.{also}")
+    notes = []
+    if options.sheet is None and len(names) > 1:
+        shown = [f"{one} (hidden)" if _is_hidden(book, one) else one for one in names]
+        notes.append(f"the sheet {sheet!r} was read, of {listing(shown)}")
+    start, header = first, [f"c{i + 1}" for i in range(words.width)]
+    if options.header:
+        header, start = _texts(words, first), first + 1
+        width = max((i + 1 for i, one in enumerate(header) if one), default=0)
+        notes += check_names([one for one in header[:width] if one], name, first + 1)
+        following = [
+            _texts(words, row)[:width] for row in range(start, min(start + 2, words.height))
+        ]
+        units = units_note(header[:width], following, start + 1)
+        notes += [note.partition(" (")[0] for note in units]
+        start += len(units)
+    if start >= words.height:
+        n_columns = counted(len([one for one in header if one]), "column")
+        raise InputError(f"{name} has {n_columns}, but no rows.")
+    return _cells(book, sheet, words, start, header, source.name, notes)
+
+
+def _cells(
+    book: Any,
+    sheet: str,
+    words: pl.DataFrame,
+    start: int,
+    header: list[str],
+    name: str,
+    notes: list[str],
+) -> Cells:
+    """Return the cells of a sheet from a row on, without empty rows."""
+    import polars as pl
+
+    own = [one or f"\0{i}" for i, one in enumerate(header)]
+    text = words.slice(start)
+    is_filled = text.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
+    rows = is_filled.arg_true()
+    typed = _load(book, sheet, skip=start)
+
+    def of(frame: pl.DataFrame, wanted: list[str]) -> pl.DataFrame:
+        return pl.DataFrame([frame.to_series(own.index(one))[rows].alias(one) for one in wanted])
+
+    def exact(wanted: list[str]) -> pl.DataFrame:
+        chosen = dict.fromkeys([own.index(one) for one in wanted], "float")
+        return of(_load(book, sheet, skip=start, dtypes=chosen), wanted)
+
+    skip = first_full_record([_texts(words, row) for row in range(min(PREAMBLE, words.height))])
+    places = Places("line", start + 1, (rows + start + 1).to_numpy().astype("int64"))
+    return Cells(
+        name,
+        tuple(own),
+        lambda wanted: of(text, wanted),
+        len(rows),
+        places,
+        typed=lambda wanted: of(typed, wanted),
+        exact=exact,
+        skip_rows=skip,
+        notes=tuple(notes),
+    )
+
+
+def _load(book: Any, sheet: str, *, skip: int = 0, **options: Any) -> pl.DataFrame:
+    frame: pl.DataFrame = book.load_sheet(
+        sheet, header_row=None, skip_rows=skip, schema_sample_rows=None, **options
+    ).to_polars()
+    return frame
+
+
+def _texts(words: pl.DataFrame, row: int) -> list[str]:
+    return ["" if value is None else str(value).strip() for value in words.row(row)]
+
+
+@dataclass
+class _Facts:
+    """What the XML of a workbook shows: errors of formulas, and hidden rows by sheet."""
+
+    n_errors: int
+    hidden: dict[str, int]
+
+
+def _look(source: Source, name: str) -> _Facts:
+    """Look through the sheets; refuse one whose last cell is so far out that memory would fill."""
+    facts = _Facts(0, {})
+    try:
+        with zipfile.ZipFile(source.file()) as archive:
+            known = {info.filename: info for info in archive.infolist()}
+            for info in known.values():
+                if info.filename.startswith("xl/worksheets/") and info.filename.endswith(".xml"):
+                    area, n_cells = _extent(_pieces(archive, info))
+                    facts.n_errors += sum(
+                        len(_ERROR.findall(part)) for part in _pieces(archive, info)
+                    )
+                elif info.filename == "content.xml":
+                    area, n_cells = _extent_of_open(_pieces(archive, info))
+                else:
+                    continue
+                if area > MOST_CELLS or (area > MOST_EMPTY_CELLS and area > 20 * n_cells):
+                    raise InputError(
+                        f"{name} spreads {n_cells:,} values over {area:,} cells, more than are "
+                        "read. Delete stray cells far from the table, or save the sheet as CSV."
+                    )
+            facts.hidden = _hidden_rows(archive, known)
+    except (*_DAMAGES, expat.ExpatError):
+        pass  # an old workbook, or the reader will say what is wrong with it
+    return facts
+
+
+def _pieces(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
+    with archive.open(info) as file:
+        while piece := file.read(_PIECE):
+            yield piece
+
+
+def _hidden_rows(archive: zipfile.ZipFile, known: dict[str, zipfile.ZipInfo]) -> dict[str, int]:
+    """Count the hidden rows of every sheet of an .xlsx file."""
+    found = {}
+    for sheet, part in _parts(archive, known).items():
+        rest, count = b"", 0
+        for piece in _pieces(archive, known[part]):
+            data = rest + piece
+            cut = data.rfind(b"<") if data.rfind(b"<") > 0 else len(data)
+            count += len(_HIDDEN_ROW.findall(data[:cut]))
+            rest = data[cut:]
+        found[sheet] = count
+    return found
+
+
+def _parts(archive: zipfile.ZipFile, known: Container[str]) -> dict[str, str]:
+    """Return the file of every sheet within the archive."""
+    book, relations = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
+    if book not in known or relations not in known:
+        return {}
+    targets = {one.get("Id"): one.get("Target", "") for one in _tags(archive.read(relations))}
+    found = {}
+    for sheet in _tags(archive.read(book)):
+        target = targets.get(sheet.get("r:id", ""), "")
+        part = target.lstrip("/") if target.startswith("/") else f"xl/{target}"
+        if part in known:
+            found[sheet.get("name", "")] = part
+    return found
+
+
+def _tags(data: bytes) -> list[dict[str, str]]:
+    return [
+        {
+            name.decode(): html.unescape((one or two).decode("utf-8", "replace"))
+            for name, one, two in _ATTRIBUTE.findall(tag)
+        }
+        for tag in _TAG.findall(data)
+    ]
+
+
+def _extent(pieces: Iterator[bytes]) -> tuple[int, int]:
+    """Count the cells between A1 and the last one, and those that are there.
+
+    A cell or row without a place of its own follows the one before it.
+    """
+    last_row = last_column = n_rows = n_cells = 0
+    rest = b""
+    for piece in (*pieces, b"<row "):
+        data = rest + piece
+        starts = [match.start() for match in _ROW_TAG.finditer(data)]
+        if not starts:
+            rest = data
+            continue
+        whole, rest = data[: starts[-1]], data[starts[-1] :]
+        n_rows += len(starts) - 1
+        found = _PLACE.findall(whole)
+        n_here = len(_CELL_TAG.findall(whole))
+        n_cells += n_here
+        numbers = [int(number) for _, number in found]
+        numbers += [int(number) for number in _ROW_PLACE.findall(whole)]
+        columns = {_column_number(name) for name, _ in found}
+        if n_here > len(found):
+            columns |= {len(_CELL_TAG.findall(row)) for row in _ROW_TAG.split(whole)}
+        last_row = max(last_row, n_rows, *numbers, 0)
+        last_column = max(last_column, *columns, 0)
+    return last_row * last_column, n_cells
+
+
+def _column_number(letters: bytes) -> int:
+    number = 0
+    for letter in letters:
+        number = 26 * number + letter - 64
+    return number
+
+
+@dataclass
+class _OpenSheet:
+    """The last cell with a value of an OpenDocument sheet, and how many there are."""
+
+    row: int = 0
+    column: int = 0
+    times: int = 1
+    last_row: int = 0
+    last_column: int = 0
+    n_cells: int = 0
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        """Follow the places of rows and cells, which may be repeated."""
+        if name == "table:table":
+            self.row = 0
+        elif name == "table:table-row":
+            self.times = int(attributes.get("table:number-rows-repeated", "1"))
+            self.row, self.column = self.row + self.times, 0
+        elif name in ("table:table-cell", "table:covered-table-cell"):
+            width = int(attributes.get("table:number-columns-repeated", "1"))
+            self.column += width
+            if "office:value-type" in attributes:
+                self.n_cells += self.times * width
+                self.last_row = max(self.last_row, self.row)
+                self.last_column = max(self.last_column, self.column)
+
+
+def _extent_of_open(pieces: Iterator[bytes]) -> tuple[int, int]:
+    """Do for an OpenDocument sheet what `_extent` does for one of Excel."""
+    sheet = _OpenSheet()
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = sheet.start
+    for piece in pieces:
+        parser.Parse(piece)
+    return sheet.last_row * sheet.last_column, sheet.n_cells
