@@ -16,7 +16,8 @@ diet = reldep.compare(mice.diet, mice.lipid, mice.gene, names=names)
 print(diet)
 
 # %%
-# The ellipse lies clear below the diagonal: diet is more closely related to lipids.
+# The dotted line of equality lies outside the dashed lines, the limits of the difference: diet is
+# more closely related to lipids.
 diet.plot()
 
 # %%

@@ -233,7 +233,7 @@ def _equals(p: str) -> str:
 
 
 def _draw_ellipse(ax: Any, i: int, centre: np.ndarray, covariance: np.ndarray, text: str) -> None:
-    from reldep.plotting.ellipse import ellipse_outline
+    from reldep.plotting.region import ellipse_outline
     from reldep.plotting.style import series
 
     look = series(i)

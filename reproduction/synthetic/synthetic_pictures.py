@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.datasets import make_spirals
-from reldep.plotting.ellipse import ellipse_outline
+from reldep.plotting.region import ellipse_outline
 from reldep.plotting.style import GREY, legend_above, series, without_frame
 from reproduction.paper import LEVEL
 from reproduction.synthetic.draws import METHODS, TESTS
@@ -93,6 +93,6 @@ def _draw_method(ax: Any, records: Records, method: str, i: int) -> None:
     look = series(i)
     points = np.array([records[f"{method}_{name}"] for name in ("xy", "xz")])
     var_xy, cov, var_xz = (records[f"{method}_{v}"].mean() for v in ("var_xy", "cov", "var_xz"))
-    outline = ellipse_outline(points.mean(axis=1), np.array([[var_xy, cov], [cov, var_xz]]))
+    outline = ellipse_outline(points.mean(axis=1), np.array([[var_xy, cov], [cov, var_xz]]), 2.0)
     ax.plot(*points, look.marker, markersize=2.5, color=look.colour, alpha=0.5, markeredgewidth=0)
     ax.plot(*outline, color=look.colour, linestyle=look.line, linewidth=1.5, label=method)

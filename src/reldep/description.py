@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from reldep.words import number
+from reldep.words import aligned, number, pvalue_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +24,43 @@ def written(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return number(value) if isinstance(value, float) else str(value)
+
+
+def rounded(digits: int) -> Callable[[Sequence[Any]], list[str]]:
+    """Return a function that writes a column of numbers with the same number of decimals.
+
+    The largest number has `digits` significant digits.
+    """
+
+    def write(values: Sequence[Any]) -> list[str]:
+        is_number = [isinstance(value, float) for value in values]
+        found = iter(aligned([v for v, one in zip(values, is_number, strict=True) if one], digits))
+        return [
+            next(found) if one else written(value)
+            for value, one in zip(values, is_number, strict=True)
+        ]
+
+    return write
+
+
+def each(write: Callable[[Any], str]) -> Callable[[Sequence[Any]], list[str]]:
+    """Return a function that writes the values of a column one by one, None as an empty cell."""
+    return lambda values: ["" if value is None else write(value) for value in values]
+
+
+def errors(values: Sequence[Any]) -> list[str]:
+    """Return standard errors with two significant digits, or three after a leading 1.
+
+    So the second digit of smaller ones beside them is kept.
+    """
+    largest = max((value for value in values if isinstance(value, float)), default=0.0)
+    leading_one = f"{largest:e}".startswith("1")
+    return rounded(3 if leading_one else 2)(values)
+
+
+# Ways to write columns that many tables have.
+THREE_DIGITS, PVALUES = rounded(3), each(pvalue_number)
+TWO_DECIMALS = each("{:.2f}".format)
 
 
 @dataclass(frozen=True)
@@ -65,18 +102,18 @@ class Column:
     values : sequence
         One per row, unrounded; None leaves a cell empty.
     write : callable
-        Return one value as people read it.
+        Return all cells as people read them: with the same number of decimals, say.
     """
 
     name: str
     heading: str
     values: Sequence[Any]
-    write: Callable[[Any], str] = written
+    write: Callable[[Sequence[Any]], list[str]] = THREE_DIGITS
 
     @property
     def texts(self) -> list[str]:
         """The cells as people read them."""
-        return [self.write(value) for value in self.values]
+        return self.write(self.values)
 
     @property
     def is_numeric(self) -> bool:
@@ -99,13 +136,13 @@ class Table:
     order : sequence of int, optional
         The rows by weight, for pages that have no room for all; by default as they stand.
     shown : str
-        What the rows with the most weight are, in words: "the 20 {shown} of 300".
+        How to say which rows are left of a table that is cut.
     """
 
     columns: tuple[Column, ...]
     caption: str = ""
     order: Sequence[int] | None = None
-    shown: str = "first rows"
+    shown: str = "The first {n:,} of {all:,} rows."
 
     def __len__(self) -> int:
         return len(self.columns[0].values)
@@ -115,14 +152,21 @@ class Table:
         """The rows as people read them."""
         return list(zip(*(column.texts for column in self.columns), strict=True))
 
+    def by_weight(self) -> Table:
+        """Return the table with the rows of the most weight first."""
+        return self if self.order is None else replace(self._kept(self.order), order=None)
+
     def top(self, most: int) -> Table:
         """Return at most this many rows; a table that is cut says so in its caption."""
         if len(self) <= most:
             return self
-        kept = list(range(len(self)) if self.order is None else self.order)[:most]
-        columns = [replace(c, values=[c.values[i] for i in kept]) for c in self.columns]
-        which = f"The {most:,} {self.shown} of {len(self):,}."
-        return Table(tuple(columns), f"{self.caption} {which}".lstrip())
+        which = self.shown.format(n=most, all=len(self))
+        cut = self.by_weight()._kept(range(most))
+        return replace(cut, caption=f"{self.caption} {which}".lstrip())
+
+    def _kept(self, rows: Sequence[int]) -> Table:
+        columns = [replace(c, values=[c.values[i] for i in rows]) for c in self.columns]
+        return replace(self, columns=tuple(columns))
 
 
 @dataclass(frozen=True)

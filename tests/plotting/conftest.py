@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -36,27 +34,9 @@ def joint(triple):
 
 
 @pytest.fixture(scope="session")
-def split(triple):
-    return reldep.compare(*triple, method="split")
-
-
-@pytest.fixture(scope="session")
 def odd_names(triple):
     """The same comparison with names that try to be formulas, markup or endless."""
     return reldep.compare(*triple, names=["$x_1$", "<script>alert(1)</script>", "long " * 40])
-
-
-@pytest.fixture
-def texts_of():
-    """Draw the picture for real and list what is written on it."""
-
-    def collect(ax):
-        ax.figure.canvas.draw()
-        from matplotlib.text import Text
-
-        return [t.get_text() for t in ax.findobj(Text) if t.get_visible() and t.get_text()]
-
-    return collect
 
 
 @pytest.fixture(scope="session")
@@ -69,16 +49,18 @@ def ranking(triple):
     return reldep.rank(x, targets, n_simulations=2000, measure="hsic")
 
 
-@pytest.fixture(scope="session")
-def sensitive():
-    """What a sensitivity offers to its picture, with a sign that changes between 0.5 and 1."""
-    return SimpleNamespace(
-        first="first",
-        alternative="greater",
-        factors=np.array([0.25, 0.5, 1.0, 2.0]),
-        statistics=np.array([-4.0, -2.0, 2.0, 3.0]),
-        sign_changes=((0.5, 1.0),),
-        comparisons=[SimpleNamespace(df=np.inf)] * 4,
-        across=SimpleNamespace(bars=lambda alpha, _: np.full(4, 2.2 if alpha == 0.05 else 3.0)),
-        headings=lambda: {"statistic": "z"},
-    )
+@pytest.fixture
+def picture_of():
+    """Draw a picture of an answer, by its place or from a section of the report."""
+    from matplotlib.figure import Figure
+
+    def drawn(answer, place=0, section=None):
+        parts = answer.describe()
+        if section is not None:
+            parts = next(one for one in parts.sections if one.name == section)
+        figure = Figure(layout="constrained")
+        ax = parts.pictures[place].draw(figure)
+        figure.canvas.draw()
+        return ax
+
+    return drawn

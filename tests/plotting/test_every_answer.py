@@ -1,11 +1,11 @@
-"""Pictures ask no answer for its class: what an answer names is drawn."""
+"""Pictures come with the answers: every one of them can be drawn, in fonts that have its signs."""
 
 from __future__ import annotations
 
-import ast
 import warnings
-from pathlib import Path
 
+import matplotlib.pyplot as plt
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -15,57 +15,70 @@ from reldep import plotting
 
 # In STIX, which comes with matplotlib, but not in its usual font.
 RARE = "\N{LATIN SMALL LETTER D WITH PALATAL HOOK}"
-ROOMS = ("plotting", "report", "cli")
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_renderers_import_no_answer(room):
-    folder = Path(reldep.__file__).parent / room
-    for path in folder.rglob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        guarded = {
-            id(inner)
-            for node in ast.walk(tree)
-            if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-            for inner in ast.walk(node)
-        }
-        imported = [
-            node.module or ""
-            for node in ast.walk(tree)
-            if isinstance(node, ast.ImportFrom) and id(node) not in guarded
-        ]
-        known = {"reldep.results.description"}
-        assert not [m for m in imported if m.startswith("reldep.results") and m not in known], path
-
-
-def test_every_picture_an_answer_names_is_drawn(joint, split, ranking, triple):
+def test_every_picture_of_every_answer_is_drawn_on_a_figure_without_pyplot(joint, ranking, triple):
     x, y, z = triple
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", reldep.ReldepWarning)
         answers = [
             joint,
-            split,
             ranking,
             reldep.dependence(x, y),
             reldep.contrast({"x": x, "y": y, "z": z}, {("x", "y"): 1, ("y", "z"): -1}),
             reldep.sensitivity(x, y, z, factors=[0.5, 1, 2]),
+            reldep.matrix({"x": x, "y": y, "z": z}),
+            reldep.groups(x, y, np.repeat(["a", "b"], 40)),
+            reldep.scan(x, np.column_stack([y, z])),
         ]
     for answer in answers:
-        sections = [(part.answer, part.pictures) for part in answer.sections()]
-        for shown, pictures in [(answer, answer.pictures()), *sections]:
-            for picture in pictures:
-                assert picture.drawing in plotting.__all__
-                figure = Figure(layout="constrained")
-                assert picture.draw(shown, figure).figure is figure
+        parts = answer.describe()
+        pictures = [*parts.pictures, *(one for part in parts.sections for one in part.pictures)]
+        assert pictures
+        for picture in pictures:
+            figure = Figure(layout="constrained")
+            assert picture.draw(figure).figure is figure
+    assert plt.get_fignums() == []
 
 
-def test_names_are_written_in_a_font_that_has_them(triple):
+def test_a_comparison_draws_its_own_interval_and_names_its_sides(joint):
+    ax = joint.plot()
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("CKA(source, first)", "CKA(source, second)")
+    assert {"first stronger", "second stronger"} <= {text.get_text() for text in ax.texts}
+    (strip,) = ax.child_axes
+    limits = [tuple(line.get_xdata()) for line in strip.lines]
+    assert tuple(joint.confidence_interval()) in limits
+
+
+@pytest.mark.parametrize(("alternative", "end"), [("greater", 1), ("less", 0)])
+def test_a_one_sided_question_has_one_line(triple, alternative, end):
+    answer = reldep.compare(*triple, alternative=alternative)
+    lines = [line for line in answer.plot().lines if line.get_color() == "#D55E00"]
+    (offset,) = [line.get_xdata()[0] - line.get_ydata()[0] for line in lines]
+    assert offset == pytest.approx(answer.confidence_interval()[1 - end])
+
+
+def test_given_axes_are_used(joint):
+    figure, ax = plt.subplots()
+    assert joint.plot(ax) is ax
+    assert figure.axes == [ax]
+
+
+def test_names_are_shown_as_text_never_as_formulas(odd_names):
+    ax = odd_names.plot()
+    assert r"\$x_1\$" in ax.get_xlabel()
+    ax.figure.canvas.draw()
+    shown = ax.xaxis.label._preprocess_math(ax.get_xlabel())
+    assert shown == ("CKA($x_1$, <script>…/script>)", False)
+
+
+def test_names_are_written_in_a_font_that_has_them():
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    result = reldep.compare(*triple, names=["x", f"{RARE}ata", "z"])
     figure = Figure()
     FigureCanvasAgg(figure)
-    ax = plotting.forest(result, figure)
+    names = [f"x ~ {RARE}ata", "x ~ z"]
+    ax = plotting.forest(names, [0.2, 0.3], [0.1, 0.2], [0.3, 0.4], figure)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         figure.canvas.draw()

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 from scipy.cluster.hierarchy import linkage
@@ -9,18 +7,6 @@ from scipy.spatial.distance import squareform
 
 import reldep
 from reldep import plotting
-
-NAMES = ("a", "b", "c")
-
-
-@pytest.fixture(scope="module")
-def variables(triple):
-    return dict(zip(NAMES, triple, strict=True))
-
-
-@pytest.fixture(scope="module")
-def all_pairs(variables):
-    return reldep.influence(variables, itertools.combinations_with_replacement(NAMES, 2))
 
 
 def cells(ax):
@@ -40,20 +26,7 @@ def test_diagonal_is_left_out_of_the_colours():
     assert shown.max() == 0.3
 
 
-def test_influence_of_all_pairs_gives_the_alignment_of_each(all_pairs, variables):
-    shown = cells(plotting.heatmap(all_pairs))
-    for i, j in itertools.combinations(range(3), 2):
-        expected = reldep.cka(variables[NAMES[i]], variables[NAMES[j]])
-        assert shown[i, j] == pytest.approx(expected, rel=1e-12)
-        assert shown[j, i] == shown[i, j]
-
-
-def test_influence_of_all_pairs_gives_raw_dependence_of_chosen_names(all_pairs, variables):
-    ax = plotting.heatmap(all_pairs, ["c", "a"], measure="hsic")
-    assert cells(ax)[0, 1] == pytest.approx(reldep.hsic(variables["a"], variables["c"]))
-
-
-def test_two_hundred_variables_are_thinned_to_readable_names(texts_of):
+def test_two_hundred_variables_are_thinned_to_readable_names():
     ax = plotting.heatmap(np.zeros((200, 200)), [f"variable {i}" for i in range(200)])
     written = [tick.get_text() for tick in ax.get_yticklabels()]
     assert len(written) == 50
@@ -83,10 +56,10 @@ def test_ink_is_white_on_dark_and_black_on_light_cells():
 @pytest.mark.parametrize(
     ("matrix", "names", "message"),
     [
-        ([[1, 2, 3], [1, 2, 3]], None, r"matrix has shape \(2, 3\); pass a square"),
+        ([[1, 2, 3], [1, 2, 3]], None, r"`matrix` has shape \(2, 3\); pass a square"),
         ([[1.0]], None, "with 2 rows or more"),
-        ([[1, np.nan], [0, 1]], None, "matrix has NaN or infinite values"),
-        ([[1, 0], [0, 1]], ["a"], "names has 1 entries for a matrix of 2 variables"),
+        ([[1, np.nan], [0, 1]], None, "`matrix` has NaN or infinite values"),
+        ([[1, 0], [0, 1]], ["a"], "`names` has 1 entries for 2 variables"),
     ],
 )
 def test_wrong_matrices_are_refused(matrix, names, message):
@@ -140,10 +113,9 @@ def test_two_sides_may_differ():
     ("options", "message"),
     [
         ({"links": [[0, 1, 0.5, 2]], "columns": ["a", "b"]}, "linkage of the 2 variables"),
-        ({"links": [[0, 1, 0.5]]}, r"links has shape \(1, 3\)"),
-        ({"pvalues": [0.1, 0.2]}, r"pvalues has shape \(2,\) for a matrix of shape \(2, 2\)"),
-        ({"columns": ["a"]}, "columns has 1 entries for a matrix of 2 variables"),
-        ({"alpha": 0}, "alpha"),
+        ({"links": [[0, 1, 0.5]]}, r"`links` has shape \(1, 3\)"),
+        ({"pvalues": [0.1, 0.2]}, r"`pvalues` has shape \(2,\) for a matrix of shape \(2, 2\)"),
+        ({"columns": ["a"]}, "`columns` has 1 entries for 2 variables"),
     ],
 )
 def test_wrong_options_of_a_matrix_are_refused(options, message):
@@ -151,35 +123,19 @@ def test_wrong_options_of_a_matrix_are_refused(options, message):
         plotting.heatmap([[1, 0.5], [0.5, 1]], **options)
 
 
-def test_missing_pair_is_named(variables):
-    some = reldep.influence(variables, [("a", "b")])
-    with pytest.raises(ValueError, match=r"matrix lacks the pair \('c', 'a'\)"):
-        plotting.heatmap(some, measure="hsic")
-
-
-def test_pairwise_compares_each_stronger_with_each_weaker_target(ranking):
-    ax = plotting.pairwise(ranking)
+def test_pairwise_compares_each_stronger_with_each_weaker_target(ranking, picture_of):
+    ax = picture_of(ranking, -1)
     names = [tick.get_text() for tick in ax.get_yticklabels()]
     assert names == ranking.table()["target"]
-    shown = cells(ax)
-    assert shown.count() == 15
-    by_name = dict(zip(ranking.targets, ranking.estimates, strict=True))
-    strongest, weakest = names[0], names[-1]
-    assert shown[0, 5] == pytest.approx(by_name[strongest] - by_name[weakest])
-
-
-def test_pairs_that_may_be_equal_are_below_the_scale(ranking):
-    ax = plotting.pairwise(ranking)
     shown, low = cells(ax), ax.images[0].get_clim()[0]
-    assert (shown.compressed() < low).sum() == (ranking.adjusted_pvalues >= 0.05).sum()
-    assert 0 < (shown.compressed() < low).sum() < 15
-
-
-def test_adjusted_pvalues_are_written_in_the_cells(ranking):
-    frame = ranking.pairwise()
-    ax = plotting.pairwise(ranking)
-    assert len(ax.texts) == len(frame) == 15
-    largest = max(frame["adjusted_pvalue"])
+    assert shown.count() == len(ax.texts) == 15
+    by_name = dict(zip(ranking.targets, ranking.estimates, strict=True))
+    assert shown[0, 5] == pytest.approx(by_name[names[0]] - by_name[names[-1]])
+    # Pairs that may be equal lie below the scale.
+    n_equal = (ranking.adjusted_pvalues >= 0.05).sum()
+    assert (shown.compressed() < low).sum() == n_equal
+    assert 0 < n_equal < 15
+    largest = max(ranking.pairwise()["adjusted_pvalue"])
     assert f"{largest:.3f}" in {text.get_text() for text in ax.texts}
 
 
@@ -192,17 +148,16 @@ def test_pvalues_fit_into_cells(value, text):
     assert _pvalue(value) == text
 
 
-def test_level_of_the_pairwise_picture_can_be_chosen(ranking):
-    ax = plotting.pairwise(ranking, alpha=1e-300)
+def test_level_of_the_pairwise_picture_can_be_chosen():
+    differences, pvalues = [[0, 0.2], [0, 0]], [[1, 0.01], [1, 1]]
+    ax = plotting.pairwise(["a", "b"], differences, pvalues, alpha=0.001)
     assert (cells(ax).compressed() < 0).all()
-    assert ax.get_title(loc="right") == "grey: adjusted p-value of 1e-300 or more"
-    with pytest.raises(ValueError, match="alpha"):
-        plotting.pairwise(ranking, alpha=0)
+    assert ax.get_title(loc="right") == "grey: adjusted p-value of 0.001 or more"
 
 
-def test_copies_of_one_target_are_drawn_as_equal(triple):
+def test_copies_of_one_target_are_drawn_as_equal(triple, picture_of):
     x, y, _ = triple
-    ax = plotting.pairwise(reldep.rank(x, {"y": y, "copy": y}, n_simulations=400))
+    ax = picture_of(reldep.rank(x, {"y": y, "copy": y}, n_simulations=400), -1)
     assert cells(ax).compressed().tolist() == [-1.0]
 
 

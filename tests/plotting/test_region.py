@@ -56,6 +56,14 @@ def test_the_interval_below_is_that_of_the_answer():
     assert "one-sided" in open_end.get_title(loc="left")
 
 
+def test_the_interval_below_is_that_of_the_sentence_the_stronger_first():
+    figure = Figure()
+    ax = reldep.plotting.region([0.3, 0.5], SPREAD, (-0.35, -0.05), figure, names="xyz")
+    (strip,) = ax.child_axes
+    assert strip.get_title(loc="left").startswith("z − y")
+    assert (0.05, 0.35) in [tuple(line.get_xdata()) for line in strip.lines]
+
+
 def test_a_region_without_spread_is_drawn_without_complaint():
     figure = Figure()
     ax = reldep.plotting.region([0.5, 0.5], np.zeros((2, 2)), (0.0, 0.0), figure)

@@ -218,7 +218,7 @@ def test_the_default_cuts_a_series_into_blocks_and_says_so():
     assert f"rows in time order, in {blocks} blocks" in result.summary()
     assert 0 < result.df <= blocks - 1
     assert np.isfinite(result.without_top(2).pvalue)
-    assert result.sections()
+    assert result.describe().sections
 
 
 @pytest.mark.parametrize("variance", ["jackknife", "bandwidth-aware"])

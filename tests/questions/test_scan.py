@@ -199,7 +199,7 @@ def test_the_answer_speaks_and_draws():
     result = reldep.scan(*data(), alternative="two-sided")
     said = "Of 30 sources, 1 is more closely related to first and 0 to second"
     assert result.sentence().startswith(said)
-    assert "and 10 with less evidence" in result.summary()
+    assert "The 20 of 30 with the strongest evidence." in result.summary()
     assert result.to_dict()["table"][0]["source"] == "source 0"
     axes = result.plot()
     assert "CKA with first" in axes.get_xlabel()

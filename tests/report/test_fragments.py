@@ -69,15 +69,6 @@ def test_attributes_are_escaped_and_may_be_left_out():
     assert element("img", alt='a "b"', class_=None) == '<img alt="a &quot;b&quot;">'
 
 
-def test_truth_values_and_pvalues_are_written_for_readers():
-    from reldep.report.tabular import cell
-
-    assert cell("may_be_best", True) == "yes"
-    assert cell("may_be_best", False) == "no"
-    assert cell("adjusted_pvalue", 1e-9) == "1.0e-9"
-    assert cell("pvalue", 0.0) == "< 1e-300"
-
-
 def test_a_chi_square_statistic_is_called_so(answers):
     result = answers["dependence"]
     written = (result.to_latex(), result.to_markdown(), result._repr_html_(), result.to_html())

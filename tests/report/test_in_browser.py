@@ -51,7 +51,7 @@ def test_report_opens_cleanly_and_shows_the_answer(opened, answers, pages, kind,
 def test_all_pictures_are_decoded(opened, pages):
     page = opened(pages["comparison"])
     widths = page.evaluate("[...document.images].map(i => i.complete && i.naturalWidth)")
-    assert len(widths) == 3
+    assert len(widths) == 4
     assert all(width > 200 for width in widths)
 
 

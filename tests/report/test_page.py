@@ -49,9 +49,9 @@ def test_question_and_answer_come_first(answers, documents, kind):
 
 def test_sections_follow_the_reader(pages):
     assert headings(pages["comparison"]) == [
+        "Cautions",
         "Picture",
         "Table",
-        "Cautions",
         "Does the answer depend on the bandwidth?",
         "Planning",
         "Most influential observations",
@@ -60,8 +60,8 @@ def test_sections_follow_the_reader(pages):
     ]
 
 
-def test_ranking_has_two_pictures_and_no_single_influence(answers, documents):
-    assert len(pictures(documents["ranking"])) == 2
+def test_ranking_has_three_pictures_and_no_single_influence(documents):
+    assert len(pictures(documents["ranking"])) == 3
     assert "Most influential observations" not in documents["ranking"].text
 
 
@@ -106,12 +106,29 @@ def test_names_on_pictures_are_text_too(documents):
         assert not [node for node in picture.iter() if node.tag.endswith("script")]
         assert not [name for node in picture.iter() for name in node.attrib if name[:2] == "on"]
         written += [node.text for node in picture.iter() if node.text]
-    assert any(text.startswith("more on first <scr") for text in written)
+    assert any(text.startswith("first <scr") for text in written)
 
 
 def test_page_is_small_and_the_same_every_time(pages, answers):
     assert max(map(len, pages.values())) < 200_000
     assert pages["dependence"] == answers["dependence"].to_html()
+
+
+def test_nothing_is_computed_twice_for_one_report(comparison):
+    called = []
+
+    def note(frame, event, _):
+        if event == "call":
+            called.append(frame.f_code.co_name)
+
+    sys.setprofile(note)
+    try:
+        comparison.to_html()
+    finally:
+        sys.setprofile(None)
+    counts = [called.count(name) for name in ("describe", "table", "single_interval")]
+    # Of the two dependences each has one interval.
+    assert counts == [1, 1, 2]
 
 
 def test_many_targets_still_give_a_small_file():
@@ -131,9 +148,11 @@ def test_many_rows_still_give_a_small_file():
 
 
 def test_long_tables_are_cut_and_say_so():
-    from reldep.report.tabular import html_table
+    from reldep.description import Column, Table
+    from reldep.report.tables import html_table
 
-    document = Document(html_table({"name": ["a"] * 9}, {"name": "who"}, "Nine.", most=5))
+    table = Table((Column("name", "who", ["a"] * 9),), "Nine.")
+    document = Document(html_table(table.top(5)))
     assert len(document.all("tr")) == 6
     assert "Nine. The first 5 of 9 rows." in document.text
 
@@ -280,14 +299,12 @@ def test_report_can_be_made_from_a_source_tree_that_is_not_installed(tmp_path):
 
 
 def test_options_in_cautions_are_spelled_by_the_front_end(comparison):
-    from reldep.exceptions import Option
+    from reldep.cli.spelling import in_shell
     from reldep.report import page
 
-    caution = SmallSampleWarning(["pass ", Option("missing", "drop"), "."])
-    result = replace(comparison, warnings=(caution,))
-    assert "pass missing='drop'." in Document(result.to_html()).text
-    spelled = page(result, spell=lambda option: f"--{option.name} {option.value}")
-    assert "pass --missing drop." in Document(spelled).text
+    result = replace(comparison, warnings=(SmallSampleWarning("pass `missing='drop'`."),))
+    assert "pass `missing='drop'`." in Document(result.to_html()).text
+    assert "pass --missing drop." in Document(page(result.describe().reworded(in_shell))).text
 
 
 def test_sections_head_their_first_column_by_its_own_name(comparison):

@@ -10,7 +10,7 @@ from reldep.app.wording import in_page
 from reldep.data.checks import cell
 from reldep.exceptions import InputError
 from reldep.files.read import read
-from reldep.results.answer import plain
+from reldep.report.values import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from reldep.app.answering import FILES, SHOWN, several
+from reldep.app.answering import FILES, SHOWN
 from reldep.app.choices import GIVEN, KINDS, READING_FIELDS, chosen_options, written
 from reldep.app.guard import Guard
 from reldep.app.pages import whole_page
@@ -22,7 +22,8 @@ from reldep.data.checks import check_choice, check_level
 from reldep.exceptions import InputError
 from reldep.questions.asking import catalogue
 from reldep.questions.declaring import READING
-from reldep.report.document import POLICY
+from reldep.report import several
+from reldep.report.page import style_sheet
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -95,8 +96,7 @@ async def _job(request: Request) -> Response:
 async def _static(request: Request) -> Response:
     name = request.path_params["name"]
     if name == "report.css":
-        text = importlib.resources.files("reldep.report").joinpath("style.css").read_text("utf-8")
-        return Response(text, media_type="text/css")
+        return Response(style_sheet(), media_type="text/css")
     if name not in STYLES:
         return Response(status_code=404)
     text = importlib.resources.files("reldep.app").joinpath("static", name).read_text("utf-8")
@@ -120,8 +120,7 @@ async def _whole_report(request: Request) -> Response:
     articles = [(folder / SHOWN).read_text("utf-8") for folder in folders]
     # Nothing can be unfolded on paper.
     articles = [article.replace("<details>", "<details open>") for article in articles]
-    style = importlib.resources.files("reldep.report").joinpath("style.css").read_text("utf-8")
-    document = several(articles, [one.command for one in session.answers], style, POLICY)
+    document = several(articles, [one.command for one in session.answers])
     return _download(document.encode(), "reldep-answers.html", FILES["report.html"])
 
 

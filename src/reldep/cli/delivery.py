@@ -17,8 +17,8 @@ from reldep.exceptions import InputError
 from reldep.io import check_writable, write_atomically
 
 if TYPE_CHECKING:
+    from reldep.description import Description, Picture
     from reldep.questions.asking import Request
-    from reldep.results.answer import Answer
 
 PICTURES = (".png", ".svg", ".pdf")
 REPORTS = (".html", ".htm")
@@ -80,10 +80,11 @@ def deliver(request: Request, wanted: Delivery) -> None:
     else:
         # One job: the answer is one point of the curve over the bandwidths.
         answer, sensitivity = request.answer_with_bandwidths()
+    parts = answer.describe(request.alpha).reworded(in_shell)
     try:
-        _write_files(request, wanted, answer, sensitivity)
+        _write_files(request, wanted, parts, sensitivity)
     finally:
-        _print_answer(request, wanted, answer)
+        _print_answer(request, wanted, parts)
     if not (wanted.json or wanted.csv):
         written = {"picture": wanted.plot, "report": wanted.report, "table": _whole(wanted)}
         for kind, path in written.items():
@@ -100,61 +101,49 @@ def _whole(wanted: Delivery) -> Path | None:
     return wanted.output if ScanCheckpoint(wanted.output, resume=True).is_finished else None
 
 
-def _write_files(
-    request: Request, wanted: Delivery, answer: Answer, sensitivity: Answer | None
-) -> None:
+def _write_files(request: Request, wanted: Delivery, parts: Description, sensitivity: Any) -> None:
     if wanted.plot is not None:
-        _draw(answer, wanted.plot)
+        _draw(parts.pictures[0], wanted.plot)
     if wanted.report is not None:
-        from reldep.report import page
+        from reldep import report
 
-        document = page(
-            answer,
-            alpha=request.alpha,
-            sensitivity=sensitivity,
-            command=request.command(),
-            spell=in_shell,
-        )
+        if sensitivity is not None:
+            cautions = sensitivity.describe(request.alpha).reworded(in_shell).cautions
+            parts = parts.beside(sensitivity.as_section(request.alpha), cautions)
+        document = report.page(replace(parts, call=request.command()))
         with write_atomically(wanted.report) as temporary:
             temporary.write_text(document, encoding="utf-8")
 
 
-def _draw(answer: Answer, path: Path) -> None:
+def _draw(picture: Picture, path: Path) -> None:
     """Write the natural picture of an answer."""
     from matplotlib.figure import Figure
 
     figure = Figure(layout="constrained")
-    answer.plot(figure)
+    picture.draw(figure)
     with write_atomically(path) as temporary:
         figure.savefig(temporary, format=path.suffix.lower().lstrip("."), dpi=200)
 
 
-def _print_answer(request: Request, wanted: Delivery, answer: Answer) -> None:
+def _print_answer(request: Request, wanted: Delivery, parts: Description) -> None:
     join = request.join_report
     if wanted.json:
-        say(json_text(as_json(request, answer)))
+        say(json_text(as_json(request, parts)))
         return
     if join:
         # A table for machines stays a table.
         say(f"{join}" if wanted.csv else f"{join}\n", err=wanted.csv)
         # It stands above the answer already.
-        others = tuple(c for c in answer.warnings if str(c) != f"{join}.")
-        answer = replace(answer, warnings=others)
+        others = tuple(c for c in parts.cautions if str(c) != f"{join}.")
+        parts = replace(parts, cautions=others)
     if wanted.csv:
-        print_csv(answer.table(request.alpha))
-        for line in _cautions(answer):
-            say(line, err=True)
+        print_csv({column.name: list(column.values) for column in parts.table.columns})
+        for caution in parts.cautions:
+            say(f"Caution: {caution}", err=True)
     else:
-        say(in_words(answer, request.alpha))
+        from reldep import report
 
-
-def in_words(answer: Answer, alpha: float = 0.05) -> str:
-    """Write the summary, with cautions that speak of options."""
-    return "\n".join([replace(answer, warnings=()).summary(alpha), *_cautions(answer)])
-
-
-def _cautions(answer: Answer) -> list[str]:
-    return [f"Caution: {in_shell(str(caution))}" for caution in answer.warnings]
+        say(report.plain_text(parts))
 
 
 def print_csv(columns: dict[str, list[Any]]) -> None:
@@ -173,15 +162,12 @@ def json_text(value: Any) -> str:
     return json_format.dumps(value, indent=2, allow_nan=False, default=str)
 
 
-def as_json(request: Request, answer: Answer) -> dict[str, Any]:
+def as_json(request: Request, parts: Description) -> dict[str, Any]:
     """Give an answer as plain values, laid out as in ``result.schema.json``."""
+    from reldep import report
+
     join = request.join_report
-    cautions = [
-        {"kind": type(caution).__name__, "text": in_shell(str(caution))}
-        for caution in answer.warnings
-    ]
-    return answer.to_dict(request.alpha) | {
-        "cautions": cautions,
+    return report.dictionary(parts) | {
         "join": join or None,
         "command": request.command(),
     }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reldep.cli.delivery import check_picture, in_words, say
+from reldep.cli.delivery import check_picture, say
 
 if TYPE_CHECKING:
     from reldep.results import Comparison
@@ -38,12 +38,16 @@ def demo(
         for path in write_examples(files):
             say(str(path))
         return
+    from reldep.cli.spelling import in_shell
+    from reldep.report import plain_text
+
     check_picture("--out", out)
     results = compare_mice()
     for source, result in results.items():
-        say(f"{QUESTIONS[source]}\n\n{in_words(result)}\n")
+        said = plain_text(result.describe().reworded(in_shell))
+        say(f"{QUESTIONS[source]}\n\n{said}\n")
     draw_mice(results, out)
-    say(f"The two-sigma ellipses are in {out}.")
+    say(f"The picture is in {out}.")
 
 
 def compare_mice() -> dict[str, Comparison]:
@@ -65,14 +69,13 @@ def compare_mice() -> dict[str, Comparison]:
 
 
 def draw_mice(results: dict[str, Comparison], path: Path) -> None:
-    """Write the two-sigma ellipses of both comparisons side by side."""
+    """Write the pictures of both comparisons side by side."""
     from matplotlib.figure import Figure
 
     from reldep.io import write_atomically
-    from reldep.plotting import ellipses
 
-    figure = Figure(figsize=(9.2, 4.6), layout="constrained")
+    figure = Figure(figsize=(9.2, 6.4), layout="constrained")
     for ax, result in zip(figure.subplots(1, len(results)), results.values(), strict=True):
-        ellipses(result, ax=ax)
+        result.plot(ax)
     with write_atomically(path) as temporary:
         figure.savefig(temporary, dpi=150, format=path.suffix.lstrip("."))

@@ -1,20 +1,20 @@
-"""Pictures of answers. Every function returns the matplotlib Axes it drew on.
+"""Pictures from plain arrays. Every function returns the matplotlib Axes it drew on.
 
-Nothing here shows a window, closes a figure or changes matplotlib's settings. A function reads
-what an answer offers and asks no answer for its class.
+``answer.plot()`` draws the natural picture of an answer. The functions here draw the same pictures
+from numbers, on Axes of your own. None of them shows a window, closes a figure or changes
+matplotlib's settings.
 """
 
-from reldep.plotting.curves import power, sensitivity
-from reldep.plotting.dendrogram import tree
-from reldep.plotting.ellipse import ellipses
+from reldep.plotting.curves import bandwidths, power
+from reldep.plotting.dots import influence, volcano
 from reldep.plotting.intervals import forest, ranking
 from reldep.plotting.matrices import heatmap, pairwise
 from reldep.plotting.region import region
-from reldep.plotting.scatter import influence, volcano
 from reldep.plotting.strength import strength
+from reldep.plotting.tree import tree
 
 __all__ = [
-    "ellipses",
+    "bandwidths",
     "forest",
     "heatmap",
     "influence",
@@ -22,7 +22,6 @@ __all__ = [
     "power",
     "ranking",
     "region",
-    "sensitivity",
     "strength",
     "tree",
     "volcano",

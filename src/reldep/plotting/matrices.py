@@ -6,19 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.data.checks import check_level
-from reldep.engine.influence import Influence
-from reldep.exceptions import InputError, UnknownPairError
-from reldep.plotting.dendrogram import branches, leaf_order
+from reldep.exceptions import InputError
 from reldep.plotting.style import GREY, PALE, axes, readable, thinned
-from reldep.stats.measures import measure_gradient
+from reldep.plotting.tree import branches, leaf_order
 from reldep.words import MEASURE_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reldep.data.variables import BoolArray, FloatArray
-    from reldep.results.ranking import Ranking
+    import numpy.typing as npt
+
+    BoolArray = npt.NDArray[np.bool_]
+    FloatArray = npt.NDArray[np.float64]
 
 # More cells than this on a side leave no room for a number in each.
 MOST_WRITTEN = 14
@@ -30,7 +29,7 @@ COLOURS, PALEST = "Blues", 0.12
 
 @readable
 def heatmap(
-    matrix: Any,
+    matrix: npt.ArrayLike,
     names: Sequence[str] | None = None,
     ax: Any = None,
     *,
@@ -47,18 +46,18 @@ def heatmap(
 
     Parameters
     ----------
-    matrix : array_like, shape (p, p) or (p, q), or Influence
-        Dependences of all pairs, or the conditional means from which they follow.
+    matrix : array_like, shape (p, p) or (p, q)
+        Dependences of all pairs.
     names : sequence of str, optional
-        Of the p variables; an Influence brings its own.
+        Of the p variables.
     ax : matplotlib.axes.Axes or an empty matplotlib.figure.Figure, optional
     columns : sequence of str, optional
         Of the q variables along the other side, where they are not the same.
     measure : {"hsic", "cka", "dcor"}, default "cka"
-        What the numbers are; for an Influence, what is computed from it.
+        What the numbers are.
     links : array_like, shape (p - 1, 4), optional
-        A tree of the variables, as :func:`scipy.cluster.hierarchy.linkage` gives it: it is drawn
-        above the cells and puts like variables beside each other.
+        A tree of the variables, as :func:`scipy.cluster.hierarchy.linkage` returns it: it is drawn
+        above the cells and puts similar variables next to each other.
     pvalues : array_like, of the matrix's shape, optional
         Cells whose p-value is not below `alpha` are grey.
     alpha : float, default 0.05
@@ -74,7 +73,7 @@ def heatmap(
     >>> [tick.get_text() for tick in ax.get_yticklabels()]
     ['height', 'weight']
     """
-    values, rows, across = _all_pairs(matrix, names, columns, measure)
+    values, rows, across = _all_pairs(matrix, names, columns)
     grey = _not_significant(pvalues, values.shape, alpha)
     if links is not None:
         order = _order(links, len(rows), square=columns is None)
@@ -100,19 +99,20 @@ def _order(links: Any, n: int, *, square: bool) -> list[int]:
     joined = np.asarray(links, dtype=np.float64)
     if not square or joined.shape != (n - 1, 4):
         raise InputError(
-            f"links has shape {joined.shape}; pass the linkage of the {n} variables of a square "
+            f"`links` has shape {joined.shape}; pass the linkage of the {n} variables of a square "
             "matrix."
         )
     return leaf_order(joined)
 
 
 def _not_significant(pvalues: Any, shape: tuple[int, ...], alpha: float) -> BoolArray:
-    check_level("alpha", alpha)
     if pvalues is None:
         return np.zeros(shape, dtype=bool)
     given = np.asarray(pvalues, dtype=np.float64)
     if given.shape != shape:
-        raise InputError(f"pvalues has shape {given.shape} for a matrix of shape {shape}.")
+        raise InputError(
+            f"`pvalues` has shape {given.shape} for a matrix of shape {shape}; pass one per cell."
+        )
     return np.asarray(~(given < alpha))
 
 
@@ -141,53 +141,48 @@ def _explain_grey(ax: Any, text: str, *, below: bool = False) -> None:
 
 
 @readable
-def pairwise(result: Ranking, ax: Any = None, *, alpha: float | None = None) -> Any:
-    """Draw which targets differ: colours where the adjusted p-value is below alpha.
+def pairwise(
+    names: Sequence[str],
+    differences: npt.ArrayLike,
+    pvalues: npt.ArrayLike,
+    ax: Any = None,
+    *,
+    alpha: float = 0.05,
+    measure: str = "cka",
+) -> Any:
+    """Draw which of several targets differ: colours where the adjusted p-value is below alpha.
 
     The targets run from the strongest to the weakest, so that a cell compares the stronger, its
     row, with the weaker, its column. The colour is the difference; cells of pairs that may be
-    equal are pale. Up to 14 targets have their adjusted p-values written in.
+    equal are pale. The p-values of a few targets are written in.
 
     Parameters
     ----------
-    result : Ranking
+    names : sequence of str
+        The targets, the strongest first.
+    differences, pvalues : array_like, shape (p, p)
+        Row minus column, and the adjusted p-values; only what is above the diagonal is drawn.
     ax : matplotlib.axes.Axes or an empty matplotlib.figure.Figure, optional
-    alpha : float, optional
-        By default 1 minus the confidence level of the ranking.
+    alpha : float, default 0.05
+    measure : {"cka", "hsic", "dcor"}, default "cka"
 
     Returns
     -------
     matplotlib.axes.Axes
     """
-    level = 1.0 - result.confidence_level if alpha is None else check_level("alpha", alpha)
-    names = result.table()["target"]
-    difference, adjusted = _by_strength(result, names)
+    difference, adjusted = (np.asarray(one, dtype=np.float64) for one in (differences, pvalues))
     compared = np.triu(np.ones(difference.shape, dtype=bool), 1)
     # Below the scale stands for "may be equal", which has a colour of its own.
-    shown = np.ma.masked_array(np.where(adjusted < level, difference, -1.0), mask=~compared)
+    shown = np.ma.masked_array(np.where(adjusted < alpha, difference, -1.0), mask=~compared)
     ax = axes(ax, size=_size(len(names), len(names)))
     image = _cells(ax, shown, names, names, empty="white")
     image.set_clim(0.0, float(difference.max()) or 1.0)
     if len(names) <= MOST_WRITTEN:
         _write(ax, image, shown, [[_pvalue(p) for p in row] for row in adjusted])
-    _colour_bar(ax, image, f"difference of {MEASURE_NAMES[result.measure]}")
+    _colour_bar(ax, image, f"difference of {MEASURE_NAMES[measure]}")
     ax.set(xlabel="weaker", ylabel="stronger")
-    _explain_grey(ax, f"grey: adjusted p-value of {level:.3g} or more")
+    _explain_grey(ax, f"grey: adjusted p-value of {alpha:.3g} or more")
     return ax
-
-
-def _by_strength(result: Ranking, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
-    """Give differences, row minus column, and adjusted p-values, the strongest target first."""
-    found = result.comparisons.differences
-    place = np.array([names.index(target) for target in result.targets])
-    rows, columns = place[found.first], place[found.second]
-    sign = np.where(rows < columns, 1.0, -1.0)
-    low, high = np.minimum(rows, columns), np.maximum(rows, columns)
-    difference = np.zeros((len(names), len(names)))
-    adjusted = np.ones_like(difference)
-    difference[low, high] = sign * found.estimate
-    adjusted[low, high] = result.adjusted_pvalues
-    return difference, adjusted
 
 
 def _pvalue(value: float) -> str:
@@ -198,51 +193,33 @@ def _pvalue(value: float) -> str:
 
 
 def _all_pairs(
-    matrix: Any, names: Sequence[str] | None, columns: Sequence[str] | None, measure: str
+    matrix: npt.ArrayLike, names: Sequence[str] | None, columns: Sequence[str] | None
 ) -> tuple[FloatArray, list[str], list[str]]:
-    """Give the dependences and the names along both sides."""
-    if isinstance(matrix, Influence):
-        own = [str(name) for name in (matrix.names if names is None else names)]
-        return _from_influence(matrix, own, measure), own, own
+    """Check the dependences and return them with the names along both sides."""
     values = np.asarray(matrix, dtype=np.float64)
     if values.ndim != 2 or min(values.shape) < (2 if columns is None else 1):
-        raise InputError(f"matrix has shape {values.shape}; pass a square with 2 rows or more.")
+        raise InputError(f"`matrix` has shape {values.shape}; pass a square with 2 rows or more.")
     if columns is None and values.shape[0] != values.shape[1]:
         raise InputError(
-            f"matrix has shape {values.shape}; pass a square, or name the variables of the other "
-            "side by `columns`."
+            f"`matrix` has shape {values.shape}; pass a square, or name the variables of the "
+            "other side by `columns`."
         )
     used = values if columns is not None else values[~np.eye(len(values), dtype=bool)]
     if not np.isfinite(used).all():
-        raise InputError("matrix has NaN or infinite values; pass the dependence of every pair.")
+        raise InputError("`matrix` has NaN or infinite values; pass the dependence of every pair.")
     rows = _side("names", names, len(values))
     across = rows if columns is None else _side("columns", columns, values.shape[1])
     return values, rows, across
 
 
 def _side(argument: str, names: Sequence[str] | None, n: int) -> list[str]:
-    """Give the names along one side of a matrix."""
+    """Return the names along one side of a matrix."""
     written = [str(i) for i in range(n)] if names is None else [str(name) for name in names]
     if len(written) != n:
         raise InputError(
-            f"{argument} has {len(written)} entries for a matrix of {n} variables; pass one name "
-            "each."
+            f"`{argument}` has {len(written)} entries for {n} variables; pass one name each."
         )
     return written
-
-
-def _from_influence(influence: Influence, names: list[str], measure: str) -> FloatArray:
-    pairs = [(x, y) for i, x in enumerate(names) for y in names[:i]]
-    try:
-        _, found = measure_gradient(influence, pairs, measure)
-    except UnknownPairError as missing:
-        raise InputError(
-            f"matrix lacks the pair {missing.value!r}; compute the influence of all pairs, and of "
-            "every variable with itself for `measure='cka'` or 'dcor'."
-        ) from None
-    values = np.ones((len(names), len(names)))
-    values[np.tril_indices(len(names), -1)] = found
-    return np.tril(values) + np.tril(values, -1).T
 
 
 def _size(rows: int, columns: int) -> tuple[float, float]:
@@ -277,7 +254,7 @@ def _write(ax: Any, image: Any, values: Any, texts: Sequence[Sequence[str]]) -> 
 
 
 def _luminance(colour: Sequence[float]) -> float:
-    """Give the relative luminance of a colour, as the Web's contrast rules define it."""
+    """Return the relative luminance of a colour, as the Web's contrast rules define it."""
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour[:3]]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 

@@ -97,8 +97,7 @@ def region(
     ax.set_ylabel(measure_of(measure, source, second))
     ax.set_title(f"{percent(level)} region of both", fontsize="small", loc="left", color=BLUE)
     _name_sides(ax, f"{label(first, 28)} stronger", f"{label(second, 28)} stronger")
-    sides = f"{label(first, 16)} − {label(second, 16)}"
-    _difference(ax, sides, float(centre[0] - centre[1]), interval, level)
+    _difference(ax, (first, second), float(centre[0] - centre[1]), interval, level)
     return ax
 
 
@@ -146,11 +145,15 @@ def _name_sides(ax: Any, below: str, above: str) -> None:
 
 
 def _difference(
-    ax: Any, sides: str, estimate: float, interval: Sequence[float], level: float
+    ax: Any, targets: Sequence[str], estimate: float, interval: Sequence[float], level: float
 ) -> None:
-    """Draw the interval of the difference below the region."""
+    """Draw the interval of the difference below the region, the stronger minus the weaker."""
     strip = ax.inset_axes(STRIP)
     low, high = interval
+    stronger, weaker = (label(name, 16) for name in targets)
+    if estimate < 0:
+        stronger, weaker = weaker, stronger
+        estimate, low, high = -estimate, -high, -low
     ends = [limit for limit in (low, high, estimate, 0.0) if math.isfinite(limit)]
     room = 0.12 * (max(ends) - min(ends)) or 1.0
     shown = (min(ends) - room, max(ends) + room)
@@ -165,6 +168,6 @@ def _difference(
     strip.set(xlim=shown, ylim=(-1, 1), yticks=[])
     strip.locator_params(axis="x", nbins=6)
     sided = "" if math.isfinite(low) and math.isfinite(high) else "one-sided "
-    text = f"{sides}, with its {sided}{percent(level)} interval"
+    text = f"{stronger} − {weaker}, with its {sided}{percent(level)} interval"
     strip.set_title(text, fontsize="small", loc="left", color=ORANGE)
     strip.spines[["top", "right", "left"]].set_visible(False)

@@ -27,13 +27,14 @@ def strength(
     high: Sequence[float],
     ax: Any = None,
     *,
+    shown: Sequence[bool] | None = None,
     measure: str = "cka",
     kernel: str = "laplace",
 ) -> Any:
     """Draw dependences with their intervals on two rulers: the measure, and correlations.
 
     The upper ruler has the correlation at which two normal variables have the dependence on the
-    lower one. A dependence whose interval begins at 0 is drawn hollow: it is not shown to exist.
+    lower one. A dependence that is not shown to exist is drawn hollow.
 
     Parameters
     ----------
@@ -42,6 +43,8 @@ def strength(
     values, low, high : sequence of float
         Estimates with the limits of their intervals.
     ax : matplotlib.axes.Axes or an empty matplotlib.figure.Figure, optional
+    shown : sequence of bool, optional
+        Which dependences are shown to exist; by default those whose interval is above 0.
     measure : {"cka", "dcor"}, default "cka"
     kernel : {"laplace", "gaussian", "linear", "distance"}, default "laplace"
         The curve between the two rulers, as in :func:`reldep.stats.correlation.as_correlation`.
@@ -58,12 +61,13 @@ def strength(
     0.5
     """
     n = len(names)
+    filled = [start > 0 for start in low] if shown is None else shown
     ax = axes(ax, size=(7.0, 1.5 + row_height(n) * n))
     for mark in np.arange(1, 10) / 10:
         ax.axvline(mark, color=PALE, linewidth=0.8, zorder=0)
     places = as_correlation([values, low, high], kernel)
     for i, (value, start, end) in enumerate(places.T):
-        height, fill = n - 1 - i, BLUE if low[i] > 0 else "white"
+        height, fill = n - 1 - i, BLUE if filled[i] else "white"
         ax.plot((start, end), (height, height), color=BLUE, linewidth=1.8)
         ax.plot(value, height, "o", color=BLUE, markerfacecolor=fill, markersize=6)
     ax.set(xlim=(0, 1), ylim=(-0.7, n - 0.3), yticks=range(n - 1, -1, -1))

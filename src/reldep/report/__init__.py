@@ -1,6 +1,22 @@
-"""An answer as a document: an HTML report, a notebook's fragment, tables to paste."""
+"""A description as a document: an HTML report, a notebook's fragment, text, tables to paste.
 
-from reldep.report.document import fragment, page
-from reldep.report.tabular import latex_table, markdown_table
+Every function takes a :class:`reldep.description.Description` and knows no answer.
+"""
 
-__all__ = ["fragment", "latex_table", "markdown_table", "page"]
+from reldep.report.page import article, fragment, page, several
+from reldep.report.plain import plain_text
+from reldep.report.tables import latex_table, markdown_table
+from reldep.report.values import csv_text, dictionary, frame
+
+__all__ = [
+    "article",
+    "csv_text",
+    "dictionary",
+    "fragment",
+    "frame",
+    "latex_table",
+    "markdown_table",
+    "page",
+    "plain_text",
+    "several",
+]

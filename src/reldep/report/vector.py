@@ -91,11 +91,20 @@ def _written(figure: Figure) -> str:
     return file.getvalue()
 
 
+def _all_axes(figure: Figure) -> list[Any]:
+    """Return the Axes of a figure with those that stand inside or beside others."""
+    found: list[Any] = list(figure.axes)
+    for ax in found:
+        # The list grows while it is read: insets may have insets.
+        found.extend(ax.child_axes)
+    return found
+
+
 def _as_on_paper(figure: Figure) -> None:
     """Write in black on white and in a plain size where the reader's settings chose otherwise."""
     chosen = {mpl.rcParams[name] for name in ("text.color", "axes.labelcolor", "axes.titlecolor")}
     scale = FONT_SIZE / mpl.rcParams["font.size"]
-    for ax in figure.axes:
+    for ax in _all_axes(figure):
         ax.set_facecolor("white")
         ax.grid(visible=False)
         ax.spines[:].set_color("black")

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
-import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reldep import plotting, report
 from reldep.data.checks import check_level
 from reldep.data.frames import make_frame
+from reldep.description import Description, Picture, Section, Table, Value
+from reldep.io import write_atomically
 from reldep.results import sentences
-from reldep.results.description import HEADINGS, Columns, Picture, Section, rendered
+from reldep.results.description import HEADINGS, Columns, described
 from reldep.results.strength import Scale, correlations, scale_of, strength_text
-from reldep.version import __version__
-from reldep.words import MEASURE_NAMES, counted, text_table
+from reldep.words import MEASURE_NAMES, counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +27,8 @@ if TYPE_CHECKING:
     from reldep.exceptions import ReldepWarning
     from reldep.results.provenance import Provenance
 
-SCHEMA = "reldep.result/2"
+# Rows of a table on the ruler of correlations: as many as can be compared at a glance.
+MOST_ON_RULER = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,8 +86,15 @@ class Answer(ABC):
         """Give the columns of the answer's table, unrounded; intervals are at 1 - alpha."""
 
     @abstractmethod
-    def pictures(self) -> tuple[Picture, ...]:
-        """Give the pictures of the answer, the natural one first."""
+    def pictures(self, columns: Columns, alpha: float) -> tuple[Picture, ...]:
+        """Return the pictures of the answer, the natural one first.
+
+        Parameters
+        ----------
+        columns : dict
+            The table at the level `alpha`.
+        alpha : float
+        """
 
     @abstractmethod
     def key_numbers(self, alpha: float = 0.05) -> dict[str, str]:
@@ -92,18 +103,6 @@ class Answer(ABC):
     @abstractmethod
     def table_caption(self, alpha: float = 0.05) -> str:
         """Say what the table shows."""
-
-    def strongest(self, alpha: float | None, most: int) -> tuple[dict[str, list[Any]], str]:  # noqa: ARG002
-        """Give the rows of the table that a page has room for, and which they are.
-
-        Tables that are too long have their rows cut; those of thousands of variables show the
-        strongest ones.
-        """
-        return self._table_at(alpha), ""
-
-    def _table_at(self, alpha: float | None) -> dict[str, list[Any]]:
-        """Give the table at a level, or at the answer's own."""
-        return self.table() if alpha is None else self.table(alpha)
 
     def _scales(self, pairs: Sequence[Pair]) -> list[Scale]:
         """Return the curve from dependences to correlations for every pair."""
@@ -118,18 +117,17 @@ class Answer(ABC):
         return correlations(values, self._scales(pairs))
 
     def _correlation_column(
-        self, pairs: Sequence[Pair], values: Sequence[float], low: Sequence[float]
-    ) -> dict[str, list[Any]]:
+        self, pairs: Sequence[Pair], values: Sequence[float], shown: Sequence[bool]
+    ) -> Columns:
         """Return the column of correlations for a table; none for HSIC.
 
-        A row is empty where the interval begins at 0, since no dependence is shown there, and
-        where it has no pair.
+        A cell is empty where no dependence is shown.
         """
         if self.measure == "hsic":
             return {}
         found = self._correlations(pairs, values)
-        shown = [one if start > 0 else None for one, start in zip(found, low, strict=False)]
-        return {"as_correlation": shown + [None] * (len(low) - len(shown))}
+        cells = [one if is_shown else None for one, is_shown in zip(found, shown, strict=True)]
+        return {"as_correlation": cells}
 
     def _strength(self, pairs: Sequence[Pair], values: Sequence[float]) -> str:
         """Say how strong dependences are that are shown to exist, as the end of a sentence."""
@@ -142,8 +140,8 @@ class Answer(ABC):
         return {}
 
     def headings(self) -> dict[str, str]:
-        """Give a heading for every column of the table."""
-        return {name: HEADINGS.get(name, name.replace("_", " ")) for name in self.table()}
+        """Return headings for the columns of the table."""
+        return dict(HEADINGS)
 
     def settings(self) -> dict[str, str]:
         """Give the choices behind the answer, by their names."""
@@ -160,68 +158,107 @@ class Answer(ABC):
             "Random seed": how.seed,
         }
 
-    def sections(self) -> tuple[Section, ...]:
-        """Give further parts of a report about this answer."""
+    def sections(self, alpha: float) -> tuple[Section, ...]:  # noqa: ARG002
+        """Return further parts of a report about this answer."""
         return ()
+
+    def _ruler(self, pairs: Sequence[Pair], columns: Columns) -> tuple[Picture, ...]:
+        """Return the first rows of the table on a ruler of correlations.
+
+        There is none for HSIC, nor where pairs have different curves.
+        """
+        if self.measure == "hsic" or len({scale.kernel for scale in self._scales(pairs)}) != 1:
+            return ()
+        names, *_ = columns.values()
+        values = columns.get(self.measure, columns.get("estimate", []))
+        n = min(len(pairs), MOST_ON_RULER)
+        draw = partial(
+            plotting.strength,
+            *(column[:n] for column in (names, values, columns["low"], columns["high"])),
+            measure=self.measure,
+            shown=[one is not None for one in columns["as_correlation"][:n]],
+            kernel=self._scales(pairs[:1])[0].kernel,
+        )
+        measure = MEASURE_NAMES[self.measure]
+        return (
+            Picture(
+                draw,
+                f"{measure} with intervals on a ruler of correlations.",
+                f"How strong is that? Below, {measure}; above, the correlation at which two "
+                "bell-shaped variables have it. No sign is implied. Hollow dots are not shown to "
+                "be related.",
+            ),
+        )
 
     def references(self) -> tuple[str, ...]:
         """Name the sources that a report lists, by their keys in the bibliography."""
         own = () if self.measure == "hsic" else (self.measure,)
         return ("test", "hsic", *own)
 
+    def describe(self, alpha: float | None = None) -> Description:
+        """Return the answer as plain parts, from which everything that shows it is made.
+
+        Parameters
+        ----------
+        alpha : float, optional
+            The level of the sentence and of the intervals; by default 0.05, or that of the answer.
+
+        Returns
+        -------
+        reldep.description.Description
+        """
+        alpha = self._alpha(alpha)
+        how, columns = self.provenance, self.table(alpha)
+        shown = [Value("", name, text) for name, text in self.key_numbers(alpha).items()]
+        own = [Value(name, "", value) for name, value in self.values(alpha).items()]
+        return Description(
+            kind=type(self).__name__.lower(),
+            question=self.question(),
+            sentence=self.sentence(alpha),
+            alpha=alpha,
+            numbers=(*shown, Value("", "Observations", f"{self.n_observations:,}"), *own),
+            table=self._described(columns, alpha),
+            cautions=self.warnings,
+            pictures=self.pictures(columns, alpha),
+            sections=self.sections(alpha),
+            notes=tuple(self.footnotes()),
+            facts=(*_facts(how), *(Value("", *fact) for fact in self.settings().items())),
+            kernels=how.kernels,
+            measure=self.measure,
+            references=self.references(),
+            call=how.call,
+        )
+
+    def _described(self, columns: Columns, alpha: float) -> Table:
+        return described(columns, self.table_caption(alpha), self.headings())
+
     def plot(self, ax: Any = None) -> Any:
         """Draw the natural picture of this answer and return the matplotlib Axes."""
-        return self.pictures()[0].draw(self, ax)
+        alpha = self._alpha(None)
+        return self.pictures(self.table(alpha), alpha)[0].draw(ax)
+
+    def _alpha(self, alpha: float | None) -> float:
+        """Check a level, or return that of the answer."""
+        return 0.05 if alpha is None else check_level("alpha", alpha)
 
     def to_frame(self) -> Any:
-        """Give the table as a data frame, in the library the data came from (else polars)."""
+        """Return the table as a data frame, in the library the data came from (else polars)."""
         return make_frame(self.table(), self.provenance.library)
 
-    def to_dict(self, alpha: float = 0.05) -> dict[str, Any]:
-        """Give the answer as plain values, numbers unrounded."""
-        check_level("alpha", alpha)
-        how, columns = self.provenance, self.table(alpha)
-        fields: dict[str, Any] = plain(
-            {
-                "schema": SCHEMA,
-                "version": __version__,
-                "kind": type(self).__name__.lower(),
-                "question": self.question(),
-                "answer": self.sentence(alpha),
-                "alpha": alpha,
-                "measure": how.measure,
-                "variance": how.variance,
-                "n_observations": self.n_observations,
-                "n_dropped": how.n_dropped,
-                "scope": how.scope,
-                **_conditioning(how),
-                **self.values(alpha),
-                "table": [
-                    dict(zip(columns, row, strict=True))
-                    for row in zip(*columns.values(), strict=True)
-                ],
-                "cautions": [
-                    {"kind": type(caution).__name__, "text": str(caution)}
-                    for caution in self.warnings
-                ],
-                "kernels": how.kernels,
-                "engine": how.engine,
-                "seed": how.seed,
-                "call": how.call,
-            }
-        )
-        return fields
+    def to_dict(self, alpha: float | None = None) -> dict[str, Any]:
+        """Return the answer as plain values, numbers unrounded."""
+        return report.dictionary(self.describe(alpha))
 
-    def to_json(self, alpha: float = 0.05) -> str:
-        """Give the answer as JSON, numbers unrounded."""
+    def to_json(self, alpha: float | None = None) -> str:
+        """Return the answer as JSON, numbers unrounded."""
         return json.dumps(self.to_dict(alpha), indent=2, allow_nan=False)
 
     def to_html(
         self,
         path: str | PathLike[str] | None = None,
         *,
-        alpha: float = 0.05,
-        sensitivity: Answer | None = None,
+        alpha: float | None = None,
+        sensitivity: Any = None,
         command: str | None = None,
     ) -> str | None:
         """Write a report: the answer, pictures, cautions and how it was computed, in one file.
@@ -230,8 +267,8 @@ class Answer(ABC):
         ----------
         path : str or path-like, optional
             Where to write it. Without a path the document is returned as a string.
-        alpha : float, default 0.05
-            The level of the answer.
+        alpha : float, optional
+            The level of the sentence and of the intervals; by default 0.05, or that of the answer.
         sensitivity : Sensitivity, optional
             From :func:`reldep.sensitivity`; adds a section about the bandwidth.
         command : str, optional
@@ -242,13 +279,10 @@ class Answer(ABC):
         str or None
             None where the file was written.
         """
-        from pathlib import Path
-
-        from reldep.io import write_atomically
-
-        document: str = rendered("report", "page")(
-            self, alpha=alpha, sensitivity=sensitivity, command=command
-        )
+        parts = self.describe(alpha)
+        if sensitivity is not None:
+            parts = parts.beside(sensitivity.as_section(parts.alpha), sensitivity.warnings)
+        document = report.page(parts if command is None else replace(parts, call=command))
         if path is None:
             return document
         with write_atomically(Path(path)) as temporary:
@@ -256,22 +290,19 @@ class Answer(ABC):
         return None
 
     def to_latex(self) -> str:
-        """Write the table in LaTeX, for the package booktabs."""
-        return str(rendered("report", "latex_table")(self))
+        """Return the table in LaTeX, for the package booktabs."""
+        return report.latex_table(self.describe())
 
     def to_markdown(self) -> str:
-        """Write the answer and its table in Markdown."""
-        return str(rendered("report", "markdown_table")(self))
+        """Return the answer and its table in Markdown."""
+        return report.markdown_table(self.describe())
 
     def _repr_html_(self) -> str:
-        return str(rendered("report", "fragment")(self))
+        return str(report.fragment(self.describe()))
 
-    def summary(self, alpha: float = 0.05) -> str:
-        """Say the answer in words and show the numbers behind it."""
-        lines = [self.sentence(alpha), "", self._text_table(self.table(alpha))]
-        lines += ["", *self.footnotes()]
-        lines += [f"Caution: {caution}" for caution in self.warnings]
-        return "\n".join(lines).rstrip()
+    def summary(self, alpha: float | None = None) -> str:
+        """Return the answer in words with the numbers behind it."""
+        return report.plain_text(self.describe(alpha))
 
     def footnotes(self) -> list[str]:
         """Say below the table how the numbers were computed."""
@@ -302,10 +333,6 @@ class Answer(ABC):
         held = self.provenance.conditioning
         return "" if held is None else f" given {held.in_words()}"
 
-    def _text_table(self, columns: Columns) -> str:
-        cells = [[_cell(name, value) for value in column] for name, column in columns.items()]
-        return text_table(list(columns), list(zip(*cells, strict=True)))
-
     def _dependent_rows(self) -> str:
         """Say which rows may depend on each other, as the end of a sentence."""
         words = self.provenance.dependence.in_words()
@@ -315,34 +342,21 @@ class Answer(ABC):
         return self.summary()
 
 
-def _conditioning(how: Provenance) -> dict[str, Any]:
+def _facts(how: Provenance) -> list[Value]:
+    """Return what programs get to know about the computation."""
+    facts: dict[str, Any] = {
+        "variance": how.variance,
+        "n_observations": len(how.rows),
+        "n_dropped": how.n_dropped,
+        "scope": how.scope,
+        "engine": how.engine,
+        "seed": how.seed,
+    }
     held = how.conditioning
-    if held is None:
-        return {}
-    return {"given": {"columns": held.columns, "explained": dict(held.explained)}}
+    if held is not None:
+        facts["given"] = {"columns": held.columns, "explained": dict(held.explained)}
+    return [Value(name, "", value) for name, value in facts.items()]
 
 
 def _sentence(words: str) -> str:
     return f"{words[0].upper()}{words[1:]}." if words.startswith("the ") else f"{words}."
-
-
-def plain(value: Any) -> Any:
-    """Turn values into those JSON knows: lists for tuples, Python's numbers for NumPy's."""
-    if isinstance(value, dict) or hasattr(value, "items"):
-        return {str(key): plain(part) for key, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(part) for part in value]
-    if hasattr(value, "tolist"):
-        return plain(value.tolist())
-    # JSON has no infinity.
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
-
-
-def _cell(name: str, value: Any) -> str:
-    if value is None:
-        return ""
-    if name == "as_correlation":
-        return f"{value:.2f}"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reldep import plotting
+from reldep.description import Picture, Section
 from reldep.results import sentences
 from reldep.results.answer import Answer
-from reldep.results.description import Picture, Section
+from reldep.stats.student import quantile
 from reldep.stats.testing import Intervals
 from reldep.words import MEASURE_NAMES, interval_text, number, pvalue_text
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
     from reldep.data.variables import FloatArray
     from reldep.results.comparison import Comparison
+    from reldep.results.description import Columns
     from reldep.stats.across_scales import AcrossScales
 
 # A sign counts as shown where it is significant, one-sided and adjusted for all bandwidths.
@@ -169,7 +172,7 @@ class Sensitivity(Answer):
 
     def _law(self) -> str:
         """Name the statistic: z or t."""
-        return self.comparisons[0].headings()["statistic"]
+        return self.comparisons[0].law()
 
     def table_caption(self, alpha: float = 0.05) -> str:  # noqa: ARG002
         """Say what the table shows."""
@@ -223,31 +226,40 @@ class Sensitivity(Answer):
         )
         return self._with_facts(said)
 
-    def pictures(self) -> tuple[Picture, ...]:
+    def pictures(self, columns: Columns, alpha: float) -> tuple[Picture, ...]:
         """Draw the statistic over the factors."""
         low, high = (number(float(z)) for z in (self.statistics.min(), self.statistics.max()))
+        tail = alpha / 2 if self.alternative == "two-sided" else alpha
+        draw = partial(
+            plotting.bandwidths,
+            columns["factor"],
+            columns["statistic"],
+            quantile(1.0 - tail, np.array([one.df for one in self.comparisons])),
+            self.across.bars(alpha, self.alternative),
+            law=self._law(),
+            first=self.first,
+        )
         return (
             Picture(
-                "sensitivity",
+                draw,
                 f"Curve of {self._law()} over multiples of the bandwidths: from {low} to {high}.",
-                f"{self._law()} over multiples of the bandwidths used; in the grey band the "
-                "difference is not beyond chance once all bandwidths are allowed for, and dashed "
-                "lines show where it would be at one bandwidth chosen beforehand. The bandwidth "
-                "sets the scale at which dependence is looked for, so a change of sign means that "
-                "the question has different answers at different scales.",
+                f"{self._law()} over multiples of the bandwidths used. In the grey band the "
+                "difference is not significant once all bandwidths are allowed for; the dashed "
+                "lines hold at one bandwidth chosen beforehand. The bandwidth sets the scale at "
+                "which dependence is looked for, so a change of sign means that the question has "
+                "different answers at different scales.",
             ),
         )
 
     def as_section(self, alpha: float = 0.05) -> Section:
-        """Give the part of a report that shows this beside another answer."""
+        """Return the part of a report that shows this beside another answer."""
+        columns = self.table(alpha)
         return Section(
             "Does the answer depend on the bandwidth?",
             "bandwidths",
-            self,
             paragraphs=(self.sentence(alpha),),
-            table=self.table(alpha),
-            caption=self.table_caption(alpha),
-            pictures=self.pictures(),
+            table=self._described(columns, alpha),
+            pictures=self.pictures(columns, alpha),
         )
 
     def __repr__(self) -> str:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reldep import plotting
 from reldep.data.checks import METHODS, MINIMUM_OBSERVATIONS, check_choice, check_count, check_level
+from reldep.description import Picture
 from reldep.exceptions import InputError
 from reldep.results import sentences
-from reldep.results.description import Picture
 from reldep.results.tested import Result
 from reldep.stats import published
-from reldep.words import MEASURE_NAMES, number
+from reldep.words import MEASURE_NAMES, number, percent
 
 if TYPE_CHECKING:
+    from reldep.results.description import Columns
     from reldep.stats.planning import Pilot
 
 
@@ -73,10 +76,12 @@ class Contrast(Result):
         limits.append(self.confidence_interval(1 - alpha))
         low, high = ([limit[side] for limit in limits] for side in (0, 1))
         errors = self.dependences.standard_errors.tolist()
+        shown = self._are_shown(alpha, low)
+        correlations = self._correlation_column(self.pairs, self.estimates.tolist(), shown)
         return {
             "dependence": [f"{x} ~ {y}" for x, y in self.pairs] + [self.estimate_name()],
             self.measure: [*map(float, self.estimates), self.estimate],
-            **self._correlation_column(self.pairs, self.estimates.tolist(), low),
+            **{name: [*cells, None] for name, cells in correlations.items()},
             "standard_error": [*errors, self.standard_error],
             "low": low,
             "high": high,
@@ -149,7 +154,7 @@ class Comparison(Contrast):
 
     def _both_strengths(self, alpha: float) -> str:
         """Say how strong both are, the stronger first, if both are shown to exist."""
-        if any(self.dependences.interval(i, 1 - alpha).low <= 0 for i in range(2)):
+        if not all(self._are_shown(alpha)):
             return ""
         order = np.argsort(-self.estimates)
         return self._strength([self.pairs[i] for i in order], self.estimates[order].tolist())
@@ -240,17 +245,36 @@ class Comparison(Contrast):
         first = f"Method: {self.method}; alternative: {self.alternative}."
         return [first, *super().footnotes()]
 
-    def pictures(self) -> tuple[Picture, ...]:
-        """Draw both dependences with their two-sigma ellipse."""
+    def pictures(self, columns: Columns, alpha: float) -> tuple[Picture, ...]:
+        """Draw the region of both dependences with the interval of their difference."""
         first, second = (number(float(value)) for value in self.estimates)
-        measure = MEASURE_NAMES[self.measure]
+        measure, level = MEASURE_NAMES[self.measure], percent(1 - alpha)
+        low, high = columns["low"][-1], columns["high"][-1]
+        draw = partial(
+            plotting.region,
+            self.estimates,
+            self.covariance,
+            # The other limit of a one-sided question is no limit.
+            (
+                -math.inf if self.alternative == "less" else low,
+                math.inf if self.alternative == "greater" else high,
+            ),
+            names=(self.source, self.first, self.second),
+            measure=self.measure,
+            df=self.df,
+            level=1 - alpha,
+        )
         return (
             Picture(
-                "ellipses",
-                f"Ellipse of two standard deviations around the two dependences: {measure} {first} "
-                f"with {self.first}, {second} with {self.second}; the diagonal means equality.",
-                "Both dependences with the ellipse of two standard deviations. Below the diagonal "
-                f"{self.source} is more closely related to {self.first}, above it to "
-                f"{self.second}; an ellipse clear of the diagonal is a difference beyond chance.",
+                draw,
+                f"{level} region of the two dependences: {measure} {first} with {self.first}, "
+                f"{second} with {self.second}; below it their difference with its interval, from "
+                f"{number(low)} to {number(high)}.",
+                f"Where both dependences may lie at once ({level} region); on the dotted line they "
+                "are equal. The region does not decide which is stronger, because it has to be "
+                "right about two numbers: the interval of the difference below it does. Its limits "
+                "are the dashed lines, and the dotted line lies between them if and only if the "
+                "interval contains 0.",
             ),
+            *self._ruler(self.pairs, columns),
         )

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reldep import plotting
 from reldep.data.checks import ALTERNATIVES, check_choice, check_count, check_level
 from reldep.data.frames import make_frame
+from reldep.description import Picture, Table
 from reldep.engine.terms import canonical
 from reldep.exceptions import InputError
 from reldep.results import sentences
 from reldep.results.answer import Answer
 from reldep.results.comparison import Contrast
-from reldep.results.description import Picture, rendered
+from reldep.results.description import Columns, described
 from reldep.stats import trees
 from reldep.words import MEASURE_NAMES, counted, listed, percent
 
@@ -103,12 +106,14 @@ class Matrix(Answer):
 
     def table(self, alpha: float | None = None) -> dict[str, list[Any]]:
         """Give one row per pair; intervals hold for all pairs at once."""
-        low, high = self.confidence_interval(None if alpha is None else 1 - alpha)
+        level = self.confidence_level if alpha is None else 1 - alpha
+        low, high = self.confidence_interval(level)
+        shown = self.is_shown(1 - level).tolist()
         return {
             "first": [x for x, _ in self.pairs],
             "second": [y for _, y in self.pairs],
             self.measure: self.estimates.tolist(),
-            **self._correlation_column(self.pairs, self.estimates.tolist(), low.tolist()),
+            **self._correlation_column(self.pairs, self.estimates.tolist(), shown),
             "standard_error": self.dependences.standard_errors.tolist(),
             "low": low.tolist(),
             "high": high.tolist(),
@@ -244,26 +249,14 @@ class Matrix(Answer):
         )
         return self._with_facts(said)
 
-    def strongest(self, alpha: float | None, most: int) -> tuple[dict[str, list[Any]], str]:
-        """Give the strongest pairs, where there are too many for a page."""
-        columns = self._table_at(alpha)
-        if len(self.pairs) <= most:
-            return columns, ""
-        order = np.argsort(-self.estimates, kind="stable")[:most]
-        top = {name: [column[i] for i in order] for name, column in columns.items()}
-        return top, f" The {most} strongest of {len(self.pairs):,} pairs."
-
-    def summary(self, alpha: float = 0.05) -> str:
-        """Say the answer in words and show the strongest pairs."""
-        columns = self.table(alpha)
-        order = np.argsort(-self.estimates)[:20]
-        top = {name: [column[i] for i in order] for name, column in columns.items()}
-        more = len(self.pairs) - len(order)
-        lines = [self.sentence(alpha), "", self._text_table(top)]
-        lines += [f"and {more:,} weaker pairs; to_frame() and --csv give all."] * bool(more)
-        lines += ["", *self.footnotes()]
-        lines += [f"Caution: {caution}" for caution in self.warnings]
-        return "\n".join(lines)
+    def _described(self, columns: Columns, alpha: float) -> Table:
+        return described(
+            columns,
+            self.table_caption(alpha),
+            self.headings(),
+            order=np.argsort(-self.estimates, kind="stable").tolist(),
+            shown="The {n:,} strongest of {all:,} pairs.",
+        )
 
     def footnotes(self) -> list[str]:
         """Say below the table how the numbers were computed."""
@@ -303,36 +296,37 @@ class Matrix(Answer):
             "confidence_level": 1 - alpha,
         }
 
-    def pictures(self) -> tuple[Picture, ...]:
+    def pictures(self, columns: Columns, alpha: float) -> tuple[Picture, ...]:  # noqa: ARG002
         """Draw the cells in colours, similar variables side by side, and the tree."""
         measure = MEASURE_NAMES[self.measure]
+        links = self.linkage()
+        draw = partial(
+            plotting.heatmap,
+            self.values_by_name(),
+            self.row_names,
+            columns=None if self.is_square else self.column_names,
+            measure=self.measure,
+            links=links,
+            pvalues=self._arranged(self.adjusted_pvalues, np.zeros(len(self.row_names))),
+            alpha=alpha,
+        )
         cells = Picture(
-            self._draw_cells,
+            draw,
             f"Heat map of {measure} for {len(self.pairs)} pairs.",
             f"{measure} of every pair. Grey cells are not shown to be related, all pairs "
             "considered at once. Variables that are alike stand side by side.",
         )
-        if self.linkage() is None:
+        if links is None:
             return (cells,)
         return (
             cells,
             Picture(
+                # Its thousands of draws are made only for a page that shows it.
                 lambda ax: self.tree().plot(ax),
                 f"Tree of {len(self.row_names)} variables by average linkage.",
                 "Variables that join further left are more alike. At each join stands the share "
                 "of samples, drawn from the estimated law, in whose tree that group is found.",
             ),
-        )
-
-    def _draw_cells(self, ax: Any) -> Any:
-        return rendered("plotting", "heatmap")(
-            self.values_by_name(),
-            self.row_names,
-            ax,
-            columns=None if self.is_square else self.column_names,
-            measure=self.measure,
-            links=self.linkage(),
-            pvalues=self._arranged(self.adjusted_pvalues, np.zeros(len(self.row_names))),
         )
 
     def linkage(self) -> FloatArray | None:
@@ -413,7 +407,7 @@ class Tree:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the tree with the confidence of its groups and return the Axes."""
-        return rendered("plotting", "tree")(
+        return plotting.tree(
             self.linkage,
             self.names,
             ax,

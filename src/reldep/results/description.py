@@ -1,16 +1,23 @@
-"""How an answer describes itself, in parts that any page, terminal or window can render."""
+"""How the columns of answers are headed and written, once for all tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from reldep.results.answer import Answer
+from reldep.description import (
+    PVALUES,
+    THREE_DIGITS,
+    TWO_DECIMALS,
+    Column,
+    Table,
+    each,
+    errors,
+)
 
-Columns = Mapping[str, list[Any]]
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+Columns = dict[str, list[Any]]
 
 # Headings people read, for the columns that tables of different answers share.
 HEADINGS = {
@@ -18,7 +25,6 @@ HEADINGS = {
     "cka": "CKA",
     "dcor": "squared distance correlation",
     "as_correlation": "as a correlation",
-    "standard_error": "standard error",
     "low": "from",
     "high": "to",
     "statistic": "z",
@@ -29,67 +35,42 @@ HEADINGS = {
     "rank_high": "rank to",
 }
 
+# How their cells are written; all others with three significant digits.
+WRITERS = {
+    "as_correlation": TWO_DECIMALS,
+    "standard_error": errors,
+    "statistic": TWO_DECIMALS,
+    "pvalue": PVALUES,
+    "adjusted_pvalue": PVALUES,
+    "fdr": PVALUES,
+    "share of variance": each("{:.1%}".format),
+}
 
-@dataclass(frozen=True)
-class Picture:
-    """A picture of an answer and what it shows in words.
 
-    Attributes
-    ----------
-    drawing : str or callable
-        The function of :mod:`reldep.plotting` that draws the answer, by name; or a function of
-        the Axes, where it is not the answer itself that is drawn.
-    alt : str
-        What it shows, for those who do not see it.
-    caption : str
-        How to read it.
-    options : mapping
-        Further arguments of the function.
+def described(
+    columns: Columns,
+    caption: str,
+    headings: Mapping[str, str] = HEADINGS,
+    *,
+    order: Sequence[int] | None = None,
+    shown: str = Table.shown,
+) -> Table:
+    """Return a table whose columns are headed and written as everywhere.
+
+    The first column names the rows. It may bear a name from the data, which is not translated.
     """
-
-    drawing: str | Callable[[Any], Any]
-    alt: str
-    caption: str
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-    def draw(self, answer: Answer, ax: Any = None) -> Any:
-        """Draw the answer and return the matplotlib Axes."""
-        if callable(self.drawing):
-            return self.drawing(ax)
-        return rendered("plotting", self.drawing)(answer, ax, **self.options)
-
-
-@dataclass(frozen=True)
-class Section:
-    """A part of a report beside the answer itself.
-
-    Attributes
-    ----------
-    title : str
-    name : str
-        A short name to jump to.
-    answer : Answer
-        What the pictures draw.
-    paragraphs : tuple of str
-    table : mapping of str to list, or None
-    caption : str
-        Of the table.
-    pictures : tuple of Picture
-    """
-
-    title: str
-    name: str
-    answer: Answer
-    paragraphs: tuple[str, ...] = ()
-    table: Columns | None = None
-    caption: str = ""
-    pictures: tuple[Picture, ...] = ()
+    first, *others = columns
+    named = [
+        Column(
+            name,
+            headings.get(name, name.replace("_", " ")),
+            columns[name],
+            WRITERS.get(name, THREE_DIGITS),
+        )
+        for name in others
+    ]
+    return Table((Column(first, first, columns[first], each(_name)), *named), caption, order, shown)
 
 
-def rendered(room: str, name: str) -> Any:
-    """Find a renderer by name when it is needed.
-
-    Rooms above this one render answers; naming them here, in place of importing them, keeps the
-    direction of imports and spares a plain answer the cost of matplotlib.
-    """
-    return resolve_name(f"reldep.{room}:{name}")
+def _name(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

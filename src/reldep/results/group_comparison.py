@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reldep import plotting
 from reldep.data.checks import check_level
 from reldep.data.frames import make_frame
+from reldep.description import Picture, Section
 from reldep.results import sentences
 from reldep.results.answer import Answer
-from reldep.results.description import Picture, Section
+from reldep.results.description import Columns, described
 from reldep.results.tested import interval_named
 from reldep.stats import student
 from reldep.stats.testing import Interval
@@ -160,11 +163,12 @@ class GroupComparison(Answer):
         """Give one row per group, each with its own interval."""
         limits = [one.interval(0, 1 - alpha) for one in self.dependences]
         low, high = ([limit[side] for limit in limits] for side in (0, 1))
+        shown = [start > 0 for start in low]
         return {
             "group": list(self.groups),
             "n": self.sizes.tolist(),
             self.measure: self.estimates.tolist(),
-            **self._correlation_column(self._pairs(), self.estimates.tolist(), low),
+            **self._correlation_column(self._pairs(), self.estimates.tolist(), shown),
             "standard_error": [float(one.standard_errors[0]) for one in self.dependences],
             "low": low,
             "high": high,
@@ -266,29 +270,33 @@ class GroupComparison(Answer):
             ],
         }
 
-    def sections(self) -> tuple[Section, ...]:
-        """Show all differences between two groups."""
+    def sections(self, alpha: float) -> tuple[Section, ...]:
+        """Return all differences between two groups."""
         at_once = " that hold for all differences at once" if len(self.groups) > 2 else ""
-        return (
-            Section(
-                "Differences between groups",
-                "differences",
-                self,
-                table=self._differences(0.95),
-                caption=f"All differences with 95% intervals{at_once}.",
-            ),
-        )
+        caption = f"All differences with {percent(1 - alpha)} intervals{at_once}."
+        table = described(self._differences(1 - alpha), caption, self.headings())
+        return (Section("Differences between groups", "differences", table=table),)
 
-    def pictures(self) -> tuple[Picture, ...]:
+    def pictures(self, columns: Columns, alpha: float) -> tuple[Picture, ...]:
         """Draw every group with its interval."""
+        level = percent(1 - alpha)
+        draw = partial(
+            plotting.forest,
+            columns["group"],
+            columns[self.measure],
+            columns["low"],
+            columns["high"],
+            xlabel=f"{MEASURE_NAMES[self.measure]} with {level} intervals",
+        )
         return (
             Picture(
-                "forest",
+                draw,
                 f"The dependence of {self.x} and {self.y} in each of {len(self.groups)} groups "
-                "with its 95% interval.",
-                "The dependence in every group with its own 95% interval. Intervals that overlap "
-                "may still differ significantly: the table of differences tells.",
+                f"with its {level} interval.",
+                f"The dependence in every group with its own {level} interval. Intervals that "
+                "overlap may still differ significantly: the table of differences tells.",
             ),
+            *self._ruler(self._pairs(), columns),
         )
 
     def footnotes(self) -> list[str]:

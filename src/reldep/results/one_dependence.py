@@ -148,7 +148,7 @@ class Dependence(Result):
         return {
             "dependence": [f"{self.x} ~ {self.y}"],
             self.measure: [self.estimate],
-            **self._correlation_column(self.pairs, [self.estimate], [low]),
+            **self._correlation_column(self.pairs, [self.estimate], [self.pvalue < alpha]),
             "standard_error": [self.standard_error],
             "low": [low],
             "high": [high],

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reldep import plotting
 from reldep.data.checks import check_level
 from reldep.data.frames import make_frame
+from reldep.description import Picture
 from reldep.results import sentences
 from reldep.results.answer import Answer
-from reldep.results.description import Picture
 from reldep.stats.comparisons import holm
 from reldep.stats.joint_draws import critical_value
 from reldep.stats.measures import NORMALISED
@@ -21,9 +23,13 @@ if TYPE_CHECKING:
     from reldep.data.variables import BoolArray, FloatArray, IntArray
     from reldep.engine.influence import Influence
     from reldep.engine.terms import Pair
+    from reldep.results.description import Columns
     from reldep.stats.comparisons import Comparisons, Ranks
     from reldep.stats.dependences import Dependences
     from reldep.stats.testing import Intervals
+
+# Targets in the picture of a ranking: more rows would be too small to read.
+MOST_DRAWN = 60
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -133,11 +139,14 @@ class Ranking(Answer):
     def table(self, alpha: float | None = None) -> dict[str, list[Any]]:
         """Give one row per target, the strongest first; `alpha` is by default the ranking's own."""
         order = self._strongest_first()
-        low, high = self.confidence_interval(None if alpha is None else 1 - alpha)
+        level = self.confidence_level if alpha is None else 1 - alpha
+        low, high = self.confidence_interval(level)
+        adjusted = self._adjusted_relations()
+        shown = np.where(np.isnan(adjusted), low > 0, adjusted < 1 - level).tolist()
         rank_low, rank_high = self.standing.ranges(self.confidence_level)
         columns: dict[str, Any] = {
             "estimate": self.estimates,
-            **self._correlation_column(self.pairs, self.estimates.tolist(), low.tolist()),
+            **self._correlation_column(self.pairs, self.estimates.tolist(), shown),
             "standard_error": self.standard_errors,
             "low": low,
             "high": high,
@@ -203,28 +212,22 @@ class Ranking(Answer):
         )
         return self._with_facts(said, self._not_shown(1.0 - level))
 
+    def _adjusted_relations(self) -> FloatArray:
+        """Return p-values of independence, allowing for their number; NaN where not known."""
+        adjusted = np.array([np.nan if p is None else p for p in self.relation_pvalues])
+        known = np.isfinite(adjusted)
+        adjusted[known] = holm(adjusted[known])
+        return adjusted
+
     def _not_shown(self, alpha: float) -> str:
         """Return how many targets are not shown to be related, allowing for their number."""
-        known = [one for one in self.relation_pvalues if one is not None]
-        n_doubtful = int((holm(np.array(known)) >= alpha).sum())
+        n_doubtful = int((self._adjusted_relations() >= alpha).sum())
         if not n_doubtful:
             return ""
         if n_doubtful == len(self.targets):
             return f"None of them is shown to be related to {self.source}."
         verb = "is" if n_doubtful == 1 else "are"
         return f"{n_doubtful:,} of them {verb} not shown to be related to {self.source}."
-
-    def summary(self, alpha: float | None = None) -> str:
-        """Say the answer in words and show the table of the targets."""
-        return super().summary(self._alpha(alpha))
-
-    def to_dict(self, alpha: float | None = None) -> dict[str, Any]:
-        """Give the answer as plain values, numbers unrounded."""
-        return super().to_dict(self._alpha(alpha))
-
-    def to_json(self, alpha: float | None = None) -> str:
-        """Give the answer as JSON, numbers unrounded."""
-        return super().to_json(self._alpha(alpha))
 
     def values(self, alpha: float = 0.05) -> dict[str, Any]:  # noqa: ARG002
         """Give the best targets and every pairwise difference."""
@@ -266,32 +269,65 @@ class Ranking(Answer):
         """Name the sources that a report lists."""
         return (*super().references(), "ranking")
 
-    def pictures(self) -> tuple[Picture, ...]:
+    def pictures(self, columns: Columns, alpha: float) -> tuple[Picture, ...]:
         """Draw the targets with their intervals, and which of them differ."""
+        level, own = percent(1 - alpha), percent(self.confidence_level)
+        measure = MEASURE_NAMES[self.measure]
+        drawn = {name: column[:MOST_DRAWN] for name, column in columns.items()}
+        targets = partial(
+            plotting.ranking,
+            drawn["target"],
+            drawn["estimate"],
+            drawn["low"],
+            drawn["high"],
+            list(zip(drawn["rank_low"], drawn["rank_high"], strict=True)),
+            drawn["may_be_best"],
+            xlabel=f"{measure} with {self.source}, simultaneous {level} intervals",
+            hidden=max(0, len(self.targets) - MOST_DRAWN),
+        )
+        pairs = partial(
+            plotting.pairwise,
+            columns["target"],
+            *self._by_strength(),
+            alpha=round(1.0 - self.confidence_level, 12),
+            measure=self.measure,
+        )
         return (
             Picture(
-                "ranking",
-                f"Dependence of {self.source} and each target with its interval, the strongest on "
+                targets,
+                f"Dependence of {self.source} on each target with its interval, the strongest on "
                 f"top; possibly the strongest: {listed(self.best)}.",
-                "Targets from the strongest to the weakest. Intervals and the ranks at the right "
-                f"hold for all targets at once at {percent(self.confidence_level)}; diamonds may "
-                "be the strongest.",
+                f"Targets from the strongest to the weakest. Intervals ({level}) and the ranks at "
+                f"the right ({own}) hold for all targets at once; diamonds may be the strongest.",
             ),
+            *self._ruler(self.pairs, columns),
             Picture(
-                "pairwise",
+                pairs,
                 f"Matrix of the differences between all {len(self.targets)} targets.",
                 "Which targets differ: each cell compares the stronger target, its row, with the "
-                "weaker, its column. Coloured cells differ beyond chance, all pairs considered at "
+                "weaker, its column. Coloured cells differ significantly, all pairs considered at "
                 "once.",
             ),
         )
+
+    def _by_strength(self) -> tuple[FloatArray, FloatArray]:
+        """Return differences, row minus column, and adjusted p-values, the strongest first."""
+        found, n = self.comparisons.differences, len(self.targets)
+        place = np.argsort(self._strongest_first())
+        rows, columns = place[found.first], place[found.second]
+        low, high = np.minimum(rows, columns), np.maximum(rows, columns)
+        difference, adjusted = np.zeros((n, n)), np.ones((n, n))
+        difference[low, high] = np.where(rows < columns, 1.0, -1.0) * found.estimate
+        adjusted[low, high] = self.adjusted_pvalues
+        return difference, adjusted
 
     def _strongest_first(self) -> IntArray:
         return np.asarray(np.lexsort((-self.estimates, self.ranks)))
 
     def _alpha(self, alpha: float | None) -> float:
         """Give the level asked for, or the ranking's own, without the rounding of 1 - 0.95."""
-        return round(1.0 - self.confidence_level, 12) if alpha is None else alpha
+        own = round(1.0 - self.confidence_level, 12)
+        return own if alpha is None else check_level("alpha", alpha)
 
     def _level(self, confidence_level: float | None) -> float:
         if confidence_level is None:

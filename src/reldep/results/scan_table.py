@@ -126,7 +126,7 @@ class Scan(Screen):
     def _axis(self) -> str:
         return f"{MEASURE_NAMES[self.measure]} with {self.first} − with {self.second}"
 
-    def _described(self) -> tuple[str, str]:
+    def _shown_in_words(self) -> tuple[str, str]:
         return (
             f"Volcano plot of {len(self.sources):,} sources: differences against evidence.",
             f"On the right are sources more closely related to {self.first}, on the left those "
@@ -190,11 +190,13 @@ class TargetScan(Screen):
 
     def table(self, alpha: float | None = None) -> dict[str, list[Any]]:
         """Give one row per target, in the order given; intervals hold for all at once."""
-        low, high = self.confidence_interval(None if alpha is None else 1 - alpha)
+        level = self.confidence_level if alpha is None else 1 - alpha
+        low, high = self.confidence_interval(level)
+        shown = self.is_discovery(1 - level).tolist()
         return {
             "target": list(self.targets),
             "estimate": self.estimates.tolist(),
-            **self._correlation_column(self._pairs(), self.estimates.tolist(), low.tolist()),
+            **self._correlation_column(self._pairs(), self.estimates.tolist(), shown),
             "standard_error": self.tests.standard_error.tolist(),
             "low": low.tolist(),
             "high": high.tolist(),
@@ -270,7 +272,7 @@ class TargetScan(Screen):
     def _axis(self) -> str:
         return f"{MEASURE_NAMES[self.measure]} with {self.source}"
 
-    def _described(self) -> tuple[str, str]:
+    def _shown_in_words(self) -> tuple[str, str]:
         return (
             f"{len(self.targets):,} targets: dependence against evidence.",
             "The further to the right, the stronger the dependence; the higher, the stronger the "

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from reldep import plotting
 from reldep.data.checks import check_level
 from reldep.data.frames import make_frame
+from reldep.description import Picture, Table
 from reldep.results.answer import Answer
-from reldep.results.description import Picture, rendered
+from reldep.results.description import Columns, described
 from reldep.words import percent
 
 if TYPE_CHECKING:
     from reldep.data.variables import BoolArray, FloatArray, IntArray
 
-# How many rows a summary shows, and how many dots of a picture have names.
-SHOWN = 20
+# Dots of a picture that have names: more would lie on each other.
 LABELLED = 10
 
 
@@ -64,7 +66,7 @@ class Screen(Answer):
         """Say what the estimates are, for the axis of a picture."""
 
     @abstractmethod
-    def _described(self) -> tuple[str, str]:
+    def _shown_in_words(self) -> tuple[str, str]:
         """Say in a few words, and in a sentence or two, what the picture shows."""
 
     @property
@@ -92,26 +94,14 @@ class Screen(Answer):
         """Give the variables by their evidence, the strongest first."""
         return np.argsort(self.log10_pvalues, kind="stable")
 
-    def strongest(self, alpha: float | None, most: int) -> tuple[dict[str, list[Any]], str]:
-        """Give the variables with the strongest evidence, where there are too many for a page."""
-        columns = self._table_at(alpha)
-        if len(self.fdr) <= most:
-            return columns, ""
-        order = self._strongest()[:most]
-        top = {name: [column[i] for i in order] for name, column in columns.items()}
-        return top, f" The {most} of {len(self.fdr):,} with the strongest evidence."
-
-    def summary(self, alpha: float = 0.05) -> str:
-        """Say the answer in words and show the variables with the strongest evidence."""
-        order = self._strongest()[:SHOWN]
-        columns = self.table(alpha)
-        top = {name: [column[i] for i in order] for name, column in columns.items()}
-        more = len(self.fdr) - len(order)
-        lines = [self.sentence(alpha), "", self._text_table(top)]
-        lines += [f"and {more:,} with less evidence; to_frame() and --csv give all."] * bool(more)
-        lines += ["", *self.footnotes()]
-        lines += [f"Caution: {caution}" for caution in self.warnings]
-        return "\n".join(lines)
+    def _described(self, columns: Columns, alpha: float) -> Table:
+        return described(
+            columns,
+            self.table_caption(alpha),
+            self.headings(),
+            order=self._strongest().tolist(),
+            shown="The {n:,} of {all:,} with the strongest evidence.",
+        )
 
     def settings(self) -> dict[str, str]:
         """Give the choices behind the answer, with the adjustment."""
@@ -142,19 +132,17 @@ class Screen(Answer):
             "skipped": [{"name": name, "reason": reason} for name, reason in self.skipped],
         }
 
-    def pictures(self) -> tuple[Picture, ...]:
+    def pictures(self, columns: Columns, alpha: float) -> tuple[Picture, ...]:  # noqa: ARG002
         """Draw estimates against the strength of their evidence."""
-        title, text = self._described()
-        marked = "Marked: false-discovery rate of at most 5%."
-        return (Picture(self._draw, title, f"{text} {marked}"),)
-
-    def _draw(self, ax: Any) -> Any:
-        return rendered("plotting", "volcano")(
+        title, text = self._shown_in_words()
+        marked = f"Marked: false-discovery rate of at most {percent(alpha)}."
+        draw = partial(
+            plotting.volcano,
             self.estimates,
             self.log10_pvalues,
             self.variables,
-            ax,
-            significant=self.is_discovery(),
+            significant=self.is_discovery(alpha),
             top=LABELLED,
             xlabel=self._axis(),
         )
+        return (Picture(draw, title, f"{text} {marked}"),)

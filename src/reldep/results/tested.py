@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reldep import plotting
 from reldep.data.checks import MINIMUM_OBSERVATIONS, check_count, check_level
 from reldep.data.frames import make_frame
+from reldep.description import Picture, Section
 from reldep.exceptions import InputError
 from reldep.results.answer import Answer
-from reldep.results.description import Picture, Section
+from reldep.results.description import Columns, described
 from reldep.results.sentences import Finding, Relation
 from reldep.stats import testing
 from reldep.stats.diagnostics import WithoutTop, leave_out, most_influential, variance_shares
@@ -33,6 +36,7 @@ from reldep.words import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from reldep.data.rows import Rows
     from reldep.data.variables import FloatArray
     from reldep.engine.influence import Influence
     from reldep.engine.terms import Pair
@@ -315,6 +319,17 @@ class Result(Answer):
         columns = zip(names, self.estimates.tolist(), self.relation_pvalues, strict=True)
         return [Relation(*one) for one in columns]
 
+    def _are_shown(self, alpha: float, low: Sequence[float] = ()) -> list[bool]:
+        """Return which dependences are shown to exist.
+
+        By the test of independence, or where that is not known by the interval, whose lower
+        limits may be given.
+        """
+        known = self.relation_pvalues
+        if None in known and not low:
+            low = [self.dependences.interval(i, 1 - alpha).low for i in range(len(known))]
+        return [low[i] > 0 if p is None else p < alpha for i, p in enumerate(known)]
+
     def key_numbers(self, alpha: float = 0.05) -> dict[str, str]:
         """Give estimate, interval, statistic and p-value."""
         low, high = self.confidence_interval(1 - alpha)
@@ -357,51 +372,70 @@ class Result(Answer):
         """Give the choices behind the answer, with the alternative."""
         return {"Alternative": self.alternative, **super().settings()}
 
-    def pictures(self) -> tuple[Picture, ...]:
+    def pictures(self, columns: Columns, alpha: float) -> tuple[Picture, ...]:
         """Draw every dependence with its interval."""
+        names, *_ = columns.values()
+        level, n = percent(1 - alpha), len(self.pairs)
+        draw = partial(
+            plotting.forest,
+            names,
+            columns[self.measure],
+            columns["low"],
+            columns["high"],
+            # What is not a dependence itself is made of them.
+            apart=len(names) - n,
+            xlabel=f"{MEASURE_NAMES[self.measure]} with {level} interval{'s' * (n > 1)}",
+        )
         return (
             Picture(
-                "forest",
-                f"Every dependence with its 95% interval; the {self.estimate_name()} is "
+                draw,
+                f"Every dependence with its {level} interval; the {self.estimate_name()} is "
                 f"{number(self.estimate)}.",
-                "Every dependence with its 95% interval.",
+                f"Every dependence with its {level} interval.",
             ),
+            *self._ruler(self.pairs, columns),
         )
 
-    def sections(self) -> tuple[Section, ...]:
-        """Show which observations drive the estimate, and what is left without them."""
-        planning: tuple[Section, ...] = ()
+    def sections(self, alpha: float) -> tuple[Section, ...]:  # noqa: ARG002
+        """Return a plan for the next study, and the most influential observations."""
+        found: tuple[Section, ...] = ()
         if self.is_within_reach():
-            planning = (Section("Planning", "planning", self, paragraphs=(self.plan_in_words(),)),)
+            found = (Section("Planning", "planning", paragraphs=(self.plan_in_words(),)),)
         if not self.dependences.keeps_rows:
-            return planning
+            return found
+        return (*found, self._influential_section())
+
+    def _influential_section(self) -> Section:
+        """Return which observations drive the estimate, and what is left without them."""
         k = min(TOP, self.n_observations)
-        columns = self._influential(k)
-        noun, rows = self.provenance.rows.noun, self.provenance.rows
-        names = ", ".join(map(str, columns[noun]))
-        shares = [f"{share:.1%}" for share in columns["share"]]
-        return (
-            *planning,
-            Section(
-                "Most influential observations",
-                "influential",
-                self,
-                paragraphs=self._what_remains(),
-                table={
-                    noun: columns[noun],
-                    "influence": columns["psi"],
-                    "share of variance": shares,
-                },
-                caption=f"The {k} observations with the largest influence.",
-                pictures=(
-                    Picture(
-                        "influence",
-                        f"Influence of each of {self.n_observations} observations on the "
-                        f"estimate; the largest: {rows.noun} {names}.",
-                        "What each observation adds to the estimate. A few dots far from all "
-                        "others carry the answer: check them.",
-                        {"top": k},
-                    ),
+        columns, rows = self._influential(k), self.provenance.rows
+        psi = self.influence_values()
+        top = most_influential(psi, k).tolist()
+        names = [str(name) for name in columns[rows.noun]]
+        draw = partial(
+            plotting.influence,
+            psi,
+            places=rows.values() if rows.noun == "line" else rows.positions,
+            named=dict(zip(top, names, strict=True)),
+            xlabel=_axis_of(rows),
+        )
+        table = {
+            rows.noun: columns[rows.noun],
+            "influence": columns["psi"],
+            "share of variance": columns["share"],
+        }
+        return Section(
+            "Most influential observations",
+            "influential",
+            paragraphs=self._what_remains(),
+            table=described(table, f"The {k} observations with the largest influence."),
+            pictures=(
+                Picture(
+                    draw,
+                    f"Influence of each of {self.n_observations} observations on the estimate; "
+                    f"the largest: {rows.noun} {', '.join(names)}.",
+                    "What each observation adds to the estimate. A few dots far from all others "
+                    "carry the answer: check them.",
                 ),
             ),
         )
@@ -432,3 +466,10 @@ def interval_named(low: float, high: float, level: float, alternative: str) -> d
         return {f"{percent(level)} interval": interval_text(low, high)}
     side, limit = ("lower", low) if alternative == "greater" else ("upper", high)
     return {f"{percent(level)} {side} bound": number(limit)}
+
+
+def _axis_of(rows: Rows) -> str:
+    """Return the name of the axis along which observations stand."""
+    if rows.noun == "line":
+        return "line of the file"
+    return "row in the input" if rows.labels is None else "position in the input"

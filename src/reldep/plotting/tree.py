@@ -1,4 +1,4 @@
-"""A tree of what is alike, with how sure each of its groups is."""
+"""A tree of variables by similarity, with the confidence of every group."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from reldep.plotting.style import BLUE, GREY, axes, labels, readable, row_height
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reldep.data.variables import FloatArray
+    import numpy.typing as npt
+
+    FloatArray = npt.NDArray[np.float64]
 
 
 @readable
@@ -24,12 +26,12 @@ def tree(
     confidences: Any = None,
     xlabel: str = "1 − CKA",
 ) -> Any:
-    """Draw a tree from left to right, every group with its confidence.
+    """Draw a tree from left to right, each group with its confidence.
 
     Parameters
     ----------
     links : array_like, shape (p - 1, 4)
-        As :func:`scipy.cluster.hierarchy.linkage` gives them.
+        As :func:`scipy.cluster.hierarchy.linkage` returns them.
     names : sequence of str, length p
     ax : matplotlib.axes.Axes or an empty matplotlib.figure.Figure, optional
     confidences : array_like, shape (p - 1,), optional
@@ -69,7 +71,7 @@ def tree(
 
 
 def branches(links: FloatArray, place: FloatArray) -> Iterator[tuple[list[float], list[float]]]:
-    """Give the four corners of every link, as heights and places, in the order of `links`."""
+    """Return the four corners of every link, as heights and places, in the order of `links`."""
     places = [float(value) for value in place]
     heights = [0.0] * len(places)
     for left, right, height, _ in links:
@@ -83,7 +85,7 @@ def branches(links: FloatArray, place: FloatArray) -> Iterator[tuple[list[float]
 
 
 def leaf_order(links: FloatArray) -> list[int]:
-    """Order the leaves so that no two branches cross."""
+    """Return an order of the leaves in which no two branches cross."""
     from scipy.cluster.hierarchy import leaves_list
 
     return [int(leaf) for leaf in leaves_list(links)]
@@ -99,15 +101,15 @@ def _checked(
     joined = np.asarray(links, dtype=np.float64)
     if joined.shape != (len(names) - 1, 4) or len(names) < 2:
         raise InputError(
-            f"links has shape {joined.shape} for {len(names)} names; pass the linkage of at least "
-            "two, as scipy.cluster.hierarchy.linkage gives it."
+            f"`links` has shape {joined.shape} for {len(names)} names; pass the linkage of at "
+            "least two, as scipy.cluster.hierarchy.linkage returns it."
         )
     if confidences is None:
         return joined, None
     sure = np.asarray(confidences, dtype=np.float64)
     if sure.shape != (len(joined),) or not ((sure >= 0) & (sure <= 1)).all():
         raise InputError(
-            f"confidences has shape {sure.shape}; pass {len(joined)} numbers between 0 and 1, one "
-            "for each link."
+            f"`confidences` has shape {sure.shape}; pass {len(joined)} numbers between 0 and 1, "
+            "one for each link."
         )
     return joined, sure

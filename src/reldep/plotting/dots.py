@@ -17,14 +17,13 @@ from reldep.plotting.style import (
     readable,
     without_frame,
 )
-from reldep.stats.diagnostics import most_influential
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from reldep.data.rows import Rows
-    from reldep.data.variables import FloatArray, IntArray
-    from reldep.results.tested import Result
+    import numpy.typing as npt
+
+    FloatArray = npt.NDArray[np.float64]
 
 # A vector picture with more dots than this is slow to open.
 MOST_VECTOR_DOTS = 3000
@@ -34,19 +33,28 @@ LINE_HEIGHT = 11.0
 
 
 @readable
-def influence(result: Result, ax: Any = None, *, top: int = 5) -> Any:
-    """Draw how much each observation adds to the estimate.
+def influence(
+    psi: npt.ArrayLike,
+    ax: Any = None,
+    *,
+    places: npt.ArrayLike | None = None,
+    named: Mapping[int, str] | None = None,
+    xlabel: str = "row in the input",
+) -> Any:
+    """Draw how much each observation adds to an estimate.
 
-    Observations with the largest influence, of either sign, are labelled: with their line in the
-    file, their row in the input or their identifier. Well-behaved data make a band; a few dots
-    far away carry the answer.
+    Well-behaved data make a band; a few dots far away carry the answer.
 
     Parameters
     ----------
-    result : Comparison, Contrast or Dependence
+    psi : array_like, shape (n,)
+        Influence values.
     ax : matplotlib.axes.Axes or an empty matplotlib.figure.Figure, optional
-    top : int, default 5
-        How many observations are labelled.
+    places : array_like, shape (n,), optional
+        Where each observation stands on the axis; by default its position.
+    named : mapping of int to str, optional
+        Names of the observations that are marked, by position.
+    xlabel : str
 
     Returns
     -------
@@ -54,39 +62,25 @@ def influence(result: Result, ax: Any = None, *, top: int = 5) -> Any:
 
     Examples
     --------
-    >>> import numpy as np
     >>> import reldep
-    >>> x = np.random.default_rng(0).normal(size=60)
-    >>> ax = reldep.plotting.influence(reldep.compare(x, x**2, np.sin(3 * x)), top=3)
-    >>> len(ax.texts)
-    3
+    >>> ax = reldep.plotting.influence([0.1, -0.2, 1.5, 0.3], named={2: "patient 7"})
+    >>> [text.get_text() for text in ax.texts]
+    ['patient 7']
     """
-    psi = result.influence_values()
-    rows = result.provenance.rows
-    chosen = most_influential(psi, max(0, top))
-    rest = np.setdiff1d(np.arange(len(psi)), chosen)
-    places, axis_name = _places(rows)
+    values = np.asarray(psi, dtype=np.float64)
+    at = np.arange(len(values)) if places is None else np.asarray(places)
+    marked = {} if named is None else dict(named)
+    rest = np.setdiff1d(np.arange(len(values)), list(marked))
     ax = axes(ax, size=(6.4, 3.4))
     ax.axhline(0.0, color=GREY, linewidth=1, linestyle=":")
-    _dots(ax, places[rest], psi[rest], many=len(psi) > MOST_VECTOR_DOTS)
-    ax.plot(places[chosen], psi[chosen], "D", color=ORANGE, markersize=5)
-    for name, place, value in zip(
-        rows.take(chosen).values(), places[chosen], psi[chosen], strict=True
-    ):
-        _name_row(ax, label(name, 16), int(place), float(value))
+    _dots(ax, at[rest], values[rest], many=len(values) > MOST_VECTOR_DOTS)
+    ax.plot(at[list(marked)], values[list(marked)], "D", color=ORANGE, markersize=5)
+    for i, name in marked.items():
+        _name_row(ax, label(name, 16), float(at[i]), float(values[i]))
     ax.margins(x=0.03, y=0.12)
-    ax.set(xlabel=axis_name, ylabel="influence on the estimate")
+    ax.set(xlabel=xlabel, ylabel="influence on the estimate")
     without_frame(ax)
     return ax
-
-
-def _places(rows: Rows) -> tuple[IntArray, str]:
-    """Give where each row stands on the axis, and the name of that axis."""
-    if rows.noun == "line":
-        return np.asarray(rows.values()), "line of the file"
-    if rows.labels is None:
-        return rows.positions, "row in the input"
-    return rows.positions, "position in the input"
 
 
 def _dots(ax: Any, x: Any, y: FloatArray, *, many: bool) -> None:
@@ -94,8 +88,8 @@ def _dots(ax: Any, x: Any, y: FloatArray, *, many: bool) -> None:
     ax.plot(x, y, "o", color=BLUE, markersize=1.5 if many else 3, rasterized=many)
 
 
-def _name_row(ax: Any, name: str, place: int, psi: float) -> None:
-    """Write the row's name on the far side of its dot."""
+def _name_row(ax: Any, name: str, place: float, psi: float) -> None:
+    """Write the name of an observation on the far side of its dot."""
     above = psi >= 0
     ax.annotate(
         name,
@@ -153,11 +147,11 @@ def volcano(
     shown = np.zeros(x.shape, dtype=bool) if significant is None else np.asarray(significant, bool)
     if x.ndim != 1 or not x.shape == evidence.shape == shown.shape or len(x) == 0:
         raise InputError(
-            f"effects has shape {x.shape}, log10_pvalues {evidence.shape}, significant "
-            f"{shown.shape}; pass one number of each per effect."
+            f"`effects` has shape {x.shape}, `log10_pvalues` {evidence.shape} and `significant` "
+            f"{shown.shape}; pass one of each per effect."
         )
     if names is not None and len(names) != len(x):
-        raise InputError(f"names has {len(names)} entries for {len(x)} effects.")
+        raise InputError(f"`names` has {len(names)} entries for {len(x)} effects; pass one each.")
     ax = axes(ax, size=(6.0, 4.6))
     ax.axvline(0.0, color=GREY, linewidth=1, linestyle=":")
     many = len(x) > MOST_VECTOR_DOTS
@@ -169,7 +163,7 @@ def volcano(
         legend_above(ax)
     ax.margins(x=0.18, y=0.08)
     ax.set_ylim(bottom=min(0.0, float(evidence.min())))
-    ax.set(xlabel=xlabel, ylabel="−log₁₀ of the p-value")
+    ax.set(xlabel=label(xlabel, 90), ylabel="−log₁₀ of the p-value")
     if names is not None:
         strongest = np.argsort(-evidence, kind="stable")[: max(0, top)]
         _name_dots(ax, [label(names[i], 20) for i in strongest], x[strongest], evidence[strongest])

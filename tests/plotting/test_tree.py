@@ -37,7 +37,7 @@ def test_confidence_stands_at_every_group_but_the_whole(links):
 @pytest.mark.parametrize(
     ("names", "confidences", "message"),
     [
-        (NAMES[:3], None, r"links has shape \(3, 4\) for 3 names"),
+        (NAMES[:3], None, r"`links` has shape \(3, 4\) for 3 names"),
         (NAMES, [0.5], "pass 3 numbers between 0 and 1"),
         (NAMES, [0.5, 1.5, 1.0], "pass 3 numbers between 0 and 1"),
     ],

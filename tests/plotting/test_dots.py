@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -9,61 +10,48 @@ from matplotlib.text import Text
 import reldep
 from reldep import plotting
 from reldep.data.rows import Rows
-from reldep.plotting.scatter import MOST_VECTOR_DOTS
+from reldep.plotting.dots import MOST_VECTOR_DOTS
 
 
-def test_most_influential_rows_are_labelled_with_their_row(triple):
-    x, y, z = (np.array(v) for v in triple)
-    y[17] = 40.0
-    ax = plotting.influence(reldep.compare(x, y, z, kernel="linear"), top=1)
-    assert [text.get_text() for text in ax.texts] == ["17"]
+def influence_of(answer, picture_of):
+    return picture_of(answer, section="influential")
 
 
-def test_rows_count_in_the_input_where_some_were_dropped(triple):
+def test_most_influential_rows_are_labelled_with_their_row_in_the_input(triple, picture_of):
     x, y, z = (np.array(v) for v in triple)
     x[:10] = np.nan
     y[17] = 40.0
-    with pytest.warns(reldep.ReldepWarning):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         result = reldep.compare(x, y, z, kernel="linear", missing="drop")
-    ax = plotting.influence(result, top=1)
-    assert [text.get_text() for text in ax.texts] == ["17"]
-
-
-def test_dots_square_to_the_variance_of_the_published_test(triple):
-    joint = reldep.compare(*triple, measure="hsic", variance="fixed-kernel")
-    ax = plotting.influence(joint, top=4)
+    ax = influence_of(result, picture_of)
+    assert ax.texts[0].get_text() == "17"
+    assert ax.texts[0].xy[0] == 17
+    assert len(ax.texts) == 5
     _zero, rest, chosen = ax.lines
     psi = np.concatenate([rest.get_ydata(), chosen.get_ydata()])
-    np.testing.assert_array_equal(np.sort(psi), np.sort(joint.influence_values()))
-    assert np.sqrt(np.sum(psi**2)) / len(psi) == pytest.approx(joint.standard_error)
-
-
-def test_no_labels_on_request(joint):
-    assert not plotting.influence(joint, top=0).texts
-
-
-def test_dependence_has_an_influence_too(triple):
-    assert len(plotting.influence(reldep.dependence(*triple[:2])).texts) == 5
+    np.testing.assert_array_equal(np.sort(psi), np.sort(result.influence_values()))
 
 
 def test_many_dots_are_drawn_as_an_image_inside_vector_pictures():
-    n = MOST_VECTOR_DOTS + 1
-    x = np.random.default_rng(0).normal(size=n)
-    few = reldep.compare(x, x**2, x**3, kernel="linear")
-    assert plotting.influence(few).lines[1].get_rasterized()
+    psi = np.zeros(MOST_VECTOR_DOTS + 1)
+    assert plotting.influence(psi).lines[1].get_rasterized()
+    assert not plotting.influence(psi[1:]).lines[1].get_rasterized()
+    assert not plotting.influence(psi).texts
 
 
-def test_lines_of_a_file_are_places_and_names_at_once(joint):
-    ax = plotting.influence(with_rows(joint, Rows.labelled(np.arange(80) + 21, "line")), top=1)
-    (label,) = ax.texts
+def test_lines_of_a_file_are_places_and_names_at_once(joint, picture_of):
+    rows = Rows.labelled(np.arange(80) + 21, "line")
+    ax = influence_of(with_rows(joint, rows), picture_of)
+    label = ax.texts[0]
     assert label.get_text() == str(int(label.xy[0]))
     assert int(label.xy[0]) == 21 + np.argmax(np.abs(joint.influence_values()))
     assert ax.get_xlabel() == "line of the file"
 
 
-def test_identifiers_name_dots_that_stand_by_position(joint):
+def test_identifiers_name_dots_that_stand_by_position(joint, picture_of):
     ids = [f"p$_{i}$" for i in range(80)]
-    ax = plotting.influence(with_rows(joint, Rows.labelled(ids, "patient")), top=1)
+    ax = influence_of(with_rows(joint, Rows.labelled(ids, "patient")), picture_of)
     most = int(np.argmax(np.abs(joint.influence_values())))
     assert ax.texts[0].get_text() == rf"p\$_{most}\$"
     assert ax.texts[0].xy[0] == most
@@ -98,9 +86,9 @@ def test_labels_of_a_volcano_do_not_lie_on_each_other():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([1.0, 2.0], [0.0]), "pass one number of each per effect"),
-        (([], []), "pass one number of each per effect"),
-        (([1.0], [0.0], ["a", "b"]), "names has 2 entries for 1 effects"),
+        (([1.0, 2.0], [0.0]), "pass one of each per effect"),
+        (([], []), "pass one of each per effect"),
+        (([1.0], [0.0], ["a", "b"]), "`names` has 2 entries for 1 effects"),
     ],
 )
 def test_wrong_volcanoes_are_refused(arguments, message):

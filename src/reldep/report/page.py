@@ -1,0 +1,225 @@
+"""The whole report as one file that needs nothing else, and its parts for pages and notebooks."""
+
+from __future__ import annotations
+
+import base64
+import importlib.resources
+import inspect
+import platform
+from typing import TYPE_CHECKING, Any
+
+from reldep.description import Column, Table
+from reldep.report.markup import Markup, element, facts, joined, section
+from reldep.report.references import MEASURES_IN_WORDS, REFERENCES
+from reldep.report.tables import html_table
+from reldep.version import __version__
+from reldep.words import number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from reldep.description import Description, Picture, Section, Value
+    from reldep.exceptions import ReldepWarning
+
+# Rows of a table that a report, a page and a notebook show; files have all.
+MOST_ROWS, MOST_ON_PAGE, MOST_IN_NOTEBOOKS = 200, 50, 30
+
+# Variables whose kernels are listed; most variables are targets, and their kernels are alike.
+MOST_KERNELS = 40
+
+# Nothing is loaded and nothing runs, whatever a name in the data may contain.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+
+
+def page(parts: Description) -> str:
+    """Return a report as an HTML document that needs no other file."""
+    body = element(
+        "main",
+        element("h1", parts.question),
+        element("p", parts.sentence, class_="answer"),
+        _numbers(parts.numbers),
+        _cautions(parts.cautions),
+        section("Picture", *figures(parts.pictures), name="picture"),
+        section(
+            "Table",
+            html_table(parts.table.top(MOST_ROWS)),
+            element("p", MEASURES_IN_WORDS[parts.measure]),
+            name="table",
+        ),
+        *(section(one.title, *_contents(one, MOST_ROWS), name=one.name) for one in parts.sections),
+        section("How it was computed", *_computed(parts), name="computed"),
+        section("References", _references(parts.references), name="references"),
+    )
+    foot = element("footer", f"Made with reldep {__version__}.")
+    return _document(parts.question, body, "\n", foot)
+
+
+def several(articles: Sequence[str], calls: Sequence[str]) -> str:
+    """Return several articles, each with the call that repeats it, as one HTML document."""
+    shown = [
+        joined(Markup(one), _repetition(call)) for one, call in zip(articles, calls, strict=True)
+    ]
+    return _document("Answers", element("main", element("h1", "Answers"), *shown))
+
+
+def article(parts: Description, name: str) -> Markup:
+    """Return an answer for a page that has others: further parts are folded away."""
+    folded = [
+        element("details", element("summary", one.title), *_contents(one, MOST_ON_PAGE))
+        for one in parts.sections
+    ]
+    cautions = element("div", *map(_caution, _once(parts.cautions)), **_CAUTIONS)
+    return element(
+        "article",
+        element("h3", parts.question, id=name),
+        element("p", parts.sentence, class_="answer"),
+        cautions if parts.cautions else "",
+        _numbers(parts.numbers),
+        *figures(parts.pictures[:1]),
+        html_table(parts.table.top(MOST_ON_PAGE)),
+        *folded,
+        aria_labelledby=name,
+    )
+
+
+_CAUTIONS = {"role": "group", "aria_label": "Cautions"}
+
+
+def fragment(parts: Description) -> Markup:
+    """Return the sentence, the table and the cautions, as a notebook shows them."""
+    cautions = [element("p", element("strong", "Caution: "), caution) for caution in parts.cautions]
+    return element(
+        "div",
+        element("p", element("strong", parts.sentence)),
+        html_table(parts.table.top(MOST_IN_NOTEBOOKS)),
+        *cautions,
+    )
+
+
+def figures(pictures: Iterable[Picture]) -> list[Markup]:
+    """Draw pictures, each with what it shows in words."""
+    # Matplotlib takes a while to import, and a notebook's fragment has no pictures.
+    from reldep.report.vector import svg
+
+    return [_figure(svg(picture.draw), picture) for picture in pictures]
+
+
+def _figure(drawn: str, picture: Picture) -> Markup:
+    data = base64.b64encode(drawn.encode("utf-8")).decode("ascii")
+    return element(
+        "figure",
+        element("img", src=f"data:image/svg+xml;base64,{data}", alt=picture.alt),
+        element("figcaption", picture.caption),
+    )
+
+
+def _document(title: str, *body: Any) -> str:
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("title", title),
+        element("style", Markup(style_sheet())),
+    )
+    return "<!DOCTYPE html>\n" + element("html", head, element("body", *body), lang="en")
+
+
+def style_sheet() -> str:
+    """Return the style sheet that reports and pages share."""
+    return importlib.resources.files("reldep.report").joinpath("style.css").read_text("utf-8")
+
+
+def _numbers(values: Iterable[Value]) -> Markup:
+    return facts({one.heading: one.text for one in values if one.heading})
+
+
+def _once(cautions: Iterable[ReldepWarning]) -> list[ReldepWarning]:
+    """Return every caution once, in the order given."""
+    return list({str(caution): caution for caution in cautions}.values())
+
+
+def _cautions(given: Iterable[ReldepWarning]) -> Markup:
+    boxes = [_caution(caution) for caution in _once(given)]
+    none = element("p", "None: no check found a problem.")
+    return section("Cautions", *(boxes or [none]), name="cautions")
+
+
+def _caution(caution: ReldepWarning) -> Markup:
+    """Return one caution with what its kind means."""
+    kind = type(caution)
+    # The first line of the class's documentation is the meaning of the kind.
+    meaning = (inspect.getdoc(kind) or "").split("\n")[0].replace("``", "")
+    words = "".join(f" {c.lower()}" if c.isupper() else c for c in kind.__name__)
+    return element(
+        "div",
+        element("strong", f"{words.removesuffix('warning').strip().capitalize()}: "),
+        caution,
+        element("p", f"What it means: {meaning}") if meaning else "",
+        class_="caution",
+    )
+
+
+def _contents(part: Section, most: int) -> list[Markup]:
+    """Return the words, the pictures and the table of a further part."""
+    tables = [] if part.table is None else [html_table(part.table.top(most))]
+    paragraphs = [element("p", paragraph) for paragraph in part.paragraphs]
+    return [*paragraphs, *figures(part.pictures), *tables]
+
+
+def _computed(parts: Description) -> list[Markup]:
+    """Return the choices, versions, kernels and the call that repeats the answer."""
+    chosen = {one.heading: one.text for one in parts.facts if one.heading and one.text}
+    return [facts({**chosen, **_versions()}), _kernels(parts.kernels), _repetition(parts.call)]
+
+
+def _versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that compute.
+
+    They come from the packages themselves: a source tree that is not installed has no metadata.
+    """
+    import numpy
+    import scipy
+
+    own = {"Python": platform.python_version(), "reldep": __version__}
+    return {**own, "numpy": numpy.__version__, "scipy": scipy.__version__}
+
+
+def _kernels(kernels: Mapping[str, Mapping[str, Any]]) -> Markup:
+    """Return a table of the fitted kernel of every variable with its parameters."""
+    fitted = list(kernels.values())
+    table = Table(
+        (
+            Column("variable", "variable", list(kernels)),
+            Column("kernel", "kernel", [kernel["kernel"] for kernel in fitted]),
+            Column("parameters", "parameters", [_parameters(kernel) for kernel in fitted]),
+        ),
+        "The kernel of every variable, as fitted.",
+        shown="The first {n:,} of {all:,} variables.",
+    )
+    return html_table(table.top(MOST_KERNELS))
+
+
+def _parameters(kernel: Mapping[str, Any]) -> str:
+    written = [
+        f"{name} = {number(value, 6) if isinstance(value, float) else value}"
+        for name, value in kernel.items()
+        # Yes or no says something about the kernel's values, not about the fit.
+        if name != "kernel" and not isinstance(value, bool)
+    ]
+    return ", ".join(written) or "none"
+
+
+def _repetition(call: str) -> Markup:
+    if not call:
+        return Markup()
+    code = element("pre", element("code", call), tabindex="0")
+    return joined(element("p", "To repeat it:"), code)
+
+
+def _references(sources: Iterable[str | tuple[str, str]]) -> Markup:
+    """Return what to read and to cite: sources by key, or whole."""
+    named = [REFERENCES[source] if isinstance(source, str) else source for source in sources]
+    return element(
+        "ul", *(element("li", text, " ", element("a", url, href=url)) for text, url in named)
+    )
