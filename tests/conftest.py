@@ -21,21 +21,10 @@ matplotlib.use("Agg")
 settings.register_profile("default", deadline=None, derandomize=True, max_examples=40)
 settings.load_profile("default")
 
-# Tests use small or independent samples on purpose; each of these cautions has tests of its own,
-# which look for it in the result or with pytest.warns.
-EXPECTED_CAUTIONS = (
-    "DegenerateWarning",
-    "InfluentialObservationWarning",
-    "SmallSampleWarning",
-    "MeasureWarning",
-    "DependentRowsWarning",
-    "CopyWarning",
-)
-
 
 def pytest_configure(config):
-    for caution in EXPECTED_CAUTIONS:
-        config.addinivalue_line("filterwarnings", f"ignore::reldep.exceptions.{caution}")
+    # Tests use odd data on purpose; cautions have tests of their own, in tests/checks.
+    config.addinivalue_line("filterwarnings", "ignore::reldep.exceptions.ReldepWarning")
 
 
 REFERENCE = Path(__file__).parent / "reference"

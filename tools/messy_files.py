@@ -19,9 +19,9 @@ from messy_lines import HEADERS_AND_ROWS, HOW_IT_IS_WRITTEN
 from messy_table import TRUE, Case, N, without
 from messy_values import MISSING_AND_LABELS, NUMBERS
 
+from reldep.checks import Data, cautions_about_values
 from reldep.data.dataset import read_dataset
 from reldep.data.variables import Labels
-from reldep.exceptions import DataWarning
 from reldep.files.selection import select_data
 from reldep.kernels.choosing import as_kernel
 
@@ -260,21 +260,30 @@ def run(case: Case) -> Happened:
             Path(case.file).write_bytes(content)
             made = case.file
         if isinstance(made, dict):
-            blocks, rows, cautions = made, None, ()
+            blocks, rows, notes = made, None, ()
         else:
             chosen = select_data(made, case.columns, **case.options)
-            blocks, rows, cautions = chosen.blocks, chosen.rows, chosen.cautions
+            blocks, rows, notes = chosen.blocks, chosen.rows, chosen.notes
         dataset = read_dataset(blocks, missing="drop", ids=rows)
-        fitted = [as_kernel("auto", one).fit(one) for one in dataset.variables.values()]
+        kernels = {name: as_kernel("auto", one) for name, one in dataset.variables.items()}
+        fitted = {name: kernel.fit(dataset.variables[name]) for name, kernel in kernels.items()}
     except (ValueError, TypeError, OSError) as error:
         return Happened(str(error), (), {})
-    all_cautions = (*dataset.cautions, *(note for kernel in fitted for note in kernel.cautions))
-    found = [caution for caution in all_cautions if isinstance(caution, DataWarning)]
+    found = cautions_about_values(
+        Data(
+            variables=dataset.variables,
+            rows=dataset.rows,
+            kernels=kernels,
+            fitted=fitted,
+            automatic=set(kernels),
+            unmatched=dataset.unmatched,
+        )
+    )
     values = {
         name: [] if isinstance(variable, Labels) else variable.values.ravel().tolist()
         for name, variable in dataset.variables.items()
     }
-    return Happened(None, tuple(str(caution) for caution in (*cautions, *found)), values)
+    return Happened(None, (*notes, *dataset.notes, *map(str, found)), values)
 
 
 WORDS = {
@@ -287,12 +296,13 @@ START = """# Messy files
 
 What happens to a file that is not as it should be. There are four answers. *Understood*: there is
 one way to read it, and nothing to say. *Understood, with a note*: it is read in the way that a
-whole column or file agrees on, and a caution says how. *Cautioned*: it is read as it is, and a
+whole column or file agrees on, and a note says how. *Cautioned*: it is read as it is, and a
 caution names what looks wrong. *Refused*: an error names the line, the cell and the way out.
 Nothing is guessed in silence.
 
-In Python a caution is among `result.warnings`; the command line prints it under the answer. Options
-are written here as in Python (`skip_rows=2`); the command line spells them `--skip-rows 2`.
+In Python a caution is among `result.warnings` and a note among `result.provenance.notes`; the
+command line prints both under the answer. Options are written here as in Python (`skip_rows=2`);
+the command line spells them `--skip-rows 2`.
 
 This page is made by `python tools/messy_files.py`, which runs every case. The tests run them too.
 """

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from reldep.datasets._dataset import Dataset
-from reldep.exceptions import DataWarning, InputError, InputTypeError, ReldepWarning
+from reldep.exceptions import InputError, InputTypeError, ReldepWarning
 from reldep.kernels.structured.documents import (
     MAX_DOCUMENT_FREQUENCY,
     STEMMERS,
@@ -85,7 +85,7 @@ def read_parallel(
 
     Warns
     -----
-    DataWarning
+    ReldepWarning
         If the languages were prepared differently, some stemmed and some not: their rows then
         differ in more than the language.
     ReldepWarning
@@ -309,7 +309,7 @@ def _caution_unlike(kinds: Mapping[str, str]) -> None:
     """Warn if the languages were not all prepared in the same way."""
     if len(set(kinds.values())) == 1:
         return
-    caution = DataWarning(
+    caution = ReldepWarning(
         f"the languages were prepared differently, as {_listed(kinds)}, because not every "
         "language has a stemmer or spaces between words. Languages that are prepared differently "
         "may look less alike than they are.",

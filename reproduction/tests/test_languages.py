@@ -11,7 +11,7 @@ from written import assert_picture, read_table
 
 import reldep
 from reldep.datasets import load_languages
-from reldep.exceptions import DataWarning
+from reldep.exceptions import ReldepWarning
 from reldep.stats.trees import average_linkage, groups_of
 from reproduction import languages, paper, reproduce
 from reproduction.languages import languages_pictures as pictures
@@ -247,7 +247,7 @@ def write_texts(folder, languages):
 
 def test_other_languages_get_their_tree_and_their_nearest(tmp_path):
     data = write_texts(tmp_path / "texts", ("cs", "et", "hu", "lv"))
-    with pytest.warns(DataWarning, match=r"words \(lv\)"):
+    with pytest.warns(ReldepWarning, match=r"words \(lv\)"):
         reproduce("languages", size="full", out=tmp_path / "out", data=data, progress=False)
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert "languages_tree.png" in names

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import reldep
-from reldep.exceptions import DataWarning, ReldepWarning
+from reldep.exceptions import ReldepWarning
 from reproduction.corpora.europarl import is_europarl, read_europarl
 from reproduction.corpora.parallel import read_parallel
 
@@ -109,7 +109,7 @@ def test_names_may_have_a_country_or_be_english_and_others_are_passed_over(tmp_p
 def test_some_stemmed_and_some_not_is_a_caution(tmp_path: Path) -> None:
     write_lines(tmp_path, DOCUMENTS)
     with pytest.warns(
-        DataWarning, match=r"prepared differently, as stems \(en, fr\) and words \(lv\), .* less"
+        ReldepWarning, match=r"prepared differently, as stems \(en, fr\) and words \(lv\), .* less"
     ) as caught:
         read = read_parallel(tmp_path)
     assert caught[0].filename == __file__
@@ -119,7 +119,7 @@ def test_some_stemmed_and_some_not_is_a_caution(tmp_path: Path) -> None:
 def test_languages_without_spaces_are_prepared_differently_in_any_case(tmp_path: Path) -> None:
     chinese = ["红色的鱼", "蓝色的鱼", "旧的船只", "新的船只", "绿色的树", "高大的树"]
     write_lines(tmp_path, {**two("en"), "zh-Hans": chinese})
-    with pytest.warns(DataWarning, match=r"words \(en\) and pairs of characters \(zh-Hans\)"):
+    with pytest.warns(ReldepWarning, match=r"words \(en\) and pairs of characters \(zh-Hans\)"):
         read_parallel(tmp_path, stem=False)
 
 

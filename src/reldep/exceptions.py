@@ -11,6 +11,7 @@ and the page write these as their own options: :func:`reldep.words.spelled`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 if TYPE_CHECKING:
@@ -76,52 +77,137 @@ class UnknownPairError(InputError, KeyError):
         return str(self.args[0])
 
 
+class Weight(IntEnum):
+    """How much a caution matters for the conclusion."""
+
+    NOTE = 1
+    CAREFUL = 2
+    SERIOUS = 3
+
+
 class ReldepWarning(Worded, UserWarning):
     """A statistical caution: the answer stands, but read this with it.
 
-    An answer keeps its cautions, in full, in ``.warnings``, and shows them wherever it is
-    displayed. As a Python warning only their `headline` is raised.
+    Its class is the kind of caution. An answer keeps its cautions in ``.warnings``, the most
+    serious first, and shows them wherever it is displayed. As a Python warning only the `headline`
+    of each kind is raised.
     """
 
     #: What all cautions of a kind say, as the beginning of a sentence.
     headline: ClassVar[str] = "this answer carries a caution"
-    #: How much a kind matters: 3 can turn the answer, 2 calls for care, 1 is a remark.
-    weight: ClassVar[int] = 2
+    #: How much this kind matters.
+    weight: ClassVar[Weight] = Weight.CAREFUL
+
+    @property
+    def message(self) -> str:
+        """What was found, and what to do about it; arguments stand in backticks."""
+        return str(self)
 
     def announced(self) -> ReldepWarning:
-        """Make the warning that points to this caution, in words that do not vary."""
+        """Return the warning that points to this caution, in words that do not vary."""
         return type(self)(f"{self.headline}: print the answer, or read its .warnings.")
 
 
 def by_weight(cautions: Iterable[ReldepWarning]) -> tuple[ReldepWarning, ...]:
-    """Return cautions in order of weight, the first to be read first."""
+    """Return cautions in order of weight, those that can turn the answer first."""
     return tuple(sorted(cautions, key=lambda one: -one.weight))
 
 
-class SmallSampleWarning(ReldepWarning):
-    """Few observations: the approximation behind p-values and intervals may be rough."""
+class AlignmentWarning(ReldepWarning):
+    """Rows were matched by position although an index is in another order."""
+
+    headline = "rows may not be matched"
+    weight = Weight.SERIOUS
+
+
+class DependentRowsWarning(ReldepWarning):
+    """Adjacent rows are correlated, which makes p-values too small."""
+
+    headline = "rows may depend on each other, which makes p-values too small"
+    weight = Weight.SERIOUS
+
+
+class RepeatedRowsWarning(ReldepWarning):
+    """Rows repeat others or belong to one subject, which makes p-values too small."""
+
+    headline = "rows may be repeated, which makes p-values too small"
+    weight = Weight.SERIOUS
+
+
+class CopyWarning(ReldepWarning):
+    """Variables are related by construction: copies, shared columns, formulas."""
+
+    headline = "variables may be related by construction"
+    weight = Weight.SERIOUS
+
+
+class MissingCodesWarning(ReldepWarning):
+    """A value may stand for a missing one."""
+
+    headline = "a value may stand for a missing one"
+    weight = Weight.SERIOUS
+
+
+class CensoredWarning(ReldepWarning):
+    """A time may be censored, and is taken as a lifetime."""
+
+    headline = "a time may be censored"
+    weight = Weight.SERIOUS
+
+
+class KindWarning(ReldepWarning):
+    """Numbers may be codes of categories, or labels may be one and the same."""
+
+    headline = "a variable may be of another kind"
+
+
+class ScaleWarning(ReldepWarning):
+    """A column or a value outweighs the others."""
+
+    headline = "a column or a value outweighs the others"
+
+
+class FewUnitsWarning(ReldepWarning):
+    """Few rows, clusters or events: p-values and intervals are approximate."""
 
     headline = "there are few observations"
 
 
+class CovariatesWarning(ReldepWarning):
+    """Covariates may not be held fixed well."""
+
+    headline = "covariates may not be held fixed well"
+
+
+class UnlikeTargetsWarning(ReldepWarning):
+    """One of two dependences rests on few rows: ties are rejected too often."""
+
+    headline = "one of the dependences rests on few rows"
+
+
+class InfluentialWarning(ReldepWarning):
+    """One row carries a large share of the variance."""
+
+    headline = "one row carries much of the answer"
+
+
+class MeasureWarning(ReldepWarning):
+    """Raw HSIC and CKA disagree about which dependence is stronger."""
+
+    headline = "raw HSIC and CKA disagree"
+
+
+class UnequalWarning(ReldepWarning):
+    """A variable varies more in one group than in another, or texts are prepared differently."""
+
+    headline = "what is compared is not alike"
+
+
 class BandwidthWarning(ReldepWarning):
-    """The bandwidth could not be chosen by the plain rule."""
+    """A median bandwidth is 0 for most pairs, or may jump from sample to sample."""
 
-    weight = 1
-    headline = "a bandwidth could not be chosen by the plain rule"
-
-
-class DataWarning(ReldepWarning):
-    """The data were understood in a way that may not be what was meant."""
-
-    headline = "the data may not have been read as they were meant"
-
-
-class CopyWarning(DataWarning):
-    """A target determines the source, as a copy of it in other units or words does."""
-
-    weight = 3
-    headline = "a target determines the source"
+    headline = "a bandwidth may jump from sample to sample"
+    weight = Weight.NOTE
 
 
 class ApproximationWarning(ReldepWarning):
@@ -134,7 +220,7 @@ class ApproximationWarning(ReldepWarning):
         one, on a subsample of the observations.
     """
 
-    weight = 1
+    weight = Weight.NOTE
     headline = "the kernels were approximated"
 
     def __init__(
@@ -147,39 +233,5 @@ class ApproximationWarning(ReldepWarning):
 class PrecisionWarning(ReldepWarning):
     """Rounding has taken digits off the answer: some values are far larger than the others."""
 
-    weight = 1
+    weight = Weight.NOTE
     headline = "rounding has taken digits off the answer"
-
-
-class DegenerateWarning(ReldepWarning):
-    """The estimated variance is mostly of second order: the p-value is conservative."""
-
-    weight = 1
-    headline = "the p-value is conservative"
-
-
-class InfluentialObservationWarning(ReldepWarning):
-    """One observation carries a large share of the variance."""
-
-    headline = "one observation carries much of the answer"
-
-
-class DependentRowsWarning(ReldepWarning):
-    """Rows may depend on each other, which makes p-values too small."""
-
-    weight = 3
-    headline = "rows may depend on each other, which makes p-values too small"
-
-
-class SignFlipWarning(ReldepWarning):
-    """The answer changes sign with the bandwidth of the kernels."""
-
-    weight = 3
-    headline = "the answer changes sign with the bandwidth"
-
-
-class MeasureWarning(ReldepWarning):
-    """Raw HSIC and its normalised form disagree about which dependence is stronger."""
-
-    weight = 3
-    headline = "raw HSIC and its normalised form disagree"

@@ -125,7 +125,7 @@ def test_columns_of_a_file_are_compared(kinds, tmp_path, capsys):
 def test_repeated_rows_are_not_copies_of_variables(rng):
     x, y, z = np.repeat(rng.normal(size=(3, 30)), 2, axis=1)
     kinds = {type(one).__name__ for one in reldep.compare(x, y, z).warnings}
-    assert "DependentRowsWarning" in kinds
+    assert "RepeatedRowsWarning" in kinds
     assert "CopyWarning" not in kinds
     letters = np.array(texts(rng))
     a, b, c = (np.repeat(rng.permutation(letters), 3) for _ in range(3))

@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 
 import reldep
+from cautioned import cautioned
 from reldep.cli.app import run
+from reldep.exceptions import RepeatedRowsWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
 # Employment, gross national product and population of the United States (Longley, 1967).
@@ -101,9 +103,9 @@ def test_a_time_without_its_event_is_said_of_frames_and_files(rng, tmp_path):
     frame["days"], frame["died"] = rng.exponential(size=40), rng.random(40) < 0.5
     for data in (frame, written(frame, tmp_path)):
         words = said(reldep.compare("days", "x", "z", data=data))
-        assert any("'days' may be a time under observation" in one for one in words)
+        assert any("'days' may be censored by 'died'" in one for one in words)
         words = said(reldep.compare("x", "days", "died", data=data))
-        assert not any("under observation" in one for one in words)
+        assert not any("censored" in one for one in words)
 
 
 def test_nothing_is_said_of_arguments_that_nobody_passed(rng):
@@ -137,3 +139,58 @@ def test_no_plan_is_offered_for_a_study_that_nobody_would_run(rng):
     answer = reldep.compare(x, y, z, alternative="two-sided")
     assert answer.sample_size() > 1000
     assert "next study" not in answer.summary()
+
+
+def of_kind(answer, kind):
+    return [str(one) for one in answer.warnings if isinstance(one, kind)]
+
+
+def interleaved(rng, m=60):
+    mouse = np.tile(np.arange(15), 4)
+    shared = rng.normal(size=15)[mouse]
+    x, y, z = shared + rng.normal(size=(3, m))
+    return pd.DataFrame({"mouse": mouse, "x": x, "y": y, "z": z})
+
+
+def test_subjects_that_come_several_times_are_said(rng, tmp_path):
+    frame = interleaved(rng)
+    words = "'mouse' has 15 different values in 60 rows; if rows with the same one belong together"
+    file = tmp_path / "mice.csv"
+    frame.to_csv(file, index=False)
+    for data in (frame, file):
+        with cautioned(RepeatedRowsWarning, words):
+            reldep.compare("x", "y", "z", data=data)
+        with cautioned(RepeatedRowsWarning, words):
+            reldep.groups(
+                "x", "y", "half", data=frame.assign(half=np.arange(60) % 2), n_simulations=400
+            )
+        with cautioned(RepeatedRowsWarning, words):
+            reldep.compare("x", "y", "z", ids="mouse", data=data)
+        said = reldep.compare("x", "y", "z", clusters="mouse", data=data)
+        assert not of_kind(said, RepeatedRowsWarning)
+    columns = [frame[name] for name in "xyz"]
+    with cautioned(RepeatedRowsWarning, words):
+        reldep.compare(*columns, ids=frame["mouse"])
+
+
+def test_subjects_of_one_row_each_are_not(rng):
+    frame = interleaved(rng).assign(mouse=[f"m{i}" for i in range(60)])
+    assert not of_kind(reldep.compare("x", "y", "z", data=frame), RepeatedRowsWarning)
+
+
+def test_the_command_line_says_it_too(rng, tmp_path, capsys):
+    interleaved(rng).to_csv(tmp_path / "mice.csv", index=False)
+    asked = [
+        "compare",
+        str(tmp_path / "mice.csv"),
+        "--source",
+        "x",
+        "--first",
+        "y",
+        "--second",
+        "z",
+    ]
+    assert run(asked) == 0
+    assert "pass --clusters mouse" in capsys.readouterr().out
+    assert run([*asked, "--clusters", "mouse"]) == 0
+    assert "has 15 different values" not in capsys.readouterr().out

@@ -9,7 +9,6 @@ import pytest
 
 import reldep
 from cli.mouse_files import QUESTION
-from reldep.exceptions import DataWarning
 from reldep.kernels import Gaussian
 
 
@@ -59,8 +58,7 @@ def test_every_option_reaches_the_question(ask, mice, words, options):
 
 def test_clusters_are_a_column(ask, mice):
     said = ask("compare", "mice.csv", *QUESTION, "--clusters", "id", "--json")
-    with pytest.warns(DataWarning):  # every mouse is a cluster of its own
-        expected = reldep.compare(*blocks(mice), names=NAMES, clusters=mice["id"])
+    expected = reldep.compare(*blocks(mice), names=NAMES, clusters=mice["id"])
     assert json.loads(said.out)["standard_error"] == expected.standard_error
 
 

@@ -70,7 +70,7 @@ def test_a_run_that_is_stopped_is_continued(tmp_path, environment, sent):
     assert folder.exists()
     if sent == signal.SIGINT:
         assert run.returncode == 0
-        assert b"--resume" in said
+        assert b"resume" in said
         assert b"The table is in" not in said
     continued = [*command, "table.csv", "--resume"]
     done = subprocess.run(continued, **place, capture_output=True, check=True)

@@ -186,7 +186,7 @@ def test_a_gene_with_the_name_of_a_column_gets_another(tmp_path):
     table = reldep.read(write(tmp_path / "cells.h5ad", counts(), obs(), genes=genes))
     np.testing.assert_array_equal(table.read(["X:age"])["X:age"], counts()[:, 299])
     np.testing.assert_array_equal(table.read(["age"])["age"], obs()["age"])
-    assert "called X:age" in str(table.cautions(["age"])[0])
+    assert "called X:age" in str(table.notes_about(["age"])[0])
 
 
 def test_what_is_no_such_file_is_refused_in_words(tmp_path):

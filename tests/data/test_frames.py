@@ -88,10 +88,10 @@ def test_series_in_another_order_are_matched_by_their_index():
     shuffled = pd.Series(B, index=LETTERS).sample(frac=1, random_state=1)
     dataset = read_dataset({"x": SERIES, "b": shuffled})
     np.testing.assert_array_equal(dataset.variables["b"].values.ravel(), B)
-    assert dataset.cautions == ()
+    assert dataset.unmatched is None
     assert dataset.rows.name(3) == "row p3"
     straight = read_dataset({"x": SERIES, "b": pd.Series(B, index=LETTERS)})
-    assert straight.cautions == ()
+    assert straight.unmatched is None
     answers = [
         reldep.compare(SERIES, b, Z).estimate
         for b in (pd.Series(B, index=LETTERS), pd.Series(B, index=LETTERS).to_numpy())
@@ -127,9 +127,9 @@ def test_a_slice_and_a_count_that_share_labels_are_not_zipped():
 
 
 def test_a_sorted_series_beside_arrays_is_cautioned():
-    (caution,) = read_dataset({"x": pd.Series(X).sort_values(), "b": B, "z": Z}).cautions
-    assert str(caution).startswith("'b', 'z' have no index and were matched by position")
-    assert read_dataset({"x": pd.Series(X), "b": B}).cautions == ()
+    (caution,) = reldep.dependence(pd.Series(X).sort_values(), B).warnings
+    assert str(caution).startswith("'y' has no index and was matched by position")
+    assert reldep.dependence(pd.Series(X), B).warnings == ()
 
 
 def test_rows_of_a_missing_value_are_named_by_the_index():

@@ -87,7 +87,7 @@ def test_dates_can_be_places_in_a_cycle(tmp_path, kind, rule, turns):
     np.testing.assert_allclose(
         values(chosen.blocks["visit"]), np.column_stack([np.cos(angle), np.sin(angle)])
     )
-    assert "on a circle" in str(chosen.cautions[0])
+    assert "on a circle" in str(chosen.notes[0])
 
 
 @pytest.mark.parametrize(

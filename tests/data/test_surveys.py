@@ -34,7 +34,7 @@ def test_values_with_labels_become_labels(tmp_path, ending):
     assert table.read(names[:1]).to_series().to_list() == [21, 35, None, 62]
     if ending != "por":
         assert table.read(["sex"])["sex"].to_list() == ["female", "male", "male", "female"]
-        assert "the labels of its values were read" in str(table.cautions(["sex"])[0])
+        assert "the labels of its values were read" in str(table.notes_about(["sex"])[0])
 
 
 def test_missing_values_that_the_survey_defines_are_missing(tmp_path):

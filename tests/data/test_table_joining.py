@@ -34,7 +34,7 @@ def test_rows_with_one_key_come_together_in_the_order_of_the_first_file(write: W
     assert table.joined == (
         f"joined on 'id': 3 rows; unmatched: 1 of 4 rows of {genes}, 2 of 5 rows of {lipids}"
     )
-    assert [str(caution) for caution in table.cautions(["C14"])] == [f"{table.joined}."]
+    assert [str(caution) for caution in table.notes_about(["C14"])] == [f"{table.joined}."]
     assert table.restricted("ge_1 > 1 and diet = 'sun'").read(["C14"])["C14"].to_list() == [
         0.3,
         0.2,

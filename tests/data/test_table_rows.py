@@ -60,7 +60,7 @@ def test_blank_lines_comments_long_cells_and_repeated_headers_are_counted(
     frame, rows = table.read(["line"]), table.rows
     assert frame["line"].to_list() == rows.values() == [4, 7, 9, 11, 13]
     assert table.restricted("note = 'd'").rows.name(0) == "line 11"
-    said = " ".join(map(str, table.cautions(["line"])))
+    said = " ".join(map(str, table.notes_about(["line"])))
     assert "a comment before the table left out" in said
     assert "line 8 was taken as a comment" in said
     assert "line 10 was taken as the header once more" in said

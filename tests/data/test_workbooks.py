@@ -108,7 +108,7 @@ def test_an_open_document_is_read_with_all_its_digits(tmp_path):
     path = write_ods(tmp_path / "x.ods", header, *rows, row(word("c"), number(2)), blank_end)
     table = reldep.read(path)
     assert table.read(["x"])["x"].to_list() == [0.30000000000000004, None, 2.0]
-    assert "'n/a' read as missing (1 of 3 cells)" in str(table.cautions(["x"])[0])
+    assert "'n/a' read as missing (1 of 3 cells)" in str(table.notes_about(["x"])[0])
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_errors_of_formulas_are_missing_and_said(tmp_path):
     sheet = '{rows}<row><c><v>5</v></c><c t="e"><v>#DIV/0!</v></c></row>'
     table = reldep.read(excel(tmp_path, sheet))
     assert table.read(["b"])["b"].to_list() == [2, 4, None]
-    assert "1 cells hold errors of formulas" in str(table.cautions(["b"])[0])
+    assert "1 cells hold errors of formulas" in str(table.notes_about(["b"])[0])
 
 
 def test_a_sheet_is_chosen_by_name_or_number(tmp_path):
@@ -190,7 +190,7 @@ def test_a_sheet_without_a_header_and_one_with_units(tmp_path):
     found = reldep.read(units)
     assert found.read(["x"])["x"].to_list() == [1.5, 2.5]
     assert found.rows.values() == [3, 4]
-    assert "line 2 holds units" in str(found.cautions(["x"])[0])
+    assert "line 2 holds units" in str(found.notes_about(["x"])[0])
 
 
 def test_the_limit_leaves_room_for_large_sheets():

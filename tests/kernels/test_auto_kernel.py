@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse as sp
 
 import reldep
-from cautioned import cautioned
 from reldep.data.objects import read_variable
-from reldep.exceptions import DataWarning
 from reldep.kernels import Agreement, Delta, EditDistance, Gaussian, Laplace, Spectrum, Text
 from reldep.kernels.choosing import as_kernel
 
@@ -118,7 +113,6 @@ def test_standardized_by_name_takes_labels_too():
     fitted = as_kernel("standardized", variable).fit(variable)
     assert fitted.label.startswith("Standardized: Laplace")
     assert fitted.label.endswith("Agreement(floor=0.5, 1 label column)")
-    assert fitted.cautions == ()
     assert as_kernel("standardized", read_variable(["f", "m"] * 20, "v")) == Delta()
 
 
@@ -170,77 +164,3 @@ def test_compiled_tiles_give_agreement_its_floor():
     frame = mixed(x, RNG.integers(0, 3, 120))
     dense = reldep.hsic(frame, y, engine="dense")
     assert reldep.hsic(frame, y, engine=Tiled(compiled=True)) == pytest.approx(dense, rel=1e-9)
-
-
-def cautions(data):
-    variable = read_variable(data, "v")
-    return [str(c) for c in as_kernel("auto", variable).fit(variable).cautions]
-
-
-@pytest.mark.parametrize(
-    ("data", "words"),
-    [
-        (RNG.integers(0, 10, 200), "takes the 10 whole numbers from 0 to 9, about equally often"),
-        (RNG.normal(size=(30, 3)) * [1.0, 50.0, 40.0], "the spread of 'column 1' is"),
-        (
-            pd.DataFrame({"age": 15 * RNG.normal(size=40), "dose": 0.01 * RNG.normal(size=40)}),
-            "the spread of 'age' is .* times that of 'dose': .* outweigh 1 of 2.*'standardized'",
-        ),
-        (
-            sp.csr_array(RNG.poisson(RNG.integers(1, 30, (60, 1)) * RNG.random(40))),
-            "lies in how long the rows are",
-        ),
-    ],
-    ids=["codes", "block", "frame", "counts"],
-)
-def test_auto_cautions_about_what_it_may_misread(data, words):
-    (caution,) = cautions(data)
-    assert re.search(words, caution)
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        RNG.poisson(3.0, 200),
-        RNG.binomial(4, 0.5, 200) + 1,
-        RNG.integers(0, 2, 200),
-        RNG.integers(0, 10, 30),
-        RNG.integers(18, 90, 200),
-        RNG.normal(size=(30, 3)),
-        RNG.normal(size=(30, 40)) * np.geomspace(1, 100, 40),
-        sp.csr_array(RNG.poisson(0.3, (60, 80))),
-        ["a", "b", "c"] * 20,
-    ],
-    ids=["counts", "ratings", "0/1", "few", "ages", "block", "wide", "sparse", "labels"],
-)
-def test_auto_says_nothing_where_nothing_is_amiss(data):
-    assert cautions(data) == []
-
-
-def test_the_caution_reaches_the_reader_of_a_result():
-    digit = np.repeat(np.arange(10), 10)
-    with cautioned(DataWarning, match="If they are codes of categories, pass `kernel='delta'`"):
-        reldep.dependence(digit, np.random.default_rng(0).normal(size=100))
-
-
-def cautions_of(words):
-    answer = reldep.compare(NUMBERS, words, NUMBERS[::-1], kernel=["auto", "auto", "linear"])
-    return [str(caution) for caution in answer.warnings if type(caution) is DataWarning]
-
-
-@pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
-@pytest.mark.parametrize("write", ["{0}-{1}", "{0}/7", "{0}.5±0.1", "{0}.2 (0.1)", "{0}h {1}m"])
-def test_numbers_written_in_a_way_that_is_not_understood_are_cautioned(write):
-    (caution,) = cautions_of([write.format(i % 25, i % 25 + 10) for i in range(75)])
-    assert "first has 25 labels such as" in caution
-    assert "if they are numbers, their size is not used" in caution
-
-
-@pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
-def test_labels_that_belong_to_single_rows_are_cautioned():
-    (caution,) = cautions_of([f"plot {chr(97 + i % 26)}{i // 52}" for i in range(75)])
-    assert "labels in 75 rows: most rows share theirs with none or one other" in caution
-    assert cautions_of([f"age {10 * (i % 6)}-{10 * (i % 6) + 9}" for i in range(75)]) == []
-
-
-NUMBERS = np.random.default_rng(3).normal(size=75)

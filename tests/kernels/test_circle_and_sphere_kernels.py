@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.gaussian_process.kernels import ExpSineSquared
 from sklearn.metrics.pairwise import haversine_distances
@@ -149,15 +148,3 @@ def test_tied_places_take_the_median_of_the_other_distances():
     fitted = Haversine().fit(read_variable(places, "v"))
     assert fitted.describe()["rule"] == "median of the non-zero distances"
     assert "more than half of the distances" in str(fitted.cautions[0])
-
-
-def test_haversine_notices_longitude_before_latitude_and_radians():
-    places = np.array([[48.9, 2.4], [51.5, -0.1], [40.4, -3.7], [-33.9, 151.2]])
-    frame = pd.DataFrame(places[:, ::-1], columns=["Longitude", "Latitude"])
-    with pytest.raises(ValueError, match="columns of v are 'Longitude' and 'Latitude'; pass lat"):
-        Haversine().fit(read_variable(frame, "v"))
-    with pytest.raises(ValueError, match="look like longitude, latitude"):
-        Haversine().fit(read_variable(places[:, ::-1], "v"))
-    assert Haversine().fit(read_variable(places, "v")).cautions == ()
-    (caution,) = Haversine().fit(read_variable(np.deg2rad(places), "v")).cautions
-    assert "If these are radians, pass np.rad2deg(places)." in str(caution)

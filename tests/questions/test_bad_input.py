@@ -9,10 +9,10 @@ import reldep
 from cautioned import cautioned
 from reldep.exceptions import (
     BandwidthWarning,
+    FewUnitsWarning,
     InputError,
     InputTypeError,
     ReldepWarning,
-    SmallSampleWarning,
 )
 from reldep.kernels import Delta, Distance, Gaussian, Linear, Polynomial, Precomputed, Product
 
@@ -313,7 +313,7 @@ def test_a_variable_without_energy_has_no_normalised_measure():
 
 
 def test_few_observations_are_cautioned():
-    with cautioned(SmallSampleWarning, match="only 12 observations") as caught:
+    with cautioned(FewUnitsWarning, match="approximate for 12 rows") as caught:
         result = reldep.compare(X[:12], Y[:12], Z[:12])
     assert [w.message.__cause__ for w in caught] == list(result.warnings)
     assert all(isinstance(w, ReldepWarning) for w in result.warnings)
@@ -323,7 +323,7 @@ def test_few_observations_are_cautioned():
 def test_many_ties_take_the_median_of_the_other_distances():
     tied = np.r_[np.zeros(32), np.arange(8.0)]
     distances = np.abs(tied[:, None] - tied)[np.triu_indices(M, 1)]
-    with cautioned(BandwidthWarning, match="distances between observations of source are 0"):
+    with cautioned(BandwidthWarning, match="distances in 'source' are 0"):
         result = reldep.compare(tied, Y, Z, kernel="gaussian")
     fitted = result.provenance.kernels["source"]
     assert fitted["bandwidth"] == np.median(distances[distances > 0])

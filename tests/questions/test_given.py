@@ -443,18 +443,6 @@ def test_a_kernel_matrix_may_be_what_depends(confounded):
     assert reldep.dependence(matrix, z, given=np.arange(150.0)).pvalue < 1
 
 
-def test_cautions_about_covariates(rng):
-    age = rng.normal(size=40)
-    x, z = age + 0.05 * rng.normal(size=40), rng.normal(size=40)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", reldep.ReldepWarning)
-        said = " ".join(map(str, reldep.dependence(x, z, given=age).warnings))
-        assert "of x: what is left is little" in said
-        assert "rough below 50" in said
-        wide = reldep.dependence(z, age**2, given=rng.normal(size=(40, 30)))
-    assert any("30 columns of covariates and 40 observations" in str(w) for w in wide.warnings)
-
-
 def test_the_command_line_holds_columns_fixed(tmp_path, confounded):
     from reldep.questions.asking import Request
 

@@ -185,7 +185,7 @@ def test_too_few_rows_to_leave_one_out_are_refused_with_a_way_out():
     blocks = [sample[name] for name in "xyz"]
     with pytest.raises(ValueError, match=r"5 observations are too few.*variance='fixed-kernel'"):
         reldep.compare(*blocks, measure="hsic")
-    with pytest.warns(reldep.exceptions.SmallSampleWarning):
+    with pytest.warns(reldep.exceptions.FewUnitsWarning):
         assert np.isfinite(reldep.paper_test(*blocks).statistic)
 
 

@@ -99,7 +99,7 @@ def test_the_median_of_a_column_is_found_to_a_bin(files, rows):
 
 def test_the_default_kernel_says_that_it_is_another(files):
     found = reldep.compare("x", "y", "z", data=files)
-    assert any("Gaussian kernels at several scales" in str(one) for one in found.warnings)
+    assert any("Gaussian kernels at several scales" in one for one in found.provenance.notes)
     assert found.provenance.kernels["x"]["kernel"].startswith("Gaussians")
     assert found.provenance.engine == "lowrank, in pieces"
 

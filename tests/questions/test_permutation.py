@@ -118,7 +118,7 @@ def test_the_level_is_kept_under_independence():
 
 def test_shuffles_that_change_nothing_count_as_ties():
     labels = np.array(list("aaabbbbb"))
-    with pytest.warns(reldep.exceptions.SmallSampleWarning):
+    with pytest.warns(reldep.exceptions.FewUnitsWarning):
         result = asked(labels, labels, n_permutations=500)
     # Of 8!/(3! 5!) = 56 ways to place the labels, 1 is as dependent as the data.
     assert result.pvalue == pytest.approx(1 / 56, abs=0.018)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import reldep
-from reldep.exceptions import SmallSampleWarning
+from reldep.exceptions import FewUnitsWarning
 
 HOSTILE = "<script>alert('x')</script> & \"$y$\" --> ]]>"
 
@@ -28,7 +28,7 @@ def comparison(variables):
 def hostile(variables):
     """A comparison in which everything that comes from the data tries to be markup."""
     result = reldep.compare(*variables, names=[HOSTILE, f"first {HOSTILE}", "second\x00\x1b"])
-    caution = SmallSampleWarning(f"caution about {HOSTILE}")
+    caution = FewUnitsWarning(f"caution about {HOSTILE}")
     return dataclasses.replace(result, warnings=(caution,))
 
 

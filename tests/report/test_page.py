@@ -17,7 +17,7 @@ import pytest
 
 import reldep
 from reldep.data.rows import Rows
-from reldep.exceptions import SmallSampleWarning
+from reldep.exceptions import FewUnitsWarning
 from report.conftest import HOSTILE, KINDS
 from report.parsed import Document
 
@@ -159,18 +159,21 @@ def test_long_tables_are_cut_and_say_so():
 
 def test_cautions_come_with_their_meaning(documents):
     text = documents["hostile"].text
-    assert "Small sample: caution about" in text
-    assert "What it means: Few observations: the approximation behind p-values" in text
+    assert "Few units: caution about" in text
+    assert (
+        "What it means: Few rows, clusters or events: p-values and intervals are approximate"
+        in text
+    )
     assert "None: no check found a problem." in documents["comparison"].text
 
 
 def test_cautions_of_the_sensitivity_join_those_of_the_result(hostile, sensitivity):
-    from reldep.exceptions import SignFlipWarning
+    from reldep.exceptions import MeasureWarning
 
-    flips = replace(sensitivity, warnings=(*hostile.warnings, SignFlipWarning("it flips")))
-    text = Document(hostile.to_html(sensitivity=flips)).text
-    assert text.count("Small sample:") == 1
-    assert "Sign flip: it flips" in text
+    more = replace(sensitivity, warnings=(*hostile.warnings, MeasureWarning("it disagrees")))
+    text = Document(hostile.to_html(sensitivity=more)).text
+    assert text.count("Few units:") == 1
+    assert "Measure: it disagrees" in text
 
 
 def test_most_influential_rows_are_listed_with_their_share(documents):
@@ -302,7 +305,7 @@ def test_options_in_cautions_are_spelled_by_the_front_end(comparison):
     from reldep.cli.spelling import in_shell
     from reldep.report import page
 
-    result = replace(comparison, warnings=(SmallSampleWarning("pass `missing='drop'`."),))
+    result = replace(comparison, warnings=(FewUnitsWarning("pass `missing='drop'`."),))
     assert "pass `missing='drop'`." in Document(result.to_html()).text
     assert "pass --missing drop." in Document(page(result.describe().reworded(in_shell))).text
 

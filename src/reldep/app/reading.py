@@ -61,7 +61,7 @@ def described(files: Sequence[str], join: str | None, reading: Mapping[str, Any]
             "n_rows": len(table),
             "columns": descriptions,
             "preview": [[_cell(value) for value in row] for row in preview.rows()],
-            "cautions": [in_page(str(caution)) for caution in table.cautions([])],
+            "cautions": [in_page(note) for note in table.notes_about([])],
             "sheets": _sheets(files),
         }
     )

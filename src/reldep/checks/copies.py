@@ -22,6 +22,7 @@ from reldep.words import listed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from reldep.checks.subjects import Data
     from reldep.data.variables import FloatArray, IntArray, Variable
 
 # Fewer rows may be in the same order by chance, or because the dependence is strong: 1 in 20! of
@@ -81,11 +82,6 @@ class Marks:
         return bool(self.levels & other.levels)
 
 
-def all_marks(variables: Mapping[str, Variable]) -> dict[str, Marks]:
-    """Return the marks of every variable."""
-    return {name: Marks.of(variable) for name, variable in variables.items()}
-
-
 def check_source_outside(marks: Mapping[str, Marks], source: str, targets: Sequence[str]) -> None:
     """Raise an error if a target contains a column of the source."""
     for target in targets:
@@ -100,6 +96,18 @@ def check_source_outside(marks: Mapping[str, Marks], source: str, targets: Seque
             f"the target {target!r} contains {listed(list(map(repr, shared)), 5)}, which is in the "
             f"source {source!r} too. Leave the column out of one of them."
         )
+
+
+def copied(data: Data) -> Iterator[CopyWarning]:
+    """Check for copies among the variables of a question, and for a source made of targets."""
+    targets = [name for name in data.variables if data.source is not None and name != data.source]
+    pairs = [(x, y) for x, y in data.pairs if x in data.marks and y in data.marks]
+    yield from copies(data.marks, pairs, among=targets)
+    if data.source is None or data.source not in data.variables:
+        return
+    apart = [name for name in targets if not data.marks[name].is_like(data.marks[data.source])]
+    for formula in formulas(data.variables, data.source, apart):
+        yield CopyWarning(f"{formula}, up to rounding; if so, leave it out.")
 
 
 def copies(
@@ -131,10 +139,10 @@ def copies(
         elif common or marks[x].is_like(marks[y]):
             alike.append(f"{x!r} and {y!r}")
     if inside:
-        yield CopyWarning(f"{listed(inside, 5)}. Leave the column out of one of them.")
+        yield CopyWarning(f"{listed(inside, 5)}; leave the column out of one of them.")
     if alike:
         yield CopyWarning(
-            f"one variable in two units or words, by its values: {listed(alike, 5)}. If one is "
+            f"One variable in two units or words, by its values: {listed(alike, 5)}; if one is "
             "computed from the other, leave it out."
         )
 
@@ -230,15 +238,15 @@ def formulas(
         if not needed and (own > 0).all() and (table > 0).all():
             needed, word = _needed(np.log(own), np.log(table)), "product or ratio"
         if needed:
-            names = [list(single)[i] for i in needed]
-            both = " and ".join(names) if len(names) == 2 else listed(names, 5)
-            yield f"{source} is a {word} of {both}"
+            quoted = [repr(list(single)[i]) for i in needed]
+            both = " and ".join(quoted) if len(quoted) == 2 else listed(quoted, 5)
+            yield f"{source!r} is a {word} of {both}"
     for name in targets:
         block = variables[name]
         if name not in single and isinstance(block, Numeric):
             left = _left(own, block.values)
             if left is not None and left <= LEFT_OF_MANY and _enough(block.values):
-                yield f"{source} is a weighted sum of the columns of {name}"
+                yield f"{source!r} is a weighted sum of the columns of {name!r}"
 
 
 def _needed(own: FloatArray, table: FloatArray) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,15 +15,16 @@ from reldep.data.checks import (
     listing,
 )
 from reldep.data.frames import aligned, frame_library, index_rows, time_of_blocks
-from reldep.data.inspection import value_cautions, without_codes
+from reldep.data.inspection import without_codes
 from reldep.data.objects import native_name, one_per_row, read_labels, read_variable
-from reldep.data.rows import Rows, repeated_subjects, subject_column
-from reldep.exceptions import DataWarning, InputError, ReldepWarning
+from reldep.data.rows import Rows
+from reldep.exceptions import InputError
 from reldep.words import counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from reldep.data.frames import Unmatched
     from reldep.data.variables import IntArray, Labels, Variable
 
 SMALL_SAMPLE = 20
@@ -45,10 +46,16 @@ class AlignedData:
         The number of each observation's cluster.
     library : str or None
         The data frame library the data came from; results answer in kind.
-    cautions : tuple of ReldepWarning
-        What the reader of a result should know about the data.
+    notes : tuple of str
+        How the data were read.
     second_clusters : ndarray of int or None
         The number of each observation's cluster in a second clustering, crossed with the first.
+    labels : mapping of str to Labels
+        The labels of the clusters.
+    unmatched : Unmatched or None
+        Data without an index, and those whose index is in another order.
+    has_ids : bool
+        Whether the user named the rows.
     """
 
     variables: Mapping[str, Variable]
@@ -56,8 +63,11 @@ class AlignedData:
     n_dropped: int = 0
     clusters: IntArray | None = None
     library: str | None = None
-    cautions: tuple[ReldepWarning, ...] = ()
+    notes: tuple[str, ...] = ()
     second_clusters: IntArray | None = None
+    labels: Mapping[str, Labels] = field(default_factory=dict)
+    unmatched: Unmatched | None = None
+    has_ids: bool = False
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -94,8 +104,7 @@ def read_dataset(
         for name, data in beside.items()
         if data is not None and not isinstance(data, Rows)
     }
-    matched, noted = aligned({**blocks, **given})
-    found: tuple[ReldepWarning, ...] = noted
+    matched, unmatched = aligned({**blocks, **given})
     clusters, ids = matched.pop("\0clusters", clusters), matched.pop("\0ids", ids)
     blocks = matched
     variables = {
@@ -105,9 +114,6 @@ def read_dataset(
     rows = read_rows(blocks, n, ids)
     clusterings = _cluster_labels(clusters, n, rows)
     groups, second = _two_codes(clusterings)
-    found = (*found, *_about_clusters(clusterings))
-    if not clusterings:
-        found = (*found, *_about_subjects(rows, ids))
     _check_usable(variables)
     complete = _complete_rows(variables, rows, missing)
     n_dropped = n - len(complete)
@@ -119,9 +125,18 @@ def read_dataset(
     _check_size(len(complete), n_dropped)
     _check_all_vary(variables, rows)
     library = next((lib for lib in map(frame_library, blocks.values()) if lib), None)
-    said = (caution for variable in variables.values() for caution in variable.cautions)
-    found = (*found, *said, *value_cautions(variables))
-    return AlignedData(variables, rows, n_dropped, groups, library, found, second)
+    return AlignedData(
+        variables,
+        rows,
+        n_dropped,
+        groups,
+        library,
+        tuple(note for variable in variables.values() for note in variable.notes),
+        second,
+        {labels.name: labels for labels in clusterings},
+        unmatched,
+        has_ids=ids is not None and not isinstance(ids, Rows),
+    )
 
 
 def read_rows(blocks: Mapping[str, Any], n: int, ids: Any = None) -> Rows:
@@ -186,14 +201,6 @@ def _cluster_labels(clusters: Any, n: int, rows: Rows | None = None) -> tuple[La
     return tuple(_labels_of_clusters(one, n, rows) for one in each)
 
 
-def _about_subjects(rows: Rows, ids: Any) -> tuple[ReldepWarning, ...]:
-    """Notice identifiers that come several times; of files that was looked for before."""
-    named = ids is not None or subject_column([rows.noun], ()) is not None
-    if isinstance(ids, Rows) or rows.labels is None or not named:
-        return ()
-    return repeated_subjects(rows.noun, rows.values())
-
-
 def _labels_of_clusters(clusters: Any, n: int, rows: Rows | None) -> Labels:
     labels = read_labels(clusters, "clusters")
     rows = Rows.of(n) if rows is None else rows
@@ -211,19 +218,6 @@ def _labels_of_clusters(clusters: Any, n: int, rows: Rows | None) -> Labels:
             "rough below 20. Leave `clusters` out if the rows are independent."
         )
     return labels
-
-
-def _about_clusters(clusterings: Sequence[Labels]) -> tuple[DataWarning, ...]:
-    """Say which clusters may be one and the same, and if there are none to speak of."""
-    found = [caution for one in clusterings for caution in value_cautions({one.name: one})]
-    if any(len(one.categories) == len(one) for one in clusterings):
-        found.append(
-            DataWarning(
-                "every row has a cluster of its own, so that the rows are taken to be "
-                "independent. Pass labels as `clusters` that several rows share."
-            )
-        )
-    return tuple(found)
 
 
 def _common_length(variables: Mapping[str, Variable]) -> int:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from reldep.data.checks import cell, composed, listing, quoted, repeated
 from reldep.data.lifetimes import Survival
 from reldep.data.rows import Rows, TimeOrder, dates_rows, first_in_order
-from reldep.exceptions import DataWarning, InputError
+from reldep.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reldep.data.variables import FloatArray, IntArray
+
+# Data without an index, and those whose index counts the rows in another order.
+Unmatched: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 
 _LIBRARIES = {"pandas", "polars", "pyarrow", "modin", "cudf"}
 
@@ -152,18 +155,19 @@ def time_of_blocks(blocks: Mapping[str, Any]) -> TimeOrder | None:
     )
 
 
-def aligned(blocks: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[DataWarning, ...]]:
+def aligned(blocks: Mapping[str, Any]) -> tuple[dict[str, Any], Unmatched | None]:
     """Bring pandas objects into one order by their index; refuse those that do not match.
 
     Objects whose index only counts the rows, arrays and frames of other libraries are matched
     by position, unless their numbers are in part those of another index: then either may be meant.
+    The names of data without an index are returned with those whose index is in another order.
     """
     indexes = {
         name: index for name, data in blocks.items() if (index := _composed_index(data)) is not None
     }
     by_position = [name for name in blocks if name not in indexes]
     if len(indexes) < 2:
-        return dict(blocks), _reordered_in_words(indexes, by_position)
+        return dict(blocks), _unmatched_blocks(indexes, by_position)
     first_name, first = next(iter(indexes.items()))
     made: dict[str, Any] = dict(blocks)
     moved: list[str] = []
@@ -183,31 +187,21 @@ def aligned(blocks: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[DataWarnin
             f"their index, but {_quoted(by_position)} has no index to match them by. Bring all of "
             "them into one order first, as with .loc[index]."
         )
-    return made, _reordered_in_words(indexes, [name for name in blocks if name not in indexes])
+    return made, _unmatched_blocks(indexes, [name for name in blocks if name not in indexes])
 
 
-def _reordered_in_words(
-    indexes: Mapping[str, Any], without: Sequence[str]
-) -> tuple[DataWarning, ...]:
-    """Say which index counts the rows, but in another order, beside data that have none."""
-    if not without:
-        return ()
+def _unmatched_blocks(indexes: Mapping[str, Any], without: Sequence[str]) -> Unmatched | None:
+    """Return data without an index and those whose index counts rows in another order."""
     shuffled = [
         name
         for name, index in indexes.items()
         if not counts_only(index) and index.is_unique and not index.is_monotonic_increasing
         if set(index) == set(range(len(index)))
     ]
-    if not shuffled:
-        return ()
-    have = "has" if len(without) == 1 else "have"
-    return (
-        DataWarning(
-            f"{_quoted(without)} {have} no index and {'was' if len(without) == 1 else 'were'} "
-            f"matched by position, while the rows of {_quoted(shuffled)} stand in another order, "
-            "as after sorting. Give all of them an index."
-        ),
-    )
+    if not without or not shuffled:
+        return None
+    plain = [tuple(name.removeprefix("\0") for name in names) for names in (without, shuffled)]
+    return plain[0], plain[1]
 
 
 def _taken(data: Any, rows: IntArray) -> Any:

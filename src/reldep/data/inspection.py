@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reldep.data.checks import cell, quoted
-from reldep.data.missing_codes import MISSING_CODES
 from reldep.data.variables import MISSING_CODE, Labels, Mixed, Numeric, Variable
-from reldep.exceptions import DataWarning
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Sequence
 
     from reldep.data.variables import FloatArray, IntArray
 
@@ -30,18 +27,6 @@ _SHOWN = 5
 
 # With fewer levels 0 may be one of them.
 _LEVELS_OF_A_SCALE = 10
-
-
-def value_cautions(variables: Mapping[str, Variable]) -> tuple[DataWarning, ...]:
-    """Look for codes for missing values and for labels that may be one and the same."""
-    found: list[DataWarning] = []
-    for variable in variables.values():
-        for part in variable.parts if isinstance(variable, Mixed) else (variable,):
-            if isinstance(part, Numeric):
-                found += _codes_in_words(part)
-            elif isinstance(part, Labels):
-                found += _twins_in_words(part)
-    return tuple(found)
 
 
 def suspected_codes(column: FloatArray) -> list[tuple[float, int]]:
@@ -96,69 +81,6 @@ def _stands_apart(code: float, values: FloatArray) -> bool:
     if code < 0 and low >= 0:
         return True
     return bool(min(abs(code - low), abs(code - high)) > high - low)
-
-
-def _codes_in_words(variable: Numeric) -> Iterator[DataWarning]:
-    values = variable.values
-    if not values.size:
-        return
-    # Incomplete rows are gone by now; where they are not, NaN is no code.
-    ends = zip(values.min(axis=0).tolist(), values.max(axis=0).tolist(), strict=True)
-    found: dict[float, list[tuple[str, int]]] = {}
-    for position, (low, high) in enumerate(ends):
-        if _may_be_code(low) or _may_be_code(high):
-            for code, times in suspected_codes(values[:, position]):
-                found.setdefault(code, []).append((_name_of(variable, position), times))
-    for code, places in found.items():
-        shown = [f"{name} ({_often(times)})" for name, times in places[:_SHOWN]]
-        more = f" and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
-        yield DataWarning(
-            f"{code:.15g} in {', '.join(shown)}{more} lies apart from all other values. If it "
-            f"stands for a missing value, pass `na='{code:.15g}'`."
-        )
-
-
-def _often(times: int) -> str:
-    return {1: "once", 2: "twice"}.get(times, f"{times} times")
-
-
-def _name_of(variable: Numeric, position: int) -> str:
-    if variable.values.shape[1] == 1:
-        return variable.name
-    own = variable.columns[position] if variable.columns else str(position)
-    return f"column {own!r} of {variable.name}"
-
-
-def _twins_in_words(labels: Labels) -> Iterator[DataWarning]:
-    used = [labels.categories[code] for code in np.unique(labels.codes) if code != MISSING_CODE]
-    words = [value for value in used if isinstance(value, str)]
-    alike: dict[str, list[str]] = {}
-    for word in words:
-        alike.setdefault(_plainly_written(word), []).append(word)
-    twins = [group for group in alike.values() if len(group) > 1]
-    if twins:
-        shown = "; ".join(quoted(group[:3]) for group in twins[:3])
-        yield DataWarning(
-            f"{labels.name} has labels that differ only in capitals, spaces or the zeros of a "
-            f"number ({shown}) and are taken as different. Write each label in one way."
-        )
-    blank = [word for word in words if word.strip().lower() in MISSING_CODES | {""}]
-    if blank and len(words) > len(blank):
-        counts = {
-            word: int((labels.codes == labels.categories.index(word)).sum()) for word in blank
-        }
-        shown = ", ".join(f"{cell(word)} ({_often(times)})" for word, times in counts.items())
-        yield DataWarning(
-            f"{labels.name} has the label {shown}, which often stands for a missing value. If it "
-            f"does, pass `na={blank[0]!r}`."
-        )
-
-
-def _plainly_written(word: str) -> str:
-    """Write a label without what people write differently: capitals, spaces, 1.0 for 1."""
-    plain = " ".join(word.lower().split())
-    number = _as_number(plain) if plain[:1].isdigit() else None
-    return plain if number is None else f"{number:g}"
 
 
 def without_codes(variable: Variable, na: Sequence[str | float]) -> Variable:

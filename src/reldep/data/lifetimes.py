@@ -19,15 +19,13 @@ from reldep.data.checks import cell, listing
 from reldep.data.rows import Rows
 from reldep.data.variables import Items
 from reldep.data.written_numbers import are_moments, float_of, is_missing, is_number, read_moments
-from reldep.exceptions import DataWarning, InputError, InputTypeError
+from reldep.exceptions import InputError, InputTypeError
 from reldep.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from reldep.data.variables import BoolArray, FloatArray, IntArray
-
-FEWEST_EVENTS = 20
 
 # What marks an event, and what a censored time, whatever the column is called.
 _EVENT = {"event", "dead", "died", "deceased", "death", "failed", "failure"}
@@ -157,13 +155,8 @@ class Survival(Sequence[Lifetime | None]):
 
 
 def lifetimes_variable(items: Sequence[Lifetime | None], name: str) -> Items:
-    """Make lifetimes a variable, with a caution where few events say little about the hazard."""
-    n_events = sum(item is not None and item.event for item in items)
-    cautions: tuple[DataWarning, ...] = ()
-    if 0 < n_events < FEWEST_EVENTS:
-        few = f"only {n_events} of the {len(items)} times of {name} ended with the event."
-        cautions = (DataWarning(f"{few} The answer rests on these, however many rows there are."),)
-    return Items(name, list(items), cautions=cautions)
+    """Return lifetimes as a variable."""
+    return Items(name, list(items))
 
 
 def read_lifetimes(
@@ -226,20 +219,6 @@ def event_beside(name: str, columns: Iterable[str]) -> str | None:
     return None
 
 
-def censored(name: str, unused: Iterable[str]) -> tuple[DataWarning, ...]:
-    """Caution about a time that is used without the column that tells how it ended."""
-    event = event_beside(name, unused)
-    if event is None:
-        return ()
-    return (
-        DataWarning(
-            f"by their names, {name!r} may be a time under observation that was censored, as told "
-            f"by {event!r}. A censored time taken as a lifetime can give a wrong answer with a "
-            f"small p-value. If it was, pass `survival='{name},{event}'` to reldep.read()."
-        ),
-    )
-
-
 def _parts(name: str) -> set[str]:
     return set(re.split(r"[^a-z]+", name.casefold()))
 
@@ -249,7 +228,7 @@ def _read_times(values: list[Any], name: str, places: Rows) -> FloatArray:
     present = [value for value in values if not is_missing(value)]
     if present and are_moments(present):
         spans = read_moments(values, name)
-        if "spans" not in str(spans.cautions[0]):
+        if "spans" not in str(spans.notes[0]):
             raise InputError(
                 f"{name} holds dates, and a lifetime is a length of time; subtract the date at "
                 "which each was first observed."

@@ -365,7 +365,7 @@ def _combine(name: str, columns: Sequence[Variable]) -> Variable:
         raise InputTypeError(
             f"column {odd[0].name!r} of {name} is neither numbers nor labels. {WAY_OUT_OBJECTS}"
         )
-    cautions = tuple(caution for column in columns for caution in column.cautions)
+    notes = tuple(note for column in columns for note in column.notes)
     numeric = [column for column in flat if isinstance(column, Numeric)]
     labels = [column for column in flat if isinstance(column, Labels)]
     parts: list[Numeric | Labels] = [*labels]
@@ -374,8 +374,8 @@ def _combine(name: str, columns: Sequence[Variable]) -> Variable:
         named = tuple(own for column in numeric for own in [column.name] * column.values.shape[1])
         parts.insert(0, Numeric(name, _frozen(block), named))
     if len(parts) == 1:
-        return replace(parts[0], cautions=cautions)
-    return Mixed(name, tuple(parts), cautions=cautions)
+        return replace(parts[0], notes=notes)
+    return Mixed(name, tuple(parts), notes=notes)
 
 
 def _frozen(array: FloatArray) -> FloatArray:

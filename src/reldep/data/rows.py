@@ -3,8 +3,7 @@
 One convention holds in errors, cautions, tables and reports. A row of a file is named by its line
 in the file, counted from 1 with the header. A row of a Python object is named by the frame's own
 index if it has one that says more than the position, else by its position, counted from 0. An
-identifier that the user gives overrides both. Several rows of one subject are noticed by the names
-of columns, and by identifiers that repeat.
+identifier that the user gives overrides both.
 """
 
 from __future__ import annotations
@@ -18,8 +17,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from reldep.exceptions import DependentRowsWarning
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -29,16 +26,6 @@ Labels: TypeAlias = Sequence[Any] | npt.NDArray[Any]
 
 _SHOWN = 5
 _PLURALS = {"row": "rows", "line": "lines"}
-
-# Columns that name what was measured, perhaps more than once.
-_SUBJECT = re.compile(
-    r"(patient|subject|participant|person|individual|proband|donor|animal|mouse|rat|fish|dog|"
-    r"monkey|plant|tree|family|litter|cage|sample|specimen|tumou?r|biopsy|case)s?"
-    r"([ _.-]?(id|no|nr|num|number|code|name|key)\.?)?",
-    re.IGNORECASE,
-)
-# Fewer rows than this share have a subject of their own.
-_MOST_DISTINCT = 0.95
 
 # Columns of numbers that are times, and columns of dates that do not order the rows.
 _YEAR = re.compile(r"(calendar[ _.-]?)?(year|yr|date)", re.IGNORECASE)
@@ -216,29 +203,3 @@ class Places:
 
 def _shown(position: np.int64, labels: Labels | None, index: int | np.int64) -> str:
     return str(position if labels is None else labels[int(index)])
-
-
-def subject_column(names: Iterable[str], used: Sequence[str]) -> str | None:
-    """Find a column that the question does not use and that names subjects."""
-    return next((name for name in names if name not in used and _SUBJECT.fullmatch(name)), None)
-
-
-def repeated_subjects(name: str, values: Sequence[Any]) -> tuple[DependentRowsWarning, ...]:
-    """Caution if subjects come several times.
-
-    Examples
-    --------
-    >>> bool(repeated_subjects("mouse", ["m1", "m1", "m2", "m2", "m3"]))
-    True
-    """
-    present = [value for value in values if value is not None]
-    n_different = len(set(map(str, present)))
-    if len(present) < 2 or not 1 < n_different < _MOST_DISTINCT * len(present):
-        return ()
-    return (
-        DependentRowsWarning(
-            f"{name!r} has {n_different:,} different values in {len(present):,} rows. If rows with "
-            "the same one come from one subject they are not independent, and the p-value is too "
-            f"small. Pass `clusters={name!r}` where the question takes it, or keep one row of each."
-        ),
-    )

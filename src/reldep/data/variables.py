@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from scipy.sparse import csr_array
 
-    from reldep.exceptions import DataWarning
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
@@ -45,12 +44,12 @@ class Variable(ABC):
     ----------
     name : str
         What it is called.
-    cautions : tuple of DataWarning
+    notes : tuple of str
         What was understood about its values beyond what they plainly say.
     """
 
     name: str
-    cautions: tuple[DataWarning, ...] = field(default=(), kw_only=True)
+    notes: tuple[str, ...] = field(default=(), kw_only=True)
 
     @abstractmethod
     def __len__(self) -> int:

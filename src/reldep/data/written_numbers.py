@@ -14,7 +14,7 @@ from reldep.data.checks import cell, composed
 from reldep.data.missing_codes import MISSING_WORDS
 from reldep.data.strings.reading import Doubt, missing_in_words, read_strings
 from reldep.data.variables import MISSING_CODE, Labels, Numeric, Variable
-from reldep.exceptions import DataWarning, InputError
+from reldep.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -123,7 +123,7 @@ def read_datetimes(array: npt.NDArray[Any], name: str) -> Numeric:
     table = array.reshape(len(array), -1)
     if array.dtype.kind == "m":
         values = table / np.timedelta64(1, "D")
-        return Numeric(name, values, cautions=(_caution(name, "spans read as days"),))
+        return Numeric(name, values, notes=(f"{name}: spans read as days.",))
     if np.isnat(table).all():
         raise InputError(f"{name} has only missing values; leave it out or fill it in.")
     first = np.nanmin(table)
@@ -132,7 +132,7 @@ def read_datetimes(array: npt.NDArray[Any], name: str) -> Numeric:
         np.isnat(moments), np.nan, (moments - first.astype("M8[us]")) / np.timedelta64(1, "D")
     )
     how = f"dates read as days since the first, {str(first)[:19]}"
-    return Numeric(name, values, cautions=(_caution(name, how),))
+    return Numeric(name, values, notes=(f"{name}: {how}.",))
 
 
 def are_moments(values: Sequence[Any]) -> bool:
@@ -273,9 +273,5 @@ def _numbers(
 ) -> Numeric:
     """Give every observation the number of its category."""
     values = np.append(of_categories, np.nan)[codes]
-    cautions = (_caution(name, "; ".join(said)),)
-    return Numeric(name, values[:, None], (name,), cautions=cautions)
-
-
-def _caution(name: str, text: str) -> DataWarning:
-    return DataWarning(f"{name}: {text}.")
+    notes = (f"{name}: {'; '.join(said)}.",)
+    return Numeric(name, values[:, None], (name,), notes=notes)

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from reldep.data.variables import FloatArray, IntArray
-    from reldep.exceptions import ReldepWarning
 
 Kind: TypeAlias = Literal["number", "label"]
 
@@ -101,7 +100,7 @@ class Partitions:
         """Give the names of columns that an expression chooses, as a table in memory does."""
         return select_columns(expression, self.columns, source=self.name)
 
-    def cautions(self, columns: Iterable[str]) -> tuple[ReldepWarning, ...]:  # noqa: ARG002
+    def notes_about(self, columns: Iterable[str]) -> tuple[str, ...]:  # noqa: ARG002
         """Say what was understood about columns: nothing, for Parquet files know their types."""
         return ()
 

@@ -6,20 +6,17 @@ This is what the command line does with its options, and what a question does wi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
 from reldep.data.checks import printable
-from reldep.data.rows import Rows, repeated_subjects, subject_column
+from reldep.data.rows import Rows
 from reldep.data.selectors import select_variables
 from reldep.exceptions import InputError
 from reldep.files.partitions import Partitions, PiecesOf
 from reldep.files.read import read
 from reldep.files.table import Scope, Table
 from reldep.files.wide_columns import TableColumns
-
-if TYPE_CHECKING:
-    from reldep.exceptions import ReldepWarning
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +33,7 @@ class Selection:
         The rows that were taken, by place and name; pass them on as ``ids``.
     clusters : series or None
         The cluster labels.
-    cautions : tuple of ReldepWarning
+    notes : tuple of str
         What was understood about the table and the columns used.
     table : Table or None
         The table that they come from.
@@ -48,7 +45,7 @@ class Selection:
     columns: dict[str, list[str]]
     rows: Rows
     clusters: Any = None
-    cautions: tuple[ReldepWarning, ...] = field(default=())
+    notes: tuple[str, ...] = ()
     table: Table | None = None
     scope: str | None = None
 
@@ -151,23 +148,10 @@ class _Request:
             columns,
             replace(table.rows, time=table.time_order()),
             None if clusters is None else table[clusters],
-            (*table.cautions(used), *self._about_subjects(table, used, clusters, ids)),
+            table.notes_about(used),
             table,
             None if table.scope is None else str(table.scope),
         )
-
-    def _about_subjects(
-        self, table: Table, used: list[str], clusters: str | None, ids: str | None
-    ) -> tuple[ReldepWarning, ...]:
-        """Caution about subjects with several rows, unless the question has clusters."""
-        if clusters is not None or any(name.startswith("clusters\0") for name in self.selectors):
-            return ()
-        if ids is not None:
-            return repeated_subjects(ids, table.rows.values())
-        subject = subject_column(table.columns, used)
-        if subject is None or subject in table.doubts:
-            return ()
-        return repeated_subjects(subject, table.values(subject))
 
     def from_partitions(self, data: Partitions) -> Selection:
         """Name the columns of every block; nothing is read yet."""

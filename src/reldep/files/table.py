@@ -11,7 +11,7 @@ import numpy as np
 
 from reldep.data.checks import cell, composed, listing, printable, repeated
 from reldep.data.frames import frame_library
-from reldep.data.lifetimes import Survival, censored
+from reldep.data.lifetimes import Survival
 from reldep.data.objects import read_variable
 from reldep.data.rows import Places, Rows, TimeOrder, dates_rows, first_in_order
 from reldep.data.selectors import (
@@ -24,7 +24,7 @@ from reldep.data.selectors import (
 from reldep.data.strings.reading import WAYS_OUT
 from reldep.data.variables import Labels, Mixed
 from reldep.data.written_numbers import is_missing
-from reldep.exceptions import DataWarning, InputError
+from reldep.exceptions import InputError
 from reldep.words import counted
 
 if TYPE_CHECKING:
@@ -168,16 +168,7 @@ class Table:
     @property
     def notes(self) -> tuple[str, ...]:
         """What was understood about the file and its columns."""
-        return self._in_words(list(self.columns))
-
-    def cautions(self, columns: Sequence[str]) -> tuple[DataWarning, ...]:
-        """Return what was understood about the file and some of its columns, as cautions."""
-        unused = [name for name in self.columns if name not in columns]
-        times = [name for name in columns if self.columns.get(name) in _NUMBERS]
-        return (
-            *(DataWarning(text) for text in self._in_words(columns)),
-            *(one for name in times for one in censored(name, unused)),
-        )
+        return self.notes_about(list(self.columns))
 
     def time_order(self) -> TimeOrder | None:
         """Return the column or index that dates the rows, if there is one."""
@@ -461,7 +452,7 @@ class Table:
             "table first."
         )
 
-    def _in_words(self, columns: Sequence[str]) -> tuple[str, ...]:
+    def notes_about(self, columns: Sequence[str]) -> tuple[str, ...]:
         """Return what was understood about the file and some of its columns."""
         name = printable(self.name)
         of_file = [f"{name}: {text}." for text in self.said]

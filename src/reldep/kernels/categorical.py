@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from reldep.data.variables import FloatArray, IntArray
-    from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import Rows
 
 
@@ -37,14 +36,9 @@ def as_points(labels: Labels) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class FittedDelta(FittedKernel):
-    """Equality of codes, and what a reader should know about the labels."""
+    """Equality of codes."""
 
     labels: Labels
-    notes: tuple[ReldepWarning, ...] = ()
-
-    @property
-    def cautions(self) -> tuple[ReldepWarning, ...]:
-        return self.notes
 
     def __len__(self) -> int:
         return len(self.labels)

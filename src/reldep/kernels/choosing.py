@@ -9,7 +9,6 @@ should know about the choice.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -17,10 +16,10 @@ import numpy as np
 from reldep.data.checks import check_choice, check_names_known
 from reldep.data.lifetimes import Lifetime
 from reldep.data.objects import WAY_OUT_OBJECTS
-from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable
-from reldep.exceptions import DataWarning, InputError, InputTypeError
+from reldep.data.variables import Items, Labels, Mixed, Variable
+from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import Kernel
-from reldep.kernels.categorical import Agreement, Delta, FittedDelta
+from reldep.kernels.categorical import Agreement, Delta
 from reldep.kernels.columnwise import Ordered, Standardized
 from reldep.kernels.composite import Product
 from reldep.kernels.custom import (
@@ -30,29 +29,13 @@ from reldep.kernels.custom import (
     ScikitKernel,
     is_scikit_kernel,
 )
-from reldep.kernels.radial import Distance, FittedRadial, Gaussian, Laplace
+from reldep.kernels.radial import Distance, Gaussian, Laplace
 
 if TYPE_CHECKING:
-    from reldep.data.variables import FloatArray, IntArray, Variable
-    from reldep.kernels.base import FittedKernel
+    from reldep.data.variables import Variable
 
 # Strings whose median length is above this, and most of which differ, are texts, not labels.
 LONGEST_LABEL = 30
-
-# Columns whose standard deviations differ by more than this are hardly in one unit. Wide blocks
-# are mostly of one kind (genes, pixels, fatty acids), whose spreads differ for a reason.
-SPREAD_RATIO = 10.0
-MOST_UNITS = 12
-
-# Whole numbers with so many levels, each about as frequent as the others, look like codes:
-# counts and ratings have rare values at their ends.
-CODE_LEVELS = (5, 20)
-EVEN_FREQUENCIES = 1 / 3
-ROWS_PER_LEVEL = 5
-
-# Sparse rows whose length explains so much of the distances between them.
-LENGTH_SHARE = 0.5
-SPARSE_ROWS = 500
 
 
 # The kernel for numbers. Over thirty laws its largest loss of power against the best kernel is a
@@ -81,7 +64,7 @@ def auto_kernel(variable: Variable, numbers: Kernel = FOR_NUMBERS) -> Kernel:
         _refuse_doubtful(variable)
         if variable.order is not None:
             return Ordered()
-        return noted(Delta(), _about_labels(variable))
+        return Delta()
     if isinstance(variable, Mixed):
         return _for_mixed(variable, numbers)
     if isinstance(variable, Items):
@@ -94,7 +77,7 @@ def auto_kernel(variable: Variable, numbers: Kernel = FOR_NUMBERS) -> Kernel:
             f"{variable.name} holds {variable.in_words()}, which are neither numbers nor labels; "
             f"{_proposal(variable)}{WAY_OUT_OBJECTS}"
         )
-    return noted(numbers, _about_numbers(variable, numbers))
+    return numbers
 
 
 def _for_mixed(variable: Mixed, kernel: Kernel) -> Kernel:
@@ -103,130 +86,7 @@ def _for_mixed(variable: Mixed, kernel: Kernel) -> Kernel:
             way_out = f"Give each column a kernel with Columns: {part.name!r} gets Text()"
             _refuse_texts(part, way_out)
             _refuse_doubtful(part)
-    labels = [part for part in variable.parts if isinstance(part, Labels)]
-    about_labels = tuple(note for part in labels for note in _about_labels(part))
-    numbers = variable.numbers()
-    if numbers is None:
-        return noted(Delta(), about_labels)
-    notes = (*_about_numbers(numbers, kernel), *about_labels)
-    return Product((noted(kernel, notes), Agreement()))
-
-
-@dataclass(frozen=True)
-class _Noted(Kernel):
-    """A kernel with cautions about its choice, which the fitted kernel will carry."""
-
-    kernel: Kernel
-    notes: tuple[DataWarning, ...]
-
-    @property
-    def accepts(self) -> Any:  # type: ignore[override]
-        return self.kernel.accepts
-
-    @property
-    def is_characteristic(self) -> bool:
-        return self.kernel.is_characteristic
-
-    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedKernel:
-        fitted = self.kernel.fit(variable, rng=rng)
-        if isinstance(fitted, (FittedRadial, FittedDelta)):
-            return replace(fitted, notes=(*fitted.notes, *self.notes))
-        return fitted
-
-    def between(self, first: Variable, second: Variable) -> FloatArray:
-        return self.kernel.between(first, second)
-
-    def take(self, rows: IntArray) -> Kernel:
-        return replace(self, kernel=self.kernel.take(rows))
-
-    def frozen(self, fitted: FittedKernel) -> Kernel:
-        return self.kernel.frozen(fitted)
-
-
-def noted(kernel: Kernel, notes: tuple[DataWarning, ...]) -> Kernel:
-    """Attach cautions to a kernel, if there are any."""
-    return _Noted(kernel, notes) if notes else kernel
-
-
-def _about_numbers(variable: Variable, kernel: Kernel) -> tuple[DataWarning, ...]:
-    if isinstance(variable, Sparse):
-        return _ruled_by_length(variable)
-    if not isinstance(variable, Numeric) or variable.missing().any():
-        return ()
-    if variable.values.shape[1] == 1:
-        return _like_codes(variable)
-    return () if isinstance(kernel, Standardized) else _unlike_units(variable)
-
-
-def _like_codes(variable: Numeric) -> tuple[DataWarning, ...]:
-    """Caution about whole numbers that may be names of categories."""
-    column = variable.values[:, 0]
-    if not np.array_equal(column, np.rint(column)):
-        return ()
-    levels, counts = np.unique(column, return_counts=True)
-    low, high = CODE_LEVELS
-    is_run = levels[-1] - levels[0] == len(levels) - 1
-    enough = len(column) >= ROWS_PER_LEVEL * len(levels)
-    even = counts.min() >= EVEN_FREQUENCIES * counts.max()
-    if not (low <= len(levels) <= high and is_run and enough and even):
-        return ()
-    return (
-        DataWarning(
-            f"{variable.name} takes the {len(levels)} whole numbers from {levels[0]:g} to "
-            f"{levels[-1]:g}, about equally often; as numbers {levels[0]:g} is nearer to "
-            f"{levels[1]:g} than to {levels[-1]:g}. If they are codes of categories, pass "
-            "`kernel='delta'` for it."
-        ),
-    )
-
-
-def _about_labels(labels: Labels) -> tuple[DataWarning, ...]:
-    return () if labels.caution is None else (DataWarning(f"{labels.name} {labels.caution}"),)
-
-
-def _unlike_units(variable: Numeric) -> tuple[DataWarning, ...]:
-    """Caution about a block in which one column's spread rules all distances."""
-    spreads = variable.values.std(axis=0)
-    varying = np.flatnonzero(spreads > 0)
-    if not 2 <= len(varying) <= MOST_UNITS:
-        return ()
-    largest, smallest = varying[np.argmax(spreads[varying])], varying[np.argmin(spreads[varying])]
-    ratio = spreads[largest] / spreads[smallest]
-    if ratio < SPREAD_RATIO:
-        return ()
-    names = variable.columns or tuple(f"column {i}" for i in range(len(spreads)))
-    n_ruled = int((spreads[varying] * SPREAD_RATIO <= spreads[largest]).sum())
-    return (
-        DataWarning(
-            f"in {variable.name} the spread of {names[largest]!r} is {ratio:.3g} times that of "
-            f"{names[smallest]!r}: one bandwidth for all columns lets it outweigh {n_ruled} of "
-            f"{len(spreads)}. If the columns are in different units, pass `kernel='standardized'`."
-        ),
-    )
-
-
-def _ruled_by_length(variable: Sparse) -> tuple[DataWarning, ...]:
-    """Caution about sparse counts whose rows differ by their length more than by their kind."""
-    rows = variable.values[: min(len(variable), SPARSE_ROWS)]
-    if rows.shape[0] < 4 or rows.min() < 0:
-        return ()
-    lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
-    mean = np.asarray(rows.mean(axis=0)).ravel()
-    total = float((lengths**2).mean() - mean @ mean)
-    size = float(np.linalg.norm(mean))
-    if total <= 0 or size == 0:
-        return ()
-    # The share of the variance along the mean row, where rows of one kind differ by length.
-    along = np.asarray(rows @ (mean / size)).ravel()
-    if along.var() < LENGTH_SHARE * total:
-        return ()
-    return (
-        DataWarning(
-            f"{variable.name} holds sparse counts, and {along.var() / total:.0%} of their variance "
-            "lies in how long the rows are, not in what they hold. Divide each row by its length "
-            "(or use TF-IDF), or pass `kernel='cosine'`."
-        ),
-    )
+    return Delta() if variable.numbers() is None else Product((kernel, Agreement()))
 
 
 def _refuse_doubtful(labels: Labels) -> None:

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
+from reldep.checks import Beside, cautions_about
 from reldep.data.checks import check_choice, check_level, check_names_known
-from reldep.data.rows import repeated_subjects, subject_column
 from reldep.data.selectors import parse_lifetime, quote_column
 from reldep.exceptions import InputError, by_weight
 from reldep.files.byte_sources import STANDARD_INPUT
@@ -260,34 +260,27 @@ class Request:
         scope = None
         if self.where is not None:
             scope = str(self._chosen.scope)
+        notes = (*self.table.notes_about(columns), *answer.provenance.notes)
         return replace(
             answer,
-            provenance=replace(answer.provenance, call=self.python(), scope=scope),
-            warnings=by_weight(
-                (
-                    *self.table.cautions(columns),
-                    *self._about_subjects(selector, columns, answer),
-                    *answer.warnings,
-                )
-            ),
+            provenance=replace(answer.provenance, call=self.python(), scope=scope, notes=notes),
+            warnings=by_weight((*self._about_table(selector, columns), *answer.warnings)),
         )
 
-    def _about_subjects(
-        self, selector: Selector, columns: Sequence[str], answer: Answer
-    ) -> tuple[ReldepWarning, ...]:
-        """Notice subjects that come several times, unless the question says so."""
-        if self.options.get("clusters") is not None or isinstance(self.table, Partitions):
+    def _about_table(self, selector: Selector, columns: Sequence[str]) -> tuple[ReldepWarning, ...]:
+        """Return what columns that the question does not use tell about its rows."""
+        if isinstance(self.table, Partitions):
             return ()
-        named = self.options.get("ids")
-        if named is not None:
-            name = selector.column("ids", str(named))
-            return repeated_subjects(name, answer.provenance.rows.values())
-        held = self.options.get("given")
-        used = [*columns, *(selector.table.select(str(held)) if held is not None else ())]
-        subject = subject_column(self._chosen.columns, used)
-        if subject is None or subject in self._chosen.doubts:
-            return ()
-        return repeated_subjects(subject, self._chosen.values(subject))
+        table, named, held = self._chosen, self.options.get("ids"), self.options.get("given")
+        return cautions_about(
+            Beside(
+                columns=table.columns,
+                used=[*columns, *(table.select(str(held)) if held is not None else ())],
+                values=table.values,
+                has_clusters=self.options.get("clusters") is not None,
+                id=None if named is None else selector.column("ids", str(named)),
+            )
+        )
 
     def command(self) -> str:
         """Write the command line that asks this."""

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from reldep.checks import Beside, cautions_about
 from reldep.data.selectors import parse_named, quote_column
 from reldep.exceptions import InputError, InputTypeError, by_weight
 from reldep.files.partitions import Partitions, open_partitions
-from reldep.files.selection import select_data
+from reldep.files.selection import Selection, select_data
 from reldep.files.table import Table
 from reldep.files.wide_columns import TableColumns
 from reldep.kernels.base import Kernel
@@ -71,9 +72,9 @@ def asked(question: Callable[P, A]) -> Callable[P, A]:
             raise InputTypeError(f"{question.__name__}() {error}") from None
         given = dict(bound.arguments)
         cautions: tuple[ReldepWarning, ...] = ()
-        scope = None
+        chosen: Selection | None = None
         if given.get("data") is not None:
-            found, cautions, scope = from_data(in_pieces(question.__name__, given))
+            found, cautions, chosen = from_data(in_pieces(question.__name__, given))
             bound.arguments.update(found)
         elif given.get("where") is not None:
             raise InputError(f"`where={given['where']!r}` chooses rows of `data`")
@@ -83,7 +84,8 @@ def asked(question: Callable[P, A]) -> Callable[P, A]:
             answer.provenance,
             call=call_text(question.__name__, given, signature),
             seed=seed_text(given.get("rng")),
-            scope=scope,
+            scope=None if chosen is None else chosen.scope,
+            notes=(*(() if chosen is None else chosen.notes), *answer.provenance.notes),
         )
         said = by_weight((*cautions, *answer.warnings))
         noted_answer = replace(answer, provenance=noted, warnings=said)
@@ -142,7 +144,7 @@ def check_in_pieces(question: str) -> None:
 
 def from_data(
     given: Mapping[str, Any],
-) -> tuple[dict[str, Any], tuple[ReldepWarning, ...], str | None]:
+) -> tuple[dict[str, Any], tuple[ReldepWarning, ...], Selection]:
     """Take the columns that arguments name from `data`.
 
     Returns
@@ -150,9 +152,9 @@ def from_data(
     dict
         The arguments with data in place of names.
     tuple of ReldepWarning
-        What was understood about the data.
-    str or None
-        The rows that a condition chose.
+        What columns that the question does not use tell about its rows.
+    Selection
+        The columns that were taken.
     """
     selectors = _selectors(given)
     clusters = given.get("clusters")
@@ -188,7 +190,22 @@ def from_data(
         targets = found.get("targets", {})
         if shown and "variables" not in selectors:
             found["names"] = [*shown.values(), *targets]
-    return found, chosen.cautions, chosen.scope
+    return found, _about_table(chosen, given), chosen
+
+
+def _about_table(chosen: Selection, given: Mapping[str, Any]) -> tuple[ReldepWarning, ...]:
+    """Return what the columns that the question does not use tell about its rows."""
+    if chosen.table is None:
+        return ()
+    return cautions_about(
+        Beside(
+            columns=chosen.table.columns,
+            used=list(dict.fromkeys(name for block in chosen.columns.values() for name in block)),
+            values=chosen.table.values,
+            has_clusters=given.get("clusters") is not None,
+            id=given.get("ids"),
+        )
+    )
 
 
 def _reading(given: Mapping[str, Any]) -> dict[str, Any]:

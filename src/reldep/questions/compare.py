@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reldep.checks import cautions_about
 from reldep.data.checks import ALTERNATIVES, METHODS, check_choice
 from reldep.engine import Influence
 from reldep.exceptions import InputError
 from reldep.questions.calling import asked
-from reldep.questions.cautions import cautions_about_contrast, relation_pvalues
 from reldep.questions.declaring import Choice, Question, Slot
 from reldep.questions.settings import Settings
 from reldep.questions.study import (
@@ -25,7 +25,7 @@ from reldep.results.comparison import Comparison
 from reldep.stats.dependences import FEWEST_FOR_ERRORS
 from reldep.stats.estimation import join_halves
 from reldep.stats.measures import pairs_needed
-from reldep.stats.screening import FEW_OBSERVATIONS
+from reldep.stats.screening import FEW_OBSERVATIONS, relation_pvalues
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -277,7 +277,7 @@ def compared(
 ) -> Comparison:
     """Test the difference of the two dependences and answer."""
     test = computed.dependences.test(WEIGHTS)
-    about = cautions_about_contrast(computed, WEIGHTS, test, halves=method == "split")
+    about = cautions_about(computed.tested(WEIGHTS, is_difference=True))
     n = computed.influence.n_observations // (2 if method == "split" else 1)
     return Comparison(
         provenance=computed.provenance,

@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reldep.checks import cautions_about
 from reldep.data.checks import ALTERNATIVES, check_choice, check_names_known
 from reldep.data.selectors import parse_weight, quote_column
 from reldep.engine import Influence
 from reldep.engine.terms import canonical
 from reldep.exceptions import InputError, InputTypeError
 from reldep.questions.calling import asked
-from reldep.questions.cautions import cautions_about_contrast, relation_pvalues
 from reldep.questions.declaring import Choice, Question, Selector, Slot
 from reldep.questions.settings import Settings
 from reldep.questions.study import read_study, reuse_influence
 from reldep.results.comparison import Contrast
 from reldep.stats.contrasts import check_weights
+from reldep.stats.screening import relation_pvalues
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -121,7 +122,9 @@ def contrast(
         study = read_study(blocks, settings, among=list(variables))
         computed = study.compute(pairs)
     test = computed.dependences.test(vector)
-    cautions = (*computed.cautions, *cautions_about_contrast(computed, vector, test))
+    is_difference = sorted(vector) == [-1.0, 1.0]
+    about = cautions_about(computed.tested(vector, is_difference=is_difference))
+    cautions = (*computed.cautions, *about)
     return Contrast(
         provenance=computed.provenance,
         warnings=cautions,

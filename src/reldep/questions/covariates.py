@@ -12,7 +12,7 @@ from reldep.data.objects import native_name
 from reldep.data.variables import Labels, Mixed, Numeric
 from reldep.engine.given.residuals import check_rows
 from reldep.engine.given.unexplained import Covariates
-from reldep.exceptions import DataWarning, InputError, InputTypeError, SmallSampleWarning
+from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.custom import Precomputed
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from reldep.data.dataset import AlignedData
     from reldep.data.variables import Variable
-    from reldep.engine.influence import Conditioning
-    from reldep.exceptions import ReldepWarning
 
 # Beyond this share hardly anything is left to compare, and what is left is mostly what the
 # regression missed.
@@ -131,34 +129,3 @@ def _columns(variable: Variable) -> Iterator[np.ndarray[Any, Any]]:
     elif isinstance(variable, Mixed):
         for part in variable.parts:
             yield from _columns(part)
-
-
-def covariate_cautions(held: Conditioning | None, n: int) -> tuple[ReldepWarning, ...]:
-    """Caution about covariates that explain nearly everything, and about few rows for them."""
-    if held is None:
-        return ()
-    found: list[ReldepWarning] = []
-    for name, share in held.explained.items():
-        if share > NEARLY_ALL:
-            found.append(
-                DataWarning(
-                    f"{held.in_words()} explain{'s' if held.n_columns == 1 else ''} {share:.1%} of "
-                    f"{name}: what is left is little, and partly what the regression missed.",
-                )
-            )
-    if held.n_columns >= COLUMNS_PER_ROW * n:
-        found.append(
-            SmallSampleWarning(
-                f"{held.n_columns} columns of covariates and {n} observations: so many cannot be "
-                "held fixed well, and part of what they explain stays in the answer. Pass fewer "
-                "columns as `given`."
-            )
-        )
-    if n < FEW_ROWS:
-        found.append(
-            SmallSampleWarning(
-                f"{n} observations: regressions on covariates are rough below {FEW_ROWS}, and "
-                "part of what the covariates explain may stay in the answer."
-            )
-        )
-    return tuple(found)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reldep.checks import cautions_about, cautions_about_values
 from reldep.data.checks import check_choice, check_count, check_names_known
 from reldep.exceptions import InputError, InputTypeError
 from reldep.questions.calling import asked, quiet_numbers, raise_in_full
-from reldep.questions.cautions import cautions_about_dependence, cautions_of_data
 from reldep.questions.clustered import dependent_independence
 from reldep.questions.declaring import Choice, Question, Slot
 from reldep.questions.settings import Settings
@@ -115,7 +115,7 @@ def dependence(
     pair = (labels[0], labels[1])
     computed = study.compute([pair], needed=pairs_needed([pair], "cka"))
     weights = np.ones(1)
-    cautions = (*computed.cautions, *cautions_about_dependence(computed))
+    cautions = (*computed.cautions, *cautions_about(computed.tested(weights)))
     return Dependence(
         provenance=computed.provenance,
         warnings=cautions,
@@ -215,7 +215,7 @@ def influence(
     with quiet_numbers():
         study = read_study(variables, settings)
         result = study.influence(wanted)
-    raise_in_full(cautions_of_data(study.dataset, study.fitted, result, tested=False))
+    raise_in_full(cautions_about_values(study.subject(wanted)))
     return result
 
 
@@ -324,7 +324,7 @@ def _plain(x: Any, y: Any, measure: str, kernel: Any, missing: str, na: Any, eng
             f"{measure} is too large or too small to be a number; rescale the data, for instance "
             "by their standard deviation."
         )
-    raise_in_full(cautions_of_data(study.dataset, study.fitted, computed, tested=False))
+    raise_in_full(cautions_about_values(study.subject([pair])))
     return float(value)
 
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reldep.checks import Tested, cautions_about_groups
 from reldep.data.checks import ALTERNATIVES, MISSING, check_choice, check_count
 from reldep.data.frames import aligned
-from reldep.data.inspection import value_cautions, without_codes
+from reldep.data.inspection import without_codes
 from reldep.data.objects import native_name, read_labels
 from reldep.data.variables import MISSING_CODE
 from reldep.engine import compute_influence
@@ -18,7 +19,6 @@ from reldep.exceptions import InputError
 from reldep.kernels.custom import FittedPrecomputed
 from reldep.questions.calling import asked
 from reldep.questions.declaring import Choice, Question, Slot
-from reldep.questions.group_cautions import cautions_about_groups, check_groups_vary
 from reldep.questions.settings import Settings
 from reldep.questions.study import Study, display_names, read_study
 from reldep.results.group_comparison import GroupComparison
@@ -30,8 +30,9 @@ from reldep.words import counted, listed
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from reldep.data.frames import Unmatched
     from reldep.data.variables import FloatArray, IntArray, Labels
-    from reldep.exceptions import DataWarning
+    from reldep.questions.study import Computed
     from reldep.stats.jackknife import Jackknife
 
 ROLES = ("x", "y")
@@ -130,10 +131,10 @@ def groups(
         ids=ids,
     )
     labels = display_names(ROLES, (x, y), names)
-    blocks, found = _matched(dict(zip(labels, (x, y), strict=True)), by, ids)
+    blocks, unmatched = _matched(dict(zip(labels, (x, y), strict=True)), by, ids)
     by, ids = blocks.pop(BY), blocks.pop(IDS, None)
     study = read_study(blocks, replace(settings, ids=ids), roles=ROLES)
-    study = study.with_cautions(found)
+    study = replace(study, dataset=replace(study.dataset, unmatched=unmatched))
     study, codes, levels = _grouped(study, by)
     _check_alternative(alternative, levels)
     frozen = _frozen(study)
@@ -141,7 +142,7 @@ def groups(
     studies = {
         level: frozen.part(np.flatnonzero(codes == g), own) for g, level in enumerate(levels)
     }
-    check_groups_vary(studies)
+    _check_groups_vary(studies)
     parts = {level: part.compute([(labels[0], labels[1])]) for level, part in studies.items()}
     dependences = tuple(part.dependences for part in parts.values())
     joined = Groups.of([_jackknife_of(one) for one in dependences])
@@ -151,7 +152,10 @@ def groups(
         permuted = _permuted_pvalue(frozen, labels, codes, alternative, n_permutations)
     return GroupComparison(
         provenance=computed.provenance,
-        warnings=(*computed.cautions, *cautions_about_groups(studies, parts, test)),
+        warnings=(
+            *computed.cautions,
+            *cautions_about_groups({g: _tested(part, g) for g, part in parts.items()}),
+        ),
         x=labels[0],
         y=labels[1],
         by=_name_of_groups(by),
@@ -168,7 +172,7 @@ def groups(
 
 def _matched(
     blocks: Mapping[str, Any], by: Any, ids: Any
-) -> tuple[dict[str, Any], tuple[DataWarning, ...]]:
+) -> tuple[dict[str, Any], Unmatched | None]:
     """Bring the variables, the groups and the names of rows into one order by their index."""
     # A generator can be gone through only once.
     groups = by if hasattr(by, "__len__") or not isinstance(by, Iterable) else list(by)
@@ -206,10 +210,31 @@ def _grouped(study: Study, by: Any) -> tuple[Study, IntArray, list[str]]:
         study = study.part(kept, {name: name for name in dataset.variables})
         study = replace(study, dataset=replace(study.dataset, n_dropped=dropped))
         codes = codes[kept]
-    # Groups that are one and the same, written in two ways, are said.
-    named = replace(labels, name=native_name(by) or "by")
-    study = study.with_cautions(value_cautions({named.name: named}))
+    name = native_name(by) or "by"
+    known = {**study.dataset.labels, name: replace(labels, name=name)}
+    study = replace(study, dataset=replace(study.dataset, labels=known))
     return study, *_ordered(codes, labels)
+
+
+def _tested(part: Computed, group: str) -> Tested:
+    return replace(part.tested(np.ones(1)), where=f" in {group!r}")
+
+
+def _check_groups_vary(studies: Mapping[str, Study]) -> None:
+    """Raise if a variable does not vary in some group: it has no dependence there."""
+    still = []
+    for group, study in studies.items():
+        for name, variable in study.dataset.variables.items():
+            if variable.is_constant():
+                still.append(f"{name} in {group}")
+            elif (row := variable.lone()) is not None:
+                still.append(f"{name} in {group}, but for {study.dataset.rows.name(row)}")
+    if still:
+        raise InputError(
+            f"in some groups all observations are the same: {listed(still, 5)}. What does not "
+            "vary within a group cannot depend on anything there. Leave such groups out, or ask "
+            "about other variables."
+        )
 
 
 def _ordered(codes: IntArray, labels: Labels) -> tuple[IntArray, list[str]]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reldep.checks import cautions_about
 from reldep.data.dataset import AlignedData, read_dataset
 from reldep.data.rows import Rows
 from reldep.data.variables import Labels, Mixed, Numeric
@@ -24,14 +25,13 @@ from reldep.engine.pieces.streaming import MOST_FEATURES, POSSIBLE, Streaming
 from reldep.engine.pieces.workers import ScanPass, pieces_of
 from reldep.engine.sweeps.dask import DaskEngine
 from reldep.engine.terms import canonical
-from reldep.exceptions import DataWarning, InputError
+from reldep.exceptions import InputError
 from reldep.files.first_look import KEY, with_categories
 from reldep.files.partitions import PieceLayout, PiecesOf
 from reldep.kernels.categorical import Delta
 from reldep.kernels.choosing import as_kernel, assign
 from reldep.kernels.composite import Gaussians
 from reldep.kernels.radial import Laplace
-from reldep.questions.cautions import small_sample_cautions
 from reldep.questions.study import Computed, Study, descriptions
 from reldep.results.provenance import Provenance
 from reldep.stats.covariance import INDEPENDENT_ROWS
@@ -133,7 +133,13 @@ class PartitionedStudy(Study):
             certificate=found.certificate if found.certificate.ranks else None,
             kernels=descriptions(self.fitted),
         )
-        return Computed(influence, found.dependences, self._provenance(influence), self._said())
+        return Computed(
+            influence,
+            found.dependences,
+            self._provenance(influence),
+            self._said(),
+            self.subject(()),
+        )
 
     def _passes(self, stream: Streaming, pairs: Sequence[Pair], rows: tuple[Pair, ...]) -> Found:
         """Add up features, then deviations, and see what the features left out."""
@@ -172,11 +178,11 @@ class PartitionedStudy(Study):
             n_dropped=self.dataset.n_dropped,
             library=self.dataset.library,
             unit_kernels=all(kernel.in_unit_interval for kernel in self.fitted.values()),
+            notes=self.dataset.notes,
         )
 
     def _said(self) -> tuple[ReldepWarning, ...]:
-        kernels = (note for kernel in self.fitted.values() for note in kernel.cautions)
-        return (*small_sample_cautions(len(self.dataset)), *self.dataset.cautions, *kernels)
+        return cautions_about(self.subject(()))
 
     def part(self, rows: Any, names: Any) -> Study:  # noqa: ARG002
         raise InputError(
@@ -277,7 +283,7 @@ def read_partitioned(
     layout = with_categories(layout, scan)
     dataset = _sampled_dataset(scan, layout)
     kernels, notes = _kernels(specs, dataset, kinds)
-    dataset = replace(dataset, cautions=(*dataset.cautions, *notes))
+    dataset = replace(dataset, notes=(*dataset.notes, *notes))
     streaming = Streaming(pieces, layout, scan, dataset.variables, kernels, seed, engine)
     return PartitionedStudy(dataset, kernels, settings, streaming=streaming)
 
@@ -353,13 +359,12 @@ def _sampled_dataset(scan: Any, layout: PieceLayout) -> SampledData:
     _check_varies(scan, sample, layout)
     found = read_dataset(blocks)
     n_dropped = scan.n_chosen - scan.n_complete
-    cautions: tuple[ReldepWarning, ...] = found.cautions
     return SampledData(
         found.variables,
         found.rows,
         n_dropped,
         library=found.library,
-        cautions=cautions,
+        notes=found.notes,
         n=scan.n_complete,
     )
 
@@ -382,17 +387,15 @@ def _check_varies(scan: Any, sample: Any, layout: PieceLayout) -> None:
 
 def _kernels(
     specs: Mapping[str, Any], dataset: AlignedData, kinds: Mapping[str, str]
-) -> tuple[dict[str, Any], tuple[ReldepWarning, ...]]:
+) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Give every variable its kernel, and say where it is not the one it would get in memory."""
     found: dict[str, Any] = {}
     changed: list[str] = []
-    notes: list[ReldepWarning] = []
+    notes: list[str] = []
     for name, variable in dataset.variables.items():
         spec = specs[name]
         kernel = as_kernel(spec, variable)
         kernel.check_accepts(variable)
-        notes += getattr(kernel, "notes", ())
-        kernel = getattr(kernel, "kernel", kernel) if getattr(kernel, "notes", None) else kernel
         is_auto = isinstance(spec, str) and spec.lower() == "auto"
         if is_auto and isinstance(kernel, Laplace):
             kernel = FOR_NUMBERS
@@ -404,10 +407,8 @@ def _kernels(
     if changed:
         which = ", ".join(changed)
         notes.append(
-            DataWarning(
-                f"the rows stay in partitions, so that {which} got Gaussian kernels at several "
-                "scales instead of the Laplace kernel, and copies of rows were not looked for. "
-                "Numbers differ a little from those of the same rows in one data frame."
-            )
+            f"the rows stay in partitions, so that {which} got Gaussian kernels at several "
+            "scales instead of the Laplace kernel, and copies of rows were not looked for. "
+            "Numbers differ a little from those of the same rows in one data frame."
         )
     return found, tuple(notes)

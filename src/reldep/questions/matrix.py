@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reldep.checks import cautions_about
 from reldep.data.checks import check_choice, check_count, check_level
 from reldep.exceptions import InputError
 from reldep.questions.calling import asked
 from reldep.questions.declaring import Choice, Question, Selector, Slot, merged
 from reldep.questions.dependence import conditional_independence
-from reldep.questions.screen_cautions import cautions_about_pairs
 from reldep.questions.settings import Settings
 from reldep.questions.study import read_study
 from reldep.questions.targets import read_variables
@@ -130,7 +130,10 @@ def matrix(
     pvalues = _independence(study, computed.influence, found)
     return Matrix(
         provenance=computed.provenance,
-        warnings=(*computed.cautions, *cautions_about_pairs(study, computed)),
+        warnings=(
+            *computed.cautions,
+            *cautions_about(computed.tested(np.eye(len(found.pairs)))),
+        ),
         row_names=tuple(rows),
         column_names=tuple(others),
         dependences=found,

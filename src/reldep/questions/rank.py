@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reldep.checks import cautions_about
 from reldep.data.checks import ADJUSTMENTS, check_choice, check_count, check_level
 from reldep.engine import Influence
 from reldep.exceptions import InputError
 from reldep.questions.calling import asked
-from reldep.questions.cautions import cautions_about_targets, relation_pvalues
 from reldep.questions.declaring import Choice, Question, Selector, Slot, merged
 from reldep.questions.settings import Settings
 from reldep.questions.study import (
@@ -29,6 +29,7 @@ from reldep.questions.targets import (
 from reldep.results.ranking import Ranking
 from reldep.stats.comparisons import adjusted_pvalues, rank_dependences
 from reldep.stats.joint_draws import JointDraws
+from reldep.stats.screening import relation_pvalues
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -132,8 +133,10 @@ def rank(
         given=given,
     )
     source_name, target_names, computed = _compute(source, targets, names, settings)
-    cautions = (*computed.cautions, *cautions_about_targets(computed))
     found = computed.dependences
+    # Each dependence less the mean of all: what a ranking compares.
+    differences = np.eye(len(found.pairs)) - 1.0 / len(found.pairs)
+    cautions = (*computed.cautions, *cautions_about(computed.tested(differences)))
     comparisons = found.compare_all()
     draws = JointDraws.of(found.deviations(), n_simulations, settings.generator())
     standing = rank_dependences(comparisons, draws, len(target_names))

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reldep.checks import Data, cautions_about, scans
 from reldep.engine.many.batches import make_batches
 from reldep.engine.threads import progress_bar
-from reldep.exceptions import DataWarning, InputError
-from reldep.questions.cautions import small_sample_cautions
-from reldep.questions.screen_cautions import cautions_about_screen
-from reldep.questions.source_notes import doubts_in_words
+from reldep.exceptions import InputError
 from reldep.results.provenance import Provenance
 from reldep.stats.covariance import INDEPENDENT_ROWS
 from reldep.stats.measures import NORMALISED
@@ -256,8 +254,8 @@ class ScanWork:
     @property
     def notes(self) -> tuple[tuple[str, str], ...]:
         """What is to be said of some of the variables, by name."""
-        doubts = self.survey.doubts.items()
-        return tuple((self.wide.names[i], doubt) for doubt, members in doubts for i in members)
+        copies = self.survey.checks.copies.items()
+        return tuple((name, f"like {other}") for other, names in copies for name in names)
 
     @cached_property
     def fixed(self) -> Mapping[str, FittedKernel]:
@@ -281,47 +279,53 @@ class ScanWork:
             dependence=INDEPENDENT_ROWS,
             n_dropped=study.dataset.n_dropped,
             library=wide.library,
+            notes=self.facts,
         )
 
     @property
     def cautions(self) -> tuple[ReldepWarning, ...]:
         """What to beware of."""
+        return (*cautions_about(self.subject), *self.survey.checks.cautions())
+
+    @cached_property
+    def subject(self) -> Data:
+        """The fixed variables, for the checks."""
+        return replace(self.wide.subject(), fitted=self.fixed)
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """How the data were read, which columns were skipped and why."""
         wide = self.wide
-        found: list[ReldepWarning] = [*small_sample_cautions(len(wide)), *wide.cautions]
-        found += (*wide.study.dataset.cautions, *self.survey.cautions)
-        for fitted in self.fixed.values():
-            found += fitted.cautions
-        found += doubts_in_words(self.survey.doubts, wide.names, wide.role)
+        found = [*wide.study.dataset.notes]
         if self.interrupted:
             found.append(self._interrupted())
-        reasons = dict.fromkeys(self.skipped.values())
-        names = {
-            reason: [n for n, why in self.skipped_names if why == reason] for reason in reasons
-        }
-        for reason, own in names.items():
+        for reason in dict.fromkeys(self.skipped.values()):
+            own = [name for name, why in self.skipped_names if why == reason]
             verb = "was" if len(own) == 1 else "were"
             found.append(
-                DataWarning(
-                    f"{len(own):,} of {len(wide.names):,} {wide.role} {verb} skipped "
-                    f"({reason}): {listed(own, 5)}."
-                )
+                f"{len(own):,} of {len(wide.names):,} {wide.role} {verb} skipped ({reason}): "
+                f"{listed(own, 5)}."
             )
+        if self.survey.example:
+            found.append(f"For one, {self.survey.example}")
         return tuple(found)
 
     def cautions_of_tests(self, claimed: BoolArray) -> tuple[ReldepWarning, ...]:
         """Say what to beware of once it is known which variables are claimed."""
-        known = self.wide.study.dataset
-        fixed = {name: known.variables[name] for name in self.wide.fixed_names}
-        return cautions_about_screen(fixed, self.names, self.tests.deviations, claimed, known.rows)
+        deviations = self.tests.deviations
+        return (
+            *scans.dependent_rows(self.subject, deviations),
+            *scans.influential(self.subject, self.names, deviations, claimed),
+        )
 
-    def _interrupted(self) -> DataWarning:
+    def _interrupted(self) -> str:
         text = (
             f"interrupted after {len(self.done):,} of {len(self.wide.names):,} {self.wide.role}: "
             "false-discovery rates and adjusted p-values count only these."
         )
         if self.kept is None:
-            return DataWarning(text)
-        return DataWarning(
+            return text
+        return (
             f"{text} What is done is in {self.kept.folder}. Continue with `resume=True` to get "
             f"{self.kept.output}."
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.data.checks import ALTERNATIVES, check_choice
-from reldep.exceptions import InputError, SignFlipWarning
+from reldep.exceptions import InputError
 from reldep.questions.calling import asked
 from reldep.questions.compare import WEIGHTS, compared, pairs_of, read_three
 from reldep.questions.declaring import SHARED, Choice, Question, Slot
@@ -81,7 +81,7 @@ def sensitivity(
     Sensitivity
         With `some_pvalue`, `every_pvalue`, `sign_flips`, `sign_changes`, `to_frame()`,
         `confidence_bands()` that hold at once, `confidence_interval()` of each by itself and
-        `plot()`. A :class:`~reldep.exceptions.SignFlipWarning` says when both signs are shown.
+        `plot()`.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def over_bandwidths(
     comparisons = [compared(one, labels, alternative) for one in computed]
     root = contrast_root([one.dependences for one in comparisons], WEIGHTS)
     tests = [one.tested for one in comparisons]
-    answer = Sensitivity(
+    return Sensitivity(
         provenance=replace(central.provenance, kernels=descriptions(study.fitted)),
         warnings=comparisons[middle].warnings,
         factors=grid,
@@ -157,7 +157,6 @@ def over_bandwidths(
         across=AcrossScales.of(tests, root, N_DRAWS, study.settings.generator()),
         bandwidths=_bandwidths(study.fitted),
     )
-    return _with_caution(answer)
 
 
 def _at(name: str, step: int) -> str:
@@ -219,17 +218,6 @@ def _bandwidths(fitted: Mapping[str, FittedKernel]) -> dict[str, float]:
         for name, parameters in described.items()
         if "bandwidth" in parameters
     }
-
-
-def _with_caution(answer: Sensitivity) -> Sensitivity:
-    if not answer.sign_flips:
-        return answer
-    places = " and ".join(f"{low:.3g} and {high:.3g}" for low, high in answer.sign_changes)
-    caution = SignFlipWarning(
-        f"the difference changes its sign between {places} times the bandwidths, with evidence on "
-        "both sides; say at which scale the question is asked, or report the whole curve."
-    )
-    return replace(answer, warnings=(*answer.warnings, caution))
 
 
 QUESTIONS = (

@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reldep.checks.scans import ColumnChecks
 from reldep.data.frames import aligned, column_names, frame_library, index_rows
 from reldep.data.inspection import without_codes
 from reldep.data.objects import read_variable
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse
-from reldep.exceptions import DataWarning, InputError, InputTypeError
+from reldep.exceptions import InputError, InputTypeError
 from reldep.files.wide_columns import HeldColumns, TableColumns
 from reldep.kernels.choosing import as_kernel, assign
-from reldep.questions.source_notes import Copies, Doubts, Gaps, Remarks
 from reldep.questions.study import Study, read_study
 from reldep.questions.targets import read_variables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from reldep.checks import Data
     from reldep.data.variables import IntArray, Variable
-    from reldep.exceptions import ReldepWarning
     from reldep.files.wide_columns import WideColumns
     from reldep.kernels.base import FittedKernel, Kernel
     from reldep.questions.settings import Settings
@@ -78,16 +78,16 @@ class Survey:
         Variables that cannot be tested, by their place, and why.
     digest : str
         The same for the same data and kernels only.
-    doubts : dict of str to list of int
-        Variables that a reader should look at, by what is to be said of them.
-    cautions : tuple of ReldepWarning
-        About all of them.
+    checks : ColumnChecks
+        What is to be said of some of them.
+    example : str
+        Why the first that cannot be used cannot.
     """
 
     skipped: dict[int, str]
     digest: str
-    doubts: dict[str, list[int]]
-    cautions: tuple[ReldepWarning, ...] = ()
+    checks: ColumnChecks
+    example: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,8 +105,6 @@ class WideStudy:
     study : Study
         The fixed variables, in which rows that are incomplete there are left out.
     fixed_names : tuple of str
-    cautions : tuple of ReldepWarning
-        About how rows were matched.
     library : str or None
     """
 
@@ -115,7 +113,6 @@ class WideStudy:
     specs: Mapping[str, Any]
     study: Study
     fixed_names: tuple[str, ...]
-    cautions: tuple[ReldepWarning, ...]
     library: str | None
 
     def __len__(self) -> int:
@@ -183,15 +180,22 @@ class WideStudy:
         skipped: dict[int, str] = {}
         unusable: dict[int, InputError | InputTypeError] = {}
         digest = hashlib.blake2b(digest_size=16)
-        gaps, copies, doubts, remarks = Gaps(self), Copies(self), Doubts(self), Remarks(self)
-        for variable in copies.fixed.values():
-            _add_to(digest, variable)
+        fixed = self.subject()
+        checks = ColumnChecks(fixed, self.role, len(self.names))
+        _check_fixed_differ(fixed)
+        gaps: dict[str, str] = {}
+        for name in self.fixed_names:
+            _add_to(digest, self.study.dataset.variables[name])
         for i, variable in self._all():
             missing = variable.missing()
-            gaps.look(i, variable, missing)
-            copies.look(i, variable)
-            doubts.look(i, variable)
-            remarks.look(i, variable)
+            if missing.any():
+                gaps[self.names[i]] = variable.describe_missing(fixed.rows)
+            same = checks.look(self.names[i], variable)
+            if same:
+                raise InputError(
+                    f"{self.names[i]!r} among the {self.role} is {same[0]!r} itself; leave it out "
+                    f"of `{self.role}`."
+                )
             _add_to(digest, variable)
             try:
                 digest.update(ADDRESS.sub("", repr(self.kernel(i, variable))).encode())
@@ -200,36 +204,57 @@ class WideStudy:
                 skipped[i] = UNUSABLE
                 continue
             kept = variable.take(np.flatnonzero(~missing)) if missing.any() else variable
-            if len(kept) < FEWEST_ROWS:
-                skipped[i] = TOO_FEW
-            elif kept.is_constant():
-                skipped[i] = CONSTANT
-            elif kept.lone() is not None:
-                skipped[i] = LONE
-            elif isinstance(kept, Labels) and len(np.unique(kept.codes)) == len(kept):
-                skipped[i] = ALL_DIFFERENT
-        gaps.check()
-        copies.check()
-        said = (*remarks.in_words(), *_unusable_in_words(unusable, self))
-        return Survey(skipped, digest.hexdigest(), doubts.found, said)
+            reason = _reason_to_skip(kept)
+            if reason is not None:
+                skipped[i] = reason
+        self._check_gaps(gaps)
+        if len(unusable) == len(self.names):
+            raise next(iter(unusable.values()))
+        example = next((str(error) for error in unusable.values()), "")
+        return Survey(skipped, digest.hexdigest(), checks, example)
+
+    def subject(self) -> Data:
+        """Return the fixed variables, for the checks."""
+        whole = self.study.subject(())
+        kept = {name: whole.variables[name] for name in self.fixed_names if name in whole.variables}
+        return replace(whole, variables=kept)
+
+    def _check_gaps(self, gaps: Mapping[str, str]) -> None:
+        """Raise if columns have missing values, unless rows may be dropped."""
+        if gaps and self.study.settings.missing != "drop":
+            name, words = next(iter(gaps.items()))
+            raise InputError(
+                f"{len(gaps)} of {len(self.names)} {self.role} have missing values, such as {name} "
+                f"({words}). Fill them in, or pass `missing='drop'` to leave out, for each of "
+                "them, the observations that it does not have."
+            )
 
     def _all(self) -> Iterator[tuple[int, Variable]]:
         for start in range(0, len(self.names), SURVEYED):
             yield from enumerate(self.read(start, min(start + SURVEYED, len(self.names))), start)
 
 
-def _unusable_in_words(
-    errors: Mapping[int, InputError | InputTypeError], wide: WideStudy
-) -> tuple[DataWarning, ...]:
-    """Explain by the first of them why some variables cannot be used."""
-    if not errors:
-        return ()
-    if len(errors) == len(wide.names):
-        raise next(iter(errors.values()))
-    count = f"{len(errors):,} of {len(wide.names):,} {wide.role}"
-    return (
-        DataWarning(f"{count} cannot be used as they are, for one: {next(iter(errors.values()))}"),
-    )
+def _reason_to_skip(variable: Variable) -> str | None:
+    """Return why complete rows of a variable cannot be tested; None if they can."""
+    if len(variable) < FEWEST_ROWS:
+        return TOO_FEW
+    if variable.is_constant():
+        return CONSTANT
+    if variable.lone() is not None:
+        return LONE
+    if isinstance(variable, Labels) and len(np.unique(variable.codes)) == len(variable):
+        return ALL_DIFFERENT
+    return None
+
+
+def _check_fixed_differ(fixed: Data) -> None:
+    """Raise if both fixed variables are the same."""
+    marks = list(fixed.marks.values())
+    if len(marks) == 2 and marks[0].values.keys() == marks[1].values.keys():
+        raise InputError(
+            f"{' and '.join(fixed.marks)} are the same, so that everything depends equally on "
+            "both; pass different ones."
+        )
 
 
 def _add_to(digest: hashlib.blake2b, variable: Variable) -> None:
@@ -268,13 +293,13 @@ def read_wide(
         The arguments that the fixed ones were passed as.
     """
     columns: WideColumns
-    cautions: tuple[ReldepWarning, ...] = ()
+    unmatched = None
     if isinstance(many, TableColumns):
         columns, own, matched = many, {}, dict(fixed)
     else:
         blocks = {role: many} if _is_table(many) else read_variables(role, many, at_least=1)
         _check_apart(role, blocks, fixed)
-        matched, cautions = aligned({**blocks, **fixed})
+        matched, unmatched = aligned({**blocks, **fixed})
         own = {name: matched.pop(name) for name in blocks}
         columns = _taken_apart(role, own)
     names = columns.names
@@ -293,16 +318,10 @@ def read_wide(
         {**placeholder, **matched},
         replace(settings, kernel={name: specs[name] for name in fixed}, ids=ids),
     )
+    study = replace(study, dataset=replace(study.dataset, unmatched=unmatched))
     library = next((lib for lib in map(frame_library, own.values()) if lib), None)
-    return WideStudy(
-        role,
-        columns,
-        specs,
-        study,
-        tuple(fixed),
-        cautions,
-        library or study.dataset.library,
-    )
+    library = library or study.dataset.library
+    return WideStudy(role, columns, specs, study, tuple(fixed), library)
 
 
 def _is_table(many: Any) -> bool:

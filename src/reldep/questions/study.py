@@ -8,30 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.checks.copies import Marks, all_marks, check_source_outside, copies, formulas
+from reldep.checks import Data, Tested, cautions_about
+from reldep.checks.copies import check_source_outside
 from reldep.data.dataset import AlignedData, read_clusterings, read_dataset
 from reldep.data.objects import native_name
 from reldep.engine import Influence, Pair, Plan, compute_influence, plan
 from reldep.engine.given.residuals import FeatureResiduals, WholeResiduals
 from reldep.engine.influence import make_job
-from reldep.exceptions import CopyWarning, InputError
+from reldep.exceptions import InputError
 from reldep.files.partitions import PiecesOf
 from reldep.kernels.choosing import as_kernel, assign
 from reldep.kernels.custom import Precomputed
-from reldep.questions.cautions import (
-    NEARLY_COPIED,
-    cautions_of_data,
-    cautions_of_texts,
-    small_sample_cautions,
-)
 from reldep.questions.clustered import dependent_jackknife
 from reldep.questions.covariates import (
     check_covariates,
-    covariate_cautions,
     name_of_covariates,
     split_covariates,
 )
-from reldep.questions.data_cautions import Neighbours, cautions_about_rows, slow_series
 from reldep.results.provenance import Provenance
 from reldep.stats.covariance import RowDependence
 from reldep.stats.estimation import estimate_dependences
@@ -50,6 +43,7 @@ if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray, Variable
     from reldep.engine.given.residuals import Residuals
     from reldep.engine.given.unexplained import Covariates
+    from reldep.engine.influence import Conditioning
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel, Kernel
     from reldep.questions.settings import Settings
@@ -70,27 +64,43 @@ class Computed:
         Of the pairs asked about, estimated once.
     provenance : Provenance
     cautions : tuple of ReldepWarning
-        About the data, the fits and the computation.
-    neighbours : Neighbours or None
-        How alike rows next to each other are, where that is known.
+        About the data.
+    data : Data
+        What they were computed from, for the checks.
     """
 
     influence: Influence
     dependences: Dependences
     provenance: Provenance
     cautions: tuple[ReldepWarning, ...]
-    neighbours: Neighbours | None = None
+    data: Data
+
+    def tested(self, weights: FloatArray, *, is_difference: bool = False) -> Tested:
+        """Return what is tested, for the checks: `weights` has one row per test."""
+        return Tested(
+            data=self.data,
+            found=self.dependences,
+            weights=np.atleast_2d(weights),
+            influence=self.influence,
+            is_difference=is_difference,
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """Data with the kernels chosen for them, ready for an engine."""
+    """Data with the kernels chosen for them, ready for an engine.
+
+    `automatic` has the names of the variables whose kernels the user did not choose, `source` the
+    variable that is compared with all others, if there is one.
+    """
 
     dataset: AlignedData
     kernels: Mapping[str, Kernel]
     settings: Settings
     fits: Mapping[str, FittedKernel] | None = None
     covariates: Covariates | None = None
+    automatic: frozenset[str] = frozenset()
+    source: str | None = None
 
     @cached_property
     def fitted(self) -> Mapping[str, FittedKernel]:
@@ -125,10 +135,25 @@ class Study:
             if not isinstance(self.kernels[name], Precomputed)
         }
 
-    @cached_property
-    def marks(self) -> dict[str, Marks]:
-        """What identifies the columns of every variable."""
-        return all_marks(self.values())
+    def subject(self, pairs: Sequence[Pair], conditioning: Conditioning | None = None) -> Data:
+        """Return the data of some pairs, for the checks."""
+        dataset = self.dataset
+        both = (dataset.clusters, dataset.second_clusters)
+        return Data(
+            variables=self.values(),
+            rows=dataset.rows,
+            pairs=pairs,
+            source=self.source,
+            kernels=self.kernels,
+            fitted=self.fitted,
+            automatic=self.automatic,
+            clusters=tuple(codes for codes in both if codes is not None),
+            max_lag=self.settings.max_lag,
+            has_ids=dataset.has_ids,
+            labels=dataset.labels,
+            unmatched=dataset.unmatched,
+            conditioning=conditioning,
+        )
 
     @property
     def rows(self) -> RowDependence:
@@ -219,37 +244,11 @@ class Study:
             library=self.dataset.library,
             unit_kernels=all(kernel.in_unit_interval for kernel in self.fitted.values()),
             conditioning=influence.conditioning,
+            notes=self.dataset.notes,
         )
-        cautions = (
-            *cautions_of_data(self.dataset, self.fitted, influence),
-            *cautions_about_rows(self.dataset),
-            *slow_series(self.dataset, dependences),
-            *cautions_of_texts(self.kernels, self.dataset),
-            *covariate_cautions(influence.conditioning, len(self.dataset)),
-            *self._copies(dependences),
-        )
-        neighbours = Neighbours.of(self.dataset, dependences)
-        return Computed(influence, dependences, provenance, cautions, neighbours)
-
-    def with_cautions(self, cautions: Sequence[ReldepWarning]) -> Study:
-        """Add what was noticed about the data."""
-        if not cautions:
-            return self
-        known = (*self.dataset.cautions, *cautions)
-        return replace(self, dataset=replace(self.dataset, cautions=known))
-
-    def _copies(self, found: Dependences) -> tuple[ReldepWarning, ...]:
-        """Notice pairs that depend by construction, unless this was said when they were read."""
-        if any(isinstance(one, CopyWarning) for one in self.dataset.cautions):
-            return ()
-        # Those that are nearly copies as they stand have a caution of their own.
-        near = (
-            found.values > NEARLY_COPIED
-            if found.measure in NORMALISED
-            else [False] * len(found.pairs)
-        )
-        apart = [pair for pair, close in zip(found.pairs, near, strict=True) if not close]
-        return tuple(copies(self.marks, apart))
+        data = self.subject(dependences.pairs, influence.conditioning)
+        cautions = (*cautions_about(data), *influence.notes)
+        return Computed(influence, dependences, provenance, cautions, data)
 
     def plan(self, pairs: Sequence[Pair]) -> Plan:
         """Say how A would be computed, without computing it."""
@@ -375,26 +374,19 @@ def read_study(
     }
     if dataset.n_dropped:
         kernels = {name: kernel.take(dataset.rows.positions) for name, kernel in kernels.items()}
-    return Study(dataset, kernels, settings, covariates=covariates)
+    automatic = frozenset(
+        name for name, spec in specs.items() if isinstance(spec, str) and spec == "auto"
+    )
+    return Study(dataset, kernels, settings, covariates=covariates, automatic=automatic)
 
 
 def source_apart(study: Study, source: str, targets: Sequence[str]) -> Study:
-    """Refuse targets that contain the source, and caution about other copies and formulas."""
-    variables = study.values()
-    if source not in variables:
-        return study
-    others = [name for name in targets if name in variables]
-    check_source_outside(study.marks, source, others)
-    found = [*copies(study.marks, [(source, name) for name in others], among=others)]
-    apart = [name for name in others if not study.marks[name].is_like(study.marks[source])]
-    found += [
-        CopyWarning(
-            f"{text}, as far as rounding lets tell. If it was computed from them, or they are "
-            "parts of one whole, leave it out."
-        )
-        for text in formulas(variables, source, apart)
-    ]
-    return study.with_cautions(found)
+    """Name the source of a question; raise if a target contains it."""
+    named = replace(study, source=source)
+    marks = named.subject(()).marks
+    if source in marks:
+        check_source_outside(marks, source, [name for name in targets if name in marks])
+    return named
 
 
 def reuse_influence(influence: Influence, pairs: Sequence[Pair], settings: Settings) -> Computed:
@@ -429,8 +421,17 @@ def reuse_influence(influence: Influence, pairs: Sequence[Pair], settings: Setti
         library=influence.library,
         conditioning=influence.conditioning,
     )
-    cautions = (*small_sample_cautions(n), *influence.notes)
-    return Computed(influence, dependences, provenance, cautions)
+    clusterings = tuple(codes for codes in (first, second) if codes is not None)
+    data = Data(
+        variables={},
+        rows=provenance.rows,
+        pairs=dependences.pairs,
+        clusters=clusterings,
+        max_lag=settings.max_lag,
+        conditioning=influence.conditioning,
+    )
+    cautions = (*cautions_about(data), *influence.notes)
+    return Computed(influence, dependences, provenance, cautions, data)
 
 
 def _check_given_decided(influence: Influence, settings: Settings) -> None:

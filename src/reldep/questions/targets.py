@@ -9,7 +9,6 @@ import numpy as np
 
 from reldep.data.checks import check_names_known
 from reldep.data.objects import frame_library, native_name
-from reldep.data.variables import Labels, Numeric, Variable
 from reldep.engine import Influence
 from reldep.engine.dense import PairTable, all_hsics
 from reldep.engine.many.batches import DENSE_UP_TO, Batches
@@ -136,15 +135,6 @@ def names_in_influence(
             "ranking needs at least 2. Add them to the pairs of reldep.influence()."
         )
     return source, targets
-
-
-def same_values(first: Variable, second: Variable) -> bool:
-    """Tell whether two variables are the same numbers, or the same labels."""
-    if isinstance(first, Numeric) and isinstance(second, Numeric):
-        return np.array_equal(first.values, second.values)
-    if isinstance(first, Labels) and isinstance(second, Labels):
-        return first.categories == second.categories and np.array_equal(first.codes, second.codes)
-    return False
 
 
 def takes_many(study: Study, n_targets: int) -> bool:

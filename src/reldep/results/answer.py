@@ -151,6 +151,7 @@ class Answer(ABC):
         return {
             "Given": "" if held is None else held.shares_in_words(),
             "Rows": how.scope or "",
+            "Data": " ".join(how.notes),
             "Measure": MEASURE_NAMES[how.measure],
             "Variance": how.variance,
             "Observations": f"{self.n_observations:,}{dropped}{self._dependent_rows()}",
@@ -315,6 +316,7 @@ class Answer(ABC):
             f"{counted(self.n_observations, 'observation')}{dropped}; variance: {self.variance}"
             f"{self._dependent_rows()}.",
             f"Kernels: {kernels}.",
+            *how.notes,
         ]
 
     def _asked(self, clause: str) -> str:
@@ -349,6 +351,7 @@ def _facts(how: Provenance) -> list[Value]:
         "n_observations": len(how.rows),
         "n_dropped": how.n_dropped,
         "scope": how.scope,
+        "notes": how.notes,
         "engine": how.engine,
         "seed": how.seed,
     }

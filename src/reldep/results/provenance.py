@@ -35,6 +35,8 @@ class Provenance:
     scope : str or None
         The rows that a condition chose, such as "the 260 of 700 rows with sex = 'f'"; None for
         all rows.
+    notes : tuple of str
+        How the data were read, where that is not plain.
     library : str or None
         The data frame library in which `to_frame` answers.
     unit_kernels : bool
@@ -60,3 +62,4 @@ class Provenance:
     call: str = ""
     conditioning: Conditioning | None = None
     scope: str | None = None
+    notes: tuple[str, ...] = ()

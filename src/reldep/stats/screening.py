@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
+from reldep.stats import student
 from reldep.stats.independence import independence_pvalues_of
 from reldep.stats.measures import NORMALISED, check_energy
 from reldep.stats.second_order import second_component
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
     from reldep.engine.influence import Influence
     from reldep.engine.terms import Pair
+    from reldep.stats.dependences import Dependences
 
 # Beyond so many variables the HSICs of all their pairs would cost more than the answer.
 FEW_VARIABLES = 8
@@ -112,3 +114,24 @@ def _energy(influence: Influence, pair: Pair) -> float | None:
         return influence.hsic((pair[0], pair[0])) * influence.hsic((pair[1], pair[1]))
     except KeyError:
         return None
+
+
+def relation_pvalues(
+    influence: Influence, dependences: Dependences, n: int | None = None
+) -> tuple[float | None, ...]:
+    """Return the p-value of independence of every pair; None for a variable with itself.
+
+    Parameters
+    ----------
+    influence : Influence
+    dependences : Dependences
+    n : int, optional
+        The number of rows behind each pair, where it is not that of all.
+    """
+    if dependences.rows.any:
+        # Rows that depend on each other make the chi-square law of the screen too narrow.
+        ratios = dependences.values / dependences.standard_errors
+        df = dependences.n_units() - 1.0
+        return tuple(student.pvalue(float(ratio), df, "greater") for ratio in ratios)
+    found = independence_pvalues(influence, dependences.pairs, n or influence.n_observations)
+    return tuple(found.get(pair) for pair in dependences.pairs)

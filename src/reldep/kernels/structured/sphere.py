@@ -9,7 +9,7 @@ import numpy as np
 
 from reldep.data.checks import check_choice, check_positive, check_varies
 from reldep.data.variables import Numeric, Variable
-from reldep.exceptions import DataWarning, InputError
+from reldep.exceptions import InputError
 from reldep.kernels.mapped import MappedKernel
 from reldep.kernels.points import Points
 from reldep.kernels.profiles import BandwidthProfile, Profile
@@ -19,7 +19,6 @@ from reldep.kernels.scales.median import median_distance
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
-    from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel
     from reldep.kernels.scales.bandwidth import BandwidthProbe
 
@@ -279,23 +278,9 @@ class Haversine(BandwidthKernel):
             GreatCircleProfile(chosen.width),
             f"Haversine(bandwidth={chosen.width:.6g} km)",
             chosen.rule,
-            (*chosen.notes, *_radians_in_words(variable)),  # type: ignore[arg-type]
+            chosen.notes,
             chord,
         )
-
-
-def _radians_in_words(places: Numeric) -> tuple[ReldepWarning, ...]:
-    """Return a caution if all places are near latitude 0, longitude 0, in the open sea."""
-    largest = np.abs(places.values).max(axis=0)
-    if largest[0] > np.pi / 2 or largest[1] > np.pi:
-        return ()
-    return (
-        DataWarning(
-            f"{places.name} lies within {largest[0]:.3g} degrees of the equator and within "
-            f"{largest[1]:.3g} degrees of longitude 0. If these are radians, pass "
-            "np.rad2deg(places)."
-        ),
-    )
 
 
 def _on_sphere(places: Numeric) -> FloatArray:

@@ -8,7 +8,7 @@ import pytest
 
 import reldep
 from cautioned import cautioned
-from reldep.exceptions import CopyWarning, DependentRowsWarning
+from reldep.exceptions import CopyWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
 FEW = {"n_simulations": 400}
@@ -27,7 +27,7 @@ def kinds(answer, kind):
 def test_a_ratio_of_the_targets_is_named_though_it_is_rounded(body):
     bmi = np.round(body["weight"] / body["height"] ** 2, 1)
     names = ("bmi", "weight", "height")
-    with cautioned(CopyWarning, "bmi is a product or ratio of weight and height"):
+    with cautioned(CopyWarning, "'bmi' is a product or ratio of 'weight' and 'height'"):
         reldep.compare(bmi, body["weight"], body["height"], names=names)
     alone = reldep.compare(bmi, body["weight"], body["age"], names=("bmi", "weight", "age"))
     assert not kinds(alone, CopyWarning)
@@ -35,13 +35,13 @@ def test_a_ratio_of_the_targets_is_named_though_it_is_rounded(body):
 
 def test_a_sum_of_the_targets_is_named(body):
     total = body["weight"] + 2 * body["age"]
-    with cautioned(CopyWarning, "total is a weighted sum of weight and age,"):
+    with cautioned(CopyWarning, "'total' is a weighted sum of 'weight' and 'age',"):
         reldep.rank(pd.Series(total, name="total"), body, **FEW)
 
 
 def test_a_part_of_a_whole_is_named(rng):
     parts = 100 * rng.dirichlet(np.ones(5), size=60)
-    with cautioned(CopyWarning, "part is a weighted sum of the columns of rest"):
+    with cautioned(CopyWarning, "'part' is a weighted sum of the columns of 'rest'"):
         reldep.compare(
             parts[:, 0], parts[:, 1:], rng.normal(size=60), names=("part", "rest", "other")
         )
@@ -58,14 +58,14 @@ def test_strong_dependence_alone_is_no_formula(rng):
 def test_targets_that_are_copies_of_each_other_are_said(body, rng):
     pounds = body["weight"] * 2.2046
     targets = {"kilograms": body["weight"], "pounds": pounds, "age": body["age"]}
-    with cautioned(CopyWarning, "one variable in two units or words.*: 'kilograms' and 'pounds'"):
+    with cautioned(CopyWarning, "One variable in two units or words.*: 'kilograms' and 'pounds'"):
         reldep.rank(body["weight"] + rng.normal(size=60), targets, **FEW)
 
 
 def test_few_rows_in_one_order_are_no_copies(rng):
     x = np.sort(rng.normal(size=10))
     y = np.sort(rng.normal(size=10))
-    words = "one variable in two units"
+    words = "One variable in two units"
     assert not any(words in one for one in kinds(reldep.compare(x, y, x[::-1] ** 2), CopyWarning))
     assert any(words in one for one in kinds(reldep.compare(x, 3 - 2 * x, y), CopyWarning))
 
@@ -82,56 +82,3 @@ def test_differences_of_normalised_measures_stay_between_minus_one_and_one(rng):
     assert table["high"].max() <= 1.0
     raw = reldep.compare(x, 2 * x, rng.normal(size=8), measure="hsic", kernel="linear")
     assert raw.confidence_interval() == raw.tested.interval(0.95)
-
-
-def interleaved(rng, m=60):
-    mouse = np.tile(np.arange(15), 4)
-    shared = rng.normal(size=15)[mouse]
-    x, y, z = shared + rng.normal(size=(3, m))
-    return pd.DataFrame({"mouse": mouse, "x": x, "y": y, "z": z})
-
-
-def test_subjects_that_come_several_times_are_said(rng, tmp_path):
-    frame = interleaved(rng)
-    words = "'mouse' has 15 different values in 60 rows. If rows with the same one come from one"
-    file = tmp_path / "mice.csv"
-    frame.to_csv(file, index=False)
-    for data in (frame, file):
-        with cautioned(DependentRowsWarning, words):
-            reldep.compare("x", "y", "z", data=data)
-        with cautioned(DependentRowsWarning, words):
-            reldep.groups("x", "y", "half", data=frame.assign(half=np.arange(60) % 2), **FEW)
-        with cautioned(DependentRowsWarning, words):
-            reldep.compare("x", "y", "z", ids="mouse", data=data)
-        said = reldep.compare("x", "y", "z", clusters="mouse", data=data)
-        assert not kinds(said, DependentRowsWarning)
-    columns = [frame[name] for name in "xyz"]
-    with cautioned(DependentRowsWarning, words):
-        reldep.compare(*columns, ids=frame["mouse"])
-    with cautioned(DependentRowsWarning, words):
-        reldep.compare(*(column.set_axis(frame["mouse"]) for column in columns))
-
-
-def test_subjects_of_one_row_each_are_not(rng):
-    frame = interleaved(rng).assign(mouse=[f"m{i}" for i in range(60)])
-    assert not kinds(reldep.compare("x", "y", "z", data=frame), DependentRowsWarning)
-
-
-def test_the_command_line_says_it_too(rng, tmp_path, capsys):
-    from reldep.cli.app import run
-
-    interleaved(rng).to_csv(tmp_path / "mice.csv", index=False)
-    asked = [
-        "compare",
-        str(tmp_path / "mice.csv"),
-        "--source",
-        "x",
-        "--first",
-        "y",
-        "--second",
-        "z",
-    ]
-    assert run(asked) == 0
-    assert "Pass --clusters mouse where the question takes it" in capsys.readouterr().out
-    assert run([*asked, "--clusters", "mouse"]) == 0
-    assert "has 15 different values" not in capsys.readouterr().out
