@@ -215,3 +215,60 @@ def test_columns_of_a_wide_file_are_read_in_blocks(tmp_path, monkeypatch):
         assert found.to_frame().equals(expected)
         some = reldep.scan("gene*", "age", "dose", data=tmp_path / name, where="dose > 5")
         assert some.n_observations == 34
+
+
+def test_a_file_that_refers_to_others_is_refused_before_it_is_read(tmp_path):
+    other = write(tmp_path / "other.h5ad", counts(), obs())
+    np.zeros(40).tofile(tmp_path / "raw")
+    for kind in ("external link", "soft link", "external storage", "virtual"):
+        path = write(tmp_path / "cells.h5ad", counts(), obs())
+        with h5py.File(path, "a") as file:
+            del file["obs/age"]
+            if kind == "external link":
+                file["obs/age"] = h5py.ExternalLink(str(other), "obs/age")
+            elif kind == "soft link":
+                file["obs/age"] = h5py.SoftLink("/obs/diet")
+            elif kind == "external storage":
+                place = [(str(tmp_path / "raw"), 0, h5py.h5f.UNLIMITED)]
+                file["obs"].create_dataset("age", (40,), dtype="f8", external=place)
+            else:
+                layout = h5py.VirtualLayout((40,), dtype="f8")
+                layout[:] = h5py.VirtualSource(str(other), "obs/age", shape=(40,))
+                file["obs"].create_virtual_dataset("age", layout)
+        with pytest.raises(ValueError, match=r"'/obs/age' of .*cells.h5ad refers to another"):
+            reldep.read(path)
+
+
+@pytest.mark.parametrize("made", [csr_matrix, csc_matrix])
+@pytest.mark.parametrize("fault", ["indices", "indptr", "negative", "short"])
+def test_sparse_matrices_are_checked_where_they_are_read(tmp_path, made, fault):
+    path = write(tmp_path / "cells.h5ad", made(counts()), obs())
+    with h5py.File(path, "a") as file:
+        if fault == "indices":
+            file["X/indices"][5] = 10**6
+        elif fault == "negative":
+            file["X/indices"][5] = -1
+        elif fault == "indptr":
+            file["X/indptr"][3] = 10**7
+        else:
+            starts = file["X/indptr"][:-4]
+            del file["X/indptr"]
+            file["X"].create_dataset("indptr", data=starts)
+    with pytest.raises(ValueError, match=r"the sparse matrix of .*cells.h5ad"):
+        reldep.read(path).read([f"gene{i}" for i in range(300)])
+
+
+def test_damaged_files_end_in_words(tmp_path):
+    content = write(tmp_path / "cells.h5ad", csr_matrix(counts()), obs()).read_bytes()
+    rng = np.random.default_rng(1)
+    for _ in range(60):
+        damaged = bytearray(content)
+        for place in rng.integers(0, min(len(content), 20_000), 12):
+            damaged[place] = rng.integers(256)
+        path = tmp_path / "damaged.h5ad"
+        path.write_bytes(damaged)
+        try:
+            table = reldep.read(path)
+            table.read(list(table.columns)[:20])
+        except (ValueError, OSError):
+            continue

@@ -179,7 +179,7 @@ def test_npz_arrays_become_columns(tmp_path: Path) -> None:
         ({"a": np.zeros(2, dtype=complex)}, "'a' of .* is complex128; expected numbers, booleans"),
         ({"a": np.array([b"\xff"])}, "'a' of .* holds bytes that are not UTF-8 text"),
         ({"x": np.zeros((2, 1)), "x_0": np.zeros(2)}, "more than one column named 'x_0'"),
-        ({"a": np.zeros(0)}, "bad.npz has 1 columns, but no rows"),
+        ({"a": np.zeros(0)}, "bad.npz has 1 column, but no rows"),
         ({}, "must have equally many rows; they have none"),
     ],
 )
@@ -310,12 +310,23 @@ def test_a_missing_file_suggests_its_neighbours(write: Write, tmp_path: Path) ->
         reldep.read(tmp_path / "nowhere" / "x.npz")
 
 
-def test_a_directory_is_no_file(tmp_path: Path) -> None:
-    (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(
-        IsADirectoryError, match=r"folder.csv is a directory; expected a file: .csv"
-    ):
-        reldep.read(tmp_path / "folder.csv")
+def test_a_directory_of_parquet_files_is_one_table(tmp_path: Path) -> None:
+    folder = tmp_path / "pieces"
+    folder.mkdir()
+    with pytest.raises(ValueError, match="pieces has no Parquet files"):
+        reldep.read(folder)
+    for i in range(3):
+        pl.DataFrame({"x": [float(i), 9.0], "w": ["a", "b"]}).write_parquet(folder / f"{i}.parquet")
+    (folder / "again.parquet").symlink_to(folder / "2.parquet")
+    for place in (folder, str(folder / "*.parquet")):
+        assert reldep.read(place)["x"].to_list() == [0, 9, 1, 9, 2, 9]
+    FRAME.write_parquet(tmp_path / "secret.parquet")
+    (folder / "link.parquet").symlink_to(tmp_path / "secret.parquet")
+    with pytest.raises(ValueError, match=r"link.parquet is a link that leads out of .*pieces"):
+        reldep.read(folder)
+    (tmp_path / "notes.txt").write_text("x\n1\n")
+    with pytest.raises(ValueError, match=r"has other files than Parquet files: .*notes.txt"):
+        reldep.read(str(tmp_path / "*.*"))
 
 
 def test_a_file_that_may_not_be_read_says_so(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:

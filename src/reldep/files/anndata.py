@@ -182,7 +182,12 @@ def _table(
 
     def load(names: list[str]) -> pl.DataFrame:
         check_memory(printable(name), frame.height, len(names))
-        return _columns(frame, names, shown, read)
+        try:
+            return _columns(frame, names, shown, read)
+        except InputError:
+            raise
+        except _DAMAGES as error:
+            raise InputError(f"cannot read {printable(name)}: {reason(error)}") from error
 
     return table_of_columns(
         name,

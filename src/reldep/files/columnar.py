@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import glob
+import os
 import zipfile
 import zlib
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.data.checks import printable
-from reldep.exceptions import InputError
+from reldep.data.checks import listing, printable
+from reldep.exceptions import InputError, InputTypeError
 from reldep.files.errors import reading_errors, reason
 from reldep.files.header import check_unique
 from reldep.files.typed import table_of_columns
 from reldep.system import available_memory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     import polars as pl
     from numpy.typing import NDArray
@@ -67,6 +69,96 @@ def read_columnar(source: Source, reading: Reading) -> Table:
         return frame.select(cs.by_name(*names)).collect()
 
     return table_of_columns(source.name, schema, load, n_rows, reading, said=source.notes)
+
+
+def parquet_files(place: Any) -> list[Path] | None:
+    """Return the Parquet files of a directory or a pattern, each once; None for anything else.
+
+    Raises
+    ------
+    ValueError
+        If a symbolic link leads out of the directory, or a pattern names other files.
+    """
+    if not isinstance(place, (str, os.PathLike)) or place == "-":
+        return None
+    text, path = os.fspath(place), Path(place)
+    if path.is_dir():
+        found = [file for end in ("parquet", "pq") for file in path.rglob(f"*.{end}")]
+        hidden = ("_", ".")
+        found = [f for f in found if not f.relative_to(path).as_posix().startswith(hidden)]
+        root = path.resolve()
+        away = [file for file in found if not file.resolve().is_relative_to(root)]
+        if away:
+            raise InputError(
+                f"{printable(away[0])} is a link that leads out of {printable(text)}. Name the "
+                "files, or copy them into the directory."
+            )
+    elif glob.has_magic(text) and not path.exists():
+        found = [Path(one) for one in glob.glob(text)]  # noqa: PTH207
+    else:
+        return None
+    others = [str(file) for file in found if file.suffix.lower() not in (".parquet", ".pq")]
+    if not found or others:
+        raise InputError(
+            f"{printable(text)} has {'other files than' if others else 'no'} Parquet files"
+            f"{': ' + listing(others) if others else ''}. Name one file, or a directory of Parquet "
+            "files with the same columns."
+        )
+    # A link counts its rows once; the order of a file system may change, and the rows with it.
+    once = {(file.stat().st_dev, file.stat().st_ino): file for file in sorted(found)[::-1]}
+    return sorted(once.values())
+
+
+def read_parquet_files(name: str, files: Sequence[Path], reading: Reading) -> Table:
+    """Return one table of several Parquet files with the same columns."""
+    import polars as pl
+
+    shown = printable(name)
+    try:
+        frame = pl.scan_parquet(list(files), glob=False)
+        schema = frame.collect_schema()
+        n_rows = int(frame.select(pl.len()).collect().item())
+    except reading_errors() as error:
+        raise InputError(f"{shown} cannot be read as one table: {reason(error)}") from error
+
+    def load(names: list[str]) -> pl.DataFrame:
+        import polars.selectors as cs
+
+        check_memory(shown, n_rows, len(names))
+        return frame.select(cs.by_name(*names)).collect()
+
+    return table_of_columns(name, schema, load, n_rows, reading)
+
+
+def is_dask(data: Any) -> bool:
+    """Return True for a data frame of Dask, without importing it."""
+    is_of_dask = type(data).__module__.partition(".")[0] in ("dask", "dask_expr")
+    return is_of_dask and hasattr(data, "npartitions")
+
+
+def table_of_dask(data: Any, reading: Reading) -> Table:
+    """Return the table of a Dask data frame, whose columns are computed when they are used."""
+    import polars as pl
+
+    if not hasattr(data, "columns") or getattr(data, "ndim", 0) != 2:
+        raise InputTypeError(
+            "data is a dask series or array. Pass a dask data frame, and name its columns."
+        )
+    names = [str(name) for name in data.columns]
+    check_unique(names, "the data")
+    own = dict(zip(names, data.columns, strict=True))
+    n_rows = len(data)
+
+    def load(wanted: list[str]) -> pl.DataFrame:
+        check_memory("the data", n_rows, len(wanted))
+        found = data[[own[name] for name in wanted]].compute().reset_index(drop=True)
+        found.columns = wanted
+        return pl.from_pandas(found)
+
+    empty = data.head(0, npartitions=-1)
+    empty.columns = names
+    schema = pl.from_pandas(empty).schema
+    return table_of_columns("the data", schema, load, n_rows, reading)
 
 
 def check_memory(name: str, n_rows: int, n_columns: int) -> None:

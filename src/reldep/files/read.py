@@ -18,7 +18,14 @@ from reldep.exceptions import InputError, InputTypeError
 from reldep.files.anndata import is_annotated, read_annotated, table_of_object
 from reldep.files.byte_sources import open_source, stem
 from reldep.files.cells import table_of_cells
-from reldep.files.columnar import read_arrays, read_columnar
+from reldep.files.columnar import (
+    is_dask,
+    parquet_files,
+    read_arrays,
+    read_columnar,
+    read_parquet_files,
+    table_of_dask,
+)
 from reldep.files.join import join_tables
 from reldep.files.options import Reading
 from reldep.files.statistics_packages import read_package
@@ -173,6 +180,8 @@ def _table(data: Any, given: Mapping[str, Any], reading: Reading) -> Table:
         return _of_files(places, given["join"], reading)
     if is_annotated(data):
         return table_of_object(data, reading)
+    if is_dask(data):
+        return table_of_dask(data, reading)
     frame = _as_frame(data)
     for name, default in _OF_FILES.items():
         if given[name] != default:
@@ -206,6 +215,10 @@ def _of_files(places: list[Any], join: str | None, reading: Reading) -> Table:
         raise InputError(f"`join={join!r}` needs at least two files; only {names[0]!r} is given.")
     if repeated(names):
         raise InputError(f"{listing(repeated(names))} is given more than once.")
+    if join is None:
+        files = parquet_files(places[0])
+        if files is not None:
+            return read_parquet_files(names[0], files, reading)
     sources = [open_source(place) for place in places]
     if join is None:
         return _of_source(sources[0], reading)
