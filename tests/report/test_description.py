@@ -122,7 +122,6 @@ def test_text_for_people_and_values_for_programs():
     assert values["table"][1] == {"day": "tomorrow", "wet_hours": None, "rain": 12.0}
     assert (values["wet"], values["dry"], values["n_drops"]) == (3.25, [1, 2.5, None], 7)
     assert report.csv_text(WEATHER.table) == "day,wet_hours,rain\ntoday,3.25,1.5\ntomorrow,,12.0\n"
-    assert report.frame(WEATHER.table, None)["rain"].to_list() == [1.5, 12.0]
 
 
 def test_a_further_section_comes_first_and_brings_its_cautions():

@@ -89,7 +89,7 @@ def _dots(ax: Any, x: Any, y: FloatArray, *, many: bool) -> None:
 
 
 def _name_row(ax: Any, name: str, place: float, psi: float) -> None:
-    """Write the name of an observation on the far side of its dot."""
+    """Draw the name of an observation on the far side of its dot."""
     above = psi >= 0
     ax.annotate(
         name,
@@ -172,7 +172,7 @@ def volcano(
 
 
 def _name_dots(ax: Any, names: Sequence[str], x: FloatArray, y: FloatArray) -> None:
-    """Write names beside their dots, outwards, moved down where two would overlap."""
+    """Draw names next to their dots, outwards, moved down where two would overlap."""
     low, high = ax.get_ylim()
     points = 0.75 * 72.0 * ax.figure.get_size_inches()[1] / (high - low)
     free = {True: np.inf, False: np.inf}

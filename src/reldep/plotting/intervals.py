@@ -148,7 +148,7 @@ def _intervals(
 
 
 def _write_ranks(ax: Any, ranks: Sequence[tuple[int, int]]) -> None:
-    """Write the ranks that each target may have at the right edge."""
+    """Draw the ranks that each target may have at the right edge."""
     offset = {"textcoords": "offset points"}
     small = "small" if len(ranks) <= MANY else "x-small"
     for i, (first, last) in enumerate(ranks):

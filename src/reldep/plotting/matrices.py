@@ -186,7 +186,7 @@ def pairwise(
 
 
 def _pvalue(value: float) -> str:
-    """Write a p-value in the room of a cell."""
+    """Return a p-value that fits into a cell."""
     if value >= 0.001:
         return f"{value:.3f}"
     return f"{value:.0e}" if value >= 1e-99 else "<1e-99"
@@ -244,7 +244,7 @@ def _cells(ax: Any, values: Any, rows: Sequence[str], columns: Sequence[str], *,
 
 
 def _write(ax: Any, image: Any, values: Any, texts: Sequence[Sequence[str]]) -> None:
-    """Write a text into every coloured cell, in black or white, whichever reads better."""
+    """Draw a text in every coloured cell, in black or white, whichever reads better."""
     size = 9 if max(values.shape) <= 8 else 7
     for row, column in zip(*np.nonzero(~np.ma.getmaskarray(values)), strict=True):
         colour = image.cmap(image.norm(values[row, column]))
@@ -265,7 +265,7 @@ def _colour_bar(ax: Any, image: Any, text: str) -> None:
 
 
 def _written(values: FloatArray) -> list[list[str]]:
-    """Write numbers of one matrix alike, with two digits for the largest of them."""
+    """Return the numbers of a matrix as texts, with two digits for the largest of them."""
     largest = float(np.abs(values).max())
     decimals = 1 - int(np.floor(np.log10(largest))) if largest > 0 else 2
     pattern = "{:z.1e}" if not -2 <= decimals <= 4 else f"{{:z.{max(0, decimals)}f}}"

@@ -136,7 +136,7 @@ def _square(outline: FloatArray, interval: Sequence[float]) -> tuple[float, floa
 
 
 def _name_sides(ax: Any, below: str, above: str) -> None:
-    """Write what the two sides of the diagonal stand for."""
+    """Draw what the two sides of the diagonal stand for."""
     behind = {"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 1.0}
     grey = {"xycoords": "axes fraction", "color": GREY, "fontsize": "small", "bbox": behind}
     ax.annotate(below, (0.98, 0.02), ha="right", va="bottom", **grey)

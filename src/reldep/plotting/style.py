@@ -36,12 +36,12 @@ SERIES = (
 
 
 def series(i: int) -> Series:
-    """Give the look of the i-th of several things; after five the looks repeat."""
+    """Return the look of the i-th series; after five the looks repeat."""
     return SERIES[i % len(SERIES)]
 
 
 def axes(ax: Any, *, size: tuple[float, float] = (5.0, 4.0)) -> Any:
-    """Give the Axes to draw on: the caller's, those of an empty figure, or new ones.
+    """Return the Axes to draw on: the caller's, those of an empty figure, or new ones.
 
     An empty figure is given the size that suits the picture. It need not belong to pyplot, so
     that a program can draw without touching the state of an interactive session.
@@ -60,7 +60,7 @@ def axes(ax: Any, *, size: tuple[float, float] = (5.0, 4.0)) -> Any:
 
 
 def readable(draw: Callable[P, Any]) -> Callable[P, Any]:
-    """Write what a picture says in fonts that have its signs, where the computer has any."""
+    """Return a drawing function whose texts get fonts that have their characters, if installed."""
 
     @functools.wraps(draw)
     def drawn(*args: P.args, **kwargs: P.kwargs) -> Any:
@@ -91,7 +91,7 @@ WIDE_FONTS = ("Unicode", "CJK", "Noto", "Gothic", "Malgun", "PingFang", "Hiragin
 
 @functools.lru_cache(maxsize=64)
 def _fonts_with(signs: frozenset[str]) -> tuple[str, ...]:
-    """Find installed fonts that together have as many of the signs as can be."""
+    """Return installed fonts that together have as many of the characters as possible."""
     from matplotlib.font_manager import fontManager, get_font
 
     upright = [
@@ -120,7 +120,7 @@ def without_frame(ax: Any) -> None:
 
 
 def label(text: Any, longest: int = 34) -> str:
-    """Write a name from the data on a picture: one line, not too long, never as a formula.
+    """Return a name from the data for a picture: one line, not too long, never a formula.
 
     Matplotlib sets what stands between two dollar signs as mathematics.
     """
@@ -134,7 +134,7 @@ def label(text: Any, longest: int = 34) -> str:
 
 
 def labels(names: Sequence[str], longest: int = 34) -> list[str]:
-    """Write many names so that different ones still look different.
+    """Return many names for a picture, so that different ones still look different.
 
     Where cutting the middle out makes two alike, what all have in common is cut instead.
     """
@@ -158,7 +158,7 @@ def _common_start(names: Sequence[str]) -> int:
 
 
 def measure_of(measure: str, x: str, y: str) -> str:
-    """Write a dependence as on an axis, "CKA(x, y)"."""
+    """Return the label of an axis, "CKA(x, y)"."""
     return f"{MEASURE_NAMES[measure]}({label(x, 18)}, {label(y, 18)})"
 
 

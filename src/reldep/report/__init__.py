@@ -6,14 +6,13 @@ Every function takes a :class:`reldep.description.Description` and knows no answ
 from reldep.report.page import article, fragment, page, several
 from reldep.report.plain import plain_text
 from reldep.report.tables import latex_table, markdown_table
-from reldep.report.values import csv_text, dictionary, frame
+from reldep.report.values import csv_text, dictionary
 
 __all__ = [
     "article",
     "csv_text",
     "dictionary",
     "fragment",
-    "frame",
     "latex_table",
     "markdown_table",
     "page",

@@ -21,9 +21,9 @@ class Markup(str):
 
 
 def escaped(value: Any) -> Markup:
-    """Turn any value into markup that shows its text; markup stays what it is.
+    """Return markup that shows the text of a value; markup stays what it is.
 
-    Halves of characters, which no file can hold, become question marks.
+    Lone surrogates, which no file can contain, become question marks.
     """
     if isinstance(value, Markup):
         return value
@@ -32,12 +32,12 @@ def escaped(value: Any) -> Markup:
 
 
 def joined(*parts: Any) -> Markup:
-    """Put values one after the other."""
+    """Return values one after the other as markup."""
     return Markup("".join(escaped(part) for part in parts))
 
 
 def element(name: str, /, *children: Any, **attributes: Any) -> Markup:
-    """Write an HTML element; children and attribute values are escaped.
+    """Return an HTML element; children and attribute values are escaped.
 
     Attributes are written as in Python: ``class_="wide"``, ``aria_label="…"``. None leaves an
     attribute out.
@@ -58,7 +58,7 @@ def element(name: str, /, *children: Any, **attributes: Any) -> Markup:
 
 
 def section(title: str, *children: Any, name: str) -> Markup:
-    """Write a section under its heading, which readers of screens jump to."""
+    """Return a section under its heading, which screen readers jump to."""
     return element(
         "section",
         element("h2", title, id=name),
@@ -68,7 +68,7 @@ def section(title: str, *children: Any, name: str) -> Markup:
 
 
 def facts(pairs: dict[str, Any]) -> Markup:
-    """Write names with their values as a description list."""
+    """Return names with their values as a description list."""
     rows = [
         element("div", element("dt", name), element("dd", value)) for name, value in pairs.items()
     ]

@@ -1,4 +1,4 @@
-"""A description as values for programs: a data frame, a dictionary for JSON, CSV."""
+"""A description as values for programs: a dictionary for JSON, CSV."""
 
 from __future__ import annotations
 
@@ -7,18 +7,12 @@ import io
 import math
 from typing import TYPE_CHECKING, Any
 
-from reldep.data.frames import make_frame
 from reldep.version import __version__
 
 if TYPE_CHECKING:
     from reldep.description import Description, Table
 
 SCHEMA = "reldep.result/2"
-
-
-def frame(table: Table, library: str | None) -> Any:
-    """Return the table as a data frame of a library, numbers unrounded."""
-    return make_frame({column.name: list(column.values) for column in table.columns}, library)
 
 
 def csv_text(table: Table) -> str:

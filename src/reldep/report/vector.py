@@ -68,7 +68,7 @@ def _renderer(figure: Any, file: io.StringIO) -> _Renderer:
 
 
 def svg(draw: Any) -> str:
-    """Draw a picture as SVG.
+    """Return a picture as SVG.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def _all_axes(figure: Figure) -> list[Any]:
 
 
 def _as_on_paper(figure: Figure) -> None:
-    """Write in black on white and in a plain size where the reader's settings chose otherwise."""
+    """Set black on white and a plain size where the settings of the reader chose otherwise."""
     chosen = {mpl.rcParams[name] for name in ("text.color", "axes.labelcolor", "axes.titlecolor")}
     scale = FONT_SIZE / mpl.rcParams["font.size"]
     for ax in _all_axes(figure):
