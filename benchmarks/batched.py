@@ -15,8 +15,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from reldep.stats.jackknife import Jackknife, jackknife_of_rows
-from reldep.stats.second_order import HsicTable
+from reldep.stats.estimates import Estimates, estimates_of
+from reldep.stats.units import Units, square
 
 Array = npt.NDArray[np.float64]
 Pair = tuple[str, str]
@@ -239,24 +239,18 @@ class Samples:
     pairs: tuple[Pair, ...]
     names: tuple[str, ...]
 
-    def jackknife(self, wanted: Sequence[Pair], measure: str) -> Jackknife:
+    def estimates(self, wanted: Sequence[Pair], measure: str) -> Estimates:
         """Leave out every row of every sample; sample b has the rows b·len(wanted) and on."""
         B, q, m = self.means.shape
         codes = np.array([[self.names.index(name) for name in pair] for pair in self.pairs])
-        first, second = (
-            (np.arange(B)[:, None] * len(self.names) + codes[:, side]).ravel() for side in (0, 1)
-        )
+        of_samples = len(self.names) * np.arange(B)[:, None]
+        places = np.array([(of_samples + codes[:, side]).ravel() for side in (0, 1)])
+        flat, moves = self.means.reshape(B * q, m), self.bandwidth.reshape(B * q, m)
+        names = [f"{name} of sample {b}" for b in range(B) for name in self.names]
+        hsics = square(len(names), places, flat.mean(axis=1))
+        units = Units.rows(flat, moves, names, places, hsics)
         rows = np.array([self.pairs.index(pair) for pair in wanted])
-        flat = self.means.reshape(B * q, m)
-        table = HsicTable(first, second, flat.mean(axis=1), B * len(self.names))
-        return jackknife_of_rows(
-            flat,
-            (first, second),
-            (np.arange(B)[:, None] * q + rows).ravel(),
-            measure,
-            table,
-            bandwidth_psi=self.bandwidth.reshape(B * q, m),
-        )
+        return estimates_of(units, measure, places[:, (q * np.arange(B)[:, None] + rows).ravel()])
 
     @classmethod
     def joined(cls, parts: Sequence[Samples]) -> Samples:

@@ -14,9 +14,8 @@ from counting import Tally, remember
 from sampling_models import ALTERNATIVES, Model, normal, plus_noise
 from scipy.special import ndtri
 
-from reldep.stats.differences import TTest, compare_pairs, difference_test
-from reldep.stats.jackknife import jackknife
-from reldep.stats.planning import Pilot, careful_sample_size
+from reldep.stats.pairwise import Test, differences
+from reldep.stats.power import Pilot, careful_effect
 from reldep.stats.student import log_tail
 
 LEVEL = 0.05
@@ -54,7 +53,7 @@ def classic_cell(name: str, m: int, draws: int) -> Counter[str]:
 def two_sided(found: batched.Samples) -> Array:
     """Give jackknife-t's p-values of a stack of samples."""
     B = len(found.means)
-    tested = compare_pairs(found.jackknife(PAIRS, "cka"), 2 * np.arange(B), 2 * np.arange(B) + 1)
+    tested = differences(found.estimates(PAIRS, "cka"), 2 * np.arange(B), 2 * np.arange(B) + 1)
     return 2.0 * np.exp(log_tail(np.abs(tested.statistic), tested.df))
 
 
@@ -88,11 +87,7 @@ def bootstrap_cell(name: str, model: Model, m: int, draws: int, truth: float) ->
         with_diagonal = {n: stack.kernel[0] + np.eye(m) for n, stack in made.items()}
         start = time.process_time()
         found = batched.influence(made)
-        test = difference_test(
-            jackknife(found.means[0], found.pairs, PAIRS, "cka", bandwidth_psi=found.bandwidth[0]),
-            0,
-            1,
-        )
+        test = found.estimates(PAIRS, "cka").estimate(np.array([1.0, -1.0]))
         intervals = [test.interval()]
         middle = time.process_time()
         intervals.append(tuple(bootstrap_interval(with_diagonal, rng, 999)))
@@ -156,14 +151,10 @@ def planning_cell(name: str, quick: bool) -> dict:
         found = batched.influence(
             {n: KERNELS["default"](v) for n, v in zip("xyz", sample, strict=True)}
         )
-        test = difference_test(
-            jackknife(found.means[0], found.pairs, PAIRS, "cka", bandwidth_psi=found.bandwidth[0]),
-            0,
-            1,
-        )
+        test = found.estimates(PAIRS, "cka").estimate(np.array([1.0, -1.0]))
         significant = test.pvalue() < LEVEL
         plan = _plan(test)
-        careful = careful_sample_size(test, PILOT_ROWS, 0.8, LEVEL, "two-sided")
+        careful = _plan(test, careful_effect(test, "two-sided"))
         if plan is None or careful is None:
             none += 1
             continue
@@ -183,10 +174,9 @@ def planning_cell(name: str, quick: bool) -> dict:
     }
 
 
-def _plan(test: TTest) -> int | None:
-    if test.estimate == 0:
-        return None
-    return Pilot.of(test, PILOT_ROWS).sample_size(0.8, LEVEL, "two-sided")
+def _plan(test: Test, effect: float | None = None) -> int | None:
+    pilot = Pilot.of(test, PILOT_ROWS, effect)
+    return pilot.sample_size(0.8, LEVEL, "two-sided") if pilot.effect else None
 
 
 def _normal(x: float) -> float:

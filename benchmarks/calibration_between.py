@@ -22,8 +22,7 @@ from batched import Array, Stack
 from counting import Rates, Tally
 from scipy.special import stdtrit
 
-from reldep.stats.between_groups import Groups
-from reldep.stats.score_intervals import own_degrees
+from reldep.stats.groups import Groups
 
 Generator = np.random.Generator
 # Draw B samples of m rows of x and y.
@@ -199,25 +198,8 @@ def joined_groups(
         part = {name: Stack(K[:, own, own].copy()) for name, K in zip("xy", kernels, strict=True)}
         found.append(batched.influence(part))
     usable = np.all([part.usable() for part in found], axis=0)
-    jackknives = [part.keep(usable).jackknife([PAIR], measure) for part in found]
-    moments = [
-        np.column_stack(rows)
-        for rows in zip(
-            *((j.values, j.variances(), j.second_own(), j.scale) for j in jackknives), strict=True
-        )
-    ]
-    df = np.column_stack([own_degrees(j) for j in jackknives])
-    excess = np.array([j.excess for j in jackknives])
-    return [
-        Groups.from_moments(
-            *(rows[b] for rows in moments),
-            np.array(sizes),
-            excess,
-            df[b],
-            measure != "hsic",
-        )
-        for b in range(int(usable.sum()))
-    ]
+    estimates = [part.keep(usable).estimates([PAIR], measure) for part in found]
+    return [Groups.of([one.only([b]) for one in estimates]) for b in range(int(usable.sum()))]
 
 
 def population(law: Law, sizes: tuple[int, ...], measure: str) -> float:

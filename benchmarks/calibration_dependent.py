@@ -16,10 +16,11 @@ from calibration_rows import KERNELS, PAIRS, scored, z_statistics
 from counting import Tally
 from scipy.signal import lfilter
 
-from reldep.stats.clusters import ClusteredKernel, Clustering, cluster_jackknife
-from reldep.stats.dependent_rows import clustered_jackknife, time_blocks
-from reldep.stats.differences import difference_test
+from reldep.engine.clusters import ClusteredKernel, Clustering
+from reldep.stats.estimates import estimates
 from reldep.stats.independence import circular_test, cluster_independence, independence_test
+from reldep.stats.series import stretches
+from reldep.stats.units import Units, numbers_of, square
 
 Generator = np.random.Generator
 LEVEL = 0.05
@@ -84,12 +85,14 @@ def count_differences(
     events["draws"] += 1
     events["rows taken as independent"] += abs(scored(found, "cka")[0][0]) < LEVEL / 2
     events["sums of influence values, z"] += abs(_summed_z(found, codes)) > 1.96
-    first_order = clustered_jackknife(
-        found.means[0], found.pairs, PAIRS, "cka", codes, bandwidth_psi=found.bandwidth[0]
-    )
-    events["first order"] += difference_test(first_order, 0, 1).pvalue() < LEVEL
-    exact = cluster_jackknife(kernels, PAIRS, "cka", clustering)
-    events["different clusters"] += difference_test(exact, 0, 1).pvalue() < LEVEL
+    names, difference = found.names, np.array([1.0, -1.0])
+    places = numbers_of(found.pairs, names)
+    hsics = square(len(names), places, found.means[0].mean(axis=1))
+    summed = Units.summed(found.means[0], found.bandwidth[0], codes, names, places, hsics)
+    exact = Units.clusters(kernels, PAIRS, clustering)
+    for method, units in (("first order", summed), ("different clusters", exact)):
+        test = estimates(units, "cka", PAIRS).estimate(difference)
+        events[method] += test.pvalue() < LEVEL
 
 
 def _summed_z(found: batched.Samples, codes: Array) -> float:
@@ -168,7 +171,7 @@ def difference_cell(kind: str, name: str, draws: int) -> Counter[str]:
         else:
             memory, m = float(rest.split("(")[1].split(")")[0]), int(rest.split(", ")[1])
             sample = series(rng, m, memory, law)
-            codes = time_blocks(m)
+            codes = stretches(m)
         count_differences(sample, codes, kind == "series", events)
     return events
 
@@ -188,7 +191,7 @@ def independence_cell(name: str, draws: int) -> Counter[str]:
             memory = float(name.split("(")[1].split(")")[0])
             x, y, _ = series(rng, m, memory, "linear")
             y = y - x
-            codes = time_blocks(m)
+            codes = stretches(m)
         clustering = Clustering.of(codes)
         kernels, stacks = clustered_kernels((x, y), clustering)
         H = batched.influence(stacks).means.mean(axis=2)[0]

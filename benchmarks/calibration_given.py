@@ -24,7 +24,7 @@ import polars as pl
 
 import reldep
 from reldep.kernels import Linear
-from reldep.stats.estimation import estimate_dependences
+from reldep.stats.estimates import estimate_dependences
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,15 +11,15 @@ from batched import Array, u_centred
 from calibration_rows import KERNELS, TRUTH_SAMPLES, TRUTH_SIZE
 from counting import Tally, remember, remembered
 
-from reldep.stats.comparisons import (
+from reldep.stats.estimates import Estimates, estimates_of
+from reldep.stats.simultaneous import (
+    JointDraws,
     adjusted_pvalues,
-    compare_many,
+    all_differences,
+    critical_value,
     rank_dependences,
-    simultaneous_intervals,
 )
-from reldep.stats.jackknife import Jackknife, jackknife_of_rows
-from reldep.stats.joint_draws import JointDraws, critical_value
-from reldep.stats.second_order import HsicTable
+from reldep.stats.units import Units
 
 SIMULATIONS = 500
 CONFIDENCE = 0.95
@@ -51,7 +51,7 @@ def source_means(stack: batched.Stack) -> Array:
     return h / (2.0 * (m - 1) * (m - 2) * (m - 3))
 
 
-def jackknife_of(data: Array) -> tuple[Jackknife, Array]:
+def estimates_in(data: Array) -> tuple[Estimates, Array]:
     """Leave out every row; give the influence values of the published test beside it."""
     stack = KERNELS["default"](data)
     p, m = len(data) - 1, data.shape[1]
@@ -65,16 +65,9 @@ def jackknife_of(data: Array) -> tuple[Jackknife, Array]:
     moved_own = 2.0 * (np.einsum("ij,ij->i", slopes, centred) / size)[:, None] * stack.moves
     left = np.r_[np.zeros(p, dtype=np.int64), np.arange(p + 1)]
     right = np.r_[np.arange(1, p + 1), np.arange(p + 1)]
-    first, second = np.triu_indices(p + 1)
-    table = HsicTable(first, second, hsics[first, second], p + 1)
-    found = jackknife_of_rows(
-        means,
-        (left, right),
-        np.arange(p),
-        "cka",
-        table,
-        bandwidth_psi=np.vstack([moved, moved_own]),
-    )
+    places, names = np.array([left, right]), [f"variable {i}" for i in range(p + 1)]
+    units = Units.rows(means, np.vstack([moved, moved_own]), names, places, hsics)
+    found = estimates_of(units, "cka", places[:, :p])
     psi = 4.0 * (means - means.mean(axis=1, keepdims=True))
     energies = np.diag(hsics)
     scale = np.sqrt(energies[0] * energies[1:])[:, None]
@@ -106,18 +99,18 @@ def _one(stack: batched.Stack, i: int) -> batched.Stack:
 def events_of(noises: Array, m: int, seed: list[int], truth: Array) -> Counter[str]:
     """Draw one sample and tell what went wrong."""
     rng = np.random.default_rng(seed)
-    found, psi = jackknife_of(draw(rng, noises, m))
+    found, psi = estimates_in(draw(rng, noises, m))
     p = len(noises)
     first, second = np.triu_indices(p, 1)
     equal = noises[first] == noises[second]
     gap = truth[first] - truth[second]
     draws = JointDraws.of(found.deviations, SIMULATIONS, rng)
-    compared = compare_many(found, first, second)
+    compared = all_differences(found)
     ranks = rank_dependences(compared, draws, p)
     critical = critical_value(ranks.maxima, CONFIDENCE)
     rejected = adjusted_pvalues(compared, "step-down", draws, ranks.maxima) <= 1 - CONFIDENCE
     low, high = compared.intervals(critical)
-    each_low, each_high = simultaneous_intervals(found, draws.value_maxima(), CONFIDENCE)
+    each_low, each_high = found.simultaneous_intervals(draws.value_maxima(), CONFIDENCE)
     rank_low, rank_high = ranks.ranges(CONFIDENCE)
     # The strongest have the least noise; ties are taken as broken beforehand, by their order.
     true_rank = np.empty(p, dtype=int)

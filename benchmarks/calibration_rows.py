@@ -16,8 +16,7 @@ from batched import Array, Samples, Stack, u_centred
 from counting import Counts, Tally, remember, remembered
 from sampling_models import ALTERNATIVES, MODELS, Model
 
-from reldep.stats.differences import compare_pairs
-from reldep.stats.score_intervals import score_intervals
+from reldep.stats.pairwise import differences
 from reldep.stats.student import log_tail
 
 if TYPE_CHECKING:
@@ -93,10 +92,10 @@ def z_statistics(found: Samples, measure: str, aware: bool) -> tuple[Array, Arra
 def scored(found: Samples, measure: str) -> tuple[Array, Array, Array]:
     """Give jackknife-t's p-value on the normal scale, and the limits of the first dependence."""
     B = len(found.means)
-    jackknife = found.jackknife(PAIRS, measure)
-    tested = compare_pairs(jackknife, 2 * np.arange(B), 2 * np.arange(B) + 1)
+    estimates = found.estimates(PAIRS, measure)
+    tested = differences(estimates, 2 * np.arange(B), 2 * np.arange(B) + 1)
     tail = log_tail(np.abs(tested.statistic), tested.df)
-    low, high = score_intervals(jackknife)
+    low, high = estimates.intervals(0.95)
     return np.sign(tested.statistic) * np.exp(tail), low[::2], high[::2]
 
 

@@ -18,8 +18,8 @@ from counting import Tally, remember, remembered
 from sampling_models import MODELS, Model, normal, plus_noise
 
 from reldep.questions.sensitivity import FACTORS
-from reldep.stats.across_scales import AcrossScales
-from reldep.stats.differences import TTest, compare_pairs
+from reldep.stats.bandwidths import AcrossScales
+from reldep.stats.pairwise import differences
 
 LEVEL = 0.05
 SIMULATIONS = 1000
@@ -83,16 +83,10 @@ def events_of(scales: list[Samples], truth: Array, rng: np.random.Generator) -> 
     B = len(scales[0].means)
     deviations, tests = [], []
     for found in scales:
-        jackknife = found.jackknife(PAIRS, "cka")
-        compared = compare_pairs(jackknife, 2 * np.arange(B), 2 * np.arange(B) + 1)
-        deviations.append(jackknife.deviations[::2] - jackknife.deviations[1::2])
-        errors = np.sqrt(compared.null_variance), np.sqrt(compared.here_variance)
-        tests.append(
-            [
-                TTest(*map(float, t))
-                for t in zip(compared.estimate, errors[0], compared.df, errors[1], strict=True)
-            ]
-        )
+        estimates = found.estimates(PAIRS, "cka")
+        compared = differences(estimates, 2 * np.arange(B), 2 * np.arange(B) + 1)
+        deviations.append(estimates.deviations[::2] - estimates.deviations[1::2])
+        tests.append([compared.one(b) for b in range(B)])
     for b in range(B):
         here = [at[b] for at in tests]
         across = AcrossScales.of(here, np.array([J[b] for J in deviations]), SIMULATIONS, rng)

@@ -210,7 +210,7 @@ def _choices(n):
         | counts
         | {
             "measure": ["hsic", "cka", "dcor"],
-            "variance": ["jackknife", "fixed-kernel", "bandwidth-aware", "second-order", "full"],
+            "variance": ["jackknife", "fixed-kernel"],
             "method": ["joint", "split"],
             "alternative": ["greater", "less", "two-sided"],
             "missing": ["raise", "drop"],

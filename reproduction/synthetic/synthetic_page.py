@@ -22,7 +22,7 @@ _POWER = """\
 At γ3 = 0.3 both targets are alike and every rejection is an error; the share should then be at
 most 5%. "Joint" and "split" are the paper's tests, `reldep.paper_test`. The joint test beats the
 split test by far, as the paper shows. Three curves go beyond the paper: CKA divides HSIC by the
-spread of each variable; the bandwidth-aware variance knows that the median bandwidth moves with
+spread of each variable; the jackknife knows that the median bandwidth moves with
 the sample; "default" is `reldep.compare` without options, which is CKA with jackknife-t inference.
 The paper does not state how many repetitions its curve has."""
 
@@ -40,7 +40,7 @@ The error ratio is the standard error that the test estimates, divided by the tr
 difference over the draws. Where it is above 1 the ellipses are wider than the clouds and the test
 is on the safe side, most of all the split test: the paper's variance holds the kernel fixed, but
 the median bandwidth grows with the sample's own spread and takes part of the variation out of
-HSIC. The bandwidth-aware variance is there for this."""
+HSIC. The jackknife follows the bandwidth."""
 
 _KNOWN = """\
 ### Why are our p-values smaller than the paper's?

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from reldep.questions.rank import rank
     from reldep.questions.scan import scan
     from reldep.questions.sensitivity import sensitivity
-    from reldep.stats.contrasts import rotation
-    from reldep.stats.published import finite_sample_bound
+    from reldep.stats.paper import finite_sample_bound, rotation
 
 
 # Where each public name lives. Nothing is imported before it is used, so that
@@ -54,7 +53,7 @@ _HOMES = {
     "engine": "reldep.engine",
     "exceptions": "reldep.exceptions",
     "explain_plan": "reldep.questions.explaining",
-    "finite_sample_bound": "reldep.stats.published",
+    "finite_sample_bound": "reldep.stats.paper",
     "groups": "reldep.questions.groups",
     "hsic": "reldep.questions.dependence",
     "influence": "reldep.questions.dependence",
@@ -64,7 +63,7 @@ _HOMES = {
     "plotting": "reldep.plotting",
     "rank": "reldep.questions.rank",
     "read": "reldep.files.read",
-    "rotation": "reldep.stats.contrasts",
+    "rotation": "reldep.stats.paper",
     "scan": "reldep.questions.scan",
     "sensitivity": "reldep.questions.sensitivity",
 }

@@ -35,8 +35,8 @@ def test_compare_says_what_the_library_says(ask, mice):
         (["--alternative", "two-sided"], {"alternative": "two-sided"}),
         (["--method", "split", "--seed", "3"], {"method": "split", "rng": 3}),
         (
-            ["--measure", "hsic", "--variance", "bandwidth-aware"],
-            {"measure": "hsic", "variance": "bandwidth-aware"},
+            ["--measure", "hsic", "--variance", "fixed-kernel"],
+            {"measure": "hsic", "variance": "fixed-kernel"},
         ),
         (["--max-lag", "1"], {"max_lag": 1}),
         (["--max-lag", "auto"], {"max_lag": "auto"}),

@@ -36,8 +36,8 @@ def compare(source, first, second):
         ((*COMPARE, "--max-lag", "x"), "--max-lag x is neither a whole number nor auto"),
         ((*COMPARE, "--max-lag", "40"), "--max-lag 40 does not fit 40 observations"),
         (
-            (*COMPARE, "--max-lag", "2", "--variance", "full"),
-            "--variance full takes the rows to be independent and cannot be combined with "
+            (*COMPARE, "--max-lag", "2", "--variance", "fixed-kernel"),
+            "--variance fixed-kernel takes the rows to be independent and cannot be combined with "
             "--max-lag",
         ),
         ((*COMPARE, "--clusters", "C*"), "--clusters C* names 21 columns; give one"),
@@ -182,7 +182,7 @@ def test_names_from_a_file_cannot_command_a_terminal(ask, tmp_path):
 
 
 def test_the_published_test_takes_no_options_of_ours(ask):
-    said = ask(*COMPARE, "--paper", "--variance", "full")
+    said = ask(*COMPARE, "--paper", "--variance", "jackknife")
     assert said.status == 2
     assert "--paper is the test as published and takes no --variance" in said.err
 

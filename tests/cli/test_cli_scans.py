@@ -13,7 +13,7 @@ import pytest
 
 import reldep
 from reldep.questions.asking import catalogue
-from reldep.stats.scanning import SourceTests
+from reldep.stats.scan import ScannedSources
 
 
 def genes_of(mice):
@@ -85,7 +85,7 @@ def test_a_run_in_the_way_is_named_with_the_options_of_a_command(ask, tmp_path, 
     question = ("--sources", "gene_*", "--first", "diet", "--second", "genotype")
     words = ("scan", "mice.csv", *question, "--output", tmp_path / "table.csv")
     with monkeypatch.context() as patch:
-        patch.setattr(SourceTests, "adjusted_pvalues", _stop)
+        patch.setattr(ScannedSources, "adjusted_pvalues", _stop)
         assert ask(*words).status == 130
     assert "Continue it with --resume" in ask(*words).err
     refused = ask(*words, "--resume", "--measure", "hsic")

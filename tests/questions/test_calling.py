@@ -43,7 +43,7 @@ def test_data_in_options_stand_under_their_own_name():
 
 
 def test_the_call_repeats_the_result():
-    result = reldep.compare(X, Y, Z, method="split", rng=5)
+    result = reldep.paper_test(X, Y, Z, method="split")
     again = eval(result.provenance.call, {"reldep": reldep, "source": X, "first": Y, "second": Z})  # noqa: S307
     assert again.pvalue == result.pvalue
 

@@ -4,11 +4,6 @@ import numpy as np
 import pytest
 
 import reldep
-from reldep.stats.covariance import RowDependence, automatic_lag, covariance
-from reldep.stats.estimation import estimate_dependences
-
-PAIRS = (("x", "y"), ("x", "z"))
-DIFFERENCE = np.array([1.0, -1.0])
 
 
 def smooth(rng, m, rho=0.8):
@@ -30,48 +25,6 @@ def in_clusters(rng, n_clusters, size=5):
     return x + jitter[0], x + first + jitter[1], x + second + jitter[2]
 
 
-def two_sided_rejections(generate, n_draws, **variants):
-    """Count how often each kind of variance rejects a true null at 5%."""
-    rejected = dict.fromkeys(variants, 0)
-    for draw in range(n_draws):
-        sample = generate(np.random.default_rng([0, draw]))
-        data = dict(zip("xyz", sample, strict=True))
-        influence = reldep.influence(data, PAIRS, variance="fixed-kernel")
-        for name, (max_lag, clusters) in variants.items():
-            rows = RowDependence(clusters, max_lag)
-            found = estimate_dependences(influence, PAIRS, "hsic", "fixed-kernel", rows)
-            rejected[name] += found.test(DIFFERENCE).pvalue("two-sided") < 0.05
-    return {name: count / n_draws for name, count in rejected.items()}
-
-
-def test_clusters_bring_the_level_back():
-    clusters = np.repeat(np.arange(40), 5)
-    rates = two_sided_rejections(
-        lambda rng: in_clusters(rng, 40), 150, ignored=(None, None), used=(None, clusters)
-    )
-    # About 0.34 and 0.04; three binomial errors of 150 draws are 0.12 and 0.05.
-    assert rates["ignored"] > 0.22
-    assert rates["used"] <= 0.10
-
-
-def test_lags_bring_the_level_back():
-    rates = two_sided_rejections(
-        lambda rng: in_time(rng, 400), 120, ignored=(None, None), used=("auto", None)
-    )
-    # About 0.25 and 0.04; three binomial errors of 120 draws are 0.12 and 0.06.
-    assert rates["ignored"] > 0.13
-    assert rates["used"] <= 0.10
-
-
-def test_the_lag_chosen_is_in_the_result():
-    sample = in_time(np.random.default_rng(0), 120)
-    chosen = reldep.compare(*sample, max_lag="auto", variance="bandwidth-aware")
-    given = reldep.compare(*sample, max_lag=chosen.max_lag, variance="bandwidth-aware")
-    assert chosen.max_lag > 0
-    assert chosen.standard_error == given.standard_error
-    assert f"rows up to {chosen.max_lag} apart may depend on each other" in chosen.summary()
-
-
 def test_the_number_of_clusters_is_in_the_result():
     sample = in_clusters(np.random.default_rng(1), 12)
     result = reldep.compare(*sample, clusters=np.repeat(list("abcdefghijkl"), 5))
@@ -86,16 +39,6 @@ def test_independent_rows_have_neither():
     assert result.n_clusters is None
 
 
-@pytest.mark.parametrize("method", ["joint", "split"])
-def test_dependent_rows_combine_with_bandwidth_awareness(method):
-    sample = in_time(np.random.default_rng(3), 80)
-    options = {"max_lag": 4, "method": method}
-    fixed = reldep.compare(*sample, **options, variance="fixed-kernel")
-    aware = reldep.compare(*sample, **options, variance="bandwidth-aware")
-    assert aware.max_lag == 4
-    assert aware.standard_error != fixed.standard_error
-
-
 def test_dependences_and_contrasts_take_lags_and_clusters():
     x, y, z = in_time(np.random.default_rng(4), 60)
     assert reldep.dependence(x, y, max_lag="auto").max_lag is not None
@@ -105,11 +48,18 @@ def test_dependences_and_contrasts_take_lags_and_clusters():
 
 
 @pytest.mark.parametrize("lag", [-1, 30, 2.5, True, "automatic"])
-@pytest.mark.parametrize("method", ["joint", "split"])
-def test_a_lag_that_is_no_number_of_steps_is_refused(lag, method):
+def test_a_lag_that_is_not_a_number_of_steps_is_refused(lag):
     sample = in_time(np.random.default_rng(5), 30)
-    with pytest.raises(ValueError, match=r"`max_lag=.*` does not fit 30 observations"):
-        reldep.compare(*sample, max_lag=lag, method=method)
+    with pytest.raises(ValueError, match=r"max_lag=.* does not fit 30 observations; pass a whole"):
+        reldep.compare(*sample, max_lag=lag)
+
+
+@pytest.mark.parametrize("rows", [{"clusters": np.arange(80) // 8}, {"max_lag": 1}])
+def test_the_published_variance_is_for_independent_rows(rows):
+    sample = in_time(np.random.default_rng(7), 80)
+    (name,) = rows
+    with pytest.raises(ValueError, match=f"`variance='fixed-kernel'` .* combined with `{name}`"):
+        reldep.compare(*sample, variance="fixed-kernel", **rows)
 
 
 def test_a_lag_is_refused_before_the_kernels_are_summed():
@@ -127,15 +77,6 @@ def test_clusters_and_lags_together_are_refused():
     sample = in_time(np.random.default_rng(6), 30)
     with pytest.raises(ValueError, match="`clusters` and `max_lag` are both given"):
         reldep.compare(*sample, clusters=np.arange(30) // 2, max_lag=2)
-
-
-@pytest.mark.parametrize("variance", ["second-order", "full"])
-@pytest.mark.parametrize("rows", [{"clusters": np.arange(30) // 2}, {"max_lag": "auto"}])
-def test_second_order_variances_are_for_independent_rows(variance, rows):
-    sample = in_time(np.random.default_rng(7), 30)
-    (name,) = rows
-    with pytest.raises(ValueError, match=f"cannot be combined with `{name}`"):
-        reldep.compare(*sample, variance=variance, **rows)
 
 
 @pytest.mark.parametrize(
@@ -183,32 +124,18 @@ def test_the_order_of_clusters_and_their_labels_do_not_matter():
     assert named.df == pytest.approx(plain.df)
 
 
-@pytest.mark.parametrize("question", ["contrast", "rank", "split"])
-def test_every_question_takes_the_dependence_of_rows_with_the_default(question):
+@pytest.mark.parametrize("question", ["contrast", "rank"])
+def test_every_question_takes_the_dependence_of_rows(question):
     x, y, z = in_time(np.random.default_rng(11), 80)
     ask = {
         "contrast": lambda **o: reldep.contrast(
             {"x": x, "y": y, "z": z}, {("x", "y"): 1, ("x", "z"): -1}, **o
         ),
         "rank": lambda **o: reldep.rank(x, {"y": y, "z": z}, **o),
-        "split": lambda **o: reldep.compare(x, y, z, method="split", **o),
     }[question]
-    groups = np.arange(80) // 8
-    assert ask(clusters=groups).n_clusters == 10
+    assert ask(clusters=np.arange(80) // 8).n_clusters == 10
     assert ask(max_lag=1).max_lag == 1
-    for variance in ("jackknife", "bandwidth-aware"):
-        answer = ask(max_lag="auto", variance=variance)
-        words = "blocks" if answer.provenance.dependence.n_blocks else "apart may depend"
-        assert words in answer.summary()
-
-
-def test_the_automatic_lag_is_chosen_from_all_dependences_compared():
-    sample = in_time(np.random.default_rng(12), 120)
-    options = {"max_lag": "auto", "variance": "bandwidth-aware"}
-    result = reldep.compare(*sample, **options)
-    assert result.max_lag == automatic_lag(result.dependences.psi)
-    ranked = reldep.rank(sample[0], {"y": sample[1], "z": sample[2]}, **options)
-    assert ranked.max_lag == result.max_lag
+    assert "blocks" in ask(max_lag="auto").summary()
 
 
 def test_the_default_cuts_a_series_into_blocks_and_says_so():
@@ -221,47 +148,19 @@ def test_the_default_cuts_a_series_into_blocks_and_says_so():
     assert result.describe().sections
 
 
-@pytest.mark.parametrize("variance", ["jackknife", "bandwidth-aware"])
-@pytest.mark.parametrize("rows", [{"clusters": np.arange(80) // 8}, {"max_lag": 1}])
-def test_halves_of_dependent_rows_are_not_taken_to_be_independent(variance, rows):
-    # Every cluster has rows in both halves: the variance is that of sums over whole clusters.
-    x, y, z = in_time(np.random.default_rng(13), 80)
-    result = reldep.compare(x, y, z, method="split", variance=variance, **rows)
-    psi = np.array([1.0, -1.0]) @ result.dependences.psi
-    expected = covariance(psi[None, :], **rows)[0, 0]
-    assert result.standard_error**2 == pytest.approx(expected)
-    if "clusters" in rows and variance == "jackknife":
-        assert result.df == 9
-
-
 CROSSED = (np.arange(80) // 8, np.arange(80) % 8)
 
 
 def test_crossed_clusters_have_the_variance_of_both_without_that_of_their_cells():
     sample = in_time(np.random.default_rng(14), 80)
     result = reldep.compare(*sample, clusters=CROSSED, measure="hsic")
-    singles = [
-        reldep.compare(*sample, clusters=one, measure="hsic", variance="bandwidth-aware")
-        for one in CROSSED
-    ]
     assert result.df == 7
     assert "10 clusters crossed with 8" in result.summary()
-    # To first order, and never below that of one clustering.
-    assert result.standard_error > 0.7 * max(one.standard_error for one in singles)
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"variance": "fixed-kernel"}, "`variance='fixed-kernel'` follows a single clustering"),
-        ({"variance": "bandwidth-aware"}, "use `variance='jackknife'`"),
-        ({"method": "split"}, "`method='split'` follows a single clustering"),
-    ],
-)
-def test_crossed_clusters_are_never_half_followed(options, words):
-    sample = in_time(np.random.default_rng(15), 80)
-    with pytest.raises(ValueError, match=words):
-        reldep.compare(*sample, clusters=CROSSED, **options)
+    A = result.influence
+    weights = {("source", "first"): 1, ("source", "second"): -1}
+    singles = [reldep.contrast(A, weights, measure="hsic", clusters=one) for one in CROSSED]
+    # Never below that of one clustering, but for the scales of a single one.
+    assert result.standard_error > 0.9 * max(one.standard_error for one in singles)
 
 
 @pytest.mark.parametrize("measure", ["hsic", "cka", "dcor"])

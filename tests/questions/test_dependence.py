@@ -53,9 +53,7 @@ def test_cka_of_a_variable_with_itself_is_one(data):
 
 
 @pytest.mark.parametrize("measure", ["hsic", "cka", "dcor"])
-@pytest.mark.parametrize(
-    "variance", ["jackknife", "fixed-kernel", "bandwidth-aware", "second-order", "full"]
-)
+@pytest.mark.parametrize("variance", ["jackknife", "fixed-kernel"])
 def test_a_variable_depends_on_its_copy_beyond_doubt(data, measure, variance):
     x = data[2]
     found = reldep.dependence(x, x.copy(), measure=measure, variance=variance)

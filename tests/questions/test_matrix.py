@@ -10,7 +10,7 @@ import reldep
 from reldep.exceptions import InputError, InputTypeError
 
 MEASURES = ("cka", "hsic", "dcor")
-VARIANCES = ("jackknife", "fixed-kernel", "bandwidth-aware")
+VARIANCES = ("jackknife", "fixed-kernel")
 FEW = {"n_simulations": 400}
 
 
@@ -53,7 +53,6 @@ def rows_in(rng):
         "independent": {},
         "plugged in": {"variance": "fixed-kernel"},
         "of subjects": {"clusters": subject},
-        "of subjects, plugged in": {"clusters": subject, "variance": "fixed-kernel"},
         "crossed": {"clusters": (subject, np.tile(np.arange(4), 20))},
         "in time": {"max_lag": 2},
         "given age": {"given": rng.normal(size=80)},

@@ -13,7 +13,7 @@ import pytest
 import reldep
 from reldep.kernels import Delta, Gaussian, Laplace, Precomputed
 
-VARIANCES = ("jackknife", "fixed-kernel", "bandwidth-aware", "second-order", "full")
+VARIANCES = ("jackknife", "fixed-kernel")
 SLOPES = (0.9, 0.8, 0.5, 0.2, 0.0)
 
 
@@ -80,7 +80,7 @@ def test_intervals_of_the_differences_cover_all_of_them_at_once(draws):
     covered = []
     for ranking in draws:
         table = ranking.pairwise()
-        found = ranking.comparisons.differences
+        found = ranking.comparisons
         true = TRUTH[found.first] - TRUTH[found.second]
         low, high = table["low"].to_numpy(), table["high"].to_numpy()
         covered.append(((low <= true) & (true <= high)).all())
@@ -159,13 +159,10 @@ def test_a_target_that_is_not_among_the_best_never_has_rank_one(variance):
 def test_clusters_and_lags_widen_the_intervals_as_in_compare():
     x, targets = made(60)
     for options in ({"clusters": np.repeat(np.arange(20), 3)}, {"max_lag": 2}, {"max_lag": "auto"}):
-        options = options | {"variance": "bandwidth-aware"}
         ranking = reldep.rank(x, targets, **options)
-        lag = ranking.max_lag
-        again = options if lag is None else options | {"max_lag": lag}
-        compared = reldep.compare(x, targets["t0"], targets["t1"], **again)
+        compared = reldep.compare(x, targets["t0"], targets["t1"], **options)
         assert ranking.pairwise()["statistic"][0] == pytest.approx(compared.statistic)
-    assert "rows up to" in ranking.summary()
+    assert "rows in time order" in ranking.summary()
 
 
 def test_the_table_starts_with_the_strongest_and_keeps_names():

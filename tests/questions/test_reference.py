@@ -70,7 +70,7 @@ def test_tail_p_values_do_not_underflow_early():
     assert result.statistic > 300
     assert result.pvalue == 0
     assert -np.inf < result.log10_pvalue < -308
-    assert f"e{int(np.floor(result.log10_pvalue))}" in result.sentence()
+    assert "p < 1e-300" in result.sentence()
 
 
 def test_efficiency_matches_the_ratio_of_variances():

@@ -21,9 +21,7 @@ SELVES = [(name, name) for name in ("da", "sv", "en", "fr")]
 
 
 @pytest.mark.parametrize("measure", ["hsic", "cka"])
-@pytest.mark.parametrize(
-    "variance", ["jackknife", "fixed-kernel", "bandwidth-aware", "second-order", "full"]
-)
+@pytest.mark.parametrize("variance", ["jackknife", "fixed-kernel"])
 def test_contrasts_of_an_influence_are_those_of_the_data(measure, variance):
     computed = reldep.influence(data(), [*PAIRS, *SELVES], variance=variance)
     for weights in (
@@ -67,11 +65,6 @@ def test_clusters_and_lags_may_be_chosen_when_asking():
     weights = {("da", "sv"): 1, ("da", "fr"): -1}
     groups = np.repeat(np.arange(30), 3)
     for rows in ({"clusters": groups}, {"max_lag": 3}):
-        options = {"variance": "bandwidth-aware", **rows}
-        again = reldep.contrast(computed, weights, **options)
-        assert again.statistic == pytest.approx(
-            reldep.contrast(data(), weights, **options).statistic
-        )
         # Without the kernels the jackknife leaves clusters out of A to first order.
         first_order, exact = (reldep.contrast(A, weights, **rows) for A in (computed, data()))
         assert first_order.estimate == pytest.approx(exact.estimate, rel=0.1)
@@ -124,16 +117,6 @@ def test_positions_are_counted_where_none_are_given():
             {("da", "sv"): 1},
             {"measure": "hsic", "variance": "jackknife"},
             r"without what `variance='jackknife'` needs; compute them with `variance='jackknife'`",
-        ),
-        (
-            {("da", "sv"): 1, ("da", "en"): -1},
-            {"measure": "hsic", "variance": "bandwidth-aware"},
-            r"without what `variance='bandwidth-aware'` needs",
-        ),
-        (
-            {("da", "sv"): 1},
-            {"measure": "hsic", "variance": "full"},
-            r"without what `variance='full'` needs",
         ),
     ],
 )

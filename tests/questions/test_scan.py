@@ -19,7 +19,7 @@ from reldep.exceptions import (
 )
 from reldep.kernels import Gaussian, Laplace, Precomputed
 from reldep.questions import scan_work as module
-from reldep.stats.scanning import SourceTests
+from reldep.stats.scan import ScannedSources
 
 pytestmark = pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
 
@@ -165,7 +165,7 @@ def test_sources_named_twice_are_refused():
 def test_a_scan_that_is_interrupted_keeps_what_is_done(monkeypatch):
     sources, first, second = data()
     monkeypatch.setattr(module, "LARGEST_CHUNK", 10)
-    whole, calls = SourceTests.of, []
+    whole, calls = ScannedSources.of, []
 
     def stopping(*arguments):
         calls.append(1)
@@ -173,7 +173,7 @@ def test_a_scan_that_is_interrupted_keeps_what_is_done(monkeypatch):
             raise KeyboardInterrupt
         return whole(*arguments)
 
-    monkeypatch.setattr(SourceTests, "of", stopping)
+    monkeypatch.setattr(ScannedSources, "of", stopping)
     result = reldep.scan(sources, first, second)
     assert "interrupted after 20 of 30 sources" in " ".join(result.provenance.notes)
     assert len(result.sources) == 20

@@ -12,7 +12,7 @@ import pytest
 import reldep
 from reldep.kernels import Precomputed
 from reldep.questions import checkpoints, scan_work
-from reldep.stats.scanning import SourceTests, TargetTests
+from reldep.stats.scan import ScannedSources, ScannedTargets
 
 pytestmark = pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
 
@@ -31,7 +31,7 @@ def small_chunks(monkeypatch):
     monkeypatch.setattr(scan_work, "LARGEST_CHUNK", 8)
 
 
-def stop_at(monkeypatch, number, kind=SourceTests, error=KeyboardInterrupt):
+def stop_at(monkeypatch, number, kind=ScannedSources, error=KeyboardInterrupt):
     """Let the run end when it comes to a chunk."""
     of, calls = kind.of, []
 
@@ -85,7 +85,7 @@ def test_targets_of_one_source_are_continued_too(monkeypatch, tmp_path):
     path = tmp_path / "table.csv"
     expected = reldep.scan(source, targets)
     with monkeypatch.context() as patch:
-        stop_at(patch, 3, TargetTests)
+        stop_at(patch, 3, ScannedTargets)
         reldep.scan(source, targets, output=path)
     continued = reldep.scan(source, targets, output=path, resume=True)
     assert continued.to_frame().equals(expected.to_frame())
@@ -93,13 +93,13 @@ def test_targets_of_one_source_are_continued_too(monkeypatch, tmp_path):
 
 
 def test_what_was_done_is_not_done_again(monkeypatch, stopped):
-    of, sizes = SourceTests.of, []
+    of, sizes = ScannedSources.of, []
 
     def counting(jackknife, *rest):
         sizes.append(len(jackknife.values) // 2)
         return of(jackknife, *rest)
 
-    monkeypatch.setattr(SourceTests, "of", counting)
+    monkeypatch.setattr(ScannedSources, "of", counting)
     result = reldep.scan(*data(), output=stopped, resume=True)
     # Three sources are checked, and 34 less the 16 that are there are tested.
     assert sum(sizes) == 3 + 18
@@ -142,7 +142,7 @@ def test_an_unfinished_run_is_not_overwritten(stopped):
     ("options", "reason"),
     [
         ({"measure": "hsic"}, "`measure='cka'` and not `measure='hsic'`"),
-        ({"alternative": "less"}, "`alternative='greater'` and not"),
+        ({"alternative": "less"}, "`alternative='two-sided'` and not"),
         ({"rng": 3}, "another random seed"),
         ({"kernel": "linear"}, "other data or kernels"),
         ({"n_simulations": 5000}, "`n_simulations=10000` and not"),

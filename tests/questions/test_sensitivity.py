@@ -41,7 +41,7 @@ def test_fine_structure_against_a_trend_flips_the_sign(flipping):
     assert flipping.every_pvalue > 0.99
 
 
-VARIANCES = ("jackknife", "fixed-kernel", "bandwidth-aware", "second-order", "full")
+VARIANCES = ("jackknife", "fixed-kernel")
 
 
 @pytest.mark.parametrize("variance", VARIANCES)
@@ -70,18 +70,6 @@ def test_dependent_rows_are_those_of_each_comparison(rows):
         assert curve.statistics[i] == pytest.approx(direct.statistic, rel=1e-12)
         assert curve.comparisons[i].df == pytest.approx(direct.df)
         assert curve.comparisons[i].n_clusters == direct.n_clusters
-
-
-def test_each_comparison_says_the_lag_that_was_chosen_for_it():
-    noise = np.random.default_rng(4).normal(size=(3, 200))
-    series = np.zeros_like(noise)
-    for t in range(1, 200):
-        series[:, t] = 0.7 * series[:, t - 1] + noise[:, t]
-    x, y, z = series
-    curve = reldep.sensitivity(x, x + y, x + 2 * z, max_lag="auto", variance="fixed-kernel")
-    said = [one.provenance.dependence.max_lag for one in curve.comparisons]
-    assert said == [one.dependences.rows.max_lag for one in curve.comparisons]
-    assert len(set(said)) > 1
 
 
 def test_each_comparison_knows_its_own_kernels_and_rows():
@@ -113,11 +101,11 @@ def test_each_comparison_knows_its_own_kernels_and_rows():
     [
         {},
         {"variance": "fixed-kernel"},
-        {"variance": "full", "measure": "hsic"},
+        {"measure": "hsic"},
         {"clusters": np.arange(60) // 3},
         {"clusters": (np.arange(60) // 6, np.arange(60) % 6)},
         {"max_lag": 2},
-        {"max_lag": "auto", "variance": "bandwidth-aware"},
+        {"max_lag": "auto"},
     ],
 )
 def test_bands_contain_the_intervals_and_agree_with_the_adjusted_answer(options):

@@ -45,7 +45,7 @@ def answers(variables, comparison, sensitivity):
         warnings.simplefilter("ignore", reldep.ReldepWarning)
         return {
             "comparison": comparison,
-            "split": reldep.compare(x, y, z, method="split"),
+            "split": reldep.paper_test(x, y, z, method="split"),
             "contrast": reldep.contrast(
                 {"x": x, "y": y, "z": z}, {("x", "y"): 1, ("x", "z"): -0.5, ("y", "z"): -0.5}
             ),

@@ -11,8 +11,8 @@ from scipy.stats import t as student
 import reldep
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels import Gaussian
-from reldep.stats.covariance import INDEPENDENT_ROWS
-from reldep.stats.diagnostics import leave_out, variance_shares
+from reldep.stats.influential import leave_out, variance_shares
+from reldep.stats.series import INDEPENDENT_ROWS
 
 
 def data(m=150, seed=0):
@@ -69,7 +69,7 @@ def test_shares_add_up_and_the_largest_come_first(measure, variance):
     if variance == "fixed-kernel":
         assert spread == pytest.approx(result.standard_error**2)
     else:
-        deviations = result.weights @ result.dependences.jackknife.deviations
+        deviations = result.weights @ result.dependences.deviations
         assert spread == pytest.approx(149 / 150 * deviations @ deviations)
 
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from reldep.stats.estimates import estimates
+from reldep.stats.pairwise import differences
+from reldep.stats.units import Units, numbers_of, square
+
 
 def gaussian(x, bandwidth=1.0):
     x = np.asarray(x, float).reshape(len(x), -1)
@@ -46,3 +50,17 @@ def triple(seed=0, m=30, noises=(0.6, 1.2)):
     x = rng.normal(size=m)
     y, z = (x + noise * rng.normal(size=m) for noise in noises)
     return {"x": x, "y": y, "z": z}
+
+
+def left_out(means, pairs, wanted, measure, moved=None):
+    """Estimates of the wanted pairs, with every row left out in turn."""
+    names = list(dict.fromkeys(name for pair in pairs for name in pair))
+    places = numbers_of(pairs, names)
+    moved = np.zeros_like(means) if moved is None else moved
+    hsics = square(len(names), places, means.mean(1))
+    return estimates(Units.rows(means, moved, names, places, hsics), measure, wanted)
+
+
+def compared(found, i=0, j=1):
+    """The test that dependences i and j are equal."""
+    return differences(found, np.array([i]), np.array([j])).one()

@@ -31,9 +31,7 @@ def test_a_stack_gives_what_the_package_gives_sample_by_sample(stacked, kernel, 
     y = x + rng.normal(size=x.shape)
     found = batched.influence({"x": stacked(x), "y": stacked(y)}, PAIRS)
     for b in range(4):
-        one = reldep.influence(
-            {"x": x[b], "y": y[b]}, PAIRS, kernel=kernel, variance="bandwidth-aware"
-        )
+        one = reldep.influence({"x": x[b], "y": y[b]}, PAIRS, kernel=kernel)
         assert found.means[b] == pytest.approx(one.values, rel=1e-9, abs=1e-12)
         assert found.bandwidth[b] == pytest.approx(one.bandwidth_psi, rel=1e-6, abs=1e-12)
 

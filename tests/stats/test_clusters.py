@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from scipy.stats import f as f_law
 
-from reldep.exceptions import InputError
-from reldep.stats.clusters import (
+from reldep.engine.clusters import (
     ClusteredKernel,
     Clustering,
     block_products,
-    cluster_jackknife,
     masked_hsic,
+    masked_hsics,
 )
-from reldep.stats.differences import difference_test
+from reldep.exceptions import InputError
+from reldep.stats.estimates import estimates
 from reldep.stats.independence import (
     block_f_test,
     circular_shifts,
@@ -22,9 +22,8 @@ from reldep.stats.independence import (
     cluster_independence,
     sign_flip_test,
 )
-from reldep.stats.jackknife import jackknife
-from reldep.stats.score_intervals import single_interval
-from stats.dense_terms import all_means, distance, gaussian, hsic, triple
+from reldep.stats.units import Units
+from stats.dense_terms import all_means, compared, distance, gaussian, hsic, left_out, triple
 
 TWO = [("x", "y"), ("x", "z")]
 # Of an independent implementation: clustered(), clusters of equal weight.
@@ -46,6 +45,10 @@ def clustered(sizes=(3, 5, 2, 7, 4, 4, 6, 3), seed=2):
 
 def kernels_of(data, clustering, kernel=gaussian):
     return {name: ClusteredKernel.of(kernel(x), clustering) for name, x in data.items()}
+
+
+def found_of(kernels, measure, clustering):
+    return estimates(Units.clusters(kernels, TWO, clustering), measure, TWO)
 
 
 def by_definition(K, L, codes, weights):
@@ -92,14 +95,12 @@ def test_clusters_of_one_row_give_the_ordinary_jackknife():
     value, _ = masked_hsic(*(kernels_of(data, clustering)[name] for name in "xy"), clustering)
     assert value == pytest.approx(hsic(gaussian(data["x"]), gaussian(data["y"])), rel=1e-11)
     kernels = {name: gaussian(x) for name, x in data.items()}
-    rows = jackknife(*all_means(kernels), TWO, "cka")
-    found = cluster_jackknife(kernels_of(data, clustering), TWO, "cka", clustering)
+    rows = left_out(*all_means(kernels), TWO, "cka")
+    found = found_of(kernels_of(data, clustering), "cka", clustering)
     assert found.values == pytest.approx(rows.values, rel=1e-11)
-    assert found.covariance() == pytest.approx(rows.covariance(), rel=1e-10)
-    assert found.second_matrix() == pytest.approx(rows.second_matrix(), rel=1e-10)
-    assert difference_test(found, 0, 1).pvalue() == pytest.approx(
-        difference_test(rows, 0, 1).pvalue()
-    )
+    assert found.covariance == pytest.approx(rows.covariance, rel=1e-10)
+    assert found.second_variances == pytest.approx(rows.second_variances, rel=1e-10)
+    assert compared(found, 0, 1).pvalue() == pytest.approx(compared(rows, 0, 1).pvalue())
 
 
 @pytest.mark.parametrize("measure", sorted(REFERENCE))
@@ -107,7 +108,7 @@ def test_numbers_of_an_independent_implementation(measure):
     codes, data = clustered()
     clustering = Clustering.of(codes)
     kernels = kernels_of(data, clustering, distance if measure == "dcor" else gaussian)
-    test = difference_test(cluster_jackknife(kernels, TWO, measure, clustering), 0, 1)
+    test = compared(found_of(kernels, measure, clustering), 0, 1)
     found = (test.estimate, test.standard_error, test.df, test.pvalue())
     assert found == pytest.approx(REFERENCE[measure], rel=1e-10)
 
@@ -119,7 +120,7 @@ def test_the_order_of_rows_and_the_names_of_clusters_do_not_matter():
     for rows, labels in ((np.arange(len(codes)), codes), (order, 7 - codes)):
         clustering = Clustering.of(labels[rows])
         kernels = kernels_of({name: x[rows] for name, x in data.items()}, clustering)
-        tests.append(difference_test(cluster_jackknife(kernels, TWO, "cka", clustering), 0, 1))
+        tests.append(compared(found_of(kernels, "cka", clustering), 0, 1))
     assert tests[1].statistic == pytest.approx(tests[0].statistic, rel=1e-9)
 
 
@@ -139,8 +140,8 @@ def test_a_bandwidth_moves_with_the_clusters():
     wider = ClusteredKernel.of(gaussian(x, 1 + 1e-6), clustering)
     base = masked_hsic(fixed["x"], fixed["y"], clustering)[0]
     rise = masked_hsic(wider, fixed["y"], clustering)[0] - base
-    one = cluster_jackknife(moving, TWO, "hsic", clustering)
-    two = cluster_jackknife(fixed, TWO, "hsic", clustering)
+    one = found_of(moving, "hsic", clustering)
+    two = found_of(fixed, "hsic", clustering)
     change = (one.deviations - two.deviations)[0]
     assert change == pytest.approx(rise * (shift - shift.mean()), rel=1e-4)
 
@@ -148,10 +149,10 @@ def test_a_bandwidth_moves_with_the_clusters():
 def test_intervals_of_one_dependence_use_the_clusters_as_units():
     codes, data = clustered()
     clustering = Clustering.of(codes)
-    found = cluster_jackknife(kernels_of(data, clustering), TWO, "cka", clustering)
+    found = found_of(kernels_of(data, clustering), "cka", clustering)
     assert found.n == 8
-    assert difference_test(found, 0, 1).df <= 7
-    low, high = single_interval(found, 0)
+    assert compared(found, 0, 1).df <= 7
+    low, high = found.interval(0, 0.95)
     assert 0 <= low < found.values[0] < high <= 1
 
 
@@ -211,7 +212,7 @@ def test_few_clusters_of_different_sizes_flip_signs():
     test = cluster_independence(
         kernels["x"], kernels["y"], clustering, 499, np.random.default_rng(0)
     )
-    assert test.method == "sign flips of whole clusters"
+    assert test.test == "sign flips of whole clusters"
     products = np.ones((3, 3)) - np.eye(3)
     # All 8 flips of signs: 6 for equal signs (2 of 8), -2 for the others.
     found = sign_flip_test(products, 4000, np.random.default_rng(0))
@@ -238,3 +239,14 @@ def test_independent_series_with_memory_are_found_dependent_at_the_level_only():
         rejected += circular_test(gaussian(x), gaussian(y)).pvalue < 0.05
     # Binomial(120, 0.055): 15 or more have probability 0.003.
     assert rejected <= 14
+
+
+def test_the_hsics_of_all_pairs_are_each_that_of_one():
+    codes, data = clustered()
+    clustering = Clustering.of(codes)
+    kernels = list(kernels_of(data, clustering).values())
+    table = masked_hsics(kernels, clustering)
+    for i, one in enumerate(kernels):
+        for j, other in enumerate(kernels):
+            expected = masked_hsic(one, other, clustering)[0]
+            assert table[i, j] == pytest.approx(expected, rel=1e-10)

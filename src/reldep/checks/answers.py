@@ -16,9 +16,9 @@ from reldep.exceptions import (
     UnlikeTargetsWarning,
 )
 from reldep.stats import student
-from reldep.stats.diagnostics import largest_shares, leave_out
-from reldep.stats.estimation import estimate_dependences
-from reldep.stats.measures import NORMALISED
+from reldep.stats.estimates import estimate_dependences
+from reldep.stats.influential import largest_shares, leave_out
+from reldep.stats.units import NORMALISED
 from reldep.words import listed, number, percent, pvalue_text
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from reldep.checks.subjects import Data, Tested
     from reldep.data.variables import FloatArray
-    from reldep.stats.differences import TTest
+    from reldep.stats.pairwise import Test
 
 # A normalised dependence above this is that of a variable with a copy of it, but for noise; one
 # above COPIED is that of a copy, of which nothing but rounding is left to carry.
@@ -163,7 +163,7 @@ def measures(tested: Tested) -> Iterator[MeasureWarning]:
     )
 
 
-def _normalised(tested: Tested) -> TTest | None:
+def _normalised(tested: Tested) -> Test | None:
     """Test the contrast of CKA; with the scales held fixed where their A is not known."""
     found, influence, weights = tested.found, tested.influence, tested.weights[0]
     if influence is None:

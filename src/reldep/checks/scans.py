@@ -13,7 +13,7 @@ from reldep.checks.copies import Marks
 from reldep.checks.rows import CORRELATED, DEVIATIONS, FEWEST_FOR_CORRELATION
 from reldep.checks.subjects import Data
 from reldep.exceptions import CopyWarning, DependentRowsWarning, InfluentialWarning
-from reldep.stats.diagnostics import largest_shares
+from reldep.stats.influential import largest_shares
 from reldep.words import listed, percent
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray, Labels, Variable
     from reldep.engine.influence import Conditioning, Influence
     from reldep.kernels.base import FittedKernel, Kernel
-    from reldep.stats.dependences import Dependences
+    from reldep.stats.estimates import Estimates
 
     Pair = tuple[str, str]
 
@@ -88,7 +88,7 @@ class Tested:
     Attributes
     ----------
     data : Data
-    found : Dependences
+    found : Estimates
         The dependences of ``data.pairs``.
     weights : ndarray, shape (k, p)
         The weights of the dependences in everything that is tested.
@@ -100,7 +100,7 @@ class Tested:
     """
 
     data: Data
-    found: Dependences
+    found: Estimates
     weights: FloatArray
     influence: Influence | None = None
     is_difference: bool = False

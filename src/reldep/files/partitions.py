@@ -249,6 +249,49 @@ class PiecesOf:
         return PiecesOf(self.partitions, (name,), self.where)
 
 
+def read_pieces(blocks: Mapping[str, Any], codes: Sequence[Any] = ()) -> dict[str, Any]:
+    """Read variables in pieces into data frames and series, one piece after another.
+
+    Parameters
+    ----------
+    blocks : mapping of str to data
+        Those of the kind :class:`PiecesOf` are read, and must be all.
+    codes : sequence of str or float
+        Values that stand for missing ones.
+    """
+    import polars as pl
+
+    if not all(isinstance(block, PiecesOf) for block in blocks.values()):
+        raise InputError(
+            "some variables are in partitions and others are not; name columns of the same data "
+            "for all of them."
+        )
+    first = next(iter(blocks.values()))
+    table, where = first.partitions, first.where
+    columns = list(dict.fromkeys(name for block in blocks.values() for name in block.columns))
+    layout = PieceLayout(
+        table.name,
+        {name: (name,) for name in columns},
+        {name: table.kind_of(name) for name in columns},
+        where,
+        tuple(codes),
+    )
+    pieces = table.pieces
+    if table.in_dask:
+        pieces = tuple(piece.compute() for piece in pieces)
+    read = [layout.frame(piece, number)[0] for number, piece in enumerate(pieces)]
+    rows = pl.concat(read).select(
+        pl.col(f"{name}\0{0}").alias(name)
+        if kind == "number"
+        else pl.col(f"{name}\0{0}").cast(pl.Categorical).alias(name)
+        for name, kind in layout.kinds.items()
+    )
+    return {
+        name: rows[block.columns[0]] if len(block.columns) == 1 else rows.select(block.columns)
+        for name, block in blocks.items()
+    }
+
+
 @dataclass(frozen=True, eq=False)
 class Block:
     """The rows of one piece that are used.

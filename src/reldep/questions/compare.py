@@ -22,10 +22,9 @@ from reldep.questions.study import (
     source_apart,
 )
 from reldep.results.comparison import Comparison
-from reldep.stats.dependences import FEWEST_FOR_ERRORS
-from reldep.stats.estimation import join_halves
-from reldep.stats.measures import pairs_needed
-from reldep.stats.screening import FEW_OBSERVATIONS, relation_pvalues
+from reldep.stats.independence import relation_pvalues
+from reldep.stats.paper import split
+from reldep.stats.units import FEW_OBSERVATIONS, FEWEST_FOR_ERRORS, pairs_needed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +47,6 @@ def compare(
     kernel: Any = "auto",
     standardize: bool = False,
     alternative: str = "two-sided",
-    method: str = "joint",
     variance: str = "jackknife",
     clusters: Any = None,
     max_lag: int | str | None = None,
@@ -87,19 +85,15 @@ def compare(
     alternative : {"two-sided", "greater", "less"}, default "two-sided"
         "two-sided" asks which of the two dependences is stronger; "greater" asks only whether
         that on `first` is, "less" whether that on `second` is.
-    method : {"joint", "split"}, default "joint"
-        "split" gives a random half of the rows to `first` and the rest to `second`: the
-        baseline that the joint test beats.
-    variance : {"jackknife", "fixed-kernel", "bandwidth-aware", "second-order", "full"}
+    variance : {"jackknife", "fixed-kernel"}, default "jackknife"
         How errors are assessed. "jackknife" leaves out every row in turn and uses Student's t:
-        right from about 30 rows on. The others are the published variance and earlier
-        corrections of it, with the normal law.
+        right from about 30 rows on. "fixed-kernel" is the published variance with the normal
+        law, for independent rows.
     clusters : array_like, optional
         A label per observation; those with the same label may depend on each other.
     max_lag : int or "auto", optional
         Rows in time order: those up to this many steps apart may depend on each other. "auto"
-        chooses the number from the data. Neither this nor `clusters` goes with a second-order
-        variance.
+        chooses the number from the data.
     missing : {"raise", "drop"}, default "raise"
         What to do with incomplete observations.
     na : sequence of str or float, optional
@@ -153,7 +147,6 @@ def compare(
     >>> beyond.pvalue < 0.001
     True
     """
-    check_choice("method", method, METHODS)
     check_choice("alternative", alternative, ALTERNATIVES)
     settings = Settings(
         measure=measure,
@@ -169,17 +162,9 @@ def compare(
         ids=ids,
         given=given,
     )
-    if given is not None and method != "joint":
-        raise InputError(
-            f"`method={method!r}` cannot be combined with `given`; use `method='joint'`."
-        )
     study, labels = read_three((source, first, second), names, settings)
-    if method == "joint":
-        computed = study.compute(pairs_of(labels), needed=_needed(study, labels))
-    else:
-        order = settings.generator().permutation(len(study.dataset))
-        computed = compute_halves(study, labels, order)
-    return compared(computed, labels, alternative, method)
+    computed = study.compute(pairs_of(labels), needed=_needed(study, labels))
+    return compared(computed, labels, alternative)
 
 
 @asked
@@ -247,7 +232,7 @@ def paper_test(
     if method == "joint":
         computed = study.compute(pairs_of(labels), needed=_needed(study, labels))
     else:
-        computed = compute_halves(study, labels, np.arange(len(study.dataset)))
+        computed = compute_halves(study, labels)
     return compared(computed, labels, alternative, method)
 
 
@@ -295,16 +280,11 @@ def compared(
     )
 
 
-def compute_halves(study: Study, labels: Sequence[str], order: IntArray) -> Computed:
+def compute_halves(study: Study, labels: Sequence[str]) -> Computed:
     """Compute one dependence on each half of the rows, kernels fitted on each.
 
     The result is an A of all rows: an observation has influence on the dependence of its own
     half only, so the covariance of the two comes out as 0.
-
-    Parameters
-    ----------
-    order : ndarray of int
-        The rows; the first half of them is for the first target.
     """
     n = len(study.dataset)
     if n < 2 * FEWEST_FOR_ERRORS:
@@ -312,12 +292,7 @@ def compute_halves(study: Study, labels: Sequence[str], order: IntArray) -> Comp
             f"`method='split'` needs at least {2 * FEWEST_FOR_ERRORS} observations, {n} given; use "
             "`method='joint'`."
         )
-    if study.dataset.second_clusters is not None:
-        raise InputError(
-            "`method='split'` follows a single clustering, and `clusters` has two; use "
-            "`method='joint'`."
-        )
-    halves = (np.sort(order[: n // 2]), np.sort(order[n // 2 :]))
+    halves = (np.arange(n // 2), np.arange(n // 2, n))
     parts = []
     fitted: dict[str, FittedKernel] = {}
     for chosen, target, word in zip(halves, labels[1:], ("first", "second"), strict=True):
@@ -326,9 +301,9 @@ def compute_halves(study: Study, labels: Sequence[str], order: IntArray) -> Comp
         parts.append(part.compute([(own_source, target)]))
         fitted |= part.fitted
     influence = _spread_over_all_rows([part.influence for part in parts], halves, study)
-    dependences = join_halves([part.dependences for part in parts], halves, study.rows)
+    first, second = (part.dependences for part in parts)
     whole = Study(study.dataset, study.kernels, study.settings, fitted)
-    return whole.describe(influence, dependences)
+    return whole.describe(influence, split(first, second, halves))
 
 
 def _spread_over_all_rows(
@@ -340,11 +315,6 @@ def _spread_over_all_rows(
         part.estimates[:, None] + _spread(part.values - part.estimates[:, None], chosen, n)
         for part, chosen in zip(parts, rows, strict=True)
     ]
-    moves = [
-        _spread(part.bandwidth_psi, chosen, n)
-        for part, chosen in zip(parts, rows, strict=True)
-        if part.bandwidth_psi is not None
-    ]
     return Influence(
         np.concatenate(values),
         tuple(pair for part in parts for pair in part.pairs),
@@ -352,7 +322,7 @@ def _spread_over_all_rows(
         n,
         parts[0].engine,
         tuple(note for part in parts for note in part.notes),
-        np.concatenate(moves) if moves else None,
+        None,
         means={pair: value for part in parts for pair, value in part.means.items()},
         kernels={name: kernel for part in parts for name, kernel in part.kernels.items()},
         rows=study.dataset.rows,
@@ -370,6 +340,8 @@ def _spread(values: FloatArray, rows: IntArray, n: int) -> FloatArray:
 def compare_as_asked(*variables: Any, paper: bool = False, **options: Any) -> Comparison:
     """Answer by :func:`compare`, or by the published test if that is asked for."""
     if not paper:
+        if options.pop("method", "joint") != "joint":
+            raise InputError("`method='split'` is part of the published test; use it with `paper`.")
         return compare(*variables, **options)
     takes = inspect.signature(paper_test).parameters
     extra = next((name for name in options if name not in takes), None)

@@ -18,8 +18,8 @@ from reldep.questions.declaring import Choice, Question, Selector, Slot
 from reldep.questions.settings import Settings
 from reldep.questions.study import read_study, reuse_influence
 from reldep.results.comparison import Contrast
-from reldep.stats.contrasts import check_weights
-from reldep.stats.screening import relation_pvalues
+from reldep.stats.independence import relation_pvalues
+from reldep.stats.pairwise import check_weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

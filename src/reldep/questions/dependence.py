@@ -17,10 +17,14 @@ from reldep.questions.declaring import Choice, Question, Slot
 from reldep.questions.settings import Settings
 from reldep.questions.study import display_names, read_study
 from reldep.results.one_dependence import Dependence
-from reldep.stats.estimation import estimate_dependences
-from reldep.stats.independence import IndependenceTest, independence_test, permutation_test
-from reldep.stats.measures import pairs_needed
-from reldep.stats.screening import unbiased_correlation
+from reldep.stats.estimates import estimate_dependences
+from reldep.stats.independence import (
+    IndependenceTest,
+    independence_test,
+    permutation_test,
+    unbiased_correlation,
+)
+from reldep.stats.units import pairs_needed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -181,9 +185,8 @@ def influence(
         Self-pairs ``("x", "x")`` are allowed; normalised measures need them.
     kernel, missing, na, engine, rng, ids
         As for :func:`compare`.
-    variance : {"jackknife", "fixed-kernel", "bandwidth-aware", "second-order", "full"}
-        The most that will be asked of the result: "jackknife" and "full" compute what all of
-        them need.
+    variance : {"jackknife", "fixed-kernel"}, default "jackknife"
+        The most that will be asked of the result: "jackknife" computes what both need.
 
     Returns
     -------

@@ -22,9 +22,8 @@ from reldep.questions.declaring import Choice, Question, Slot
 from reldep.questions.settings import Settings
 from reldep.questions.study import Study, display_names, read_study
 from reldep.results.group_comparison import GroupComparison
-from reldep.stats.between_groups import Groups
-from reldep.stats.dependences import Jackknifed
-from reldep.stats.estimation import estimate_dependences
+from reldep.stats.estimates import estimate_dependences
+from reldep.stats.groups import Groups
 from reldep.words import counted, listed
 
 if TYPE_CHECKING:
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from reldep.data.frames import Unmatched
     from reldep.data.variables import FloatArray, IntArray, Labels
     from reldep.questions.study import Computed
-    from reldep.stats.jackknife import Jackknife
 
 ROLES = ("x", "y")
 # Names that no variable has, for what is matched with the variables.
@@ -145,7 +143,7 @@ def groups(
     _check_groups_vary(studies)
     parts = {level: part.compute([(labels[0], labels[1])]) for level, part in studies.items()}
     dependences = tuple(part.dependences for part in parts.values())
-    joined = Groups.of([_jackknife_of(one) for one in dependences])
+    joined = Groups.of(dependences)
     computed = study.compute([(labels[0], labels[1])])
     permuted = None
     if test == "permutation":
@@ -293,12 +291,6 @@ def _frozen(study: Study) -> Study:
     return replace(study, kernels=kernels)
 
 
-def _jackknife_of(dependences: Any) -> Jackknife:
-    if not isinstance(dependences, Jackknifed):
-        raise TypeError(f"expected a jackknife, got {type(dependences).__name__}")
-    return dependences.jackknife
-
-
 def _permuted_pvalue(
     study: Study,
     labels: Sequence[str],
@@ -345,7 +337,7 @@ def _statistic(
         }
         influence = compute_influence(kernels, pairs, "dense")
         fixed = replace(influence, bandwidth_psi=np.zeros_like(influence.values))
-        found.append(_jackknife_of(estimate_dependences(fixed, pairs[:1], measure, "jackknife")))
+        found.append(estimate_dependences(fixed, pairs[:1], measure, "jackknife"))
     joined = Groups.of(found)
     if len(found) > 2 or alternative == "two-sided":
         return joined.test().statistic

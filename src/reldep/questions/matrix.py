@@ -18,10 +18,8 @@ from reldep.questions.study import read_study
 from reldep.questions.targets import read_variables
 from reldep.results.dependence_matrix import Matrix
 from reldep.stats import student
-from reldep.stats.comparisons import holm
 from reldep.stats.independence import independence_pvalues_of
-from reldep.stats.joint_draws import JointDraws
-from reldep.stats.measures import SECOND_ORDER
+from reldep.stats.simultaneous import JointDraws, holm
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
     from reldep.engine import Influence
     from reldep.questions.study import Study
-    from reldep.stats.dependences import Dependences
+    from reldep.stats.estimates import Estimates
 
 ADJUSTMENTS_OF_CELLS = ("holm", "bh")
 
@@ -70,7 +68,7 @@ def matrix(
         As for :func:`compare`; a mapping of kernels is by name.
     standardize
         As for :func:`compare`.
-    variance : {"jackknife", "fixed-kernel", "bandwidth-aware"}, default "jackknife"
+    variance : {"jackknife", "fixed-kernel"}, default "jackknife"
     confidence_level : float, default 0.95
         Of the intervals, which cover the dependences of all pairs at once.
     adjust : {"holm", "bh"}, default "holm"
@@ -114,11 +112,6 @@ def matrix(
         ids=ids,
         given=given,
     )
-    if variance in SECOND_ORDER:
-        raise InputError(
-            f"`variance={variance!r}` needs the covariance of all pairs with all pairs; use "
-            "`variance='jackknife'`."
-        )
     blocks, rows, others = _sides(variables, columns)
     pairs = list(combinations(rows, 2)) if columns is None else list(product(rows, others))
     study = read_study(blocks, settings)
@@ -126,7 +119,7 @@ def matrix(
     computed = study.compute(pairs, needed=[*pairs, *selves])
     found = computed.dependences
     generator = settings.generator()
-    draws = JointDraws.of(found.deviations(), n_simulations, generator)
+    draws = JointDraws.of(found.deviations, n_simulations, generator)
     pvalues = _independence(study, computed.influence, found)
     return Matrix(
         provenance=computed.provenance,
@@ -162,7 +155,7 @@ def _sides(variables: Any, columns: Any) -> tuple[dict[str, Any], list[str], lis
     return {**rows, **others}, list(rows), list(others)
 
 
-def _independence(study: Study, influence: Influence, found: Dependences) -> FloatArray:
+def _independence(study: Study, influence: Influence, found: Estimates) -> FloatArray:
     """Test every pair for independence by its unbiased correlation.
 
     Where rows depend on each other the estimate is compared with its own standard error.
@@ -173,8 +166,7 @@ def _independence(study: Study, influence: Influence, found: Dependences) -> Flo
         return np.array([test.pvalue for test in tests])
     if found.rows.any:
         ratios = found.values / found.standard_errors
-        df = found.n_units() - 1.0
-        return np.array([student.pvalue(float(ratio), df, "greater") for ratio in ratios])
+        return np.exp(student.log_pvalues(ratios, np.array(found.n_units() - 1.0), "greater"))
     own = {name: influence.hsic((name, name)) for pair in pairs for name in pair}
     hsics = np.array([influence.hsic(pair) for pair in pairs])
     scale = np.sqrt(np.array([own[x] * own[y] for x, y in pairs]))

@@ -27,9 +27,13 @@ from reldep.questions.targets import (
     takes_many,
 )
 from reldep.results.ranking import Ranking
-from reldep.stats.comparisons import adjusted_pvalues, rank_dependences
-from reldep.stats.joint_draws import JointDraws
-from reldep.stats.screening import relation_pvalues
+from reldep.stats.independence import relation_pvalues
+from reldep.stats.simultaneous import (
+    JointDraws,
+    adjusted_pvalues,
+    all_differences,
+    rank_dependences,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -137,8 +141,8 @@ def rank(
     # Each dependence less the mean of all: what a ranking compares.
     differences = np.eye(len(found.pairs)) - 1.0 / len(found.pairs)
     cautions = (*computed.cautions, *cautions_about(computed.tested(differences)))
-    comparisons = found.compare_all()
-    draws = JointDraws.of(found.deviations(), n_simulations, settings.generator())
+    comparisons = all_differences(found)
+    draws = JointDraws.of(found.deviations, n_simulations, settings.generator())
     standing = rank_dependences(comparisons, draws, len(target_names))
     return Ranking(
         provenance=computed.provenance,

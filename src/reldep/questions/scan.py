@@ -21,8 +21,8 @@ from reldep.questions.settings import Settings
 from reldep.questions.source_columns import read_wide
 from reldep.questions.study import display_names
 from reldep.results.scan_table import Scan, TargetScan
-from reldep.stats.comparisons import holm
-from reldep.stats.scanning import SourceTests, TargetTests
+from reldep.stats.scan import ScannedSources, ScannedTargets
+from reldep.stats.simultaneous import holm
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -170,7 +170,7 @@ def _scan_sources(
     labels = display_names(("first", "second"), targets, names)
     fixed = dict(zip(labels, targets, strict=True))
     wide = read_wide("sources", sources, fixed, settings, ("first", "second"))
-    found = ScanWork(wide, SourceTests, kept, asks.decides(labels)).run()
+    found = ScanWork(wide, ScannedSources, kept, asks.decides(labels)).run()
     log_pvalues = found.tests.log_pvalues(asks.alternative)
     fdr = np.asarray(scipy.stats.false_discovery_control(np.exp(log_pvalues)))
     answer = Scan(
@@ -212,7 +212,7 @@ def _scan_targets(
             )
         label, source = next(iter(source.items()))
     wide = read_wide("targets", targets, {label: source}, asks.settings, ["source"])
-    found = ScanWork(wide, TargetTests, kept, asks.decides([label])).run()
+    found = ScanWork(wide, ScannedTargets, kept, asks.decides([label])).run()
     log_pvalues = found.tests.log_pvalues()
     pvalues = np.exp(log_pvalues)
     fdr = np.asarray(scipy.stats.false_discovery_control(pvalues))

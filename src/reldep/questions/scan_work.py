@@ -13,9 +13,9 @@ from reldep.engine.many.batches import make_batches
 from reldep.engine.threads import progress_bar
 from reldep.exceptions import InputError
 from reldep.results.provenance import Provenance
-from reldep.stats.covariance import INDEPENDENT_ROWS
-from reldep.stats.measures import NORMALISED
-from reldep.stats.scanning import batch_jackknife, has_energy
+from reldep.stats.scan import batch_estimates, has_energy
+from reldep.stats.series import INDEPENDENT_ROWS
+from reldep.stats.units import NORMALISED
 from reldep.words import listed
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Chunk:
     ----------
     members : list of int
         Those that were tested, by their place in the input.
-    tests : SourceTests, TargetTests or None
+    tests : ScannedSources, ScannedTargets or None
         None where none could be tested.
     skipped : list of (int, str)
     kernels : list of str
@@ -99,7 +99,7 @@ class ScanWork:
     ----------
     wide : WideStudy
     kind : type
-        The tests that are wanted: `SourceTests` or `TargetTests`.
+        The tests that are wanted: `ScannedSources` or `ScannedTargets`.
     kept : ScanCheckpoint, optional
         Where chunks are kept.
     options : mapping of str to object
@@ -197,10 +197,10 @@ class ScanWork:
             ]
             if not fine.any():
                 continue
-            jackknife = batch_jackknife(
+            found = batch_estimates(
                 batches, batch.take(fine), self.wide.study.settings.measure, self.wide.fixed_names
             )
-            own = self.kind.of(jackknife, part.rows, len(self.wide))
+            own = self.kind.of(found, part.rows, len(self.wide))
             places = np.flatnonzero(fine)
             tied = own.ties()
             skipped += [(part.members[i], TIED) for i in places[tied]]

@@ -15,8 +15,8 @@ from reldep.questions.declaring import SHARED, Choice, Question, Slot
 from reldep.questions.settings import Settings
 from reldep.questions.study import Study, descriptions
 from reldep.results.bandwidth_curve import Sensitivity, nearest_to_one
-from reldep.stats.across_scales import AcrossScales, contrast_root
-from reldep.stats.measures import pairs_needed
+from reldep.stats.bandwidths import AcrossScales
+from reldep.stats.units import pairs_needed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -147,14 +147,14 @@ def over_bandwidths(
     central = at(middle)
     computed = [central if i == middle else at(i, central) for i in steps]
     comparisons = [compared(one, labels, alternative) for one in computed]
-    root = contrast_root([one.dependences for one in comparisons], WEIGHTS)
+    deviations = np.array([WEIGHTS @ one.dependences.deviations for one in comparisons])
     tests = [one.tested for one in comparisons]
     return Sensitivity(
         provenance=replace(central.provenance, kernels=descriptions(study.fitted)),
         warnings=comparisons[middle].warnings,
         factors=grid,
         comparisons=tuple(comparisons),
-        across=AcrossScales.of(tests, root, N_DRAWS, study.settings.generator()),
+        across=AcrossScales.of(tests, deviations, N_DRAWS, study.settings.generator()),
         bandwidths=_bandwidths(study.fitted),
     )
 

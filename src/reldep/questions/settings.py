@@ -10,14 +10,11 @@ import numpy as np
 from reldep.data.checks import MEASURES, MISSING, VARIANCES, check_choice
 from reldep.exceptions import InputError
 from reldep.files.options import codes_for_missing
-from reldep.stats.measures import SECOND_ORDER
 
 if TYPE_CHECKING:
     from reldep.data.rows import TimeOrder
-    from reldep.data.variables import IntArray
 
-# What there is for residuals given covariates.
-VARIANCES_GIVEN = ("jackknife", "fixed-kernel")
+# The engines that residuals given covariates have.
 ENGINES_GIVEN = ("auto", "dense")
 
 
@@ -55,7 +52,7 @@ class Settings:
                 "clusters or over time: leave one of them out."
             )
         given = "clusters" if self.clusters is not None else "max_lag"
-        if self.variance in SECOND_ORDER and getattr(self, given) is not None:
+        if self.variance != "jackknife" and getattr(self, given) is not None:
             raise InputError(
                 f"`variance={self.variance!r}` takes the rows to be independent and cannot be "
                 f"combined with `{given}`; use `variance='jackknife'`, which follows such rows."
@@ -72,11 +69,6 @@ class Settings:
                     "`given` takes the rows to be independent and cannot be combined with "
                     f"`{name}`; leave one of them out, or keep one row of each cluster."
                 )
-        if self.variance not in VARIANCES_GIVEN:
-            raise InputError(
-                f"`variance={self.variance!r}` cannot be combined with `given`; use "
-                "`variance='jackknife'` or `variance='fixed-kernel'`."
-            )
         if not (isinstance(self.engine, str) and self.engine in ENGINES_GIVEN):
             raise InputError(
                 f"`engine={self.engine!r}` cannot be combined with `given`, which has two ways of "
@@ -86,14 +78,6 @@ class Settings:
     def generator(self) -> np.random.Generator:
         """Make the generator of all random steps; None is a fixed seed, so that answers repeat."""
         return np.random.default_rng(0 if self.rng is None else self.rng)
-
-    def check_crossed(self, second: IntArray | None) -> None:
-        """Refuse two crossed clusterings where only one of them would be followed."""
-        if second is not None and self.variance != "jackknife":
-            raise InputError(
-                f"`variance={self.variance!r}` follows a single clustering, and `clusters` has "
-                "two; use `variance='jackknife'`."
-            )
 
     def check_lag(self, n: int, time: TimeOrder | None = None) -> None:
         """Raise if a lag is not a whole number below n, or rows are not in the order of time."""

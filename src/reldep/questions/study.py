@@ -16,26 +16,19 @@ from reldep.engine import Influence, Pair, Plan, compute_influence, plan
 from reldep.engine.given.residuals import FeatureResiduals, WholeResiduals
 from reldep.engine.influence import make_job
 from reldep.exceptions import InputError
-from reldep.files.partitions import PiecesOf
+from reldep.files.partitions import PiecesOf, read_pieces
 from reldep.kernels.choosing import as_kernel, assign
 from reldep.kernels.custom import Precomputed
-from reldep.questions.clustered import dependent_jackknife
+from reldep.questions.clustered import dependent_estimates
 from reldep.questions.covariates import (
     check_covariates,
     name_of_covariates,
     split_covariates,
 )
 from reldep.results.provenance import Provenance
-from reldep.stats.covariance import RowDependence
-from reldep.stats.estimation import estimate_dependences
-from reldep.stats.measures import (
-    FOLLOWS_BANDWIDTHS,
-    NORMALISED,
-    TAKES_SECOND_OFF,
-    pairs_needed,
-)
-from reldep.stats.screening import pairs_to_screen
-from reldep.stats.second_order import pairs_of_second_component
+from reldep.stats.estimates import estimate_dependences
+from reldep.stats.series import RowDependence
+from reldep.stats.units import NORMALISED, pairs_beside, pairs_needed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,7 +40,7 @@ if TYPE_CHECKING:
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel, Kernel
     from reldep.questions.settings import Settings
-    from reldep.stats.dependences import Dependences
+    from reldep.stats.estimates import Estimates
 
 # What has no effect any more once A is computed, with the default that says "not given".
 DECIDED = {"kernel": "auto", "missing": "raise", "na": (), "engine": "auto", "ids": None}
@@ -60,7 +53,7 @@ class Computed:
     Attributes
     ----------
     influence : Influence
-    dependences : Dependences
+    dependences : Estimates
         Of the pairs asked about, estimated once.
     provenance : Provenance
     cautions : tuple of ReldepWarning
@@ -70,7 +63,7 @@ class Computed:
     """
 
     influence: Influence
-    dependences: Dependences
+    dependences: Estimates
     provenance: Provenance
     cautions: tuple[ReldepWarning, ...]
     data: Data
@@ -155,13 +148,13 @@ class Study:
             conditioning=conditioning,
         )
 
-    @property
+    @cached_property
     def rows(self) -> RowDependence:
         """Which rows may depend on each other; clusters of one row each are independent rows."""
-        given = (self.dataset.clusters, self.dataset.second_clusters)
-        shared = [codes for codes in given if codes is not None and _any_shared(codes)]
-        first, second = (*shared, None, None)[:2]
-        return RowDependence(first, self.settings.max_lag, second)
+        dataset = self.dataset
+        return RowDependence.of(
+            dataset.clusters, dataset.second_clusters, self.settings.max_lag, len(dataset)
+        )
 
     def influence(self, pairs: Sequence[Pair], *, means: Sequence[Pair] | None = None) -> Influence:
         """Compute A for these pairs.
@@ -174,7 +167,7 @@ class Study:
             and the screens.
         """
         beside = self.means_beside(pairs) if means is None else means
-        bandwidths = self.settings.variance in FOLLOWS_BANDWIDTHS
+        bandwidths = self.settings.variance == "jackknife"
         if self.residuals is not None:
             computed = self.residuals.influence(pairs, means=beside, bandwidths=bandwidths)
         else:
@@ -214,13 +207,13 @@ class Study:
             Of the same data and pairs at other bandwidths: what is to beware of is known from it.
         """
         settings = self.settings
-        if settings.variance == "jackknife" and self.rows.any:
-            dependences = dependent_jackknife(
+        if self.rows.any:
+            dependences = dependent_estimates(
                 influence, pairs, settings.measure, self.rows, self.fitted
             )
         else:
             dependences = estimate_dependences(
-                influence, pairs, settings.measure, settings.variance, self.rows
+                influence, pairs, settings.measure, settings.variance
             )
         if like is None:
             return self.describe(influence, dependences)
@@ -230,7 +223,7 @@ class Study:
         )
         return replace(like, influence=influence, dependences=dependences, provenance=provenance)
 
-    def describe(self, influence: Influence, dependences: Dependences) -> Computed:
+    def describe(self, influence: Influence, dependences: Estimates) -> Computed:
         """Note where the dependences come from and what to beware of."""
         _check_finite(dependences)
         provenance = Provenance(
@@ -256,7 +249,7 @@ class Study:
         job = make_job(
             self.fitted,
             needed,
-            bandwidths=self.settings.variance in FOLLOWS_BANDWIDTHS,
+            bandwidths=self.settings.variance == "jackknife",
             means=self.means_beside(needed),
         )
         found = plan(job.kernels, job.wanted, self.settings.engine)
@@ -299,18 +292,10 @@ class Study:
 
     def means_beside(self, pairs: Sequence[Pair]) -> tuple[Pair, ...]:
         """List the pairs whose HSIC the variance and the screens need beside A."""
-        screens = pairs_to_screen(pairs, len(self.dataset))
-        if self.settings.variance not in TAKES_SECOND_OFF:
-            return screens
-        return tuple(dict.fromkeys((*screens, *pairs_of_second_component(pairs))))
+        return pairs_beside(pairs, len(self.dataset), self.settings.variance)
 
 
-def _any_shared(codes: IntArray) -> bool:
-    """Return True if two rows are in one cluster."""
-    return len(np.unique(codes)) < len(codes)
-
-
-def _check_finite(dependences: Dependences) -> None:
+def _check_finite(dependences: Estimates) -> None:
     if not np.isfinite(dependences.values).all():
         raise InputError(
             "the dependences are too large or too small to be numbers; rescale the data, for "
@@ -338,9 +323,7 @@ def read_study(
         All variables that the user passed, where the blocks are only some of them.
     """
     if any(isinstance(data, PiecesOf) for data in blocks.values()):
-        from reldep.questions.in_pieces import read_partitioned
-
-        return read_partitioned(blocks, settings, roles=roles, among=among)
+        blocks, settings = read_pieces(blocks, settings.na), replace(settings, ids=None)
     names = list(blocks)
     specs = assign(settings.kernel, names, roles=roles, among=among, measure=settings.measure)
     if settings.standardize:
@@ -360,7 +343,6 @@ def read_study(
         na=settings.na,
     )
     settings.check_lag(len(dataset), dataset.rows.time)
-    settings.check_crossed(dataset.second_clusters)
     for name in beside:
         dataset, covariates = split_covariates(
             dataset,
@@ -403,14 +385,11 @@ def reuse_influence(influence: Influence, pairs: Sequence[Pair], settings: Setti
     n = influence.n_observations
     settings.check_lag(n)
     first, second = read_clusterings(settings.clusters, n)
-    settings.check_crossed(second)
-    rows = RowDependence(first, settings.max_lag, second)
-    if settings.variance == "jackknife" and rows.any:
-        dependences = dependent_jackknife(influence, pairs, settings.measure, rows)
+    rows = RowDependence.of(first, second, settings.max_lag, n)
+    if rows.any:
+        dependences = dependent_estimates(influence, pairs, settings.measure, rows)
     else:
-        dependences = estimate_dependences(
-            influence, pairs, settings.measure, settings.variance, rows
-        )
+        dependences = estimate_dependences(influence, pairs, settings.measure, settings.variance)
     provenance = Provenance(
         measure=settings.measure,
         variance=settings.variance,

@@ -15,10 +15,8 @@ from reldep.engine.many.batches import DENSE_UP_TO, Batches
 from reldep.engine.terms import check_held
 from reldep.exceptions import InputError, InputTypeError
 from reldep.questions.study import Computed, descriptions
-from reldep.stats.dependences import Jackknifed
-from reldep.stats.jackknife import jackknife_of_rows
-from reldep.stats.measures import NORMALISED
-from reldep.stats.second_order import HsicTable
+from reldep.stats.estimates import estimates, moves_of
+from reldep.stats.units import NORMALISED, Units, numbers_of
 from reldep.words import counted, in_one_line
 
 if TYPE_CHECKING:
@@ -158,21 +156,12 @@ def compute_many(study: Study, source: str, targets: Sequence[str]) -> Computed:
     second component of the variance needs, come from matrix products.
     """
     influence, hsics = _influence(study, source, targets)
-    t = len(targets)
-    first, second = np.triu_indices(t + 1)
-    table = HsicTable(first, second, hsics[first, second], t + 1)
-    own = np.arange(t + 1)
-    variables = np.r_[np.zeros(t, dtype=np.int64), own], np.r_[own[1:], own]
-    left_out = jackknife_of_rows(
-        influence.values,
-        variables,
-        np.arange(t),
-        study.settings.measure,
-        table,
-        bandwidth_psi=influence.bandwidth_psi,
-        names=influence.names,
+    names, pairs = influence.names, influence.pairs
+    units = Units.rows(
+        influence.values, moves_of(influence), names, numbers_of(pairs, names), hsics
     )
-    return study.describe(influence, Jackknifed.of(influence.pairs[:t], left_out))
+    found = estimates(units, study.settings.measure, pairs[: len(targets)])
+    return study.describe(influence, found)
 
 
 def _influence(study: Study, source: str, targets: Sequence[str]) -> tuple[Influence, FloatArray]:

@@ -12,8 +12,8 @@ from reldep import plotting
 from reldep.description import Picture, Section
 from reldep.results import sentences
 from reldep.results.answer import Answer
+from reldep.stats.intervals import Intervals
 from reldep.stats.student import quantile
-from reldep.stats.testing import Intervals
 from reldep.words import MEASURE_NAMES, interval_text, number, pvalue_text
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
     from reldep.results.comparison import Comparison
     from reldep.results.description import Columns
-    from reldep.stats.across_scales import AcrossScales
+    from reldep.stats.bandwidths import AcrossScales
 
 # A sign counts as shown where it is significant, one-sided and adjusted for all bandwidths.
 SHOWN = 0.05

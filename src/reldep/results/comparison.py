@@ -15,12 +15,12 @@ from reldep.description import Picture
 from reldep.exceptions import InputError
 from reldep.results import sentences
 from reldep.results.tested import Result
-from reldep.stats import published
+from reldep.stats import paper
 from reldep.words import MEASURE_NAMES, number, percent
 
 if TYPE_CHECKING:
     from reldep.results.description import Columns
-    from reldep.stats.planning import Pilot
+    from reldep.stats.power import Pilot
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -109,7 +109,7 @@ class Contrast(Result):
                 "the finite-sample bound needs kernels with values in [0, 1]; use Gaussian, "
                 "Laplace or Delta for every variable."
             )
-        return published.finite_sample_bound(self.n_observations, delta)
+        return paper.finite_sample_bound(self.n_observations, delta)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -173,7 +173,7 @@ class Comparison(Contrast):
             raise InputError(
                 "the efficiency of joint over split needs their covariance; use `method='joint'`."
             )
-        return published.relative_efficiency(self.dependences.covariance)
+        return paper.relative_efficiency(self.dependences.covariance)
 
     def power(self, n: int, *, alpha: float = 0.05, method: str | None = None) -> float:
         """Give the probability that a test with `n` new observations rejects at level `alpha`.

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from reldep.data.variables import BoolArray, FloatArray, IntArray
     from reldep.engine.influence import Influence
     from reldep.engine.terms import Pair
-    from reldep.stats.dependences import Dependences
-    from reldep.stats.testing import Intervals
+    from reldep.stats.estimates import Estimates
+    from reldep.stats.intervals import Intervals
 
 
 ADJUSTMENTS_IN_WORDS = {
@@ -43,7 +43,7 @@ class Matrix(Answer):
     ----------
     row_names, column_names : tuple of str
         The variables along both sides; the same for a square.
-    dependences : Dependences
+    dependences : Estimates
         One for every cell: those above the diagonal of a square, all of a rectangle.
     influence : Influence
     pvalues, adjusted_pvalues : ndarray, shape (P,)
@@ -59,7 +59,7 @@ class Matrix(Answer):
 
     row_names: tuple[str, ...]
     column_names: tuple[str, ...]
-    dependences: Dependences
+    dependences: Estimates
     influence: Influence
     pvalues: FloatArray
     adjusted_pvalues: FloatArray

@@ -18,14 +18,14 @@ from reldep.results.answer import Answer
 from reldep.results.description import Columns, described
 from reldep.results.tested import interval_named
 from reldep.stats import student
-from reldep.stats.testing import Interval
+from reldep.stats.intervals import Interval
 from reldep.words import MEASURE_NAMES, number, percent, pvalue_number
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray
     from reldep.engine.terms import Pair
-    from reldep.stats.between_groups import GroupDifferences, WelchTest
-    from reldep.stats.dependences import Dependences
+    from reldep.stats.estimates import Estimates
+    from reldep.stats.groups import GroupDifferences, WelchTest
 
 TESTS_IN_WORDS = {
     "score": "quasi-likelihood with score variances and Welch's F",
@@ -60,7 +60,7 @@ class GroupComparison(Answer):
     y: str
     by: str
     groups: tuple[str, ...]
-    dependences: tuple[Dependences, ...]
+    dependences: tuple[Estimates, ...]
     differences_found: GroupDifferences
     overall: WelchTest
     alternative: str

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from reldep.data.checks import MINIMUM_OBSERVATIONS, check_count, check_level
-from reldep.exceptions import InputError
 from reldep.results import sentences
 from reldep.results.tested import Result
-from reldep.stats.estimation import estimate_dependences
 from reldep.stats.independence import (
     IndependenceTest,
     independence_power,
@@ -19,7 +17,7 @@ from reldep.stats.independence import (
 from reldep.words import MEASURE_NAMES, in_prose, interval_text, number, percent, pvalue_number
 
 if TYPE_CHECKING:
-    from reldep.stats.testing import Interval
+    from reldep.stats.intervals import Interval
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -113,15 +111,9 @@ class Dependence(Result):
     def _correlation(self) -> tuple[float, float]:
         """Give the unbiased correlation and the deviation due to one observation."""
         found = self.dependences
-        if self.measure == "hsic" and not found.keeps_rows:
-            raise InputError(
-                "a plan from the HSIC of data in partitions has no scale; use `measure='cka'`."
-            )
-        if self.measure == "hsic":
-            rows = self.provenance.dependence
-            found = estimate_dependences(self.influence, self.pairs, "cka", self.variance, rows)
+        scale = float(found.scale[0])
         spread = self.n_observations * float(found.covariance[0, 0])
-        return float(found.values[0]), math.sqrt(spread)
+        return float(found.values[0]) / scale, math.sqrt(spread) / scale
 
     def question(self) -> str:
         """Return what was asked."""

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from reldep.data.rows import Rows
     from reldep.engine.influence import Conditioning
-    from reldep.stats.covariance import RowDependence
+    from reldep.stats.series import RowDependence
 
 
 @dataclass(frozen=True, eq=False)

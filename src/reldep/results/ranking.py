@@ -14,9 +14,8 @@ from reldep.data.frames import make_frame
 from reldep.description import Picture
 from reldep.results import sentences
 from reldep.results.answer import Answer
-from reldep.stats.comparisons import holm
-from reldep.stats.joint_draws import critical_value
-from reldep.stats.measures import NORMALISED
+from reldep.stats.simultaneous import critical_value, holm
+from reldep.stats.units import NORMALISED
 from reldep.words import MEASURE_NAMES, listed, percent
 
 if TYPE_CHECKING:
@@ -24,9 +23,9 @@ if TYPE_CHECKING:
     from reldep.engine.influence import Influence
     from reldep.engine.terms import Pair
     from reldep.results.description import Columns
-    from reldep.stats.comparisons import Comparisons, Ranks
-    from reldep.stats.dependences import Dependences
-    from reldep.stats.testing import Intervals
+    from reldep.stats.estimates import Estimates
+    from reldep.stats.intervals import Intervals
+    from reldep.stats.simultaneous import Pairwise, Ranks
 
 # Targets in the picture of a ranking: more rows would be too small to read.
 MOST_DRAWN = 60
@@ -43,9 +42,9 @@ class Ranking(Answer):
     ----------
     source : str
     targets : tuple of str
-    dependences : Dependences
+    dependences : Estimates
         The dependence on every target, with all that inference needs.
-    comparisons : Comparisons
+    comparisons : Pairwise
         All pairwise differences with their standard errors, statistics and p-values.
     adjusted_pvalues : ndarray
         Their p-values, adjusted for their number.
@@ -64,8 +63,8 @@ class Ranking(Answer):
 
     source: str
     targets: tuple[str, ...]
-    dependences: Dependences
-    comparisons: Comparisons
+    dependences: Estimates
+    comparisons: Pairwise
     adjusted_pvalues: FloatArray
     standing: Ranks
     target_maxima: FloatArray
@@ -176,8 +175,8 @@ class Ranking(Answer):
             # Two numbers from 0 to 1 differ by 1 at the most.
             low, high = np.clip(low, -1.0, 1.0), np.clip(high, -1.0, 1.0)
         return {
-            "first": [self.targets[i] for i in found.differences.first],
-            "second": [self.targets[i] for i in found.differences.second],
+            "first": [self.targets[i] for i in found.first],
+            "second": [self.targets[i] for i in found.second],
             "difference": found.estimate.tolist(),
             "standard_error": found.standard_error.tolist(),
             "statistic": found.statistic.tolist(),
@@ -312,7 +311,7 @@ class Ranking(Answer):
 
     def _by_strength(self) -> tuple[FloatArray, FloatArray]:
         """Return differences, row minus column, and adjusted p-values, the strongest first."""
-        found, n = self.comparisons.differences, len(self.targets)
+        found, n = self.comparisons, len(self.targets)
         place = np.argsort(self._strongest_first())
         rows, columns = place[found.first], place[found.second]
         low, high = np.minimum(rows, columns), np.maximum(rows, columns)

@@ -11,13 +11,13 @@ from reldep.data.checks import check_count, check_level
 from reldep.data.frames import make_frame
 from reldep.results import sentences
 from reldep.results.screen import Screen
-from reldep.stats.testing import Intervals
+from reldep.stats.intervals import Intervals
 from reldep.words import MEASURE_NAMES, counted, percent
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
     from reldep.engine.terms import Pair
-    from reldep.stats.scanning import SourceTests, TargetTests
+    from reldep.stats.scan import ScannedSources, ScannedTargets
 
 ADJUSTMENTS_IN_WORDS = {
     "single-step": "the largest statistic of all under their joint law",
@@ -33,7 +33,7 @@ class Scan(Screen):
     ----------
     first, second : str
     alternative : {"greater", "less", "two-sided"}
-    tests : SourceTests
+    tests : ScannedSources
         The test of every source by itself.
     """
 
@@ -41,7 +41,7 @@ class Scan(Screen):
     first: str
     second: str
     alternative: str
-    tests: SourceTests
+    tests: ScannedSources
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -147,7 +147,7 @@ class TargetScan(Screen):
     Attributes
     ----------
     source : str
-    tests : TargetTests
+    tests : ScannedTargets
     maxima : ndarray
         Simulated largest errors of all targets, sorted.
     confidence_level : float
@@ -156,7 +156,7 @@ class TargetScan(Screen):
 
     role = "targets"
     source: str
-    tests: TargetTests
+    tests: ScannedTargets
     maxima: FloatArray
     confidence_level: float
 

@@ -17,11 +17,11 @@ from reldep.exceptions import InputError
 from reldep.results.answer import Answer
 from reldep.results.description import Columns, described
 from reldep.results.sentences import Finding, Relation
-from reldep.stats import testing
-from reldep.stats.diagnostics import WithoutTop, leave_out, most_influential, variance_shares
-from reldep.stats.differences import TTest
-from reldep.stats.measures import NORMALISED
-from reldep.stats.planning import Pilot, careful_effect
+from reldep.stats.influential import WithoutTop, leave_out, most_influential, variance_shares
+from reldep.stats.intervals import Interval
+from reldep.stats.pairwise import Test
+from reldep.stats.power import Pilot, careful_effect
+from reldep.stats.units import NORMALISED
 from reldep.words import (
     MEASURE_NAMES,
     counted,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
     from reldep.engine.influence import Influence
     from reldep.engine.terms import Pair
-    from reldep.stats.dependences import Dependences
+    from reldep.stats.estimates import Estimates
 
 # How many of the most influential rows a report shows, and leaves out to see what remains.
 TOP = 5
@@ -62,11 +62,11 @@ class Result(Answer):
 
     Attributes
     ----------
-    dependences : Dependences
+    dependences : Estimates
         The dependence of every pair involved, with all that inference needs.
     weights : ndarray, shape (p,)
         The weight of every pair in the estimate.
-    tested : TTest
+    tested : Test
         The estimate with its variance and the law of its statistic.
     alternative : {"greater", "less", "two-sided"}
     influence : Influence
@@ -75,9 +75,9 @@ class Result(Answer):
         The p-value of independence of every pair.
     """
 
-    dependences: Dependences
+    dependences: Estimates
     weights: FloatArray
-    tested: TTest
+    tested: Test
     alternative: str
     influence: Influence
     relation_pvalues: tuple[float | None, ...]
@@ -142,7 +142,7 @@ class Result(Answer):
         found = self._correlations(self.pairs, self.estimates.tolist())
         return dict(zip(self.pairs, found, strict=True))
 
-    def confidence_interval(self, confidence_level: float = 0.95) -> testing.Interval:
+    def confidence_interval(self, confidence_level: float = 0.95) -> Interval:
         """Return the interval of the estimate, which agrees with the test.
 
         A one-sided alternative has a one-sided bound: the other limit is the largest or smallest
@@ -160,7 +160,7 @@ class Result(Answer):
         level = check_level("confidence_level", confidence_level)
         least, most = self._range()
         low, high = self.tested.interval(level, self.alternative)
-        return testing.Interval(min(max(low, least), most), max(min(high, most), least))
+        return Interval(min(max(low, least), most), max(min(high, most), least))
 
     def _range(self) -> tuple[float, float]:
         """Return the smallest and the largest value that the estimate can have.
@@ -244,11 +244,6 @@ class Result(Answer):
         ndarray, shape (n_observations,)
             They sum to 0; independent rows have the variance ``Σ psi² / n²``.
         """
-        if not self.dependences.keeps_rows:
-            raise InputError(
-                "what every row adds is not kept of data in partitions. Read the rows you need "
-                "into a data frame, and pass that."
-            )
         return np.asarray(self.weights @ self.dependences.psi)
 
     def influential(self, k: int = 10) -> Any:
@@ -288,8 +283,8 @@ class Result(Answer):
         exact = self.dependences.without(top)
         if exact is not None:
             change = float(self.weights @ exact) - self.estimate
-        error = self.tested.standard_error * math.sqrt(ratio)
-        rest = TTest(self.estimate + change, error, self.df, error)
+        variance = ratio * self.tested.null
+        rest = Test(self.estimate + change, variance, variance, self.df)
         return WithoutTop(self.provenance.rows.take(top), rest, self.alternative)
 
     def law(self) -> str:
@@ -401,8 +396,6 @@ class Result(Answer):
         found: tuple[Section, ...] = ()
         if self.is_within_reach():
             found = (Section("Planning", "planning", paragraphs=(self.plan_in_words(),)),)
-        if not self.dependences.keeps_rows:
-            return found
         return (*found, self._influential_section())
 
     def _influential_section(self) -> Section:

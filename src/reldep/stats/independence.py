@@ -15,13 +15,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
+from reldep.engine.clusters import block_products
 from reldep.exceptions import InputError
 from reldep.stats import student
-from reldep.stats.clusters import block_products
+from reldep.stats.estimates import check_energies
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reldep.data.variables import FloatArray
-    from reldep.stats.clusters import ClusteredKernel, Clustering
+    from reldep.engine.clusters import ClusteredKernel, Clustering
+    from reldep.engine.influence import Influence
+    from reldep.engine.terms import Pair
+    from reldep.stats.estimates import Estimates
 
 # Permutations that change nothing, as of equal categories, give the same value up to rounding.
 ROUNDING = 1e-10
@@ -53,7 +59,7 @@ class IndependenceTest:
     statistic_name: str = "chi-square"
 
     def in_words(self) -> str:
-        """Say how the p-value was found."""
+        """Return how the p-value was found."""
         if self.n_permutations is None:
             return self.test
         return f"{self.test}, {self.n_permutations:,} random orders"
@@ -77,13 +83,13 @@ def independence_test(correlation: float, n: int) -> IndependenceTest:
 
 
 def independence_pvalues_of(correlations: FloatArray, n: int) -> FloatArray:
-    """Give the p-values of :func:`independence_test` for many correlations."""
+    """Return the p-values of :func:`independence_test` for many correlations."""
     root = np.sqrt(np.maximum(n * correlations + 1.0, 0.0))
     return np.asarray(np.minimum(2.0 * scipy.special.ndtr(-root), 1.0))
 
 
 def independence_power(correlation: float, deviation: float, n: float, alpha: float) -> float:
-    """Give the probability that the chi-square test rejects with n observations.
+    """Return the probability that the chi-square test rejects with n observations.
 
     It rejects where ``n·C + 1`` exceeds the quantile q, that is where C exceeds (q-1)/n; C is
     normal around the correlation with standard deviation ``deviation/√n``.
@@ -98,7 +104,7 @@ def independence_power(correlation: float, deviation: float, n: float, alpha: fl
 def independence_sample_size(
     correlation: float, deviation: float, target: float, alpha: float
 ) -> int:
-    """Find the smallest number of observations that reaches the power `target`."""
+    """Return the smallest number of observations that reaches the power `target`."""
     if not correlation > 0:
         raise InputError(
             f"the estimated correlation {correlation:.4g} is not positive; no number of "
@@ -133,27 +139,27 @@ def permutation_test(statistic: float, observed: float, permuted: FloatArray) ->
 
 
 def permutation_pvalue(observed: float, permuted: FloatArray) -> float:
-    """Give the p-value of a permutation test, ``(1 + count) / (1 + B)``, which is never 0."""
+    """Return the p-value of a permutation test, ``(1 + count) / (1 + B)``, which is never 0."""
     tolerance = ROUNDING * float(np.abs(permuted).max(initial=abs(observed)))
     count = int((permuted >= observed - tolerance).sum())
     return (1.0 + count) / (1.0 + len(permuted))
 
 
-@dataclass(frozen=True)
-class ShuffledTest:
-    """A test of independence.
+def dependent_test(statistic: float, pvalue: float, how: str) -> IndependenceTest:
+    """Return a test for rows that depend on each other."""
+    return IndependenceTest(statistic, pvalue, math.log10(pvalue), how, statistic_name="statistic")
 
-    Attributes
-    ----------
-    statistic : float
-    pvalue : float
-    method : str
-        In words: how the p-value was found.
-    """
 
-    statistic: float
-    pvalue: float
-    method: str
+def t_test(value: float, error: float, df: float) -> IndependenceTest:
+    """Compare an estimate with its standard error, where rows are too many to be held."""
+    statistic = value / error
+    return IndependenceTest(
+        statistic,
+        student.pvalue(statistic, df, "greater"),
+        student.log10_pvalue(statistic, df, "greater"),
+        "t test of the estimate",
+        statistic_name="t",
+    )
 
 
 def cluster_independence(
@@ -162,7 +168,7 @@ def cluster_independence(
     clustering: Clustering,
     n_permutations: int,
     rng: np.random.Generator,
-) -> ShuffledTest:
+) -> IndependenceTest:
     """Test independence of two variables whose rows come in clusters.
 
     A variable that is constant within clusters has one value per cluster: these values are
@@ -183,18 +189,15 @@ def cluster_independence(
         orders = (rng.permutation(clustering.n) for _ in range(n_permutations))
         permuted = [np.vdot(one, two[np.ix_(order, order)]) / scale for order in orders]
         observed = float(np.vdot(one, two) / scale)
-        return ShuffledTest(
-            observed,
-            permutation_pvalue(observed, np.array(permuted)),
-            "permutations of whole clusters",
-        )
+        pvalue = permutation_pvalue(observed, np.array(permuted))
+        return dependent_test(observed, pvalue, "permutations of whole clusters")
     products = block_products(X.centred(clustering), Y.centred(clustering), clustering)
     if clustering.n >= FEWEST_FOR_F:
         return block_f_test(products)
     return sign_flip_test(products, n_permutations, rng)
 
 
-def block_f_test(products: FloatArray) -> ShuffledTest:
+def block_f_test(products: FloatArray) -> IndependenceTest:
     """Compare the self-normalised sum of block products with F(1, G-1).
 
     With P the products between clusters, ``x = 1 + ΣP/√ΣP²`` takes the place of the chi-square
@@ -204,21 +207,19 @@ def block_f_test(products: FloatArray) -> ShuffledTest:
     x = 1.0 + float(products.sum() / np.sqrt((products**2).sum()))
     x = min(max(x, 0.0), G - 0.01)
     statistic = x * (G - 1) / (G - x)
-    return ShuffledTest(
-        statistic,
-        float(scipy.special.fdtrc(1.0, G - 1.0, statistic)),
-        "F law of sums over pairs of clusters",
-    )
+    pvalue = float(scipy.special.fdtrc(1.0, G - 1.0, statistic))
+    return dependent_test(statistic, pvalue, "F law of sums over pairs of clusters")
 
 
-def sign_flip_test(products: FloatArray, n_flips: int, rng: np.random.Generator) -> ShuffledTest:
+def sign_flip_test(
+    products: FloatArray, n_flips: int, rng: np.random.Generator
+) -> IndependenceTest:
     """Compare the sum of block products with its values after flips of the clusters' signs."""
     flips = rng.choice([-1.0, 1.0], size=(n_flips, len(products)))
     flipped = np.einsum("bi,ij,bj->b", flips, products, flips)
     observed = float(products.sum())
-    return ShuffledTest(
-        observed, permutation_pvalue(observed, flipped), "sign flips of whole clusters"
-    )
+    pvalue = permutation_pvalue(observed, flipped)
+    return dependent_test(observed, pvalue, "sign flips of whole clusters")
 
 
 def circular_shifts(K: FloatArray, L: FloatArray) -> FloatArray:
@@ -237,18 +238,15 @@ def circular_shifts(K: FloatArray, L: FloatArray) -> FloatArray:
     return np.asarray(np.fft.irfft(total, m) / (m * (m - 3)))
 
 
-def circular_test(K: FloatArray, L: FloatArray) -> ShuffledTest:
+def circular_test(K: FloatArray, L: FloatArray) -> IndependenceTest:
     """Test independence of two stationary series by all circular shifts of one.
 
     No shift keeps a dependence, and every shift keeps the memory of each series. The p-value is
     at least 1/m.
     """
     shifted = circular_shifts(K, L)
-    return ShuffledTest(
-        float(shifted[0]),
-        permutation_pvalue(float(shifted[0]), shifted[1:]),
-        "circular shifts of the series",
-    )
+    pvalue = permutation_pvalue(float(shifted[0]), shifted[1:])
+    return dependent_test(float(shifted[0]), pvalue, "circular shifts of the series")
 
 
 def _u_centred(K: FloatArray) -> FloatArray:
@@ -260,3 +258,71 @@ def _u_centred(K: FloatArray) -> FloatArray:
     matrix -= (sums[:, None] + sums) / (m - 2) - sums.sum() / ((m - 1) * (m - 2))
     np.fill_diagonal(matrix, 0.0)
     return matrix
+
+
+def independence_pvalues(influence: Influence, pairs: Sequence[Pair], n: int) -> dict[Pair, float]:
+    """Screen every pair for independence by its unbiased correlation.
+
+    ``p = P(χ² > n·C + 1)``, see :func:`~reldep.stats.independence.independence_test`. Where the
+    self-pairs are not known, the estimate over its standard error is compared with the normal
+    law; under independence that standard error is too large, so few pairs pass by mistake.
+    Self-pairs are left out.
+    """
+    found: dict[Pair, float] = {}
+    known: list[Pair] = []
+    correlations = []
+    for x, y in pairs:
+        if x == y:
+            continue
+        energy = _energy(influence, (x, y))
+        if energy is None:
+            found[x, y] = _normal_screen(influence, (x, y))
+            continue
+        known.append((x, y))
+        correlations.append(influence.hsic((x, y)) / np.sqrt(energy) if energy > 0 else 0.0)
+    screened = independence_pvalues_of(np.array(correlations, dtype=np.float64), n)
+    found |= dict(zip(known, screened.tolist(), strict=True))
+    return {pair: found[pair] for pair in pairs if pair in found}
+
+
+def unbiased_correlation(influence: Influence, pair: Pair) -> float:
+    """Return ``H_xy / √(H_xx H_yy)``, from HSICs alone."""
+    x, y = pair
+    energies = np.array([[influence.hsic((name, name))] for name in pair])
+    check_energies(energies, 0.0, np.arange(2), pair)
+    return influence.hsic((x, y)) / float(np.sqrt(energies.prod()))
+
+
+def _normal_screen(influence: Influence, pair: Pair) -> float:
+    row = influence.row(pair)
+    standard_error = np.linalg.norm(influence.psi[row]) / influence.n_observations
+    return float(scipy.special.ndtr(-influence.estimates[row] / standard_error))
+
+
+def _energy(influence: Influence, pair: Pair) -> float | None:
+    """Return ``H_xx H_yy``, the square of the largest HSIC the pair could have."""
+    try:
+        return influence.hsic((pair[0], pair[0])) * influence.hsic((pair[1], pair[1]))
+    except KeyError:
+        return None
+
+
+def relation_pvalues(
+    influence: Influence, dependences: Estimates, n: int | None = None
+) -> tuple[float | None, ...]:
+    """Return the p-value of independence of every pair; None for a variable with itself.
+
+    Parameters
+    ----------
+    influence : Influence
+    dependences : Estimates
+    n : int, optional
+        The number of rows behind each pair, where it is not that of all.
+    """
+    if dependences.rows.any:
+        # Rows that depend on each other make the chi-square law of the screen too narrow.
+        ratios = dependences.values / dependences.standard_errors
+        df = np.array(dependences.n_units() - 1.0)
+        return tuple(np.exp(student.log_pvalues(ratios, df, "greater")).tolist())
+    found = independence_pvalues(influence, dependences.pairs, n or influence.n_observations)
+    return tuple(found.get(pair) for pair in dependences.pairs)

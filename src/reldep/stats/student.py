@@ -19,12 +19,12 @@ STEPS = 400
 
 
 def pvalue(statistic: float, df: float, alternative: str) -> float:
-    """Give the p-value of a t statistic; 0 only where it is too small for a double."""
-    return float(np.exp(log_pvalue(statistic, df, alternative)))
+    """Return the p-value of a t statistic; 0 only where it is too small for a double."""
+    return float(np.exp(log_pvalues(np.array(statistic), np.array(df), alternative)))
 
 
 def log10_pvalue(statistic: float, df: float, alternative: str) -> float:
-    """Give the p-value as a power of ten, which is finite for every finite statistic.
+    """Return the decimal logarithm of the p-value, which is finite for every finite statistic.
 
     Examples
     --------
@@ -32,20 +32,20 @@ def log10_pvalue(statistic: float, df: float, alternative: str) -> float:
     >>> round(log10_pvalue(60.0, float("inf"), "greater"), 3)
     -783.907
     """
-    return log_pvalue(statistic, df, alternative) / math.log(10.0)
+    found = log_pvalues(np.array(statistic), np.array(df), alternative)
+    return float(found) / math.log(10.0)
 
 
-def log_pvalue(statistic: float, df: float, alternative: str) -> float:
-    """Give the natural logarithm of the p-value."""
+def log_pvalues(statistic: FloatArray, df: FloatArray, alternative: str) -> FloatArray:
+    """Return natural logarithms of the p-values of t statistics."""
     if alternative == "two-sided":
-        both = math.log(2.0) + float(log_tail(np.array(abs(statistic)), np.array(df)))
-        return min(both, 0.0)
-    signed = statistic if alternative == "greater" else -statistic
-    return float(log_tail(np.array(signed), np.array(df)))
+        both = math.log(2.0) + log_tail(np.abs(statistic), df)
+        return np.asarray(np.minimum(both, 0.0))
+    return log_tail(statistic if alternative == "greater" else -statistic, df)
 
 
 def log_tail(statistic: FloatArray, df: FloatArray) -> FloatArray:
-    """Give ``log P(T > statistic)`` for Student's T, however far out.
+    """Return ``log P(T > statistic)`` for Student's T, however far out.
 
     Far out, with ``x = df/(df + t²)``, the tail is half the incomplete beta function
     ``I_x(df/2, 1/2)``, whose continued fraction (DLMF 8.17.22) is evaluated on the log scale.
@@ -94,19 +94,19 @@ def _continued_fraction(a: FloatArray, b: float, x: FloatArray) -> FloatArray:
 
 
 def quantile(level: float, df: FloatArray) -> FloatArray:
-    """Give the t that Student's law exceeds with probability ``1 - level``."""
+    """Return the t that Student's law exceeds with probability ``1 - level``."""
     return quantile_at(float(-scipy.special.ndtri(1.0 - level)), df)
 
 
 def quantile_at(critical: float, df: FloatArray) -> FloatArray:
-    """Give the t quantiles at the level of one normal critical value."""
+    """Return the t quantiles at the level of one normal critical value."""
     degrees = np.asarray(df, dtype=np.float64)
     student = -scipy.special.stdtrit(np.minimum(degrees, NORMAL_DF), scipy.special.ndtr(-critical))
     return np.where(degrees < NORMAL_DF, student, critical)
 
 
 def normal_scores(statistic: FloatArray, df: FloatArray) -> FloatArray:
-    """Map t statistics to the normal law: ``Φ⁻¹(F_df(t))``, accurate in both tails.
+    """Return ``Φ⁻¹(F_df(t))``, the normal score of a t statistic, accurate in both tails.
 
     A score has the same p-value under the normal law as the statistic has under its own t, so
     statistics with different degrees of freedom can be compared with one critical value.

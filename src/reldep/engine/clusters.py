@@ -14,22 +14,18 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from reldep.exceptions import InputError
-from reldep.stats.covariance import ROUNDING
-from reldep.stats.jackknife import Jackknife, centred, check_energies
-from reldep.stats.measures import NORMALISED
-from reldep.stats.second_order import HsicTable, SecondFromHsics
-from reldep.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from reldep.data.variables import BoolArray, FloatArray, IntArray
-    from reldep.engine.terms import Pair
 
 # Four clusters make one 4-tuple; leaving one out in turn needs two more.
 FEWEST_CLUSTERS = 6
 # Rows of all kernel matrices that are multiplied at once, to keep the working array small.
 ROWS_AT_ONCE = 64
+# Kernel values that differ by less than this share of the largest are equal.
+ROUNDING = 1e-12
 
 
 class _Counts(NamedTuple):
@@ -86,7 +82,11 @@ class Clustering:
         _, start, label, sizes = np.unique(
             codes[order], return_index=True, return_inverse=True, return_counts=True
         )
-        check_clusters(len(start), FEWEST_CLUSTERS)
+        if len(start) < FEWEST_CLUSTERS:
+            raise InputError(
+                f"there are {len(start)} clusters; leaving each out in turn needs at least "
+                f"{FEWEST_CLUSTERS}. Use data from more clusters."
+            )
         weights = np.ones(len(codes)) if by_rows else 1.0 / sizes[label]
         return cls(order, label, start, weights)
 
@@ -109,8 +109,12 @@ class Clustering:
         """Add up over the rows of every cluster."""
         return np.asarray(np.add.reduceat(values, self.start, axis=axis))
 
+    def pair_weights(self) -> FloatArray:
+        """Return the weight of every pair of rows, 0 within clusters, shape (m, m)."""
+        return np.asarray(self.apart * np.outer(self.weights, self.weights))
+
     def totals(self) -> FloatArray:
-        """Give the weight of every cluster."""
+        """Return the weight of every cluster."""
         return self.sums(self.weights)
 
     def counts(self) -> tuple[_Counts, _Counts]:
@@ -120,7 +124,7 @@ class Clustering:
         return whole, _counts(*(power.sum() - power for power in powers))
 
     def shift(self, moves: FloatArray) -> FloatArray:
-        """Tell how a bandwidth changes without each cluster.
+        """Return how a bandwidth changes without each cluster.
 
         Parameters
         ----------
@@ -128,16 +132,6 @@ class Clustering:
             The influence of every row on the bandwidth, in the order of the input.
         """
         return np.asarray(-self.sums(moves[self.order]) / (len(moves) - self.sizes))
-
-
-def check_clusters(count: int, fewest: int) -> None:
-    """Refuse fewer clusters than leaving one out in turn makes sense for."""
-    if count < fewest:
-        raise InputError(
-            f"there {'is' if count == 1 else 'are'} {counted(count, 'cluster')}; leaving each "
-            f"out in turn needs at least {fewest}. Use "
-            "data from more clusters, or leave `clusters` out if rows are independent after all."
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,7 +204,7 @@ class ClusteredKernel:
 def masked_hsic(
     X: ClusteredKernel, Y: ClusteredKernel, clustering: Clustering
 ) -> tuple[float, FloatArray]:
-    """Give the HSIC over tuples in different clusters, and the same without each cluster.
+    """Return the HSIC over tuples in different clusters, and the same without each cluster.
 
     With weights w, sums over rows of other clusters R, k, B, b, s as in
     :class:`ClusteredKernel` (primes for the second kernel)::
@@ -254,7 +248,7 @@ def _combined(
 def hsic_without_clusters(
     X: ClusteredKernel, Y: ClusteredKernel, clustering: Clustering
 ) -> tuple[float, FloatArray]:
-    """Give the HSIC, and the HSIC without each cluster when bandwidths move too."""
+    """Return the HSIC, and the HSIC without each cluster when bandwidths move too."""
     value, without = masked_hsic(X, Y, clustering)
     for moving, other in ((X, Y), (Y, X)):
         if moving.slope is not None and moving.shift is not None:
@@ -267,70 +261,6 @@ def block_products(X: FloatArray, Y: FloatArray, clustering: Clustering) -> Floa
     w = clustering.weights
     weighted = X * Y * w[:, None] * w[None, :]
     return clustering.sums(clustering.sums(weighted, axis=0), axis=1)
-
-
-def cluster_jackknife(
-    kernels: Mapping[str, ClusteredKernel],
-    wanted: Sequence[Pair],
-    measure: str,
-    clustering: Clustering,
-) -> Jackknife:
-    """Leave out every cluster in turn; the clusters take the place of the rows.
-
-    Parameters
-    ----------
-    kernels : mapping of str to ClusteredKernel
-        Of the variables.
-    wanted : sequence of Pair
-    measure : {"hsic", "cka", "dcor"}
-    clustering : Clustering
-
-    Returns
-    -------
-    Jackknife
-        With ``n = G`` units and at most G - 1 degrees of freedom, for every test of rows.
-    """
-    names = list(dict.fromkeys(name for pair in wanted for name in pair))
-    number = {name: i for i, name in enumerate(names)}
-    normalised = measure in NORMALISED
-    selves = {
-        name: hsic_without_clusters(kernels[name], kernels[name], clustering) for name in names
-    }
-    energies = np.array([[value, *without] for value, without in selves.values()])
-    check_energies(energies if normalised else energies[:, :1], 0.0, np.arange(len(names)), names)
-    values, left_out, scales = [], [], []
-    for u, v in wanted:
-        value, without = hsic_without_clusters(kernels[u], kernels[v], clustering)
-        scale = float(np.sqrt(selves[u][0] * selves[v][0]))
-        if normalised:
-            value, without = value / scale, without / np.sqrt(selves[u][1] * selves[v][1])
-        values.append(value)
-        left_out.append(without)
-        scales.append(1.0 if normalised else scale)
-    left, right = (np.array([number[pair[side]] for pair in wanted]) for side in (0, 1))
-    used = [kernels[name] for name in names]
-    between = masked_hsics(used, clustering)
-    first, second_of = np.triu_indices(len(names))
-    table = HsicTable(first, second_of, between[first, second_of], len(names))
-    G, weights = clustering.n, clustering.apart * np.outer(clustering.weights, clustering.weights)
-    constant = 2.0 * np.sum(weights**2) / np.sum(weights) ** 2 * (G - 1) / (G - 3)
-    second = SecondFromHsics(
-        table,
-        energies[:, 0],
-        left,
-        right,
-        normalised,
-        float(constant),
-        _design(used, left, right, clustering),
-    )
-    return Jackknife(
-        np.array(values),
-        *centred(np.array(left_out)),
-        second,
-        np.array(scales),
-        measure,
-        most_df=G - 1.0,
-    )
 
 
 def masked_hsics(kernels: Sequence[ClusteredKernel], clustering: Clustering) -> FloatArray:
@@ -357,7 +287,7 @@ def masked_hsics(kernels: Sequence[ClusteredKernel], clustering: Clustering) -> 
     return _combined(products, triples, fours, clustering.counts()[0])
 
 
-def _design(
+def design_factors(
     kernels: Sequence[ClusteredKernel], left: IntArray, right: IntArray, clustering: Clustering
 ) -> FloatArray:
     """Return the design factor of each dependence and of each variable with itself.
@@ -380,7 +310,7 @@ def _design(
     """
     count, G = len(kernels), clustering.n
     middled = [kernel.centred(clustering) for kernel in kernels]
-    of_rows = clustering.apart * np.outer(clustering.weights, clustering.weights)
+    of_rows = clustering.pair_weights()
     of_clusters = clustering.sums(clustering.sums(of_rows, axis=0), axis=1)
     everyone = range(count)
     design = np.ones((count, count))

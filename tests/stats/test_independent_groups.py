@@ -7,10 +7,9 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import f, f_oneway
 from scipy.stats import t as student_law
 
-from reldep.stats.between_groups import LENT_DF, Groups, QuasiLikelihood, TwoDependences
-from reldep.stats.jackknife import Jackknife
-from reldep.stats.score_intervals import own_degrees
-from reldep.stats.second_order import NoSecondComponent, SecondMatrix
+from reldep.stats.estimates import Estimates
+from reldep.stats.groups import LENT_DF, Groups, QuasiLikelihood, TwoDependences
+from reldep.stats.units import Units
 
 # Estimates, jackknife variances, second components and rows of three groups.
 VALUES, VARIANCES = [0.3, 0.1, 0.2], [0.01, 0.02, 0.004]
@@ -22,9 +21,12 @@ def group(value, variance, n, seed, measure="hsic", second=None):
     x = np.random.default_rng(seed).normal(size=n)
     x -= x.mean()
     x *= np.sqrt(variance * n / (n - 1) / (x @ x))
-    part = NoSecondComponent() if second is None else SecondMatrix(np.array([[second]]))
-    values = np.array([value])
-    return Jackknife(values, x[None], values, part, np.ones(1), measure)
+    values, places = np.array([value]), np.array([[0], [1]])
+    # Two uncorrelated variables of unit energy; their second component has this variance.
+    hsics = np.diag(np.full(2, 1.0 if second is None else np.sqrt(second)))
+    constant = 0.0 if second is None else (1.0 if measure == "hsic" else second)
+    units = Units("rows", ["x", "y"], hsics, places, x[None], constant, n / (n - 4), True, n - 1.0)
+    return Estimates((("x", "y"),), measure, values, x[None], values, np.ones(1), places, units)
 
 
 def three_groups(measure):
@@ -34,7 +36,7 @@ def three_groups(measure):
 
 def variances_by_the_formula(found, measure):
     """Every group's variance as a function of the truth, one number at a time."""
-    df = [float(own_degrees(one)[0]) for one in found]
+    df = [float(one.df(one.kurtosis)[0]) for one in found]
     bends = [(1 - e) ** 2 if measure == "cka" else 1.0 for e in VALUES]
     rows = [
         n * (v - (n / (n - 4) + 1) * c) / bend

@@ -2,7 +2,7 @@
 
 Each group has a jackknife of its own. Jackknife-t at the groups' estimates rejects too often where
 groups differ in size, because an estimate and its variance rise and fall together. So the
-variance is taken as a function of the dependence, see :mod:`reldep.stats.score_intervals`. Nothing
+variance is taken as a function of the dependence, see :mod:`reldep.stats.intervals`. Nothing
 more need be known for a deviance of an estimate e (Wedderburn, 1974)::
 
     d(x) = 2 ∫_x^e (e - t) / V(t) dt
@@ -20,14 +20,14 @@ import numpy as np
 import scipy
 
 from reldep.stats import student
-from reldep.stats.joint_draws import critical_value, tail_probability
-from reldep.stats.score_intervals import LARGEST, SMALLEST_SECOND, own_degrees
+from reldep.stats.intervals import LARGEST, SMALLEST_SECOND
+from reldep.stats.simultaneous import critical_value, tail_probability
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from reldep.data.variables import BoolArray, FloatArray, IntArray
-    from reldep.stats.jackknife import Jackknife
+    from reldep.stats.estimates import Estimates
 
 # Degrees of freedom that all groups lend to the slope of each, see `_slopes`.
 LENT_DF = 4.0
@@ -109,7 +109,7 @@ class GroupDifferences:
     def intervals(
         self, confidence_level: float, *, simultaneous: bool = True
     ) -> tuple[FloatArray, FloatArray]:
-        """Give intervals of all differences, that hold at once or each by itself."""
+        """Return intervals of all differences, that hold at once or each by itself."""
         if simultaneous:
             critical = critical_value(self.maxima, confidence_level)
         else:
@@ -140,41 +140,18 @@ class Groups:
     unit: float
 
     @classmethod
-    def of(cls, jackknives: Sequence[Jackknife], i: int = 0) -> Groups:
-        """Put together dependence i of the jackknife of every group."""
-        return cls.from_moments(
-            np.array([found.values[i] for found in jackknives]),
-            np.array([found.variances()[i] for found in jackknives]),
-            np.array([found.second_own()[i] for found in jackknives]),
-            np.array([found.scale[i] for found in jackknives]),
-            np.array([found.n for found in jackknives]),
-            np.array([found.excess for found in jackknives]),
-            np.array([own_degrees(found)[i] for found in jackknives]),
-            jackknives[0].bounded,
-        )
+    def of(cls, found: Sequence[Estimates]) -> Groups:
+        """Put together the only dependence of the estimates of every group."""
 
-    @classmethod
-    def from_moments(
-        cls,
-        values: FloatArray,
-        variance: FloatArray,
-        second: FloatArray,
-        scale: FloatArray,
-        sizes: IntArray,
-        excess: FloatArray,
-        df: FloatArray,
-        bounded: bool,
-    ) -> Groups:
-        """Put together what the jackknife of every group says of its dependence.
+        def each(name: str) -> FloatArray:
+            return np.array([getattr(one, name)[0] for one in found])
 
-        Parameters
-        ----------
-        values, variance, second : ndarray, shape (n,)
-            The dependences, their jackknife variances and those of their second components.
-        scale, sizes, excess, df : ndarray
-            See :class:`reldep.stats.jackknife.Jackknife`.
-        bounded : bool
-        """
+        values, scale = each("values"), each("scale")
+        variance, second = each("jackknife_variances"), each("second_variances")
+        excess = np.array([one.units.excess for one in found])
+        sizes = np.array([one.n for one in found])
+        df = np.array([float(one.df(one.kurtosis)[0]) for one in found])
+        bounded = found[0].is_bounded
         unit = float(np.exp(np.log(scale).mean()))
         variance = variance / unit**2
         second = np.maximum(second / unit**2, SMALLEST_SECOND)
@@ -205,11 +182,11 @@ class Groups:
         )
 
     def signed_root(self) -> float:
-        """Give the signed root of the deviance of the first two groups from equality."""
+        """Return the signed root of the deviance of the first two groups from equality."""
         return float(self.pairs(np.array([[0, 1]])).roots()[0][0])
 
     def pairs(self, members: IntArray) -> TwoDependences:
-        """Give pairs of groups, one row of two numbers for each."""
+        """Return pairs of groups, one row of two numbers for each."""
         return TwoDependences(self.likelihood.sets(members), self.df[members])
 
     def differences(self, n_draws: int, rng: np.random.Generator) -> GroupDifferences:
@@ -234,7 +211,7 @@ class Groups:
 def _slopes(
     first_order: FloatArray, start: FloatArray, sizes: IntArray, df: FloatArray
 ) -> FloatArray:
-    """Give how much variance a unit of dependence brings to each group's estimate.
+    """Return how much variance a unit of dependence brings to each group's estimate.
 
     The part of a group's variance that is proportional to its dependence, divided by its
     dependence, is far too large on average where the estimate may be near 0. So the variance of a
@@ -289,14 +266,14 @@ class QuasiLikelihood:
         )
 
     def variance(self, x: FloatArray) -> FloatArray:
-        """Give the variance of every estimate if its truth is x; x has shape (P, k) or (P, 1)."""
+        """Return the variance of every estimate if its truth is x; x has shape (P, k) or (P, 1)."""
         if not self.bounded:
             return np.asarray(self.second + self.slope * np.maximum(x, 0.0))
         x = np.clip(x, 0.0, LARGEST)
         return np.asarray((1.0 - x) ** 2 * (self.second * (1.0 + x) ** 2 + self.slope * x))
 
     def deviance(self, x: FloatArray) -> FloatArray:
-        """Give the deviance of every estimate from x."""
+        """Return the deviance of every estimate from x."""
         e, x = np.broadcast_arrays(self.estimate, x)
         if self.bounded:
             e, x = np.minimum(e, LARGEST), np.minimum(x, LARGEST)
@@ -323,7 +300,7 @@ class QuasiLikelihood:
         return np.asarray(2.0 * half * (WEIGHTS * (e - t) * step / self.variance(t)).sum(axis=0))
 
     def common(self, shift: FloatArray | float = 0.0) -> FloatArray:
-        """Find the value from which the deviances add up to the least; shape (P, 1).
+        """Return the value from which the deviances add up to the least; shape (P, 1).
 
         Parameters
         ----------
@@ -360,7 +337,7 @@ class TwoDependences:
         return self.both.estimate[:, 0] - self.both.estimate[:, 1]
 
     def roots(self, difference: FloatArray | float = 0.0) -> tuple[FloatArray, FloatArray]:
-        """Give the signed root of the deviance from a difference, and its degrees of freedom."""
+        """Return the signed root of the deviance from a difference, and its degrees of freedom."""
         shift = np.zeros_like(self.both.estimate)
         shift[:, 0] = difference
         truth = self.both.common(shift) + shift
@@ -370,7 +347,7 @@ class TwoDependences:
         return np.sign(self.difference - difference) * size, 1.0 / noise
 
     def intervals(self, critical: float) -> tuple[FloatArray, FloatArray]:
-        """Give the differences that the test does not reject.
+        """Return the differences that the test does not reject.
 
         Parameters
         ----------
@@ -384,7 +361,7 @@ class TwoDependences:
         return limits[:count], limits[count:]
 
     def _limits(self, critical: float, side: FloatArray) -> FloatArray:
-        """Find the limit of every pair on its side, by bisection."""
+        """Return the limit of every pair on its side, by bisection."""
 
         def kept(difference: FloatArray) -> BoolArray:
             root, df = self.roots(difference)
@@ -404,7 +381,7 @@ class TwoDependences:
         return np.where(everything, far, inside)
 
     def _far(self, side: FloatArray, kept: Callable[[FloatArray], BoolArray]) -> FloatArray:
-        """Give differences beyond every interval, or the largest that there are."""
+        """Return differences beyond every interval, or the largest that there are."""
         if self.both.bounded:
             return side
         spread = np.sqrt(self.both.variance(self.both.estimate).sum(axis=1))

@@ -5,22 +5,21 @@ import pytest
 from scipy.stats import false_discovery_control, norm, studentized_range
 
 from reldep.exceptions import InputError
-from reldep.stats import student
-from reldep.stats.across_scales import AcrossScales
-from reldep.stats.comparisons import (
+from reldep.stats.bandwidths import AcrossScales
+from reldep.stats.estimates import degrees_of_freedom
+from reldep.stats.intervals import simultaneous_limits
+from reldep.stats.pairwise import Test
+from reldep.stats.simultaneous import (
+    JointDraws,
     adjusted_pvalues,
-    compare_many,
+    all_differences,
+    critical_value,
     holm,
+    lift_variances,
     rank_dependences,
-    simultaneous_intervals,
+    tail_probability,
 )
-from reldep.stats.differences import TTest, difference_test
-from reldep.stats.jackknife import Jackknife, jackknife
-from reldep.stats.joint_draws import JointDraws, critical_value, tail_probability
-from reldep.stats.pooling import lift_variances, pooled_degrees
-from reldep.stats.score_intervals import own_kurtosis, score_intervals, score_variance
-from reldep.stats.second_order import SecondMatrix
-from stats.dense_terms import all_means, distance, gaussian
+from stats.dense_terms import all_means, compared, distance, gaussian, left_out
 
 # Of an independent implementation: targets(measure), comparisons 0, 7, 30, 54 of 55. Scores,
 # degrees of freedom; limits at the normal critical value 3 of dependences 0 and 10.
@@ -51,20 +50,18 @@ def targets(measure, p=11, m=30, seed=0):
     x = rng.normal(size=m)
     data = {"x": x} | {f"y{i}": x + (0.3 + 0.2 * i) * rng.normal(size=m) for i in range(p)}
     kernels = {n: (distance if measure == "dcor" else gaussian)(v) for n, v in data.items()}
-    return jackknife(*all_means(kernels), [("x", f"y{i}") for i in range(p)], measure)
+    return left_out(*all_means(kernels), [("x", f"y{i}") for i in range(p)], measure)
 
 
 def tied(p, n, seed=0):
     """Independent deviations of one size: the differences are those of Tukey's problem."""
     rng = np.random.default_rng(seed)
-    deviations = np.linalg.qr(rng.normal(size=(n, p)))[0].T / 10
-    values, second = np.full(p, 0.4), SecondMatrix(1e-9 * np.eye(p))
-    return Jackknife(values, deviations, values, second, np.ones(p), "cka")
+    return np.linalg.qr(rng.normal(size=(n, p)))[0].T / 10
 
 
-def ranked(found, n_draws=2000, **options):
+def ranked(found, n_draws=2000):
     p = len(found.values)
-    comparisons = compare_many(found, *np.triu_indices(p, 1), **options)
+    comparisons = all_differences(found)
     draws = JointDraws.of(found.deviations, n_draws, np.random.default_rng(0))
     return comparisons, draws, rank_dependences(comparisons, draws, p)
 
@@ -73,20 +70,19 @@ def ranked(found, n_draws=2000, **options):
 def test_numbers_of_an_independent_implementation(measure):
     found = targets(measure)
     scores, degrees, low, high = REFERENCE[measure]
-    comparisons = compare_many(found, *np.triu_indices(11, 1))
+    comparisons = all_differences(found)
     at = [0, 7, 30, 54]
     assert comparisons.score[at] == pytest.approx(scores, rel=1e-9)
     assert comparisons.df[at] == pytest.approx(degrees, rel=1e-9)
-    df = pooled_degrees(own_kurtosis(found), found.n)
-    limits = score_variance(found).limits(student.quantile_at(3.0, df), floor=True)
-    assert (found.scale * limits[0])[[0, 10]] == pytest.approx(low, rel=1e-9)
-    assert (found.scale * limits[1])[[0, 10]] == pytest.approx(high, rel=1e-9)
+    limits = simultaneous_limits(found, np.full(1000, 3.0), 0.95)
+    assert limits.low[[0, 10]] == pytest.approx(low, rel=1e-9)
+    assert limits.high[[0, 10]] == pytest.approx(high, rel=1e-9)
 
 
 @pytest.mark.parametrize("n", [12, 500])  # deviations themselves, and a root of their covariance
 def test_maxima_of_all_differences_are_tukeys(n):
     p, n_draws = 5, 40_000
-    draws = JointDraws.of(tied(p, n).deviations, n_draws, np.random.default_rng(1))
+    draws = JointDraws.of(tied(p, n), n_draws, np.random.default_rng(1))
     maxima = np.sort(np.concatenate([leads.max(axis=0) for leads in draws.leads()]))
     expected = studentized_range.ppf(0.95, p, np.inf) / np.sqrt(2)
     # The share of draws beyond the true quantile has a binomial error of 0.0011.
@@ -96,7 +92,7 @@ def test_maxima_of_all_differences_are_tukeys(n):
 
 
 def test_maxima_of_independent_values_are_sidaks():
-    draws = JointDraws.of(tied(6, 40).deviations, 40_000, np.random.default_rng(1))
+    draws = JointDraws.of(tied(6, 40), 40_000, np.random.default_rng(1))
     bar = norm.ppf(0.5 + 0.95 ** (1 / 6) / 2)
     assert np.mean(draws.value_maxima() > bar) == pytest.approx(0.05, abs=0.0045)
 
@@ -143,25 +139,20 @@ def test_holm_by_hand():
     assert holm(np.array([0.01, 0.04, 0.03])) == pytest.approx([0.03, 0.06, 0.06])
 
 
-def test_a_pair_alone_keeps_its_statistic():
-    """Below ten comparisons nothing is lifted; only the kurtosis is corrected."""
+def test_a_pair_alone_keeps_its_test():
     found = targets("cka", p=2)
-    one = difference_test(found, 0, 1)
-    many = compare_many(found, np.array([0]), np.array([1]))
-    assert many.lift.tolist() == [1.0]
-    assert many.standard_error[0] == pytest.approx(one.standard_error, rel=1e-12)
-    assert norm.sf(many.score[0]) == pytest.approx(
-        student.pvalue(one.statistic, many.df[0], "greater"), rel=1e-9
-    )
+    one, many = compared(found), all_differences(found)
+    assert many.standard_error[0] == one.standard_error
+    assert norm.sf(many.score[0]) == pytest.approx(one.pvalue("greater"), rel=1e-9)
 
 
 def test_degrees_of_freedom_are_pooled_downwards():
-    kurtosis = np.array([1.5, 3.0, 12.0])
-    pooled = pooled_degrees(kurtosis, 40)
-    alone = np.array([pooled_degrees(np.array([k]), 40)[0] for k in kurtosis])
+    kurtosis = np.array([2.9, 3.0, 12.0])
+    pooled = degrees_of_freedom(kurtosis, 40, is_pooled=True)
+    alone = [degrees_of_freedom(np.array([k]), 40, is_pooled=True)[0] for k in kurtosis]
     assert pooled[0] == pooled[1] < alone[1]
     assert pooled[2] == alone[2]
-    assert (pooled_degrees(kurtosis, 40, most=2.0) <= 2.0).all()
+    assert (degrees_of_freedom(np.array([1.0, 1.5]), 40) == 39).all()
 
 
 def test_variances_are_lifted_to_the_trend_and_never_lowered():
@@ -201,7 +192,7 @@ def test_ties_are_equal_and_rank_together():
     x = rng.normal(size=30)
     y = x + rng.normal(size=30)
     kernels = {"x": gaussian(x), "a": gaussian(y), "b": gaussian(y), "c": gaussian(-y)}
-    found = jackknife(*all_means(kernels), [("x", n) for n in "abc"], "cka")
+    found = left_out(*all_means(kernels), [("x", n) for n in "abc"], "cka")
     comparisons, _, ranks = ranked(found, 200)
     assert comparisons.score.tolist() == [0, 0, 0]
     assert comparisons.pvalue.tolist() == [1, 1, 1]
@@ -212,8 +203,8 @@ def test_ties_are_equal_and_rank_together():
 def test_simultaneous_intervals_contain_the_single_ones():
     found = targets("cka")
     draws = JointDraws.of(found.deviations, 2000, np.random.default_rng(0))
-    low, high = simultaneous_intervals(found, draws.value_maxima(), 0.95)
-    single_low, single_high = score_intervals(found, 0.95)
+    low, high = found.simultaneous_intervals(draws.value_maxima(), 0.95)
+    single_low, single_high = found.intervals(0.95)
     assert (low <= single_low).all()
     assert (high >= single_high).all()
 
@@ -238,8 +229,8 @@ def at_scales(noises=(0.5, 1.5), widths=(0.5, 1.0, 2.0), m=40, seed=0):
     tests, rows = [], []
     for width in widths:
         kernels = {name: gaussian(v, width) for name, v in data.items()}
-        found = jackknife(*all_means(kernels), [("x", "y"), ("x", "z")], "cka")
-        tests.append(difference_test(found, 0, 1))
+        found = left_out(*all_means(kernels), [("x", "y"), ("x", "z")], "cka")
+        tests.append(compared(found))
         rows.append(found.deviations[0] - found.deviations[1])
     return AcrossScales.of(tests, np.array(rows), 4000, np.random.default_rng(1))
 
@@ -269,5 +260,5 @@ def test_one_scale_is_adjusted_for_nothing():
 def test_a_difference_at_every_scale_needs_all_of_them():
     found = at_scales()
     assert found.at_every_scale("greater") == max(t.pvalue("greater") for t in found.tests)
-    opposite = AcrossScales((TTest(1.0, 0.1, 30.0, 0.1), TTest(-1.0, 0.1, 30.0, 0.1)), found.draws)
+    opposite = AcrossScales((Test(1, 0.01, 0.01, 30), Test(-1, 0.01, 0.01, 30)), found.draws)
     assert opposite.at_every_scale("two-sided") == 1.0

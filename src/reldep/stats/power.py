@@ -19,7 +19,7 @@ from reldep.exceptions import InputError
 from reldep.stats import student
 
 if TYPE_CHECKING:
-    from reldep.stats.differences import TTest
+    from reldep.stats.pairwise import Test
 
 # A one-sided limit: the two-sided interval of this level has it at either end.
 CAREFUL_LEVEL = 0.6
@@ -51,7 +51,7 @@ class Pilot:
     df_per_row: float
 
     @classmethod
-    def of(cls, test: TTest, n: int, effect: float | None = None) -> Pilot:
+    def of(cls, test: Test, n: int, effect: float | None = None) -> Pilot:
         """Learn from a test of n observations; by default the effect is its estimate."""
         root = math.sqrt(n)
         return cls(
@@ -62,7 +62,7 @@ class Pilot:
         )
 
     def power(self, n: float, alpha: float, alternative: str) -> float:
-        """Give the probability that the test rejects with n observations.
+        """Return the probability that the test rejects with n observations.
 
         The estimate is normal around the effect; the test divides by the standard error under
         the hypothesis, of which the degrees of freedom grow with n.
@@ -76,7 +76,7 @@ class Pilot:
         return {"greater": upper, "less": lower}.get(alternative, upper + lower)
 
     def sample_size(self, target: float, alpha: float, alternative: str) -> int:
-        """Find the smallest number of observations that reaches the power `target`."""
+        """Return the smallest number of observations that reaches the power `target`."""
         towards = {"greater": self.effect > 0, "less": self.effect < 0}
         if not towards.get(alternative, self.effect != 0):
             raise InputError(
@@ -97,14 +97,14 @@ class Pilot:
 
 
 def _beyond(bar: float, drift: float, df: float) -> float:
-    """Give the probability that a noncentral t variable exceeds a bar."""
+    """Return the probability that a noncentral t variable exceeds a bar."""
     if df > LARGE_DF:
         return float(scipy.special.ndtr(drift - bar))
     return float(1.0 - scipy.special.nctdtr(df, drift, bar))
 
 
-def careful_effect(test: TTest, alternative: str) -> float:
-    """Give the lower 80% limit of the size of an effect; 0 where it may be none.
+def careful_effect(test: Test, alternative: str) -> float:
+    """Return the lower 80% limit of the size of an effect; 0 where it may be none.
 
     For "greater" the lower limit of the difference; for "less" the upper one; for "two-sided"
     the limit nearer to 0.
@@ -113,13 +113,3 @@ def careful_effect(test: TTest, alternative: str) -> float:
     if alternative == "greater" or (alternative == "two-sided" and test.estimate > 0):
         return max(low, 0.0)
     return min(high, 0.0)
-
-
-def careful_sample_size(
-    test: TTest, n: int, target: float, alpha: float, alternative: str
-) -> int | None:
-    """Plan from the lower 80% limit of the effect; None where that limit is no effect at all."""
-    effect = careful_effect(test, alternative)
-    if effect == 0:
-        return None
-    return Pilot.of(test, n, effect).sample_size(target, alpha, alternative)

@@ -12,17 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reldep.stats import student
-from reldep.stats.dependences import Crossed, Jackknifed, root_of
-from reldep.stats.differences import dual_intervals
-from reldep.stats.joint_draws import JointDraws, critical_value, tail_probability
-from reldep.stats.second_order import positive_part
+from reldep.stats.pairwise import dual_intervals
+from reldep.stats.simultaneous import JointDraws, critical_value, tail_probability
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reldep.data.variables import FloatArray
-    from reldep.stats.dependences import Dependences
-    from reldep.stats.differences import TTest
+    from reldep.stats.pairwise import Test
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,19 +28,19 @@ class AcrossScales:
 
     Attributes
     ----------
-    tests : tuple of TTest
+    tests : tuple of Test
         At each scale by itself.
     draws : JointDraws
         Of their errors.
     """
 
-    tests: tuple[TTest, ...]
+    tests: tuple[Test, ...]
     draws: JointDraws
 
     @classmethod
     def of(
         cls,
-        tests: Sequence[TTest],
+        tests: Sequence[Test],
         deviations: FloatArray,
         n_draws: int,
         rng: np.random.Generator,
@@ -52,7 +49,7 @@ class AcrossScales:
 
         Parameters
         ----------
-        tests : sequence of TTest
+        tests : sequence of Test
         deviations : ndarray, shape (S, n)
             The leave-one-out deviations of the difference at each scale.
         n_draws : int
@@ -61,27 +58,27 @@ class AcrossScales:
         return cls(tuple(tests), JointDraws.of(deviations, n_draws, rng))
 
     def scores(self) -> FloatArray:
-        """Give the normal score of the test at each scale."""
+        """Return the normal score of the test at each scale."""
         statistics = np.array([test.statistic for test in self.tests])
         return student.normal_scores(statistics, self._df())
 
     def bands(self, confidence_level: float) -> tuple[FloatArray, FloatArray]:
-        """Give intervals of the difference at all scales that hold at once."""
+        """Return intervals of the difference at all scales that hold at once."""
         critical = critical_value(self.draws.value_maxima(), confidence_level)
         return dual_intervals(
             np.array([test.estimate for test in self.tests]),
-            np.array([test.standard_error for test in self.tests]) ** 2,
-            np.array([test.error_here for test in self.tests]) ** 2,
+            np.array([test.null for test in self.tests]),
+            np.array([test.here for test in self.tests]),
             student.quantile_at(critical, self._df()),
         )
 
     def bars(self, alpha: float, alternative: str) -> FloatArray:
-        """Give the size beyond which a statistic counts at each scale, adjusted for all."""
+        """Return the size beyond which a statistic counts at each scale, adjusted for all."""
         maxima = self.draws.value_maxima(signed=alternative != "two-sided")
         return student.quantile_at(critical_value(maxima, 1.0 - alpha), self._df())
 
     def at_some_scale(self, alternative: str) -> float:
-        """Give the p-value of "there is no difference at any scale", adjusted for their number."""
+        """Return the p-value of "there is no difference at any scale", adjusted for all."""
         scores = self.scores()
         if alternative == "two-sided":
             scores = np.abs(scores)
@@ -95,7 +92,7 @@ class AcrossScales:
         return min(simulated, len(self.tests) * smallest)
 
     def at_every_scale(self, alternative: str) -> float:
-        """Give the p-value of "at some scale there is no difference": the largest of all.
+        """Return the p-value of "at some scale there is no difference": the largest of all.
 
         For "two-sided" the differences must have one sign at all scales too.
         """
@@ -106,33 +103,3 @@ class AcrossScales:
 
     def _df(self) -> FloatArray:
         return np.array([test.df for test in self.tests])
-
-
-def contrast_root(scales: Sequence[Dependences], weights: FloatArray) -> FloatArray:
-    """Give a root of the covariance of one contrast over several scales.
-
-    Parameters
-    ----------
-    scales : sequence of Dependences
-        Of the same rows, at each scale.
-    weights : ndarray
-        The contrast.
-
-    Returns
-    -------
-    ndarray, shape (S, r)
-        For :meth:`AcrossScales.of`; known up to a factor, which studentising takes off.
-    """
-    units = [weights @ one.jackknife.deviations for one in scales if isinstance(one, Jackknifed)]
-    if len(units) == len(scales):
-        return np.array(units)
-    crossed = [one for one in scales if isinstance(one, Crossed)]
-    if len(crossed) == len(scales):
-        parts = []
-        for side in range(3):
-            rows = np.array([weights @ one.sides[side].deviations for one in crossed])
-            n = rows.shape[1]
-            parts.append((n - 1) / n * rows @ rows.T)
-        return root_of(positive_part(parts[0] + parts[1] - parts[2]))
-    psi = np.array([weights @ one.psi for one in scales])
-    return root_of(scales[len(scales) // 2].rows.covariance(psi))

@@ -10,8 +10,8 @@ import numpy as np
 if TYPE_CHECKING:
     from reldep.data.rows import Rows
     from reldep.data.variables import FloatArray, IntArray
-    from reldep.stats.covariance import RowDependence
-    from reldep.stats.differences import TTest
+    from reldep.stats.pairwise import Test
+    from reldep.stats.series import RowDependence
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,13 +22,13 @@ class WithoutTop:
     ----------
     rows : Rows
         The observations left out.
-    tested : TTest
+    tested : Test
         What is left.
     alternative : {"greater", "less", "two-sided"}
     """
 
     rows: Rows
-    tested: TTest
+    tested: Test
     alternative: str
 
     @property
@@ -53,7 +53,7 @@ class WithoutTop:
 
 
 def largest_shares(psi: FloatArray) -> tuple[FloatArray, IntArray]:
-    """Give, for each row of influence values, the largest share of an observation, and which."""
+    """Return the largest share of an observation in each row's variance, and which it is."""
     squares = psi**2
     top = np.argmax(squares, axis=1)
     total = squares.sum(axis=1)
@@ -63,29 +63,26 @@ def largest_shares(psi: FloatArray) -> tuple[FloatArray, IntArray]:
 
 
 def variance_shares(psi: FloatArray) -> FloatArray:
-    """Give each observation's share of the variance of independent rows, ``psi_i² / Σ psi²``."""
+    """Return each observation's share of the variance of independent rows, ``psi_i² / Σ psi²``."""
     squares = psi**2
     total = float(squares.sum())
     return squares / total if total > 0 else np.zeros_like(squares)
 
 
 def most_influential(psi: FloatArray, k: int) -> IntArray:
-    """Find the k observations with the largest influence in either direction, largest first."""
+    """Return the k observations with the largest influence in either direction, largest first."""
     return np.asarray(np.argsort(-np.abs(psi), kind="stable")[:k])
 
 
 def leave_out(
-    psi: FloatArray,
-    left_out: IntArray,
-    dependence: RowDependence,
-    order: int = 1,
+    psi: FloatArray, left_out: IntArray, rows: RowDependence, order: int = 1
 ) -> tuple[float, float]:
     """Follow an estimate, to first order, when some observations are taken away.
 
     With influence values ``psi`` the estimate without the set S changes by
     ``-Σ_S psi_i / (m - |S| - r + 1)``, which for one row is exact for a U-statistic of order r (4
     for an HSIC, 1 for a mean), and its variance is that of the influence values that stay,
-    centred anew.
+    centred anew and summed over units.
 
     Returns
     -------
@@ -100,6 +97,12 @@ def leave_out(
     # time and in their clusters.
     rest = psi + float(psi[left_out].sum()) / (m - k)
     rest[left_out] = 0.0
-    before, after = (float(dependence.covariance(values[None, :])[0, 0]) for values in (psi, rest))
+    before, after = (_variance(values, rows) for values in (psi, rest))
     ratio = after / before if before > 0 else 1.0
     return change, ratio * (m / (m - k)) ** 2
+
+
+def _variance(psi: FloatArray, rows: RowDependence) -> float:
+    """Return the largest sum of squares over rows, or over the sums of either clustering."""
+    units = rows.codes(len(psi)) if rows.any else (np.arange(len(psi)),)
+    return max(float(np.sum(np.bincount(codes, weights=psi) ** 2)) for codes in units)

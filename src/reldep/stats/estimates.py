@@ -1,0 +1,442 @@
+"""Measures of dependence from HSICs, and all that tests and intervals need of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from reldep.exceptions import InputError
+from reldep.stats.intervals import Interval, Intervals, limits, simultaneous_limits
+from reldep.stats.pairwise import contrast, joined, kurtosis_of
+from reldep.stats.series import INDEPENDENT_ROWS, RowDependence
+from reldep.stats.units import (
+    FEWEST_FOR_ERRORS,
+    FEWEST_ROWS,
+    NORMALISED,
+    ROUNDING,
+    Numbered,
+    Units,
+    numbers_of,
+    pairs_needed,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reldep.data.variables import FloatArray, IntArray
+    from reldep.engine.influence import Influence
+    from reldep.engine.terms import Pair
+    from reldep.stats.pairwise import Test
+
+# Where a variable seems not to vary.
+ALL_BUT_ONE = "This happens if all observations but one are the same, or one is very far away."
+# A kurtosis of 1 would make degrees of freedom infinite.
+LEAST_EXCESS = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """Dependences with their leave-one-out deviations.
+
+    Attributes
+    ----------
+    pairs : tuple of Pair
+    measure : {"hsic", "cka", "dcor"}
+    values : ndarray, shape (p,)
+    deviations : ndarray, shape (p, n)
+        The values without each unit, less their mean.
+    centre : ndarray, shape (p,)
+        That mean.
+    scale : ndarray, shape (p,)
+        ``√(H_xx H_yy)`` of each pair for "hsic", on whose scale an HSIC is at most 1; else ones.
+    places : ndarray of int, shape (2, p)
+        The variables of each dependence.
+    units : Units
+    rows : RowDependence
+        Which rows may depend on each other.
+    row_psi : ndarray, shape (p, m), or None
+        The influence of every row to first order, where rows are not the units.
+    sides : tuple of Estimates
+        For two crossed clusterings: the estimates by the first, by the second and by their cells.
+    """
+
+    pairs: tuple[Pair, ...]
+    measure: str
+    values: FloatArray
+    deviations: FloatArray
+    centre: FloatArray
+    scale: FloatArray
+    places: IntArray
+    units: Units
+    rows: RowDependence = INDEPENDENT_ROWS
+    row_psi: FloatArray | None = None
+    sides: tuple[Estimates, ...] = ()
+
+    @property
+    def n(self) -> int:
+        """The number of units that were left out in turn."""
+        return int(self.deviations.shape[1])
+
+    @cached_property
+    def psi(self) -> FloatArray:
+        """The influence of every row on every value, shape (p, m).
+
+        Rows sum to 0, and for independent rows ``psi psi' / m²`` is the jackknife covariance.
+        """
+        if self.row_psi is not None:
+            return self.row_psi
+        return np.asarray(-np.sqrt(self.n * (self.n - 1.0)) * self.deviations)
+
+    @property
+    def n_observations(self) -> int:
+        """The number of rows."""
+        return self.n if self.row_psi is None else int(self.row_psi.shape[1])
+
+    @property
+    def variance(self) -> str:
+        """How errors are assessed: "jackknife" or, with kernels held fixed, "fixed-kernel"."""
+        return "fixed-kernel" if self.units.is_linear else "jackknife"
+
+    def n_units(self) -> int:
+        """Return the number of units that vary independently; of crossed clusterings the fewer."""
+        return int(self.units.most_df) + 1 if self.rows.any else self.n_observations
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether the measure is at most 1."""
+        return self.measure in NORMALISED
+
+    def second(self, i: IntArray, j: IntArray) -> FloatArray:
+        """Return the covariances of the second components of dependences i and j."""
+        return self.units.second(self.places[:, i], self.places[:, j], self.is_bounded)
+
+    @cached_property
+    def second_variances(self) -> FloatArray:
+        """The variance of the second component of every value."""
+        everyone = np.arange(len(self.values))
+        return self.second(everyone, everyone)
+
+    @cached_property
+    def jackknife_variances(self) -> FloatArray:
+        """The jackknife variance of every value, ``(n-1)/n Σ J²``."""
+        J = self.deviations
+        return np.asarray((self.n - 1) / self.n * np.einsum("ij,ij->i", J, J))
+
+    @cached_property
+    def standard_errors(self) -> FloatArray:
+        """The standard error of every value."""
+        if self.sides:
+            return np.sqrt(joined(*(side.standard_errors**2 for side in self.sides)))
+        return np.sqrt(
+            corrected(self.jackknife_variances, self.second_variances, self.units.excess)
+        )
+
+    @cached_property
+    def covariance(self) -> FloatArray:
+        """The covariance of the values, positive semi-definite.
+
+        ``C + (S - (k+1) C)₊`` with S the jackknife covariance, C that of the second component
+        and k its excess: the matrix form of ``max(S - k C, C)``.
+        """
+        everyone = np.arange(len(self.values))
+        S = (self.n - 1) / self.n * self.deviations @ self.deviations.T
+        if not self.units.constant:
+            return np.asarray(S)
+        C = self.second(everyone[:, None], everyone)
+        left = S - (self.units.excess - 1.0) * C
+        # In units of each value's own deviation, so that the result does not depend on scales.
+        own = np.where(left.diagonal() > 0, left.diagonal(), C.diagonal())
+        root = np.sqrt(np.where(own > 0, own, 1.0))
+        scale = np.outer(root, root)
+        C = positive_part(C / scale)
+        return np.asarray((C + positive_part(left / scale - 2.0 * C)) * scale)
+
+    def covariance_with(self, weights: FloatArray, variance: float) -> FloatArray:
+        """Return the covariance moved along one contrast, so that it has this variance.
+
+        The change has rank one and keeps the matrix positive semi-definite.
+        """
+        direction = self.covariance @ weights
+        present = float(weights @ direction)
+        # One that agrees already keeps its last digits, and zeros stay exactly 0.
+        if abs(variance - present) <= ROUNDING * variance:
+            return self.covariance
+        change = (variance - present) / present**2
+        return np.asarray(self.covariance + change * np.outer(direction, direction))
+
+    @cached_property
+    def kurtosis(self) -> FloatArray:
+        """The kurtosis of the deviations of every value."""
+        return kurtosis_of(self.deviations)
+
+    def df(self, kurtosis: FloatArray, *, is_pooled: bool = False) -> FloatArray:
+        """Return ``2(n-4)/(κ-1)``: a mean of n squares has relative variance (κ-1)/n.
+
+        The 4 was chosen by simulation at n = 20. There are at most `Units.most_df`, and as many
+        for fewer units than 6, whose kurtosis shows nothing. Of many tests the kurtosis is
+        corrected for its bias and at least the mean of all, see :func:`degrees_of_freedom`.
+        """
+        if not self.units.is_small or self.n < FEWEST_ROWS:
+            return np.full(np.shape(kurtosis), self.units.most_df)
+        most = self.units.most_df
+        return np.minimum(degrees_of_freedom(kurtosis, self.n, is_pooled=is_pooled), most)
+
+    def interval(self, i: int, confidence_level: float) -> Interval:
+        """Return the interval of one dependence."""
+        low, high = self.intervals(confidence_level)
+        return Interval(float(low[i]), float(high[i]))
+
+    def intervals(self, confidence_level: float) -> Intervals:
+        """Return the interval of every dependence by itself."""
+        return limits(self, confidence_level)
+
+    def simultaneous_intervals(self, maxima: FloatArray, confidence_level: float) -> Intervals:
+        """Return intervals of all dependences that hold at once.
+
+        Parameters
+        ----------
+        maxima : ndarray
+            Simulated largest studentised errors of the dependences, sorted.
+        confidence_level : float
+        """
+        return simultaneous_limits(self, maxima, confidence_level)
+
+    def estimate(self, weights: FloatArray) -> Test:
+        """Estimate a weighted sum of the dependences; a standard error of 0 is a tie."""
+        if self.units.is_linear and self.n_observations < FEWEST_FOR_ERRORS:
+            raise InputError(
+                f"{self.n_observations} observations have no standard error: they are a single "
+                f"4-tuple. At least {FEWEST_FOR_ERRORS} are needed; use more data."
+            )
+        return contrast(self, weights)
+
+    def test(self, weights: FloatArray) -> Test:
+        """Test whether a weighted sum of the dependences is 0."""
+        test = self.estimate(weights)
+        if not test.standard_error > 0:
+            listed = ", ".join(f"{x} ~ {y}" for x, y in self.pairs)
+            raise InputError(
+                f"the estimated variance of the contrast of {listed} is 0: the dependences are "
+                "the same for every observation, as when two variables are identical or copies "
+                "of each other. There is nothing to test; compare different variables."
+            )
+        return test
+
+    def only(self, which: Sequence[int]) -> Self:
+        """Keep some of the dependences, with the errors that they have among all."""
+        kept = list(which)
+        return replace(
+            self,
+            pairs=tuple(self.pairs[i] for i in kept),
+            values=self.values[kept],
+            deviations=self.deviations[kept],
+            centre=self.centre[kept],
+            scale=self.scale[kept],
+            places=self.places[:, kept],
+            row_psi=None if self.row_psi is None else self.row_psi[kept],
+            sides=tuple(side.only(kept) for side in self.sides),
+        )
+
+    def without(self, rows: IntArray) -> FloatArray | None:
+        """Return all values without one row, if rows are the units; else None."""
+        if len(rows) != 1 or self.rows.any or self.units.is_linear:
+            return None
+        return np.asarray(self.centre + self.deviations[:, int(rows[0])])
+
+
+def estimates(
+    units: Units,
+    measure: str,
+    pairs: Sequence[Pair],
+    *,
+    rows: RowDependence = INDEPENDENT_ROWS,
+    row_psi: FloatArray | None = None,
+) -> Estimates:
+    """Compute the measure of pairs from their HSICs, of all units and without each.
+
+    Parameters
+    ----------
+    units : Units
+        With the self-pairs if the measure is normalised.
+    measure : {"hsic", "cka", "dcor"}
+    pairs : sequence of Pair
+    rows, row_psi
+        See :class:`Estimates`.
+    """
+    return estimates_of(units, measure, numbers_of(pairs, units.names), pairs, rows, row_psi)
+
+
+def estimate_dependences(
+    influence: Influence, pairs: Sequence[Pair], measure: str, variance: str = "fixed-kernel"
+) -> Estimates:
+    """Estimate the measure of every pair from the conditional means of independent rows.
+
+    Parameters
+    ----------
+    influence : Influence
+    pairs : sequence of Pair
+    measure : {"hsic", "cka", "dcor"}
+    variance : {"fixed-kernel", "jackknife"}
+        `influence` must have been computed for it.
+    """
+    for pair in pairs_needed(pairs, measure):
+        influence.row(pair)  # raises if it was not computed
+    known = Numbered.of(influence)
+    if variance == "fixed-kernel":
+        units = Units.published(influence.values, known.names, known.places, known.hsics)
+    else:
+        units = Units.rows(
+            influence.values,
+            moves_of(influence),
+            known.names,
+            known.places,
+            known.hsics,
+            influence.order,
+        )
+    return estimates(units, measure, pairs)
+
+
+def moves_of(influence: Influence) -> FloatArray:
+    """Return what data-driven bandwidths add to influence values, or raise if not computed."""
+    if influence.bandwidth_psi is None:
+        raise InputError(
+            "the conditional means were computed without what `variance='jackknife'` needs; "
+            "compute them with `variance='jackknife'`."
+        )
+    return influence.bandwidth_psi
+
+
+def estimates_of(
+    units: Units,
+    measure: str,
+    places: IntArray,
+    pairs: Sequence[Pair] = (),
+    rows: RowDependence = INDEPENDENT_ROWS,
+    row_psi: FloatArray | None = None,
+) -> Estimates:
+    """Compute the measure of pairs of numbered variables; see :func:`estimates`."""
+    at = _rows_of(units)
+    row = np.array([at[_key(x, y)] for x, y in places.T], dtype=np.int64)
+    energies = units.hsics.diagonal()
+    hsics, without = units.hsics[places[0], places[1]], units.without[row]
+    is_normalised = measure in NORMALISED
+    # The published variance of an HSIC needs no scale; one that is known serves for planning.
+    known = energies[places].min(axis=0)
+    scale = np.sqrt(np.where(known > 0, energies[places].prod(axis=0), 1.0))
+    if is_normalised or not units.is_linear:
+        used = np.unique(places)
+        check_energies(energies[used][:, None], 0.0, used, units.names)
+        scale = np.sqrt(energies[places[0]] * energies[places[1]])
+    if is_normalised:
+        own = {int(v): units.without[at[_key(v, v)]] for v in used}
+        if units.is_linear:
+            values = hsics / scale
+            moved = linear_change(places, values, scale, energies, without - hsics[:, None], own)
+            without, hsics = values[:, None] + moved, values
+        else:
+            left = np.array([own[int(v)] for v in used])
+            check_energies(left, ROUNDING * energies[used], used, units.names)
+            x, y = (np.array([own[int(v)] for v in side]) for side in places)
+            hsics, without = hsics / scale, without / np.sqrt(x * y)
+        scale = np.ones(len(row))
+    centre = without.mean(axis=1)
+    deviations = without - centre[:, None]
+    return Estimates(
+        tuple(pairs), measure, hsics, deviations, centre, scale, places, units, rows, row_psi
+    )
+
+
+def linear_change(
+    places: IntArray,
+    values: FloatArray,
+    scale: FloatArray,
+    energies: FloatArray,
+    change: FloatArray,
+    own: dict[int, FloatArray],
+) -> FloatArray:
+    """Return the change of ``H_xy/√(H_xx H_yy)`` to first order in those of the HSICs."""
+    relative = np.array(
+        [
+            (own[x] - energies[x]) / energies[x] + (own[y] - energies[y]) / energies[y]
+            for x, y in places.T.tolist()
+        ]
+    )
+    # One term after another: what a variable and its copy have in common cancels exactly.
+    return np.asarray(change / scale[:, None] - 0.5 * values[:, None] * relative)
+
+
+def row_influence(influence: Influence, pairs: Sequence[Pair], measure: str) -> FloatArray:
+    """Return the influence of every row on the measure of every pair, to first order."""
+    psi = influence.psi
+    if influence.bandwidth_psi is not None:
+        psi = psi + influence.bandwidth_psi
+    rows = [influence.row(pair) for pair in pairs]
+    if measure not in NORMALISED:
+        return np.asarray(psi[rows])
+    names = list(dict.fromkeys(name for pair in pairs for name in pair))
+    at = [influence.row((name, name)) for name in names]
+    energies = influence.estimates[at]
+    places = numbers_of(pairs, names)
+    scale = np.sqrt(energies[places[0]] * energies[places[1]])
+    own = {i: psi[row] + energies[i] for i, row in enumerate(at)}
+    values = influence.estimates[rows] / scale
+    return linear_change(places, values, scale, energies, psi[rows], own)
+
+
+def _rows_of(units: Units) -> dict[tuple[int, int], int]:
+    """Return the row of `Units.without` of each pair of variables, in rising order."""
+    return {_key(x, y): i for i, (x, y) in enumerate(units.places.T)}
+
+
+def _key(x: int, y: int) -> tuple[int, int]:
+    return (int(x), int(y)) if x <= y else (int(y), int(x))
+
+
+def check_energies(
+    energies: FloatArray, zero: FloatArray | float, variables: IntArray, names: Sequence[str]
+) -> None:
+    """Raise if the HSIC of a variable with itself is not positive, with or without some unit."""
+    smallest = energies.min(axis=1)
+    fine = smallest > zero
+    if fine.all():
+        return
+    worst = int(np.argmin(fine))
+    name = names[int(variables[worst])]
+    where = " once one observation is left out" if energies.shape[1] > 1 else ""
+    raise InputError(
+        f"the HSIC of {name} with itself is {smallest[worst]:.3g}{where}, so its dependence on "
+        "another variable has no scale. There are too few observations, or almost no variation "
+        f"in {name} beyond rounding. {ALL_BUT_ONE} Use other data, or `measure='hsic'` with "
+        "`variance='fixed-kernel'`."
+    )
+
+
+def corrected(variance: FloatArray, second: FloatArray, excess: float) -> FloatArray:
+    """Return ``max(V - k C, C)``: a jackknife variance less what it counts too often."""
+    part = np.maximum(second, 0.0)
+    return np.asarray(np.maximum(variance - excess * part, part))
+
+
+def positive_part(matrix: FloatArray) -> FloatArray:
+    """Return the positive semi-definite part of a symmetric matrix."""
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2.0)
+    return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
+
+
+def degrees_of_freedom(
+    kurtosis: FloatArray, n: int | IntArray, *, is_pooled: bool = False
+) -> FloatArray:
+    """Return ``2(n-4)/(κ-1)``, at most n - 1.
+
+    The kurtosis of many tests is corrected for its bias,
+    ``3 + (n-1)((n+1)(κ-3) + 6)/((n-2)(n-3))``, and is at least the mean of all: a kurtosis by
+    itself is noisy and low where it matters. The number of units may differ from one to another.
+    """
+    if is_pooled:
+        kurtosis = 3.0 + (n - 1) / ((n - 2) * (n - 3)) * ((n + 1) * (kurtosis - 3.0) + 6.0)
+        kurtosis = np.maximum(kurtosis, kurtosis.mean())
+    found = 2.0 * (n - 4) / np.maximum(kurtosis - 1.0, LEAST_EXCESS)
+    return np.asarray(np.minimum(found, np.asarray(n) - 1.0))

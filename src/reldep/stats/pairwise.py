@@ -1,0 +1,369 @@
+"""Differences and weighted sums of dependences: t tests, with intervals that agree with them.
+
+The variance of a difference is taken under the hypothesis of no difference, on scales that
+stabilise it; Student's t has degrees of freedom from the kurtosis of the deviations; an interval
+contains exactly the values that the test does not reject.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+
+from reldep.exceptions import InputError
+from reldep.stats import student
+from reldep.stats.units import ROUNDING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from reldep.data.variables import FloatArray, IntArray
+    from reldep.stats.estimates import Estimates
+
+# The largest and smallest dependence at which the slope of a scale is finite enough.
+EDGE = 1e-6
+# Two dependences this near to each other have the slope between them for a secant.
+EQUAL = 1e-7
+# Numbers in one working array of a loop over pairs: about 8 MB.
+CHUNK = 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class Tests:
+    """t tests of numbers against 0, and the intervals dual to them; a variance of 0 is a tie.
+
+    Attributes
+    ----------
+    estimate : ndarray, shape (P,)
+    null : ndarray
+        The variance if the number is 0.
+    here : ndarray
+        The variance if the number is what was estimated.
+    df : ndarray
+        Degrees of freedom.
+    kurtosis : ndarray
+        Of the deviations behind `null`.
+    """
+
+    estimate: FloatArray
+    null: FloatArray
+    here: FloatArray
+    df: FloatArray
+    kurtosis: FloatArray
+
+    __test__ = False  # not for pytest
+
+    def __len__(self) -> int:
+        return len(self.estimate)
+
+    @property
+    def standard_error(self) -> FloatArray:
+        """Under the hypothesis; 0 for ties."""
+        return np.sqrt(self.null)
+
+    @property
+    def statistic(self) -> FloatArray:
+        """The estimate divided by its standard error; 0 for ties."""
+        error = self.standard_error
+        return np.divide(self.estimate, error, out=np.zeros_like(error), where=error > 0)
+
+    @property
+    def score(self) -> FloatArray:
+        """Normal scores of the statistics, which can be compared with one critical value."""
+        return student.normal_scores(self.statistic, self.df)
+
+    @property
+    def pvalue(self) -> FloatArray:
+        """Two-sided and not adjusted; 1 for ties."""
+        return np.exp(self.log_pvalues("two-sided"))
+
+    def log_pvalues(self, alternative: str) -> FloatArray:
+        """Return natural logarithms of the p-values, however small they are."""
+        return student.log_pvalues(self.statistic, self.df, alternative)
+
+    def intervals(self, critical: float) -> tuple[FloatArray, FloatArray]:
+        """Return the intervals for a critical value of the normal scores."""
+        quantiles = student.quantile_at(critical, self.df)
+        return dual_intervals(self.estimate, self.null, self.here, quantiles)
+
+    def one(self, i: int = 0) -> Test:
+        """Return one of the tests with plain numbers."""
+        return Test(*(float(part[i]) for part in (self.estimate, self.null, self.here, self.df)))
+
+
+@dataclass(frozen=True)
+class Test:
+    """One of :class:`Tests`, with plain numbers.
+
+    Attributes
+    ----------
+    estimate, null, here, df : float
+        See :class:`Tests`.
+    """
+
+    estimate: float
+    null: float
+    here: float
+    df: float
+
+    __test__ = False  # not for pytest
+
+    @property
+    def standard_error(self) -> float:
+        """Under the hypothesis that the number is 0; 0 for a tie."""
+        return float(np.sqrt(self.null))
+
+    @property
+    def error_here(self) -> float:
+        """The standard error if the number is what was estimated."""
+        return float(np.sqrt(self.here))
+
+    @property
+    def statistic(self) -> float:
+        """The estimate divided by its standard error; 0 for a tie."""
+        return self.estimate / self.standard_error if self.null > 0 else 0.0
+
+    def pvalue(self, alternative: str = "two-sided") -> float:
+        """Return the p-value for "greater", "less" or "two-sided"."""
+        return student.pvalue(self.statistic, self.df, alternative)
+
+    def log10_pvalue(self, alternative: str = "two-sided") -> float:
+        """Return the decimal logarithm of the p-value, which is finite for every statistic."""
+        return student.log10_pvalue(self.statistic, self.df, alternative)
+
+    def interval(
+        self, confidence_level: float = 0.95, alternative: str = "two-sided"
+    ) -> tuple[float, float]:
+        """Return the interval or one-sided bound that excludes 0 if and only if the test rejects.
+
+        The far limit of a one-sided alternative is infinite.
+        """
+        if alternative != "two-sided":
+            # The bound at level 0.95 is a limit of the two-sided interval at level 0.90; below
+            # level 0.5 it lies on the other side of the estimate.
+            limits = self.interval(abs(2.0 * confidence_level - 1.0))
+            lower = (alternative == "greater") == (confidence_level >= 0.5)
+            bound = limits[0 if lower else 1]
+            return (bound, math.inf) if alternative == "greater" else (-math.inf, bound)
+        quantile = student.quantile(0.5 + confidence_level / 2, np.array(self.df))
+        low, high = dual_intervals(
+            np.array(self.estimate), np.array(self.null), np.array(self.here), quantile
+        )
+        return float(low), float(high)
+
+    def scaled(self, factor: float) -> Self:
+        """Return the test of this many times the number."""
+        square = factor**2
+        return type(self)(factor * self.estimate, square * self.null, square * self.here, self.df)
+
+
+def dual_intervals(
+    estimate: FloatArray, null: FloatArray, here: FloatArray, quantiles: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return ``{x : (D-x)² ≤ q² V(x)}``, the values that the test does not reject.
+
+    V is linear from `null` at x = 0 to `here` at x = D, and constant outside.
+    """
+    size = np.abs(estimate)
+    near, far = quantiles * np.sqrt(null), quantiles * np.sqrt(here)
+    zero_inside = near >= size
+    slope = (here - null) / np.where(zero_inside, 1.0, size)
+    # (d-x)² = q² (V_null + slope x) for 0 ≤ x ≤ d: the smaller root of a quadratic equation.
+    half = size + quantiles**2 * slope / 2
+    inner = half - np.sqrt(np.maximum(half**2 - (size**2 - near**2), 0.0))
+    low, high = np.where(zero_inside, size - near, inner), size + far
+    positive = estimate >= 0
+    return np.where(positive, low, -high), np.where(positive, high, -low)
+
+
+class Scale(NamedTuple):
+    """A function of a dependence, and its slope."""
+
+    value: Callable[[FloatArray], FloatArray]
+    slope: Callable[[FloatArray], FloatArray]
+
+    def relative(self, t: FloatArray, s: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the slopes at t and s divided by the slope of the secant between them."""
+        step = t - s
+        equal = np.abs(step) < EQUAL
+        rise = self.value(t) - self.value(s)
+        secant = np.where(equal, self.slope((t + s) / 2), rise / np.where(equal, 1.0, step))
+        return self.slope(t) / secant, self.slope(s) / secant
+
+
+PLAIN = Scale(lambda t: t, np.ones_like)
+# The base scale and the root scale: of an HSIC, and of a measure up to 1.
+OF_HSIC = (PLAIN, Scale(np.sqrt, lambda t: 0.5 / np.sqrt(t)))
+BOUNDED = (
+    Scale(np.arctanh, lambda t: 1.0 / (1.0 - t * t)),
+    Scale(lambda t: np.arctanh(np.sqrt(t)), lambda t: 0.5 / (np.sqrt(t) * (1.0 - t))),
+)
+
+
+class Moments(NamedTuple):
+    """Per difference: variances on three scales, second components on two, and the kurtosis."""
+
+    plain: FloatArray
+    base: FloatArray
+    root: FloatArray
+    second: FloatArray
+    second_base: FloatArray
+    kurtosis: FloatArray
+
+
+def differences(
+    found: Estimates, first: IntArray, second: IntArray, *, is_pooled: bool = False
+) -> Tests:
+    """Test whether dependences `first` and `second` are equal, pair by pair.
+
+    With S the jackknife covariance, C that of the second component, k its excess, and signed
+    slopes w_b, w_r of the base and the root scale::
+
+        V_null = max( min( w_b'S w_b - k w_b'C w_b,  w_r'S w_r - k w_b'C w_b / 2 ), w_0'C w_0 )
+        V_here = max( w_0'S w_0 - k w_0'C w_0,  w_0'C w_0 ),     w_0 = (1, -1)
+
+    The slopes are taken at ``t = (max(θ/u, 0) + 1/n)/(1 + 2/n)``. Only weights change with the
+    scale: the difference stays unbiased, and the hypothesis stays that the two are equal. The
+    cost is O(P n) for P pairs.
+    """
+    if found.sides:
+        sides = [differences(side, first, second) for side in found.sides]
+        null, here = (joined(*(getattr(side, name) for side in sides)) for name in ("null", "here"))
+        df = np.full(len(first), found.units.most_df)
+        return Tests(sides[0].estimate, null, here, df, sides[0].kurtosis)
+    k, moments = found.units.excess, _moments(found, first, second)
+    null = np.minimum(
+        moments.base - k * moments.second_base, moments.root - k * moments.second_base / 2
+    )
+    null = np.maximum(null, moments.second)
+    here = np.maximum(moments.plain - k * moments.second, moments.second)
+    own = found.jackknife_variances
+    tie = moments.plain <= ROUNDING * (own[first] + own[second])
+    estimate = found.values[first] - found.values[second]
+    estimate, null, here = (np.where(tie, 0.0, part) for part in (estimate, null, here))
+    df = found.df(moments.kurtosis, is_pooled=is_pooled)
+    return Tests(estimate, null, here, df, moments.kurtosis)
+
+
+def levels(found: Estimates, first: IntArray, second: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return both dependences on a scale from 0 to 1, a little away from its ends."""
+    common = np.sqrt(found.scale[first] * found.scale[second])
+    t, s = (inside(found.values[side] / common, found.n) for side in (first, second))
+    return t, s
+
+
+def inside(values: FloatArray, n: int | FloatArray) -> FloatArray:
+    """Move dependences a little away from 0 and 1, where the slopes of scales are infinite."""
+    moved = (np.maximum(values, 0.0) + 1.0 / n) / (1.0 + 2.0 / n)
+    return np.clip(moved, EDGE, 1.0 - EDGE)
+
+
+def _moments(found: Estimates, first: IntArray, second: IntArray) -> Moments:
+    """Sum over the units, a few thousand pairs at a time."""
+    own = found.second_variances
+    crossed = found.second(first, second)
+
+    def component(a: FloatArray | float, b: FloatArray | float) -> FloatArray:
+        part = a * a * own[first] + b * b * own[second] - 2.0 * a * b * crossed
+        return np.asarray(part)
+
+    slopes: list[tuple[FloatArray, FloatArray]] = []
+    if found.units.is_small:
+        t, s = levels(found, first, second)
+        slopes = [scale.relative(t, s) for scale in (BOUNDED if found.is_bounded else OF_HSIC)]
+    sums = np.empty((4, len(first)))
+    for run in runs(len(first), found.n):
+        one, two = found.deviations[first[run]], found.deviations[second[run]]
+        plain = one - two
+        base, root = (
+            (a[run, None] * one - b[run, None] * two for a, b in slopes)
+            if slopes
+            else (plain, plain)
+        )
+        squares = base * base
+        sums[0, run] = np.einsum("ij,ij->i", plain, plain)
+        sums[1, run] = squares.sum(axis=1)
+        sums[2, run] = np.einsum("ij,ij->i", root, root)
+        sums[3, run] = np.einsum("ij,ij->i", squares, squares)
+    n = found.n
+    kurtosis = np.full(len(first), 3.0)
+    np.divide(n * sums[3], sums[1] ** 2, out=kurtosis, where=sums[1] > 0)
+    plain, base, root = (n - 1) / n * sums[:3]
+    return Moments(
+        plain,
+        base,
+        root,
+        component(1.0, 1.0),
+        component(*slopes[0]) if slopes else component(1.0, 1.0),
+        kurtosis,
+    )
+
+
+def contrast(found: Estimates, weights: FloatArray) -> Test:
+    """Test whether a weighted sum of dependences is 0.
+
+    Two weights that add up to 0 ask for a difference, which is tested as one. For any other
+    contrast w the variance is ``max( w'S w - k w'C w,  w'C w )``.
+    """
+    if found.sides:
+        tests = [contrast(side, weights) for side in found.sides]
+        null, here = (
+            float(joined(*(np.array(getattr(test, name)) for test in tests)))
+            for name in ("null", "here")
+        )
+        return Test(tests[0].estimate, null, here, found.units.most_df)
+    used = np.flatnonzero(weights)
+    if len(used) == 2 and weights[used].sum() == 0:
+        return differences(found, used[:1], used[1:]).one().scaled(float(weights[used[0]]))
+    w = weights[used]
+    x = w @ found.deviations[used]
+    whole = (found.n - 1) / found.n * float(x @ x)
+    part = float(w @ found.second(used[:, None], used) @ w)
+    variance = max(whole - found.units.excess * part, part)
+    if whole <= ROUNDING * float(w**2 @ found.jackknife_variances[used]):
+        variance = 0.0
+    df = float(found.df(kurtosis_of(x)))
+    return Test(float(w @ found.values[used]), variance, variance, df)
+
+
+def joined(first: FloatArray, second: FloatArray, both: FloatArray) -> FloatArray:
+    """Return the variance where rows share either of two clusterings.
+
+    ``max(V_1 + V_2 - V_12, V_1, V_2)``, with V_12 by the cells that have both in common.
+    """
+    return np.maximum(first + second - both, np.maximum(first, second))
+
+
+def kurtosis_of(deviations: FloatArray) -> FloatArray:
+    """Return the kurtosis of each row; that of a normal law where there is no variation."""
+    squares = deviations**2
+    second = squares.mean(axis=-1)
+    fourth = np.einsum("...j,...j->...", squares, squares) / deviations.shape[-1]
+    found = np.full(np.shape(second), 3.0)
+    np.divide(fourth, second**2, out=found, where=second > 0)
+    return found
+
+
+def runs(length: int, width: int) -> Iterator[slice]:
+    """Cut a range into runs that keep a working array of this width small."""
+    size = max(1, CHUNK // max(1, width))
+    for start in range(0, length, size):
+        yield slice(start, min(start + size, length))
+
+
+def check_weights(weights: Any) -> FloatArray:
+    """Raise unless weights are a vector of finite numbers that are not all 0."""
+    try:
+        vector = np.asarray(weights, dtype=np.float64)
+    except OverflowError:
+        raise InputError("weights has a number beyond 1.8e308; pass smaller ones.") from None
+    if vector.ndim != 1 or not len(vector):
+        raise InputError(f"weights has shape {vector.shape}; pass one number per pair.")
+    if not np.isfinite(vector).all():
+        raise InputError("weights has NaN or infinite values; pass finite numbers.")
+    if not vector.any():
+        raise InputError("weights are all 0, which asks nothing; give at least one pair a weight.")
+    return vector

@@ -1,0 +1,129 @@
+"""The rest of the paper: Algorithm 1, the split test, the finite-sample bound, the efficiency."""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reldep.exceptions import InputError
+from reldep.stats.pairwise import check_weights
+
+if TYPE_CHECKING:
+    from reldep.data.variables import FloatArray, IntArray
+    from reldep.stats.estimates import Estimates
+
+# The constant of Hoeffding's inequality for U-statistics in the paper's Theorem 3, there
+# called α; it has nothing to do with the level of a test.
+ALPHA_SQUARED = 0.24
+
+
+def rotation(weights: Any) -> FloatArray:
+    """Compute the rotation Q that turns a vector of weights onto the first axis.
+
+    This is Algorithm 1 of the paper, with ``atan2`` for its ``atan``: the angle is then right
+    for negative and zero entries too. ``Q v = |v| e₁``, so that testing whether ``v·H > 0`` is
+    testing whether the first coordinate of ``Q H`` is positive.
+
+    Parameters
+    ----------
+    weights : array_like, shape (n,)
+        At least one of them not 0.
+
+    Returns
+    -------
+    ndarray, shape (n, n)
+        An orthogonal matrix of determinant 1 (for a single weight: its sign).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from reldep import rotation
+    >>> Q = rotation([1, -1])
+    >>> np.round(Q @ [1, -1], 12) + 0.0
+    array([1.41421356, 0.        ])
+    """
+    vector = check_weights(weights)
+    n = len(vector)
+    if n == 1:
+        return np.array([[math.copysign(1.0, vector[0])]])
+    q = np.eye(n)
+    for i in range(1, n):
+        turned = q @ vector
+        angle = -math.atan2(vector[i], turned[0])
+        cosine, sine = math.cos(angle), math.sin(angle)
+        first, other = q[0].copy(), q[i].copy()
+        q[0] = cosine * first - sine * other
+        q[i] = sine * first + cosine * other
+    return q
+
+
+def split(first: Estimates, second: Estimates, rows: tuple[IntArray, IntArray]) -> Estimates:
+    """Join two dependences that come from disjoint halves of the rows.
+
+    A row has influence on the dependence of its own half only, so that their covariance is 0.
+
+    Parameters
+    ----------
+    first, second : Estimates
+        One dependence each, with the published variance.
+    rows : tuple of ndarray of int
+        The rows of each.
+    """
+    n = sum(map(len, rows))
+    psi = np.zeros((2, n))
+    for row, half, chosen in zip(psi, (first, second), rows, strict=True):
+        # Such that Σ psi² / n² stays the variance.
+        row[chosen] = half.psi[0] * (n / len(chosen))
+    return replace(
+        first,
+        pairs=(*first.pairs, *second.pairs),
+        deviations=-psi / math.sqrt(n * (n - 1.0)),
+        places=np.column_stack([first.places, second.places]),
+        values=np.concatenate([first.values, second.values]),
+        centre=np.concatenate([first.centre, second.centre]),
+        scale=np.concatenate([first.scale, second.scale]),
+    )
+
+
+def finite_sample_bound(n: int, delta: float = 0.05, *, constant: float = 0.0) -> float:
+    """Compute a bound on the error of a difference of two HSICs, without any approximation.
+
+    For kernels with values in [0, 1], with probability at least ``1 - delta`` the difference of
+    the two estimates is within this bound of the truth::
+
+        2 (sqrt(log(6/δ) / (0.24 n)) + C/n)
+
+    Parameters
+    ----------
+    n : int
+        Number of observations.
+    delta : float, default 0.05
+        Probability with which the bound may fail.
+    constant : float, default 0
+        C, the bias of the estimator times n; the unbiased estimator has none.
+
+    Returns
+    -------
+    float
+    """
+    if not 1 <= n <= sys.float_info.max:
+        raise InputError(f"`n={n}`; pass the number of observations, at least 1.")
+    if not 0 < delta < 1:
+        raise InputError(f"`delta={delta}`; pass a number strictly between 0 and 1.")
+    if not 0 <= constant <= sys.float_info.max:
+        raise InputError(f"`constant={constant}`; pass a number of at least 0.")
+    return 2.0 * (math.sqrt((math.log(6.0) - math.log(delta)) / (ALPHA_SQUARED * n)) + constant / n)
+
+
+def relative_efficiency(covariance: FloatArray) -> float:
+    """Return how many times more observations the split test needs than the joint one.
+
+    ``2 (σ²_xy + σ²_xz) / (σ²_xy + σ²_xz - 2 σ_xyxz)``: the split test gives each half of the
+    observations to one pair and loses their covariance.
+    """
+    separate = float(covariance[0, 0] + covariance[1, 1])
+    return 2.0 * separate / (separate - 2.0 * float(covariance[0, 1]))

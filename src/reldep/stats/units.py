@@ -1,0 +1,365 @@
+"""One jackknife for every question: HSICs, and the same without each of n units.
+
+A unit is what varies independently: a row, a cluster of rows, a stretch of a series, a block of a
+large sample. Nothing after :class:`Units` depends on which. Rows and clusters are small samples, so
+they need scales, degrees of freedom from the kurtosis and the second component that a
+jackknife counts twice; a block is a mean of many rows and needs none of these.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from math import inf
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from reldep.engine.clusters import design_factors, hsic_without_clusters, masked_hsics
+from reldep.exceptions import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from reldep.data.variables import FloatArray, IntArray
+    from reldep.engine.clusters import ClusteredKernel, Clustering
+    from reldep.engine.influence import Influence
+    from reldep.engine.terms import Pair
+
+NORMALISED = ("cka", "dcor")
+# An HSIC is a mean over 4-tuples of rows.
+ORDER = 4
+# With 5 rows a leave-one-out HSIC is one single 4-tuple.
+FEWEST_ROWS = 6
+# The published variance needs conditional means that differ: those of 4 rows are one tuple.
+FEWEST_FOR_ERRORS = 5
+# Four clusters make one 4-tuple; to first order they can be left out in turn.
+FEWEST_CLUSTERS = 4
+# Above this number of rows, screens for independence would cost more than the published test.
+FEW_OBSERVATIONS = 5_000
+# A variance of a difference is itself a difference of numbers with sixteen digits.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """HSICs of pairs of variables, self-pairs included, and the same without each of n units.
+
+    Attributes
+    ----------
+    noun : str
+        What a unit is: "rows", "clusters" or "blocks".
+    names : sequence of str
+        The variables.
+    hsics : ndarray, shape (variables, variables)
+        NaN where an HSIC is not known.
+    places : ndarray of int, shape (2, q)
+        The variables of each row of `without`.
+    without : ndarray, shape (q, n)
+        The HSICs without each unit.
+    constant : float
+        Second Hoeffding components of HSICs have the covariance
+        ``constant (H_ac H_bd + H_ad H_bc)``; 0 where nothing is counted twice.
+    excess : float
+        How many times too often the jackknife counts the second component.
+    is_small : bool
+        Whether a unit is a small sample, for which scales and kurtosis matter.
+    most_df : float
+        The largest number of degrees of freedom.
+    design : ndarray, shape (variables, variables), or None
+        For clusters: the factor by which products of pairs of clusters vary more than those of
+        pairs of rows. Clusters of one row have a factor of 1.
+    is_linear : bool
+        Whether a normalised measure is taken to first order, as with the published variance.
+    """
+
+    noun: str
+    names: Sequence[str]
+    hsics: FloatArray
+    places: IntArray
+    without: FloatArray
+    constant: float = 0.0
+    excess: float = 0.0
+    is_small: bool = False
+    most_df: float = inf
+    design: FloatArray | None = None
+    is_linear: bool = False
+
+    @property
+    def n(self) -> int:
+        """The number of units."""
+        return int(self.without.shape[1])
+
+    @classmethod
+    def rows(
+        cls,
+        means: FloatArray,
+        moved: FloatArray,
+        names: Sequence[str],
+        places: IntArray,
+        hsics: FloatArray,
+        order: int = ORDER,
+    ) -> Self:
+        """Leave out every row, exactly: ``H - ψ_i/(m-4)``.
+
+        Parameters
+        ----------
+        means : ndarray, shape (q, m)
+            The conditional means A.
+        moved : ndarray, shape (q, m)
+            What data-driven bandwidths add to the influence values; its part is linear,
+            ``- b_i/(m-1)``.
+        names, places, hsics
+            See the attributes.
+        order : int, default 4
+            The order of the U-statistic; 2 for statistics of residuals.
+        """
+        m = means.shape[1]
+        check_rows(m)
+        without = hsics_without_rows(means, moved, order)
+        # Under independence an order-r U-statistic has the variance of this many pairs of rows.
+        constant = 2.0 / (m * (m - order + 1))
+        return cls("rows", names, hsics, places, without, constant, m / (m - order), True, m - 1.0)
+
+    @classmethod
+    def published(
+        cls, means: FloatArray, names: Sequence[str], places: IntArray, hsics: FloatArray
+    ) -> Self:
+        """Take the paper's variance: influence values, kernels held fixed, the normal law."""
+        m = means.shape[1]
+        deviations = means - means.mean(axis=1, keepdims=True)
+        # What is left of equal conditional means after their mean is taken off is rounding.
+        rounding = ROUNDING * np.abs(means).max(axis=1, initial=0.0)
+        is_rounding = np.abs(deviations).max(axis=1, initial=0.0) <= rounding
+        deviations[is_rounding] = 0.0
+        without = means.mean(axis=1, keepdims=True) - ORDER * deviations / np.sqrt(m * (m - 1.0))
+        return cls("rows", names, hsics, places, without, is_linear=True)
+
+    @classmethod
+    def summed(
+        cls,
+        means: FloatArray,
+        moved: FloatArray,
+        codes: IntArray,
+        names: Sequence[str],
+        places: IntArray,
+        hsics: FloatArray,
+    ) -> Self:
+        """Leave out whole clusters of rows to first order, from the conditional means alone.
+
+        The first Hoeffding component of row i is ``(m-1)/(m-4) (a_i - H)``, so that without a
+        cluster g of n rows the HSIC moves by ``-(m-1)/((m-4)(m-n)) Σ_g ψ_i``; for one row this is
+        exact. The bias that similar rows give an HSIC stays; it is of the order of the largest
+        cluster's share of the rows.
+        """
+        m = means.shape[1]
+        check_rows(m)
+        groups = np.unique(codes, return_inverse=True)[1].reshape(-1)
+        sizes = np.bincount(groups)
+        check_clusters(len(sizes))
+        centre = means.mean(axis=1, keepdims=True)
+        moves = (m - 1) / (m - ORDER) * ORDER * (means - centre) + moved
+        sums = np.array([np.bincount(groups, weights=row) for row in moves])
+        without = centre - sums / (m - sizes)
+        return cls(
+            "clusters", names, hsics, places, without, is_small=True, most_df=len(sizes) - 1.0
+        )
+
+    @classmethod
+    def clusters(
+        cls,
+        kernels: Mapping[str, ClusteredKernel],
+        pairs: Sequence[Pair],
+        clustering: Clustering,
+    ) -> Self:
+        """Leave out every cluster, exactly, with tuples of rows from four different clusters.
+
+        Parameters
+        ----------
+        kernels : mapping of str to ClusteredKernel
+        pairs : sequence of Pair
+            The pairs whose dependence is asked for; self-pairs are added.
+        clustering : Clustering
+        """
+        names = list(dict.fromkeys(name for pair in pairs for name in pair))
+        wanted = dict.fromkeys([*pairs, *((name, name) for name in names)])
+        found = [hsic_without_clusters(kernels[x], kernels[y], clustering) for x, y in wanted]
+        places = numbers_of(wanted, names)
+        used = [kernels[name] for name in names]
+        hsics = masked_hsics(used, clustering)
+        G, weights = clustering.n, clustering.pair_weights()
+        return cls(
+            "clusters",
+            names,
+            hsics,
+            places,
+            np.array([without for _, without in found]),
+            float(2.0 * np.sum(weights**2) / np.sum(weights) ** 2 * (G - 1) / (G - 3)),
+            G / (G - ORDER),
+            True,
+            G - 1.0,
+            design_factors(used, places[0], places[1], clustering),
+        )
+
+    @classmethod
+    def blocks(
+        cls,
+        values: FloatArray,
+        sizes: Sequence[int] | IntArray,
+        names: Sequence[str],
+        places: IntArray,
+        constant: float = 0.0,
+    ) -> Self:
+        """Average the HSICs of blocks of rows, or of groups of dependent rows.
+
+        Parameters
+        ----------
+        values : ndarray, shape (G, q)
+            The HSICs of each block.
+        sizes : sequence of int, shape (G,)
+            The rows of each block.
+        names, places
+            See the attributes.
+        constant : float, default 0
+            For groups of dependent rows, whose jackknife counts the second component twice.
+        """
+        weights = (np.asarray(sizes) / np.sum(sizes))[:, None]
+        mean = (weights * values).sum(axis=0)
+        without = ((mean - weights * values) / (1.0 - weights)).T
+        return cls(
+            "blocks",
+            names,
+            square(len(names), places, mean),
+            places,
+            without,
+            constant,
+            float(constant > 0),
+            most_df=len(values) - 1.0,
+        )
+
+    def second(self, one: IntArray, two: IntArray, is_normalised: bool) -> FloatArray:
+        """Return the covariances of the second components of dependences.
+
+        Exact where the members of each pair are independent. A normalised measure has the
+        self-pairs in its gradient; leaving them out would make the component about 20 times too
+        large at a CKA of 0.85.
+
+        Parameters
+        ----------
+        one, two : ndarray of int, shape (2, any)
+            The variables of the dependences.
+        is_normalised : bool
+        """
+        if not self.constant:
+            return np.zeros(np.broadcast_shapes(one.shape[1:], two.shape[1:]))
+        own = np.sqrt(self.hsics.diagonal()) if is_normalised else np.ones(len(self.hsics))
+
+        def h(a: IntArray, b: IntArray) -> FloatArray:
+            return np.asarray(self.hsics[a, b] / (own[a] * own[b]))
+
+        def terms(u: IntArray, v: IntArray) -> list[tuple[IntArray, IntArray, FloatArray]]:
+            """List the HSICs that a dependence has a derivative in, with that derivative.
+
+            In units in which every self-HSIC is 1, the gradient of H_uv/√(H_uu H_vv) is 1 in H_uv
+            and -θ/2 in H_uu and in H_vv.
+            """
+            slopes = [(u, v, np.ones(u.shape))]
+            if is_normalised:
+                half = -h(u, v) / 2
+                slopes += [(u, u, half), (v, v, half)]
+            if self.design is None:
+                return slopes
+            root = np.sqrt(self.design)
+            return [(a, b, slope * root[a, b]) for a, b, slope in slopes]
+
+        total = sum(
+            slope * other * (h(u, a) * h(v, b) + h(u, b) * h(v, a))
+            for u, v, slope in terms(*one)
+            for a, b, other in terms(*two)
+        )
+        found = np.asarray(self.constant * total)
+        if np.isnan(found).any():
+            raise KeyError("an HSIC that the second component needs was not computed")
+        return found
+
+
+def pairs_needed(pairs: Sequence[Pair], measure: str) -> tuple[Pair, ...]:
+    """Return the pairs that A must have: normalised measures need the self-pairs too."""
+    if measure not in NORMALISED:
+        return tuple(pairs)
+    selves = [(name, name) for pair in pairs for name in pair]
+    return tuple(dict.fromkeys([*pairs, *selves]))
+
+
+def pairs_beside(pairs: Sequence[Pair], n: int, variance: str) -> tuple[Pair, ...]:
+    """Return the pairs whose HSIC alone is needed, by the second component and by screens.
+
+    The second component needs all pairs of the variables. Screens for independence need the
+    self-pairs, up to a size beyond which standard errors show as much.
+    """
+    names = dict.fromkeys(name for pair in pairs for name in pair)
+    if variance == "jackknife":
+        return tuple(combinations_with_replacement(names, 2))
+    if n > FEW_OBSERVATIONS:
+        return ()
+    return tuple((name, name) for name in names)
+
+
+def hsics_without_rows(means: FloatArray, moved: FloatArray, order: int = ORDER) -> FloatArray:
+    """Return every HSIC without each row, shape (q, m)."""
+    m = means.shape[1]
+    hsics = means.mean(axis=1, keepdims=True)
+    return np.asarray(hsics - order * (means - hsics) / (m - order) - moved / (m - 1))
+
+
+def square(size: int, places: IntArray, values: FloatArray) -> FloatArray:
+    """Return a symmetric table of the values of pairs of numbered variables, else NaN."""
+    table = np.full((size, size), np.nan)
+    table[places[0], places[1]] = table[places[1], places[0]] = values
+    return table
+
+
+@dataclass(frozen=True, eq=False)
+class Numbered:
+    """Pairs of named variables as numbers: what :class:`Units` need besides A."""
+
+    names: Sequence[str]
+    places: IntArray
+    hsics: FloatArray
+
+    @classmethod
+    def of(cls, influence: Influence) -> Numbered:
+        """Return numbers for the variables of A, and all HSICs that are known."""
+        further: Mapping[Pair, float] = influence.means
+        names = list(dict.fromkeys(name for pair in (*influence.pairs, *further) for name in pair))
+        hsics = square(len(names), numbers_of(further, names), np.array([*further.values()]))
+        places = numbers_of(influence.pairs, names)
+        exact = influence.values.mean(axis=1)
+        hsics[places[0], places[1]] = hsics[places[1], places[0]] = exact
+        return cls(names, places, hsics)
+
+
+def numbers_of(pairs: Iterable[Pair], names: Sequence[str]) -> IntArray:
+    """Return the places of both names of each pair, shape (2, pairs)."""
+    place = {name: i for i, name in enumerate(names)}
+    found = [(place[x], place[y]) for x, y in pairs]
+    return np.array(found, dtype=np.int64).reshape(-1, 2).T
+
+
+def check_rows(m: int) -> None:
+    """Raise if there are fewer rows than can be left out in turn."""
+    if m < FEWEST_ROWS:
+        raise InputError(
+            f"{m} observations are too few to leave each out in turn; the jackknife needs at "
+            f"least {FEWEST_ROWS}. Use more data, or `variance='fixed-kernel'`."
+        )
+
+
+def check_clusters(count: int) -> None:
+    """Raise if there are fewer clusters than can be left out in turn."""
+    if count < FEWEST_CLUSTERS:
+        raise InputError(
+            f"there are {count} clusters; leaving each out in turn needs at least "
+            f"{FEWEST_CLUSTERS}. Use data from more clusters, or leave `clusters` out if rows are "
+            "independent after all."
+        )

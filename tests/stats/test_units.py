@@ -1,0 +1,478 @@
+"""Leave-one-out values, and the tests and intervals that rest on them."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reldep.exceptions import InputError
+from reldep.stats.crossed import cells_of, crossed
+from reldep.stats.estimates import estimates, estimates_of
+from reldep.stats.pairwise import contrast, differences
+from reldep.stats.series import stretches
+from reldep.stats.units import Units, hsics_without_rows, numbers_of, square
+from stats.dense_terms import (
+    all_means,
+    compared,
+    conditional_means,
+    distance,
+    gaussian,
+    hsic,
+    left_out,
+    triple,
+)
+
+TWO = (("x", "y"), ("x", "z"))
+MEASURES = ("hsic", "cka", "dcor")
+
+# Of an independent implementation of the procedure: triple(seed 0, m = 30), bandwidth influence
+# as in `example`. Estimate, standard error, statistic, degrees of freedom, two-sided p-value,
+# 95% interval of the difference, 95% interval of x ~ y.
+REFERENCE = {
+    "hsic": (
+        (0.020153643510632896, 0.011018217224911345, 1.8291201833511734, 29.0),
+        (0.07768228340164006, -0.0023811409612129186, 0.04268842798247871),
+        (0.01310182079547004, 0.05679757191096703),
+    ),
+    "cka": (
+        (0.3709734826061649, 0.15278121088786523, 2.4281355046887496, 29.0),
+        (0.021611625980560413, 0.05939123889012188, 0.6778420291239993),
+        (0.24210182173861955, 0.6608264045917779),
+    ),
+    "dcor": (
+        (0.2665393044330277, 0.16552462933795428, 1.61026975561945, 22.14637518521306),
+        (0.12150157131974036, -0.07660626660419673, 0.6214097515320863),
+        (0.2760741010437111, 0.6994977446586537),
+    ),
+}
+
+
+def kernels_of(data, measure):
+    return {name: (distance if measure == "dcor" else gaussian)(x) for name, x in data.items()}
+
+
+def example(measure, seed=0, m=30, noises=(0.6, 1.2)):
+    means, pairs = all_means(kernels_of(triple(seed, m, noises), measure))
+    moved = None
+    if measure != "dcor":
+        moved = 0.05 * np.sin(np.arange(means.size)).reshape(means.shape) * means.std()
+        moved -= moved.mean(1, keepdims=True)
+    return left_out(means, pairs, TWO, measure, moved)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_numbers_of_an_independent_implementation(measure):
+    found = example(measure)
+    test = compared(found, 0, 1)
+    numbers, tail, single = REFERENCE[measure]
+    assert (test.estimate, test.standard_error, test.statistic, test.df) == pytest.approx(
+        numbers, rel=1e-10
+    )
+    assert (test.pvalue(), *test.interval()) == pytest.approx(tail, rel=1e-10)
+    assert found.interval(0, 0.95) == pytest.approx(single, rel=1e-10)
+
+
+def test_leaving_out_a_row_is_computing_anew_without_it():
+    kernels = kernels_of(triple(3, 12), "cka")
+    means, pairs = all_means(kernels)
+    without = hsics_without_rows(means, np.zeros_like(means))
+    for i in range(12):
+        rest = np.delete(np.arange(12), i)
+        again = [hsic(*(kernels[name][np.ix_(rest, rest)] for name in pair)) for pair in pairs]
+        assert without[:, i] == pytest.approx(again, rel=1e-12, abs=1e-14)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_deviations_are_those_of_the_measure_computed_anew(measure):
+    kernels = kernels_of(triple(3, 14), measure)
+    means, pairs = all_means(kernels)
+    found = left_out(means, pairs, TWO, measure)
+    again = np.empty((2, 14))
+    for i in range(14):
+        rest = np.ix_(np.delete(np.arange(14), i), np.delete(np.arange(14), i))
+        for row, (u, v) in zip(again, TWO, strict=True):
+            K, L = kernels[u][rest], kernels[v][rest]
+            scale = 1.0 if measure == "hsic" else np.sqrt(hsic(K, K) * hsic(L, L))
+            row[i] = hsic(K, L) / scale
+    centred = again - again.mean(1, keepdims=True)
+    assert found.deviations == pytest.approx(centred, rel=1e-11, abs=1e-13)
+
+
+def test_second_component_of_one_cka_is_the_variance_of_a_correlation():
+    found = example("cka")
+    theta, m = found.values, found.n
+    assert found.second_variances == pytest.approx(
+        2 * (1 - theta**2) ** 2 / (m * (m - 3)), rel=1e-10
+    )
+
+
+def test_second_component_of_an_hsic_is_its_variance_under_independence():
+    """Permutations of one variable give that variance to the order 1/m."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 40))
+    K, L = gaussian(x), gaussian(y)
+    permuted = [hsic(K, L[np.ix_(p, p)]) for p in (rng.permutation(40) for _ in range(4000))]
+    means, pairs = all_means({"x": K, "y": L})
+    component = left_out(means, pairs, [("x", "y")], "hsic").second_variances[0]
+    # 4,000 permutations: relative standard error of a variance of a chi-square-like law ~ 0.05.
+    assert np.var(permuted) == pytest.approx(component, rel=0.2)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_the_interval_excludes_zero_exactly_where_the_test_rejects(measure):
+    for seed in range(40):
+        test = compared(example(measure, seed, 20, (0.5, 1.5)), 0, 1)
+        for level in (0.5, 0.9, 0.95, 0.99):
+            low, high = test.interval(level)
+            assert (low > 0 or high < 0) == (test.pvalue() < 1 - level)
+            assert low <= test.estimate <= high
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_swapping_the_two_mirrors_the_answer(measure):
+    found = example(measure)
+    one, other = compared(found, 0, 1), compared(found, 1, 0)
+    assert other.estimate == -one.estimate
+    assert other.pvalue("less") == pytest.approx(one.pvalue("greater"), rel=1e-12)
+    low, high = one.interval()
+    assert other.interval() == pytest.approx((-high, -low), rel=1e-12)
+
+
+@given(st.floats(-3, 3), st.floats(-3, 3))
+def test_normalised_answers_do_not_depend_on_the_scales_of_kernels(first, second):
+    data = triple(1, 16)
+    kernels = kernels_of(data, "cka")
+    scaled = {"x": kernels["x"], "y": 10**first * kernels["y"], "z": 10**second * kernels["z"]}
+    one, other = (
+        compared(left_out(*all_means(some), TWO, "cka"), 0, 1) for some in (kernels, scaled)
+    )
+    assert other.statistic == pytest.approx(one.statistic, rel=1e-9)
+    assert other.df == pytest.approx(one.df, rel=1e-9)
+    assert other.interval() == pytest.approx(one.interval(), rel=1e-9)
+
+
+def test_raw_hsic_scales_with_the_source_kernel():
+    kernels = kernels_of(triple(1, 16), "hsic")
+    plain = left_out(*all_means(kernels), TWO, "hsic")
+    scaled = left_out(*all_means({**kernels, "x": 7 * kernels["x"]}), TWO, "hsic")
+    one, other = compared(plain, 0, 1), compared(scaled, 0, 1)
+    assert other.statistic == pytest.approx(one.statistic, rel=1e-10)
+    assert other.interval() == pytest.approx(7 * np.array(one.interval()), rel=1e-10)
+    assert scaled.interval(0, 0.95) == pytest.approx(7 * np.array(plain.interval(0, 0.95)))
+
+
+def test_the_order_of_rows_does_not_matter():
+    data = triple(1, 16)
+    order = np.random.default_rng(0).permutation(16)
+    shuffled = {name: x[order] for name, x in data.items()}
+    one, other = (
+        compared(left_out(*all_means(kernels_of(some, "cka")), TWO, "cka"), 0, 1)
+        for some in (data, shuffled)
+    )
+    assert other.statistic == pytest.approx(one.statistic, rel=1e-10)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_many_comparisons_at_once_are_each_the_single_one(measure):
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=25)
+    data = {"x": x} | {f"y{i}": x + (0.3 + 0.2 * i) * rng.normal(size=25) for i in range(9)}
+    wanted = [("x", f"y{i}") for i in range(9)]
+    found = left_out(*all_means(kernels_of(data, measure)), wanted, measure)
+    first, second = np.triu_indices(9, 1)
+    many = differences(found, first, second)
+    for at, (i, j) in enumerate(zip(first, second, strict=True)):
+        one = compared(found, i, j)
+        assert many.statistic[at] == pytest.approx(one.statistic, rel=1e-9)
+        assert many.df[at] == pytest.approx(one.df, rel=1e-9)
+        assert many.one(at).interval() == pytest.approx(one.interval(), rel=1e-9)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_a_contrast_of_two_is_their_difference(measure):
+    found = example(measure)
+    one, other = compared(found, 0, 1), contrast(found, np.array([-3.0, 3.0]))
+    assert other.estimate == pytest.approx(-3 * one.estimate, rel=1e-12)
+    assert other.pvalue("less") == pytest.approx(one.pvalue("greater"), rel=1e-12)
+    assert other.interval() == pytest.approx(-3 * np.array(one.interval())[::-1], rel=1e-12)
+
+
+def test_a_general_contrast_takes_off_the_second_component():
+    means, pairs = all_means(kernels_of(triple(), "cka"))
+    found = left_out(means, pairs, [*TWO, ("y", "z")], "cka")
+    weights = np.array([1.0, 1.0, -2.0])
+    test = contrast(found, weights)
+    whole = 29 / 30 * np.sum((weights @ found.deviations) ** 2)
+    everyone = np.arange(3)
+    part = weights @ found.second(everyone[:, None], everyone) @ weights
+    assert test.standard_error**2 == pytest.approx(max(whole - 30 / 26 * part, part), rel=1e-10)
+    assert test.error_here == test.standard_error
+    low, high = test.interval()
+    assert (low + high) / 2 == pytest.approx(test.estimate)
+
+
+def test_two_targets_that_are_copies_tie():
+    data = triple()
+    means, pairs = all_means(kernels_of({**data, "z": data["y"]}, "cka"))
+    found = left_out(means, pairs, TWO, "cka")
+    for test in (compared(found, 0, 1), contrast(found, np.array([1.0, -1.0]))):
+        assert test.standard_error == 0
+        assert test.statistic == 0
+        assert test.pvalue() == 1
+
+
+def test_a_copy_depends_on_its_source_wholly():
+    data = triple()
+    means, pairs = all_means(kernels_of({"x": data["x"], "y": data["x"]}, "cka"))
+    low, high = left_out(means, pairs, [("x", "y")], "cka").interval(0, 0.95)
+    assert low == pytest.approx(1, abs=1e-3)
+    assert high == 1
+
+
+def test_intervals_stay_in_the_range_of_the_measure():
+    for noise in (0.01, 0.3, 3.0, 100.0):
+        found = left_out(*all_means(kernels_of(triple(4, 15, (noise, noise)), "cka")), TWO, "cka")
+        low, high = found.intervals(0.95)
+        assert (low >= 0).all()
+        assert (high <= 1).all()
+        assert (low <= high).all()
+        wider_low, wider_high = found.intervals(0.999)
+        assert (wider_low <= low).all()
+        assert (wider_high >= high).all()
+
+
+def test_too_few_rows_are_refused_with_a_way_out():
+    means, pairs = all_means(kernels_of(triple(0, 5), "hsic"))
+    with pytest.raises(InputError, match=r"5 observations are too few.*at least 6.*fixed-kernel"):
+        left_out(means, pairs, TWO, "hsic")
+
+
+def test_six_rows_are_enough():
+    means, pairs = all_means(kernels_of(triple(0, 6), "hsic"))
+    assert 0 < compared(left_out(means, pairs, TWO, "hsic"), 0, 1).pvalue() <= 1
+
+
+def test_a_self_hsic_that_is_not_positive_is_refused_by_name():
+    data = {**triple(0, 12), "y": np.zeros(12)}
+    means, pairs = all_means(kernels_of(data, "cka"))
+    with pytest.raises(
+        InputError, match=r"the HSIC of y with itself is .*almost no variation in y"
+    ):
+        left_out(means, pairs, TWO, "cka")
+
+
+def test_a_self_hsic_that_vanishes_without_some_row_is_refused():
+    spike = np.zeros(12)
+    spike[[4, 7]] = 1.0  # without row 4 one row alone differs, which no kernel of order two sees
+    means, pairs = all_means(kernels_of({**triple(0, 12), "y": spike}, "cka"))
+    with pytest.raises(
+        InputError, match=r"of y with itself is .* once one observation is left out"
+    ):
+        left_out(means, pairs, TWO, "cka")
+
+
+def test_statistics_of_order_two_leave_out_rows_exactly():
+    """Residual dependences are means over pairs of rows, not over 4-tuples."""
+    rng = np.random.default_rng(0)
+    K = rng.normal(size=(10, 10))
+    K = K + K.T
+    np.fill_diagonal(K, 0)
+    rows = K.sum(1) / 9
+    without = hsics_without_rows(rows[None], np.zeros((1, 10)), order=2)[0]
+    for i in range(10):
+        rest = np.delete(np.delete(K, i, 0), i, 1)
+        assert without[i] == pytest.approx(rest.sum() / (9 * 8), rel=1e-12)
+
+
+def test_conditional_means_of_the_helper_average_to_the_hsic():
+    K, L = gaussian(triple()["x"]), gaussian(triple()["y"])
+    assert conditional_means(K, L).mean() == pytest.approx(hsic(K, L), rel=1e-12)
+
+
+def test_many_samples_can_be_asked_at_once():
+    """Variables are numbered, so that samples that share none can stand in one table."""
+    samples = [all_means(kernels_of(triple(seed, 20), "cka"))[0] for seed in range(3)]
+    pairs = all_means(kernels_of(triple(0, 20), "cka"))[1]
+    codes = numbers_of(pairs, list("xyz"))
+    places = np.hstack([codes + 3 * s for s in range(3)])
+    means = np.vstack(samples)
+    hsics = square(9, places, means.mean(1))
+    units = Units.rows(means, np.zeros_like(means), list("abcdefghi"), places, hsics)
+    wanted = np.hstack([numbers_of(TWO, list("xyz")) + 3 * s for s in range(3)])
+    stacked = estimates_of(units, "cka", wanted)
+    found = differences(stacked, np.array([0, 2, 4]), np.array([1, 3, 5]))
+    for seed in range(3):
+        one = compared(left_out(samples[seed], pairs, TWO, "cka"))
+        assert found.statistic[seed] == pytest.approx(one.statistic, rel=1e-11)
+    with pytest.raises(KeyError, match="not computed"):
+        differences(stacked, np.array([0]), np.array([3]))
+
+
+def test_a_value_without_one_row_is_exact():
+    kernels = {name: gaussian(x) for name, x in triple(0, 12).items()}
+    found = left_out(*all_means(kernels), TWO, "cka")
+    rest = np.ix_(np.delete(np.arange(12), 4), np.delete(np.arange(12), 4))
+    K, L = kernels["x"][rest], kernels["y"][rest]
+    expected = hsic(K, L) / np.sqrt(hsic(K, K) * hsic(L, L))
+    assert found.without(np.array([4]))[0] == pytest.approx(expected, rel=1e-11)
+    assert found.without(np.array([4, 5])) is None
+
+
+# ---------------------------------------------------------------------------- covariance
+
+
+def test_no_value_has_less_variance_than_by_its_own_rule():
+    for measure in MEASURES:
+        found = example(measure, noises=(2.0, 4.0))
+        assert (found.standard_errors**2 <= found.covariance.diagonal() * (1 + 1e-9)).all()
+        assert np.linalg.eigvalsh(found.covariance).min() >= -1e-18
+
+
+@pytest.mark.parametrize("variance", [1e-6, 0.5, 20.0])
+def test_a_covariance_is_moved_to_agree_with_a_contrast(variance):
+    found, weights = example("cka"), np.array([1.0, -1.0])
+    moved = found.covariance_with(weights, variance)
+    assert weights @ moved @ weights == pytest.approx(variance, rel=1e-9)
+    own = float(weights @ found.covariance @ weights)
+    assert found.covariance_with(weights, own) is found.covariance
+
+
+# ---------------------------------------------------------------- the published variance
+
+
+def published(means, pairs, wanted, measure):
+    names = list(dict.fromkeys(name for pair in pairs for name in pair))
+    places = numbers_of(pairs, names)
+    hsics = square(len(names), places, means.mean(1))
+    return estimates(Units.published(means, names, places, hsics), measure, wanted)
+
+
+def test_the_published_variance_is_that_of_the_influence_values():
+    means, pairs = all_means(kernels_of(triple(), "hsic"))
+    test = contrast(published(means, pairs, TWO, "hsic"), np.array([1.0, -1.0]))
+    psi = 4 * (means[1] - means[1].mean() - means[2] + means[2].mean())
+    assert pairs[1:3] == [("x", "y"), ("x", "z")]
+    assert test.standard_error**2 == pytest.approx(psi @ psi / 30**2, rel=1e-12)
+    assert test.df == np.inf
+
+
+def test_the_published_variance_of_a_normalised_measure_is_of_first_order():
+    means, pairs = all_means(kernels_of(triple(), "cka"))
+    found = published(means, pairs, TWO, "cka")
+    psi = dict(zip(pairs, 4 * (means - means.mean(1, keepdims=True)), strict=True))
+    H = dict(zip(pairs, means.mean(1), strict=True))
+    theta = H["x", "y"] / np.sqrt(H["x", "x"] * H["y", "y"])
+    slope = psi["x", "y"] / H["x", "y"] - psi["x", "x"] / (2 * H["x", "x"])
+    slope -= psi["y", "y"] / (2 * H["y", "y"])
+    assert found.psi[0] == pytest.approx(theta * slope, rel=1e-10)
+
+
+# ------------------------------------------------------- clusters to first order, blocks
+
+
+def summed(means, pairs, codes, measure="cka"):
+    names = list(dict.fromkeys(name for pair in pairs for name in pair))
+    places = numbers_of(pairs, names)
+    hsics = square(len(names), places, means.mean(1))
+    units = Units.summed(means, np.zeros_like(means), codes, names, places, hsics)
+    return estimates(units, measure, TWO)
+
+
+def means_of(m=40, seed=0):
+    kernels = {name: gaussian(x) for name, x in triple(seed, m).items()}
+    return *all_means(kernels), kernels
+
+
+def test_clusters_of_one_row_are_left_out_exactly():
+    means, pairs, _ = means_of(12)
+    alone = summed(means, pairs, np.arange(12)).units.without
+    expected = hsics_without_rows(means, np.zeros_like(means))
+    assert alone == pytest.approx(expected, rel=1e-12)
+
+
+def test_larger_clusters_are_left_out_to_first_order():
+    means, pairs, kernels = means_of(300)
+    groups = np.arange(300) // 10
+    changes = summed(means, pairs, groups).units.without - means.mean(1, keepdims=True)
+    again = np.empty_like(changes)
+    for g in range(30):
+        rest = np.ix_(groups != g, groups != g)
+        again[:, g] = [hsic(kernels[a][rest], kernels[b][rest]) for a, b in pairs]
+    again -= means.mean(1, keepdims=True)
+    for row, exact in zip(changes, again, strict=True):
+        assert np.corrcoef(row, exact)[0, 1] > 0.995
+        assert row.std() == pytest.approx(exact.std(), rel=0.03)
+
+
+def test_few_clusters_have_few_degrees_of_freedom():
+    means, pairs, _ = means_of(40)
+    for count in (4, 5, 8):
+        test = compared(summed(means, pairs, np.arange(40) % count))
+        assert test.df <= count - 1
+        assert 0 < test.pvalue() <= 1
+    with pytest.raises(InputError, match=r"there are 3 clusters; .* needs at least 4"):
+        summed(means, pairs, np.arange(40) % 3)
+
+
+def test_copies_of_rows_are_seen_through():
+    """Every row five times is no more information than every row once."""
+    data = triple(0, 40)
+    once = left_out(*all_means({n: gaussian(x) for n, x in data.items()}), TWO, "cka")
+    copied = {name: gaussian(np.repeat(x, 5)) for name, x in data.items()}
+    found = summed(*all_means(copied), np.repeat(np.arange(40), 5))
+    assert np.sqrt(found.jackknife_variances) == pytest.approx(
+        np.sqrt(once.jackknife_variances), rel=0.1
+    )
+
+
+def test_crossed_clusters_add_up_what_either_shares():
+    means, pairs, _ = means_of(60)
+    subject, stimulus = np.arange(60) // 6, np.arange(60) % 6
+    cells = cells_of(subject, stimulus)
+    assert len(np.unique(cells)) == 60
+    sides = [summed(means, pairs, codes) for codes in (subject, stimulus, cells)]
+    found = crossed(*sides)
+    one, two, both = (
+        (s.n - 1) / s.n * np.sum((s.deviations[0] - s.deviations[1]) ** 2) for s in sides
+    )
+    test = contrast(found, np.array([1.0, -1.0]))
+    assert test.here == pytest.approx(max(one + two - both, one, two), rel=1e-9)
+    assert test == compared(found)
+    assert test.df == 5
+    one, two, both = (side.standard_errors[0] ** 2 for side in sides)
+    assert found.standard_errors[0] ** 2 == pytest.approx(max(one + two - both, one, two))
+
+
+def test_stretches_of_a_series_are_contiguous_and_nearly_equal():
+    for m, count in ((60, 8), (199, 8), (200, 10), (1000, 14), (100_000, 16)):
+        codes = stretches(m)
+        assert codes.max() + 1 == count
+        assert (np.diff(codes) >= 0).all()
+        assert np.ptp(np.bincount(codes)) <= 1
+    assert stretches(1000, max_lag=30).max() + 1 == 10
+    assert np.bincount(stretches(1000, max_lag=30)).min() >= 90
+
+
+def test_blocks_are_averaged_and_left_out_in_turn():
+    """Leave one block out; Student's t with one degree of freedom less than blocks."""
+    rng = np.random.default_rng(0)
+    names = list("xyz")
+    pairs = [*TWO, ("y", "z"), ("x", "x"), ("y", "y"), ("z", "z")]
+    values = np.array([0.3, 0.2, 0.1, 1.0, 1.0, 1.0]) + 0.02 * rng.normal(size=(7, 6))
+    sizes = np.array([100, 100, 120, 90, 100, 80, 110])
+    units = Units.blocks(values, sizes, names, numbers_of(pairs, names))
+    found = estimates(units, "cka", TWO)
+
+    def measured(rows):
+        H = np.average(values[rows], axis=0, weights=sizes[rows])
+        return H[:2] / np.sqrt(H[3] * H[4:6])
+
+    again = np.array([measured(np.delete(np.arange(7), g)) for g in range(7)])
+    assert found.values == pytest.approx(measured(np.arange(7)), rel=1e-12)
+    gap = again[:, 0] - again[:, 1]
+    test = compared(found)
+    assert test.null == pytest.approx(6 / 7 * np.sum((gap - gap.mean()) ** 2), rel=1e-10)
+    assert test.here == test.null
+    assert test.df == 6
+    low, high = found.intervals(0.95)
+    assert ((low >= 0) & (high <= 1)).all()
