@@ -41,7 +41,7 @@ _ASKS_THE_OPPOSITE = re.compile(r"cens|alive|living|surviv(ed|or)", re.IGNORECAS
 _TIMES = {"time", "days", "weeks", "months", "years", "survival", "followup", "futime", "duration"}
 _TIMES |= {"lifetime", "os", "pfs", "dfs", "rfs", "tte"}
 _EVENTS = {"event", "died", "dead", "death", "deceased", "censored", "censor", "cens", "fustat"}
-_EVENTS |= {"vital"}
+_EVENTS |= {"vital", "events", "deaths", "censors"}
 # From this share on, events that are missing are hardly an accident.
 _MANY_MISSING = 0.1
 

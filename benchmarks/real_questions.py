@@ -1,0 +1,132 @@
+"""Thirty questions about real data: which cautions does an answer carry?
+
+The questions are those that the data are used for in textbooks, asked once with all defaults;
+three are asked again as their cautions advise. ``python benchmarks/real_questions.py`` writes the
+table of docs/guide/cautions.md. It needs statsmodels and scikit-learn, which contain the data.
+"""
+
+from __future__ import annotations
+
+import statistics
+import warnings
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+import reldep
+
+PAGE = Path(__file__).parents[1] / "docs" / "guide" / "cautions.md"
+START, END = "<!-- real questions: start -->\n", "<!-- real questions: end -->\n"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question about a data set."""
+
+    data: str
+    question: str
+    arguments: tuple[Any, ...]
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def answer(self) -> Any:
+        """Ask it."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ask = getattr(reldep, self.question)
+            return ask(*self.arguments, data=load(self.data), **self.options)
+
+    def __str__(self) -> str:
+        words = [str(one) if isinstance(one, str) else " ".join(one) for one in self.arguments]
+        options = [f"{name}={value!r}" for name, value in self.options.items()]
+        return f"{self.question}({', '.join([*words, *options])})"
+
+
+def load(name: str) -> pd.DataFrame:
+    """Load a data set of statsmodels, scikit-learn or this package."""
+    if name == "nutrimouse":
+        mice = reldep.datasets.load_nutrimouse()
+        lipids, genes = mice["lipid"].to_pandas(), mice["gene"].to_pandas()
+        labels = {name: mice[name].to_pandas() for name in ("diet", "genotype")}
+        return pd.concat(
+            [lipids.add_prefix("lipid "), genes.add_prefix("gene "), pd.DataFrame(labels)], axis=1
+        )
+    import sklearn.datasets
+
+    loader = getattr(sklearn.datasets, f"load_{name}", None)
+    if loader is not None:
+        return loader(as_frame=True).frame
+    import statsmodels.api
+
+    return getattr(statsmodels.api.datasets, name).load_pandas().data
+
+
+QUESTIONS = (
+    Asked("anes96", "compare", ("vote", "PID", "income")),
+    Asked("anes96", "rank", ("selfLR", "ClinLR,DoleLR,PID,age,educ,income")),
+    Asked("ccard", "compare", ("AVGEXP", "INCOME", "AGE")),
+    Asked("committee", "compare", ("BILLS104", "SIZE", "STAFF")),
+    Asked("copper", "compare", ("WORLDCONSUMPTION", "COPPERPRICE", "INCOMEINDEX")),
+    Asked("cpunish", "compare", ("EXECUTIONS", "INCOME", "PERPOVERTY")),
+    Asked("elnino", "compare", ("JAN", "FEB", "JUL")),
+    Asked("engel", "dependence", ("income", "foodexp")),
+    Asked("fair", "rank", ("affairs", "rate_marriage,age,yrs_married,children,religious,educ")),
+    Asked("grunfeld", "compare", ("invest", "value", "capital")),
+    Asked("grunfeld", "compare", ("invest", "value", "capital"), {"clusters": "firm"}),
+    Asked("heart", "dependence", ("survival", "age")),
+    Asked("longley", "compare", ("TOTEMP", "GNP", "POP")),
+    Asked("macrodata", "compare", ("infl", "unemp", "tbilrate")),
+    Asked("macrodata", "compare", ("infl", "unemp", "tbilrate"), {"max_lag": "auto"}),
+    Asked("modechoice", "compare", ("choice", "ttme", "gc")),
+    Asked("modechoice", "compare", ("choice", "ttme", "gc"), {"clusters": "individual"}),
+    Asked("randhie", "compare", ("mdvis", "lncoins", "physlm")),
+    Asked("scotland", "compare", ("YES", "COUTAX", "UNEMPF")),
+    Asked("spector", "compare", ("GRADE", "GPA", "TUCE")),
+    Asked("stackloss", "compare", ("STACKLOSS", "AIRFLOW", "WATERTEMP")),
+    Asked("star98", "compare", ("NABOVE", "LOWINC", "PERASIAN")),
+    Asked("statecrime", "compare", ("murder", "poverty", "single")),
+    Asked("breast_cancer", "compare", ("target", "mean radius", "mean texture")),
+    Asked("diabetes", "rank", ("target", "age,sex,bmi,bp,s5")),
+    Asked("iris", "compare", ("target", "sepal=sepal*", "petal=petal*")),
+    Asked("linnerud", "compare", ("Weight", "Chins", "Jumps")),
+    Asked("wine", "rank", ("target", "alcohol,malic_acid,flavanoids,proline")),
+    Asked("nutrimouse", "compare", ("diet", "lipids=lipid*", "genes=gene*")),
+    Asked("nutrimouse", "groups", ("lipids=lipid*", "genes=gene*", "genotype")),
+)
+
+
+def kinds(answer: Any) -> list[str]:
+    """Return the kinds of the cautions of an answer."""
+    return [type(one).__name__.removesuffix("Warning") for one in answer.warnings]
+
+
+def table() -> str:
+    """Write the table of the page, and the median number of cautions."""
+    rows, counts = [], []
+    for asked in QUESTIONS:
+        answer = asked.answer()
+        found = kinds(answer)
+        counts.append(len(found))
+        words = ", ".join(found) or "–"
+        rows.append(f"| {asked.data} | `{asked}` | {answer.n_observations:,} | {words} |\n")
+    median = statistics.median(counts)
+    none = sum(count == 0 for count in counts)
+    return (
+        f"{len(counts)} questions about the data sets of statsmodels and scikit-learn and our own: "
+        f"{none} answers have no caution, the median answer has {median:g}, the largest number is "
+        f"{max(counts)}. `python benchmarks/real_questions.py` makes this table.\n\n"
+        "| data | question | rows | cautions |\n|---|---|---|---|\n" + "".join(rows)
+    )
+
+
+def main() -> None:
+    """Write the table into the page."""
+    text = PAGE.read_text(encoding="utf-8")
+    before, rest = text.split(START)
+    _, after = rest.split(END)
+    PAGE.write_text(f"{before}{START}{table()}{END}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
