@@ -101,9 +101,15 @@ def test_a_page_shows_all_that_a_description_contains():
 
 
 def test_an_article_folds_further_parts_and_several_make_one_document():
-    document = Document(report.several([report.article(WEATHER, "one")] * 2, ["a()", "b()"]))
+    articles = [report.article(WEATHER, name) for name in ("one", "two")]
+    assert Document(articles[0]).all("details") == [{}, {}]
+    document = Document(report.several(articles, ["a()", "b()"]))
     assert document.unclosed == []
-    assert len(document.all("details")) == 2
+    # Nothing can be unfolded on paper.
+    assert document.all("details") == [{"open": None}] * 4
+    assert [one["id"] for one in document.all("h2")] == ["one", "two"]
+    assert "There are 2 answers below" in document.text
+    assert document.text.count("CKA (centred kernel alignment) is") == 2
     assert document.text.count("take an umbrella") == 2
     assert document.text.index("a()") < document.text.index("b()")
 

@@ -118,8 +118,6 @@ async def _whole_report(request: Request) -> Response:
     session = _session(request)
     folders = [session.folder / "answers" / str(one.number) for one in session.answers]
     articles = [(folder / SHOWN).read_text("utf-8") for folder in folders]
-    # Nothing can be unfolded on paper.
-    articles = [article.replace("<details>", "<details open>") for article in articles]
     document = several(articles, [one.command for one in session.answers])
     return _download(document.encode(), "reldep-answers.html", FILES["report.html"])
 

@@ -47,7 +47,7 @@ def page(parts: Description) -> str:
             name="table",
         ),
         *(section(one.title, *_contents(one, MOST_ROWS), name=one.name) for one in parts.sections),
-        section("How it was computed", *_computed(parts), name="computed"),
+        section("How it was computed", *_computed(parts), _repetition(parts.call), name="computed"),
         section("References", _references(parts.references), name="references"),
     )
     foot = element("footer", f"Made with reldep {__version__}.")
@@ -57,9 +57,21 @@ def page(parts: Description) -> str:
 def several(articles: Sequence[str], calls: Sequence[str]) -> str:
     """Return several articles, each with the call that repeats it, as one HTML document."""
     shown = [
-        joined(Markup(one), _repetition(call)) for one, call in zip(articles, calls, strict=True)
+        joined(_unfolded(one), _repetition(call)) for one, call in zip(articles, calls, strict=True)
     ]
-    return _document("Answers", element("main", element("h1", "Answers"), *shown))
+    many = element(
+        "p",
+        f"There are {len(shown)} answers below, each with the error rate that it states. The "
+        "chance that at least one of them is a false claim is larger.",
+    )
+    head = element("h1", "Answers")
+    return _document("Answers", element("main", head, many if len(shown) > 1 else "", *shown))
+
+
+def _unfolded(article: str) -> Markup:
+    """Return an article under the first heading of a document, with nothing folded away."""
+    opened = article.replace("<details>", "<details open>")
+    return Markup(opened.replace("<h3 ", "<h2 ").replace("</h3>", "</h2>"))
 
 
 def article(parts: Description, name: str) -> Markup:
@@ -78,6 +90,12 @@ def article(parts: Description, name: str) -> Markup:
         *figures(parts.pictures[:1]),
         html_table(parts.table.top(MOST_ON_PAGE)),
         *folded,
+        element(
+            "details",
+            element("summary", "How it was computed"),
+            element("p", MEASURES_IN_WORDS[parts.measure]),
+            *_computed(parts),
+        ),
         aria_labelledby=name,
     )
 
@@ -168,9 +186,9 @@ def _contents(part: Section, most: int) -> list[Markup]:
 
 
 def _computed(parts: Description) -> list[Markup]:
-    """Return the choices, versions, kernels and the call that repeats the answer."""
+    """Return the choices, versions and kernels behind an answer."""
     chosen = {one.heading: one.text for one in parts.facts if one.heading and one.text}
-    return [facts({**chosen, **_versions()}), _kernels(parts.kernels), _repetition(parts.call)]
+    return [facts({**chosen, **_versions()}), _kernels(parts.kernels)]
 
 
 def _versions() -> dict[str, str]:
