@@ -33,7 +33,6 @@ def test_compare_says_what_the_library_says(ask, mice):
     [
         (["--measure", "dcor"], {"measure": "dcor"}),
         (["--alternative", "two-sided"], {"alternative": "two-sided"}),
-        (["--method", "split", "--seed", "3"], {"method": "split", "rng": 3}),
         (
             ["--measure", "hsic", "--variance", "fixed-kernel"],
             {"measure": "hsic", "variance": "fixed-kernel"},

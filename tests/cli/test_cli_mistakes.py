@@ -182,7 +182,7 @@ def test_names_from_a_file_cannot_command_a_terminal(ask, tmp_path):
 
 
 def test_the_published_test_takes_no_options_of_ours(ask):
-    said = ask(*COMPARE, "--paper", "--variance", "jackknife")
+    said = ask(*COMPARE, "--paper", "--variance", "fixed-kernel")
     assert said.status == 2
     assert "--paper is the test as published and takes no --variance" in said.err
 

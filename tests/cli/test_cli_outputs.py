@@ -151,7 +151,9 @@ def test_the_report_is_that_of_the_library_apart_from_the_command(ask, mice, tmp
     ].replace(result.provenance.call, "")
 
 
-@pytest.mark.parametrize("words", [("--kernel", "linear"), ("--method", "split")], ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [("--kernel", "linear"), ("--paper", "--method", "split")], ids=" ".join
+)
 def test_a_report_without_bandwidths_or_rows_in_common_has_no_curve(ask, tmp_path, words):
     said = ask(*COMPARE, *words, "--report", tmp_path / "a.html")
     assert said.status == 0

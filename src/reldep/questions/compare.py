@@ -337,10 +337,12 @@ def _spread(values: FloatArray, rows: IntArray, n: int) -> FloatArray:
     return whole
 
 
-def compare_as_asked(*variables: Any, paper: bool = False, **options: Any) -> Comparison:
+def compare_as_asked(
+    *variables: Any, paper: bool = False, method: str = "joint", **options: Any
+) -> Comparison:
     """Answer by :func:`compare`, or by the published test if that is asked for."""
     if not paper:
-        if options.pop("method", "joint") != "joint":
+        if method != "joint":
             raise InputError("`method='split'` is part of the published test; use it with `paper`.")
         return compare(*variables, **options)
     takes = inspect.signature(paper_test).parameters
@@ -349,7 +351,7 @@ def compare_as_asked(*variables: Any, paper: bool = False, **options: Any) -> Co
         raise InputError(
             f"`paper=True` is the test as published and takes no `{extra}`; leave one of them out."
         )
-    return paper_test(*variables, **options)
+    return paper_test(*variables, method=method, **options)
 
 
 QUESTIONS = (

@@ -186,8 +186,8 @@ class Estimates:
 
     def interval(self, i: int, confidence_level: float) -> Interval:
         """Return the interval of one dependence."""
-        low, high = self.intervals(confidence_level)
-        return Interval(float(low[i]), float(high[i]))
+        low, high = self.only([i]).intervals(confidence_level)
+        return Interval(float(low[0]), float(high[0]))
 
     def intervals(self, confidence_level: float) -> Intervals:
         """Return the interval of every dependence by itself."""
