@@ -121,6 +121,12 @@ def test_marks_are_found_where_the_cells_agree(cells, expected):
         (["1,234"], Evidence(others=frozenset(".")), Form(".", ",")),
         (["1,234"], Evidence(others=frozenset(",")), Form(",")),
         (["15.974", "-999", "0", "16"], Evidence(), Form()),
+        (["69,422", "7"], Evidence(others=frozenset(",")), Form(",")),
+        (["1.5", "12,801"], Evidence(), Form(".", ",")),
+        (["12,5", "1.234"], Evidence(","), Form(",", ".")),
+        (["12,5", "1.234"], Evidence(others=frozenset(",")), Form(",", ".")),
+        (["12,5", "1.234"], Evidence(), None),
+        (["1.5", "12,801"], Evidence(","), None),
         (["1,234", "900"], Evidence(), Form(".", ",")),
         # The evidence is on both sides, or there is none.
         (["1,234"], Evidence(), None),

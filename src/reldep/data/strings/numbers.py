@@ -36,6 +36,8 @@ NUMBER_LIKE = (
 )
 """A rough regular expression for whole columns; `looks_like_number` decides."""
 
+_PLAIN = re.compile(r"\d+([eE][+-]?\d+)?")
+
 OPEN_POINT = r"^[+-]?[1-9]\d{0,2}\.\d{3}$"
 """Numbers whose point may be a decimal mark or stand between thousands."""
 
@@ -137,25 +139,34 @@ class Evidence:
     has_commas_between_fields: bool = False
     others: frozenset[str] = frozenset()
 
-    def decimal_mark(self, mark: str, *, has_small: bool) -> str | None:
+    def decimal_mark(self, mark: str, small: Sequence[float]) -> str | None:
         """Return the decimal mark of numbers such as ``1,234``, or None if it stays open.
 
         Parameters
         ----------
         mark : str
             The mark in the numbers, ``","`` or ``"."``.
-        has_small : bool
-            Whether the column has numbers without a mark, all below 1,000 (and, for a point, most
-            of them above 100): then a number with one may be above.
+        small : sequence of float
+            The numbers of the column without a mark. If all are below 1,000, one with a mark may
+            be above. Where there is other evidence, most of them must be hundreds: codes such as
+            -999, zeros and whole numbers stand in columns of decimals too.
         """
         if self.stated:
             return self.stated
         found = set(self.others)
         if self.has_commas_between_fields or mark == ".":
             found.add(".")
-        if has_small:
+        are_small = len(small) > 0 and all(abs(number) < 1_000 for number in small)
+        are_hundreds = 2 * sum(number >= 100 for number in small) > len(small)
+        if are_small and (are_hundreds or not found):
             found.add("," if mark == "." else ".")
         return found.pop() if len(found) == 1 else None
+
+    def allows(self, form: Form) -> bool:
+        """Return True if nothing speaks against a form whose thousands are not proven."""
+        others = next(iter(self.others)) if len(self.others) == 1 else ""
+        usual = "." if self.has_commas_between_fields else others or "."
+        return form.decimal == (self.stated or usual)
 
 
 @dataclass(frozen=True)
@@ -251,28 +262,39 @@ def _find_marks(
     bodies: Sequence[tuple[str, str]], evidence: Evidence | None
 ) -> tuple[Form | Disagreement, str]:
     """Return the form of the marks, and the decimal mark that the cells prove."""
-    fitting = _fitting([body for _, body in bodies])
+    fitting, known = _fitting([body for _, body in bodies]), evidence or Evidence()
     if not fitting:
         return _different_marks(bodies), ""
     if len(fitting) == 1:
         (mark, form), *_ = fitting.items()
+        if _has_open_thousands(bodies, form) and not known.allows(form):
+            return _different_marks(bodies), ""
         return form, mark if any(mark in body for _, body in bodies) else ""
     marked = [(text, body) for text, body in bodies if "," in body or "." in body]
     if not marked:
         return fitting["."], ""
     # Every number with a mark has one, with three digits behind it: 1,234.
-    small = [body for _, body in bodies if "," not in body and "." not in body]
     mark = "," if any("," in body for _, body in marked) else "."
-    has_small = bool(small) and all(len(body) <= 3 for body in small)
-    if mark == ".":
-        # Codes such as -999 and zeros stand in columns of decimals too.
-        n_large = sum(len(text) == 3 and text.isdigit() for text, body in bodies if body in small)
-        has_small = has_small and 2 * n_large > len(small)
-    decimal = (evidence or Evidence()).decimal_mark(mark, has_small=has_small)
+    small = [
+        -float(body) if text.startswith("-") else float(body)
+        for text, body in bodies
+        if _PLAIN.fullmatch(body)
+    ]
+    decimal = known.decimal_mark(mark, small)
     if decimal is None:
         reason = f"has {mark!r}, which may be a decimal mark or a thousands separator"
         return Disagreement(reason, (marked[0][0],), "marks"), ""
     return fitting[decimal], ""
+
+
+def _has_open_thousands(bodies: Sequence[tuple[str, str]], form: Form) -> bool:
+    """Return True if each mark between thousands, as in 1,234, might be a decimal mark."""
+    grouped = [body for _, body in bodies if form.thousands and form.thousands in body]
+    return (
+        bool(grouped)
+        and form.thousands in ",."
+        and all(body.count(form.thousands) == 1 and form.decimal not in body for body in grouped)
+    )
 
 
 def _fitting(bodies: Sequence[str]) -> dict[str, Form]:
@@ -293,10 +315,8 @@ def _different_marks(bodies: Sequence[tuple[str, str]]) -> Disagreement:
     wrong = [text for text, body in bodies if not _fitting([body])]
     if wrong:
         return Disagreement("has marks that do not form a number", (wrong[0],), "marks")
-    alone: dict[tuple[str, str], str] = {}
+    alone: dict[tuple[bool, bool], str] = {}
     for text, body in bodies:
-        fits = _fitting([body])
-        form = next(iter(fits.values()))
-        if len(fits) == 1 or form.thousands:
-            alone.setdefault((form.decimal, form.thousands), text)
+        if "," in body or "." in body or " " in body:
+            alone.setdefault(("," in body, "." in body), text)
     return Disagreement("has different decimal marks", tuple(alone.values())[:3], "marks")

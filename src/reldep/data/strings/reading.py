@@ -215,9 +215,7 @@ def _open_points(cells: pl.Series, numbers: pl.Series, evidence: Evidence) -> Co
     if not marked.any():
         return Column(numbers, ColumnType.NUMBER)  # exponents, or more digits than integers have
     small = numbers.filter(~marked).drop_nulls()
-    # Codes such as -999 and zeros stand in columns of decimals too.
-    has_small = bool((small.abs() < 1_000).all()) and 2 * int((small >= 100).sum()) > len(small)
-    decimal = evidence.decimal_mark(".", has_small=has_small)
+    decimal = evidence.decimal_mark(".", small.to_list())
     found = Column(numbers, ColumnType.NUMBER, is_open=True)
     if decimal == ".":
         return found
