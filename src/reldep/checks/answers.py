@@ -125,11 +125,11 @@ def unlike_targets(tested: Tested) -> Iterator[UnlikeTargetsWarning]:
     found, n = tested.found, len(tested.data)
     if not tested.is_difference or found.rows.any or n < FEWEST_FOR_SKEWNESS:
         return
-    if found.test(tested.weights[0]).pvalue("two-sided") < STRICTER:
-        return  # What the caution asks for is there.
     skewness = _skewness(found.psi)
     if not abs(skewness[0] - skewness[1]) > SKEWNESS:
         return
+    if found.test(tested.weights[0]).pvalue("two-sided") < STRICTER:
+        return  # What the caution asks for is there.
     few = int(np.argmax(np.abs(skewness)))
     squares = np.sort(found.psi[few] ** 2)[::-1]
     k = int(np.searchsorted(np.cumsum(squares), 0.5 * squares.sum())) + 1

@@ -146,6 +146,8 @@ def _n_different(data: Data) -> int | None:
     most detailed variable.
     """
     n = len(data)
+    if any(_is_detailed(variable) for variable in data.variables.values()):
+        return None
     joint, most = np.zeros(n, dtype=np.int64), 0
     for variable in data.variables.values():
         codes = _codes(variable)
@@ -159,6 +161,15 @@ def _n_different(data: Data) -> int | None:
     n_different = int(joint.max(initial=0)) + 1
     few = n_different <= min(MOST_DIFFERENT * n, MORE_THAN_VALUES * most)
     return n_different if few and most > LEVELS_OF_A_SCALE else None
+
+
+def _is_detailed(variable: Variable) -> bool:
+    """Return True if the first column alone has too many different values for repeated rows."""
+    if not isinstance(variable, Numeric):
+        return False
+    ordered = np.sort(variable.values[:, 0])
+    n_different = 1 + np.count_nonzero(ordered[1:] != ordered[:-1])
+    return bool(n_different > MOST_DIFFERENT * len(variable))
 
 
 def _codes(variable: Variable) -> IntArray | None:

@@ -35,6 +35,8 @@ SPREAD_RATIO, MOST_UNITS = 10.0, 12
 LENGTH_SHARE, SPARSE_ROWS = 0.5, 500
 # A mean distance of this many times the usual distance is the distance to a few far values.
 FAR = 100.0
+# Rows from which the usual distance is found, to a few per cent.
+ROWS_FOR_USUAL = 2_000
 # Texts have unlike lengths if the ninth decile of the number of words is this many times the first.
 UNLIKE_LENGTHS = 5.0
 
@@ -185,16 +187,32 @@ def _far_values(name: str, data: Data) -> Iterator[ScaleWarning]:
     known = kernel.describe()
     if not str(known.get("rule", "")).startswith("mean"):
         return
-    norms = np.linalg.norm(variable.values - np.median(variable.values, axis=0), axis=1)
-    usual = float(np.median(norms[norms > 0])) if (norms > 0).any() else 0.0
+    usual = _usual_distance(variable.values)
     ratio = float(known["bandwidth"]) / usual if usual > 0 else 0.0
     if ratio >= FAR:
-        row = int(np.argmax(norms))
+        row = int(np.argmax(_distances_from_middle(variable.values)))
         yield ScaleWarning(
             f"{name!r} is so far from the others in {data.rows.name(row)} that its bandwidth is "
             f"{number(ratio, 2)} times the usual distance; correct the value, or use "
             "`kernel='gaussian'`, whose bandwidth is a median."
         )
+
+
+def _usual_distance(values: FloatArray) -> float:
+    """Return the median of the positive distances from the middle, from evenly spaced rows."""
+    norms = _distances_from_middle(values[:: max(1, len(values) // ROWS_FOR_USUAL)])
+    positive = norms[norms > 0]
+    return float(_median(positive)) if len(positive) else 0.0
+
+
+def _distances_from_middle(values: FloatArray) -> FloatArray:
+    away = values - _median(values)
+    return np.asarray(np.sqrt((away * away).sum(axis=1)))
+
+
+def _median(values: FloatArray) -> FloatArray:
+    """Return the upper median along the first axis, several times as fast as np.median."""
+    return np.asarray(np.partition(values, len(values) // 2, axis=0)[len(values) // 2])
 
 
 def _radians(name: str, data: Data) -> Iterator[ScaleWarning]:
