@@ -7,7 +7,7 @@ then finds differences that are not there. `max_lag` repairs it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import reldep
 from reldep.datasets import make_two_stimuli
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from reproduction.request import RunRequest
 
 LEVEL = 0.05
-LAGS: dict[str, int | str | None] = {
+LAGS: dict[str, int | Literal["auto"] | None] = {
     "independent rows": None,
     "max_lag = 5": 5,
     "max_lag = 20": 20,

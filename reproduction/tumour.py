@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -57,7 +57,7 @@ class TumourQuestion:
         blocks = self.blocks if order is None else [block[order] for block in self.blocks]
         if test == "default":
             return reldep.compare(*blocks, names=self.names)
-        method = test.removeprefix("paper, ")
+        method: Literal["joint", "split"] = "split" if test.endswith("split") else "joint"
         return reldep.paper_test(*blocks, kernel=_KERNELS, method=method, names=self.names)
 
 

@@ -22,7 +22,7 @@ from messy_values import MISSING_AND_LABELS, NUMBERS
 from reldep.checks import Data, cautions_about_values
 from reldep.data.dataset import read_dataset
 from reldep.data.variables import Labels
-from reldep.files.selection import select_data
+from reldep.files.read import read
 from reldep.kernels.choosing import as_kernel
 
 PAGE = Path(__file__).parents[1] / "docs" / "guide" / "messy-files.md"
@@ -262,8 +262,9 @@ def run(case: Case) -> Happened:
         if isinstance(made, dict):
             blocks, rows, notes = made, None, ()
         else:
-            chosen = select_data(made, case.columns, **case.options)
-            blocks, rows, notes = chosen.blocks, chosen.rows, chosen.notes
+            table = read(made, **case.options)
+            blocks = table.take(list(case.columns), several=True)
+            rows, notes = table.rows, table.notes_about(table.select(list(case.columns)))
         dataset = read_dataset(blocks, missing="drop", ids=rows)
         kernels = {name: as_kernel("auto", one) for name, one in dataset.variables.items()}
         fitted = {name: kernel.fit(dataset.variables[name]) for name, kernel in kernels.items()}

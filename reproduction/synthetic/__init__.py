@@ -77,7 +77,9 @@ def pvalue_rows(cells: list[tuple[Cell, Records]]) -> Rows:
     rows = []
     for cell, columns in cells:
         setting = (cell.settings["gamma3"], cell.settings["m"])
-        printed = dict(zip(draws.METHODS, SYNTHETIC.get(setting, ("", "")), strict=True))
+        printed: dict[str, Any] = dict(
+            zip(draws.METHODS, SYNTHETIC.get(setting, ("", "")), strict=True)
+        )
         for test in (*draws.METHODS, "default"):
             low, median, high = np.quantile(columns[f"{test}_p"], (0.25, 0.5, 0.75))
             z = columns[f"{test}_z"]

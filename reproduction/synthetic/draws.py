@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -25,7 +25,7 @@ _BEYOND: dict[str, dict[str, Any]] = {
     "joint, CKA": {"measure": "cka", "variance": "fixed-kernel", "alternative": "greater"},
     "joint, jackknife": {"measure": "hsic", "variance": "jackknife", "alternative": "greater"},
 }
-METHODS = ("joint", "split")
+METHODS: tuple[Literal["joint", "split"], ...] = ("joint", "split")
 
 # Ways in which the paper's figures may have been made differently from its text.
 CANDIDATES = {
@@ -84,7 +84,9 @@ def _pvalues(spirals: Dataset) -> Record:
 def _two_hsics(spirals: Dataset) -> Record:
     """Give both HSICs with their covariance in the paper's tests, and z and p of three tests."""
     blocks = tuple(spirals.values())
-    results = {method: reldep.paper_test(*blocks, method=method) for method in METHODS}
+    results: dict[str, Any] = {
+        method: reldep.paper_test(*blocks, method=method) for method in METHODS
+    }
     record: Record = {}
     for method, result in results.items():
         numbers = (*result.estimates, *result.covariance[np.triu_indices(2)])

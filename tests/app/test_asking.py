@@ -52,7 +52,7 @@ def test_everything_can_be_taken_along(asking):
 
 def test_answer_has_bandwidths_and_the_most_influential_rows_by_their_ids(asking):
     compared(asking)
-    asking.act("/options", ids="0", alpha="0.05")
+    asking.act("/options", id="0", alpha="0.05")
     page = asking.settled()
     assert "<summary>Does the answer depend on the bandwidth?</summary>" in page
     influential = page.partition("<summary>Most influential observations</summary>")[2]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from reldep.cli.app import run
-from reldep.questions.asking import catalogue
+from reldep.questions import SENTENCES
 
 from .served import code, latest, numbers
 
@@ -39,7 +39,7 @@ def field(seed=5, n=80):
 QUESTIONS = {
     "compare": COMPARED,
     "rank": {"source": "dose", "targets": "growth,height,age"},
-    "contrast": {"weight": ["dose~growth=1", "dose~height=-0.5"]},
+    "contrast": {"weights": ["dose~growth=1", "dose~height=-0.5"]},
     "dependence": {"x": "dose", "y": "height"},
     "groups": {"x": "dose", "y": "growth", "by": "colour"},
     "matrix": {"variables": "dose,growth,height"},
@@ -49,14 +49,14 @@ QUESTIONS = {
 # What is chosen on the page: places, options, kinds of columns by name, how the file is read.
 CASES = {
     **{name: {"question": name, "places": places} for name, places in QUESTIONS.items()},
-    "named blocks on one scale": {"places": BLOCKS, "options": {"standardize": "yes"}},
+    "named blocks on one scale": {"places": BLOCKS, "options": {"kernel": "standardized"}},
     "a row filter": {"places": COMPARED, "options": {"where": "dose > 2 and colour = 'green'"}},
     "missing codes": {
         "places": COMPARED,
         "options": {"missing": "drop"},
         "reading": {"na": "-99", "header": "yes"},
     },
-    "clusters": {"places": COMPARED, "options": {"clusters": "code", "ids": "plant"}},
+    "clusters": {"places": COMPARED, "options": {"clusters": "code", "id": "plant"}},
     "time order": {"places": COMPARED, "options": {"max_lag": "2"}},
     "measure, variance, level": {
         "places": COMPARED,
@@ -91,7 +91,7 @@ CASES = {
 
 
 def test_every_question_is_among_the_cases():
-    assert [one.name for one in catalogue() if one.name not in QUESTIONS] == []
+    assert [one for one in SENTENCES if one not in QUESTIONS] == []
 
 
 def choose(visitor, case):
@@ -106,7 +106,7 @@ def choose(visitor, case):
         visitor.settled()
     visitor.act("/ask", question=case.get("question", "compare"))
     options = dict(case.get("options", {}))
-    for name in {"clusters", "ids"} & options.keys():
+    for name in {"clusters", "id"} & options.keys():
         options[name] = names.index(options[name])
     if options:
         visitor.act("/options", **options)

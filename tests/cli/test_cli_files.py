@@ -91,7 +91,7 @@ def pieces(tmp_path):
 SLOTS = ("--source", "x", "--first", "y", "--second", "z")
 
 
-@pytest.mark.parametrize("flags", [(), ("--paper",), ("--where", "x > 0")])
+@pytest.mark.parametrize("flags", [(), ("--paper",)])
 def test_parquet_files_in_a_directory_or_behind_a_pattern_are_one_table(ask, pieces, flags):
     in_memory = ("compare", pieces / "whole.csv", *SLOTS, "--kernel", "gaussian:1.5", "--json")
     expected = json.loads(ask(*in_memory, *flags).out)

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 
 import reldep
 from cli.mouse_files import QUESTION
-from reldep.questions.asking import Request
+from reldep.questions.request import Request
 
 COMPARE = ("compare", "mice.csv", *QUESTION)
 QUESTIONS = {
@@ -162,8 +162,8 @@ def test_a_report_without_bandwidths_or_rows_in_common_has_no_curve(ask, tmp_pat
 
 @pytest.mark.parametrize("option", ["--plot", "--report"])
 def test_outputs_are_checked_before_the_work(ask, tmp_path, monkeypatch, option):
-    monkeypatch.setattr(Request, "answer", lambda *_: pytest.fail("read data"))
-    monkeypatch.setattr(Request, "answer_with_bandwidths", lambda *_: pytest.fail("read data"))
+    monkeypatch.setattr(Request, "run", lambda *_: pytest.fail("read data"))
+    monkeypatch.setattr(Request, "run_over_bandwidths", lambda *_: pytest.fail("read data"))
     ending = {"--plot": "png", "--report": "html"}[option]
     nowhere = ask(*COMPARE, option, tmp_path / "none" / f"a.{ending}")
     assert nowhere.status == 2

@@ -101,7 +101,7 @@ def test_files(tmp_path, form, levels):
     for typed in (NFC, NFD):
         assert len(table.restricted(f"level = '{typed}'")) == wanted
     frame = pd.DataFrame({"x": X, "y": Y, "w": X - Y, "level": mixed_up(levels)})
-    answer = reldep.compare("x", "y", "w", data=frame, where=f"level = '{NFD}'")
+    answer = reldep.compare("x", "y", "w", data=reldep.read(frame, where=f"level = '{NFD}'"))
     assert answer.n_observations == wanted
 
 

@@ -153,7 +153,7 @@ def test_a_file_gives_the_lifetimes_of_its_columns(tmp_path, marks):
     own = reldep.Survival(frame["days"], event)
     expected = reldep.compare(own, frame["x"], frame["z"])
     assert reldep.compare("days", "x", "z", data=table).pvalue == pytest.approx(expected.pvalue)
-    kept = reldep.compare("days", "x", "z", data=table, where="x < 1")
+    kept = reldep.compare("days", "x", "z", data=table.restricted("x < 1"))
     some = (frame["x"] < 1).to_numpy()
     part = reldep.compare(
         reldep.Survival(frame["days"][some], event[some]), frame["x"][some], frame["z"][some]

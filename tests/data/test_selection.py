@@ -14,7 +14,6 @@ import pytest
 import reldep
 from reldep.data.dataset import read_dataset
 from reldep.data.objects import read_variable
-from reldep.files.selection import select_data
 
 COLUMNS = {
     "id": ["m1", "m2", "m3", "m4"],
@@ -47,29 +46,28 @@ def values(block):
 def test_a_table_of_any_kind_gives_the_same_blocks(kind, path):
     sources = {"path": lambda: str(path), "table": lambda: reldep.read(path)}
     data = sources[kind]() if kind in sources else MAKERS[kind](COLUMNS)
-    chosen = select_data(data, ["diet", "lipids=C*"], where="C14 > 0.1", clusters="cage")
-    assert list(chosen.blocks) == ["diet", "lipids"]
-    assert chosen.columns == {"diet": ["diet"], "lipids": ["C14", "C16"]}
-    np.testing.assert_array_equal(values(chosen.blocks["lipids"]), [[0.2, 2], [0.3, 3], [0.4, 4]])
-    assert read_variable(chosen.blocks["diet"], "v").values() == ["fish", "sun", "fish"]
-    assert list(chosen.clusters) == [1, 2, 2] or chosen.clusters.to_pylist() == [1, 2, 2]
-    np.testing.assert_array_equal(chosen.rows.positions, [1, 2, 3])
-    assert chosen.rows.name(0) == ("line 3" if kind in sources else "row 1")
-    named = select_data(data, {"x": "C14"}, ids="id", where="diet = 'fish'")
+    table = data if kind == "table" else reldep.read(data)
+    table = table.restricted("C14 > 0.1")
+    blocks = table.take(["diet", "lipids=C*"], several=True)
+    assert list(blocks) == ["diet", "lipids"]
+    np.testing.assert_array_equal(values(blocks["lipids"]), [[0.2, 2], [0.3, 3], [0.4, 4]])
+    assert read_variable(blocks["diet"], "v").values() == ["fish", "sun", "fish"]
+    np.testing.assert_array_equal(table.rows.positions, [1, 2, 3])
+    assert table.rows.name(0) == ("line 3" if kind in sources else "row 1")
+    named = table.restricted("diet = 'fish'").named_by("id")
     assert [named.rows.name(i) for i in range(2)] == ["id m2", "id m4"]
 
 
 def test_the_index_of_a_frame_names_its_rows():
     frame = pd.DataFrame(COLUMNS).set_index("id")
-    chosen = select_data(frame, ["C14", "C16"], where="cage = 2")
-    assert chosen.rows.name(1) == "id m4"
-    dataset = read_dataset(select_data(frame, ["C14", "C16"]).blocks)
+    assert reldep.read(frame, where="cage = 2").rows.name(1) == "id m4"
+    dataset = read_dataset(reldep.read(frame).take("C*", several=True))
     assert dataset.rows.values() == COLUMNS["id"]
 
 
 def test_labels_are_labels_where_the_user_says_so(path):
     for data in (path, pl.DataFrame(COLUMNS), pd.DataFrame(COLUMNS)):
-        block = select_data(data, ["cage"], categories="cage").blocks["cage"]
+        block = reldep.read(data, categories="cage").take("cage")["cage"]
         assert read_variable(block, "v").values() == ["1", "1", "2", "2"]
 
 
@@ -82,20 +80,18 @@ def test_dates_can_be_places_in_a_cycle(tmp_path, kind, rule, turns):
     frame = pl.DataFrame({"visit": moments, "x": [1, 2]})
     frame.write_csv(tmp_path / "v.csv", datetime_format="%Y-%m-%d %H:%M")
     data = frame if kind == "frame" else tmp_path / "v.csv"
-    chosen = select_data(data, ["visit"], dates={"visit": rule})
+    table = reldep.read(data, dates={"visit": rule})
     angle = 2 * np.pi * np.array(turns)
     np.testing.assert_allclose(
-        values(chosen.blocks["visit"]), np.column_stack([np.cos(angle), np.sin(angle)])
+        values(table.take("visit")["visit"]), np.column_stack([np.cos(angle), np.sin(angle)])
     )
-    assert "on a circle" in str(chosen.notes[0])
+    assert "on a circle" in table.notes_about(["visit"])[0]
 
 
 @pytest.mark.parametrize(
     ("data", "selectors", "options", "error", "message"),
     [
-        (COLUMNS, ["diet", "diet"], {}, ValueError, "two variables are named 'diet'"),
         (COLUMNS, ["diett"], {}, ValueError, "no column 'diett' in the data; nearest: 'diet'"),
-        (COLUMNS, ["diet"], {"clusters": "C*"}, ValueError, r"`clusters='C\*'` names 2 columns"),
         (COLUMNS, ["diet"], {"where": "C14 > 9"}, ValueError, "no row of the data satisfies"),
         (COLUMNS, ["diet"], {"where": "x > 9"}, ValueError, "there is no column 'x'"),
         (COLUMNS, ["diet"], {"join": "id"}, ValueError, "`join` is about files"),
@@ -113,7 +109,7 @@ def test_dates_can_be_places_in_a_cycle(tmp_path, kind, rule, turns):
 )
 def test_what_cannot_be_selected_says_why(data, selectors, options, error, message):
     with pytest.raises(error, match=message):
-        select_data(data, selectors, **options)
+        reldep.read(data, **options).take(selectors)
 
 
 @pytest.mark.parametrize(

@@ -442,7 +442,7 @@ def test_a_kernel_matrix_may_be_what_depends(confounded):
 
 
 def test_the_command_line_holds_columns_fixed(tmp_path, confounded):
-    from reldep.questions.asking import Request
+    from reldep.questions.request import Request
 
     x, y, z, age = confounded
     sex = np.where(np.arange(150) % 2, "f", "m")
@@ -452,13 +452,12 @@ def test_the_command_line_holds_columns_fixed(tmp_path, confounded):
     request = Request(
         question="compare",
         files=(str(path),),
-        slots={"source": "x", "first": "y", "second": "z"},
-        options={"given": "age,sex"},
+        words={"source": "x", "first": "y", "second": "z", "given": "age,sex"},
     )
     assert "--given age,sex" in request.command()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", reldep.ReldepWarning)
-        answer, curve = request.answer_with_bandwidths()
+        answer, curve = request.run_over_bandwidths()
         direct = reldep.compare(x, y, z, given=frame[["age", "sex"]])
     assert curve is None
     assert answer.pvalue == pytest.approx(direct.pvalue, rel=1e-8)

@@ -204,7 +204,8 @@ def test_groups_written_in_two_ways_and_rows_without_a_group_are_said():
 
 def test_a_code_for_missing_labels_leaves_their_rows_out(rng):
     x, y = rng.normal(size=(2, 90))
-    answer = reldep.groups(x, y, ["a", "b", "?"] * 30, na="?", missing="drop", **FEW)
+    table = reldep.read({"x": x, "y": y, "by": ["a", "b", "?"] * 30}, na="?")
+    answer = reldep.groups("x", "y", "by", data=table, missing="drop", **FEW)
     assert answer.groups == ("a", "b")
     assert "'?'" not in said_of(answer)
 

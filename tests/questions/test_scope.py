@@ -32,7 +32,7 @@ def test_the_rows_that_a_condition_chose_are_known(mice, kind, tmp_path):
         "pandas": mice.to_pandas,
         "mapping": lambda: mice.to_dict(as_series=False),
     }[kind]()
-    answer = reldep.compare("C14.0", "C16.0", "C18.0", data=data, where=CONDITION)
+    answer = reldep.compare("C14.0", "C16.0", "C18.0", data=reldep.read(data, where=CONDITION))
     assert answer.provenance.scope == SCOPE
     assert json.loads(answer.to_json())["scope"] == SCOPE
     assert SCOPE.replace("'", "&#x27;") in answer.to_html() or SCOPE in answer.to_html()

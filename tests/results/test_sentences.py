@@ -290,7 +290,7 @@ def test_rows_that_were_chosen_or_left_out_are_part_of_question_and_sentence():
     y[3] = np.nan
     by = np.where(np.arange(50) % 5, "f", "m")
     data = {"x": x, "first": y, "second": z, "sex": by}
-    answer = reldep.compare(*NAMES, data=data, where="sex = 'f'", missing="drop")
+    answer = reldep.compare(*NAMES, data=reldep.read(data, where="sex = 'f'"), missing="drop")
     scope = "the 40 of 50 rows with sex = 'f'"
     assert answer.question().endswith(f"by CKA, among {scope}?")
     assert answer.sentence().startswith(f"Among {scope}, ")

@@ -82,7 +82,7 @@ def answer_part(session: Session) -> Markup:
 def _ready(session: Session) -> Markup:
     """Say what many rows will take, and let the person begin."""
     bandwidths = ""
-    if session.choices.asked.has_bandwidths:
+    if session.choices.has_bandwidths:
         bandwidths = element(
             "p",
             element("input", type="checkbox", name="bandwidths", value="yes", id="bandwidths"),

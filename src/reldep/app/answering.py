@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from reldep.questions.asking import Request
+    from reldep.questions.request import Request
 
 # The files of an answer, with their kinds.
 FILES = {
@@ -32,10 +32,10 @@ DOTS_PER_INCH = 200
 
 def answer(request: Request, folder: Path, number: int, *, bandwidths: bool) -> dict[str, Any]:
     """Answer a request, write the answer's files into a folder, and give what the page lists."""
-    found, curve = request.answer_with_bandwidths() if bandwidths else (request.answer(), None)
+    found, curve = request.run_over_bandwidths() if bandwidths else (request.run(), None)
     parts = found.describe(request.alpha)
     if curve is not None:
-        parts = parts.beside(curve.as_section(request.alpha), curve.warnings)  # type: ignore[attr-defined]
+        parts = parts.beside(curve.as_section(request.alpha), curve.warnings)
     worded = replace(parts.reworded(in_page), call=request.command())
     folder.mkdir(parents=True, exist_ok=True)
     draw = parts.pictures[0].draw
@@ -54,15 +54,14 @@ def answer(request: Request, folder: Path, number: int, *, bandwidths: bool) -> 
         "question": parts.question,
         "sentence": parts.sentence,
         "command": request.command(),
-        "python": request.python(),
+        "python": request.code(),
         "n_observations": found.n_observations,
     }
 
 
 def plan(request: Request) -> dict[str, Any]:
     """Say what an answer will take, where that can be known."""
-    known = request.asked.has_plan and request.options.get("given") is None
-    return {"plan": str(request.plan()) if known else ""}
+    return {"plan": str(request.plan()) if request.has_plan else ""}
 
 
 def _png(draw: Callable[[Any], Any]) -> bytes:

@@ -7,16 +7,17 @@ from dataclasses import dataclass, field, fields
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
-from reldep.app.wording import field_name
 from reldep.data.checks import check_names_known
 from reldep.data.selectors import parse_named, quote_column
 from reldep.exceptions import InputError
+from reldep.files.reading import READING
 from reldep.questions import SENTENCES
-from reldep.questions.asking import Request, declared
-from reldep.questions.declaring import READING, SHARED, Choice, Question, Slot
+from reldep.questions.request import OVER_BANDWIDTHS, WITH_PLAN, Request, offered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from reldep.arguments import Argument
 
     ColumnsOf = Callable[[str], list[str]]
 
@@ -35,7 +36,7 @@ KINDS = {
     IGNORED: "",
 }
 
-GIVEN = next(Slot(choice.name, choice.help, "each") for choice in SHARED if choice.name == "given")
+GIVEN = "given"
 
 
 @dataclass
@@ -70,52 +71,56 @@ class Choices:
     alpha: float = 0.05
 
     @property
-    def asked(self) -> Question:
-        """The declaration of the question."""
-        return declared(self.question)
-
-    @property
-    def places(self) -> tuple[Slot, ...]:
-        """The slots of the question, and that of the covariates."""
-        return (*self.asked.slots, GIVEN) if self.covariates else self.asked.slots
+    def places(self) -> list[Argument]:
+        """The variables of the question, and the covariates."""
+        arguments = offered(self.question)
+        return [*slots_of(self.question), *([arguments[GIVEN]] if self.covariates else [])]
 
     @property
     def sentence(self) -> str:
         """The question in words, with a place for every slot."""
-        return worded(self.asked, covariates=self.covariates)
+        return worded(self.question, covariates=self.covariates)
 
     @property
-    def folded(self) -> list[Choice]:
+    def folded(self) -> list[Argument]:
         """The options; covariates have a sentence of their own."""
-        return [choice for choice in self.asked.options if choice.name != GIVEN.name]
+        own = [one for one in offered(self.question).values() if one.panel and one.name != GIVEN]
+        return [READING["id"], *own]
+
+    @property
+    def has_plan(self) -> bool:
+        """Whether the time that the answer takes can be told beforehand."""
+        return self.question in WITH_PLAN and not self.covariates
+
+    @property
+    def has_bandwidths(self) -> bool:
+        """Whether a report adds how the answer depends on the bandwidth."""
+        return self.question in OVER_BANDWIDTHS and not self.covariates
 
     @property
     def is_full(self) -> bool:
         """Whether the question can be asked: every slot that needs columns has some."""
-        optional = [slot.name for slot in self.places if not slot.required]
-        # A ranking and a table of all pairs take their columns in one slot or the other.
-        instead = any(self.slots.get(name) for name in optional)
-        in_sentence = [slot for slot in self.places if f"{{{slot.name}}}" in self.sentence]
-        needed = [slot for slot in self.places if slot.required or slot in in_sentence]
-        return all(self.slots.get(slot.name) or (not slot.required and instead) for slot in needed)
+        # A scan without a second target asks another question than its sentence.
+        needed = [one for one in self.places if f"{{{one.name}}}" in self.sentence]
+        return all(self.slots.get(one.name) for one in needed)
 
     def ask(self, question: str, *, covariates: bool = False) -> None:
         """Change the question; what fits the new one stays in its slot."""
         before = self.places
         self.question, self.covariates = question, covariates
         names = {slot.name for slot in self.places}
-        free = [slot.name for slot in self.asked.slots if slot.name not in self.slots]
+        free = [slot.name for slot in slots_of(question) if slot.name not in self.slots]
         for slot in before:
             if slot.name not in names and slot.name in self.slots and free:
                 moved = self.slots.pop(slot.name)
-                if slot.takes == "block":
+                if slot.columns == "one":
                     self.slots[free.pop(0)] = moved
         kept = {slot.name: self.slots.get(slot.name, []) for slot in self.places}
         self.slots = {name: _fitting(self.slot(name), values) for name, values in kept.items()}
-        known = {choice.name for choice in self.asked.options}
+        known = {one.name for one in self.folded}
         self.options = {name: value for name, value in self.options.items() if name in known}
 
-    def slot(self, name: str) -> Slot:
+    def slot(self, name: str) -> Argument:
         """Find a slot of the question."""
         found = next((slot for slot in self.places if slot.name == name), None)
         if found is None:
@@ -125,7 +130,7 @@ class Choices:
     def place(self, name: str, expression: str) -> None:
         """Put columns into a slot; one that takes a single variable gives up what it had."""
         slot = self.slot(name)
-        if slot.takes in ("block", "column"):
+        if slot.columns in ("one", "label") and name != GIVEN:
             self.slots[name] = [expression]
         else:
             self.slots[name] = [*self.slots.get(name, []), expression]
@@ -142,7 +147,7 @@ class Choices:
         proposed = [started] if len(started) > 1 else []
         proposed += [slot, *(f"{slot} {i}" for i in range(2, 99))]
         own = [split_name(one)[0] for one in self.slots.get(slot, [])]
-        if self.slot(slot).many:
+        if self.slot(slot).columns == "several":
             taken.update(own)
         return next((name for name in proposed if name not in taken), slot)
 
@@ -169,20 +174,18 @@ class Choices:
             Finds the columns that ``COLS`` or ``NAME=COLS`` names.
         """
         slots = {
-            slot.name: self._value(slot, self.slots[slot.name])
-            for slot in self.asked.slots
+            slot.name: self._words(slot, self.slots[slot.name])
+            for slot in self.places
             if self.slots.get(slot.name)
         }
-        return Request(
-            question=self.question,
-            files=tuple(files),
-            slots=slots,
-            options=self._options(columns),
-            join=self.join if len(files) > 1 else None,
-            where=self.where or None,
-            reading=self.how_to_read(),
-            alpha=self.alpha,
-        )
+        words = {
+            **slots,
+            **self._options(columns),
+            **self.how_to_read(),
+            "join": self.join if len(files) > 1 else None,
+            "where": self.where,
+        }
+        return Request(question=self.question, files=tuple(files), words=words, alpha=self.alpha)
 
     def how_to_read(self) -> dict[str, Any]:
         """Give the options of reading, with the columns whose kind was changed."""
@@ -194,13 +197,12 @@ class Choices:
                 reading[option] = ",".join([*others, quote_column(column)])
         return reading
 
-    def _value(self, slot: Slot, given: Sequence[str]) -> str | list[str]:
-        values = given if slot.takes == "words" else [self._without_ignored(one) for one in given]
-        if slot.many:
-            return list(values)
-        if slot.takes == "each":
-            return ",".join(split_name(value)[1] for value in values)
-        return split_name(values[0])[1] if slot.takes == "column" else values[0]
+    def _words(self, slot: Argument, given: Sequence[str]) -> str | list[str]:
+        if slot.columns == "label":
+            return split_name(given[0])[1]
+        if slot.name == GIVEN:
+            return [split_name(self._without_ignored(one))[1] for one in given]
+        return [self._without_ignored(one) for one in given] if slot.columns else list(given)
 
     def _without_ignored(self, definition: str) -> str:
         """Take ignored columns out of ranges and patterns, which name them silently."""
@@ -224,21 +226,15 @@ class Choices:
                     "its own, without other columns."
                 )
             kernels.append(f"{split_name(definition)[0]}=text")
-        options = {**self.options, "kernel": kernels} if kernels else dict(self.options)
-        if self.covariates:
-            options[GIVEN.name] = self._value(GIVEN, self.slots[GIVEN.name])
-        return options
+        return {**self.options, "kernel": kernels} if kernels else dict(self.options)
 
     def _variables(self, columns: ColumnsOf) -> list[str]:
         """Give the definitions of all variables: where each column is one, those of columns."""
         variables: list[str] = []
-        for slot in self.asked.slots:
-            given = self.slots.get(slot.name, [])
-            if slot.takes in ("block", "blocks"):
-                variables += given
-            elif slot.takes == "each":
-                each = [name for one in given for name in columns(one)]
-                variables += [quote_column(name) for name in each]
+        for slot in slots_of(self.question):
+            for one in self.slots.get(slot.name, []) if slot.columns else []:
+                is_block = slot.columns == "one" or split_name(one)[1] != one
+                variables += [one] if is_block else [quote_column(name) for name in columns(one)]
         return list(dict.fromkeys(variables))
 
     def to_dict(self) -> dict[str, Any]:
@@ -258,15 +254,19 @@ class Choices:
         return made
 
 
-def worded(question: Question, *, covariates: bool) -> str:
-    """Write the sentence of a question, with or without a place for covariates."""
-    if not covariates:
-        return question.sentence
-    return f"{question.sentence.removesuffix('?')}, given {{{GIVEN.name}}}?"
+def slots_of(question: str) -> list[Argument]:
+    """Return the variables of a question, and the weights of a contrast."""
+    return [one for one in offered(question).values() if not one.panel]
 
 
-def _fitting(slot: Slot, values: list[str]) -> list[str]:
-    return values[:1] if slot.takes in ("block", "column") else values
+def worded(question: str, *, covariates: bool) -> str:
+    """Return the sentence of a question, with or without a place for covariates."""
+    sentence = SENTENCES[question]
+    return f"{sentence.removesuffix('?')}, given {{{GIVEN}}}?" if covariates else sentence
+
+
+def _fitting(slot: Argument, values: list[str]) -> list[str]:
+    return values[:1] if slot.columns in ("one", "label") and slot.name != GIVEN else values
 
 
 def written(columns: Sequence[str], all_columns: Sequence[str], name: str) -> str:
@@ -319,31 +319,29 @@ def split_name(definition: str) -> tuple[str, str]:
         return definition, definition
 
 
-def chosen_options(choices: Sequence[Choice], given: Mapping[str, list[str]]) -> dict[str, Any]:
-    """Read the options of a form; those left as they are by default are left out."""
-    read = {choice.name: _read(choice, given.get(choice.name, [])) for choice in choices}
-    defaults = {choice.name: choice.default for choice in choices}
+def chosen_options(arguments: Sequence[Argument], given: Mapping[str, list[str]]) -> dict[str, Any]:
+    """Return the words of a form; those left as they are by default are left out."""
+    read = {one.name: _word(one, given.get(one.name, [])) for one in arguments}
     return {
-        name: value
-        for name, value in read.items()
-        if value not in (None, "", [], ()) and value != defaults[name]
+        one.name: read[one.name]
+        for one in arguments
+        if read[one.name] not in (None, "", [], ()) and str(read[one.name]) != str(one.default)
     }
 
 
-def _read(choice: Choice, given: list[str]) -> Any:
-    """Turn the words of a form into the value of an option."""
-    if choice.kind == "flag":
+def _word(argument: Argument, given: list[str]) -> Any:
+    """Return what was filled into a field: words, lines of words, or whether it is ticked."""
+    if argument.is_flag:
         return bool(given)
     text = given[0].strip() if given else ""
     if not text:
         return None
-    if choice.kind == "texts":
+    if argument.is_list:
         return [part.strip() for part in text.split("\n") if part.strip()]
-    kinds: dict[str, Any] = {"whole": int, "number": float}
-    try:
-        return kinds.get(choice.kind, str)(text)
-    except ValueError:
-        raise InputError(f"{field_name(choice.name)}: {text!r} is not a number.") from None
+    return text
 
 
-READING_FIELDS = tuple(choice for choice in READING if choice.name != "sheet")
+# The fields of the form that says how a file is read; the others stand elsewhere on the page.
+READING_FIELDS = [
+    one for one in READING.values() if one.name not in ("sheet", "join", "where", "id")
+]

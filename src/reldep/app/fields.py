@@ -1,16 +1,16 @@
-"""Forms made from what the questions declare: a new option is a field at once."""
+"""Forms made from the arguments of the questions: a new option is a field at once."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reldep.app.wording import field_name
+from reldep.app.wording import in_page
 from reldep.report.markup import Markup, element
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reldep.questions.declaring import Choice
+    from reldep.arguments import Argument
 
 # More columns than this are not offered in a list: a page could not hold them.
 MOST_OFFERED = 2_000
@@ -22,10 +22,10 @@ def option(value: str, text: str, chosen: str) -> Markup:
 
 
 def fields(
-    choices: Sequence[Choice], chosen: Mapping[str, Any], columns: Sequence[str], prefix: str
+    arguments: Sequence[Argument], chosen: Mapping[str, Any], columns: Sequence[str], prefix: str
 ) -> list[Markup]:
     """Write a labelled field for every option."""
-    return [_field(choice, chosen.get(choice.name), columns, prefix) for choice in choices]
+    return [_field(one, chosen.get(one.name), columns, prefix) for one in arguments]
 
 
 def labelled(name: str, text: str, control: Markup, help_text: str = "") -> Markup:
@@ -39,34 +39,33 @@ def labelled(name: str, text: str, control: Markup, help_text: str = "") -> Mark
     )
 
 
-def _field(choice: Choice, value: Any, columns: Sequence[str], prefix: str) -> Markup:
-    name = f"{prefix}-{choice.name}"
-    shared = {"id": name, "name": choice.name, "aria_describedby": f"{name}-hint"}
-    return labelled(
-        name, field_name(choice.name), _control(choice, value, columns, shared), choice.help
-    )
+def _field(argument: Argument, value: Any, columns: Sequence[str], prefix: str) -> Markup:
+    name = f"{prefix}-{argument.name}"
+    shared = {"id": name, "name": argument.name, "aria_describedby": f"{name}-hint"}
+    control = _control(argument, value, columns, shared)
+    return labelled(name, argument.label, control, in_page(argument.in_words))
 
 
 def _control(
-    choice: Choice, value: Any, columns: Sequence[str], shared: Mapping[str, str]
+    argument: Argument, value: Any, columns: Sequence[str], shared: Mapping[str, str]
 ) -> Markup:
-    if choice.kind == "flag":
-        on = choice.default if value is None else value
+    if argument.is_flag:
+        on = argument.default if value is None else value
         return element("input", type="checkbox", value="yes", checked="" if on else None, **shared)
-    if choice.kind == "choice":
-        now = str(choice.default if value is None else value)
-        entries = [option(word, word, now) for word in choice.choices]
-        if choice.default is None:
+    if argument.is_choice:
+        now = str(argument.default if value is None else value)
+        entries = [option(word, word, now) for word in argument.choices]
+        if argument.default is None:
             entries.insert(0, option("", "as found", "" if value is None else now))
         return element("select", *entries, **shared)
-    if choice.kind == "column":
+    if argument.columns in ("label", "labels"):
         entries = [option("", "none", str(value or "")), *_columns(columns, value)]
         return element("select", *entries, **shared)
-    if choice.kind == "texts":
+    if argument.is_list:
         lines = "\n".join(str(one) for one in value or ())
         return element("textarea", lines, rows="2", **shared)
-    written = choice.default if value is None else value
-    mode = "decimal" if choice.kind in ("whole", "number") else None
+    written = argument.default if value is None else value
+    mode = "decimal" if argument.metavar == "N" else None
     return element(
         "input",
         type="text",

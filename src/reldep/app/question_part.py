@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from reldep.app.choices import GIVEN, split_name, worded
+from reldep.app.choices import GIVEN, slots_of, split_name, worded
 from reldep.app.fields import fields, labelled, option
+from reldep.app.wording import in_page
 from reldep.exceptions import InputError
-from reldep.questions.asking import catalogue
+from reldep.questions import SENTENCES
+from reldep.questions.request import offered
 from reldep.report.markup import Markup, element, joined, section
 
 if TYPE_CHECKING:
     from reldep.app.choices import Choices
     from reldep.app.sessions import Session
-    from reldep.questions.declaring import Question, Slot
+    from reldep.arguments import Argument
 
 _PLACE = re.compile(r"\{(\w+)\}")
 
@@ -35,10 +37,8 @@ def question_part(session: Session) -> Markup:
 
 def _questions(choices: Choices) -> Markup:
     """Write the questions to choose from, as sentences."""
-    plain = [_entry(one, choices, covariates=False) for one in catalogue()]
-    given = [
-        _entry(one, choices, covariates=True) for one in catalogue() if GIVEN.name in one.shared
-    ]
+    plain = [_entry(one, choices, covariates=False) for one in SENTENCES]
+    given = [_entry(one, choices, covariates=True) for one in SENTENCES if GIVEN in offered(one)]
     return element(
         "form",
         element("label", "What do you want to know?", for_="ask"),
@@ -57,12 +57,11 @@ def _questions(choices: Choices) -> Markup:
     )
 
 
-def _entry(question: Question, choices: Choices, *, covariates: bool) -> Markup:
+def _entry(question: str, choices: Choices, *, covariates: bool) -> Markup:
     """Write one question, with the names of its places."""
-    words = {slot.name: slot.name for slot in (*question.slots, GIVEN)}
-    words[GIVEN.name] = "covariates"
-    value = f"{question.name} {GIVEN.name}" if covariates else question.name
-    now = f"{choices.question} {GIVEN.name}" if choices.covariates else choices.question
+    words = {slot.name: slot.name for slot in slots_of(question)} | {GIVEN: "covariates"}
+    value = f"{question} {GIVEN}" if covariates else question
+    now = f"{choices.question} {GIVEN}" if choices.covariates else choices.question
     return option(value, worded(question, covariates=covariates).format(**words), now)
 
 
@@ -79,13 +78,13 @@ def _sentence(choices: Choices) -> Markup:
     return element("p", *parts, class_="sentence", id="sentence")
 
 
-def _slot(session: Session, slot: Slot) -> Markup:
+def _slot(session: Session, slot: Argument) -> Markup:
     """Write one place: what is in it, and the ways to put columns there."""
     values = session.choices.slots.get(slot.name, [])
     name = slot.name.replace("_", " ").capitalize()
-    optional = "" if slot.required else " (or leave empty)"
+    optional = "" if slot.is_required or slot.name == GIVEN else " (or leave empty)"
     put = ""
-    if slot.takes != "words":
+    if slot.columns:
         put = element(
             "button",
             "Put ticked columns here",
@@ -99,7 +98,7 @@ def _slot(session: Session, slot: Slot) -> Markup:
     return element(
         "div",
         element("h3", name, element("small", optional), id=f"slot-{slot.name}"),
-        element("p", slot.help.replace("--", ""), class_="hint"),
+        element("p", in_page(slot.in_words), class_="hint"),
         element(
             "ul",
             *(_chip(session, slot, i, value) for i, value in enumerate(values)),
@@ -110,13 +109,13 @@ def _slot(session: Session, slot: Slot) -> Markup:
         put,
         _typed(slot),
         class_="slot",
-        data_slot=slot.name if slot.takes != "words" else None,
+        data_slot=slot.name if slot.columns else None,
         role="group",
         aria_labelledby=f"slot-{slot.name}",
     )
 
 
-def _chip(session: Session, slot: Slot, position: int, value: str) -> Markup:
+def _chip(session: Session, slot: Argument, position: int, value: str) -> Markup:
     """Write what is in a place: its name, which can be changed, and a way to take it out."""
     called, columns = split_name(value)
     count = _count(session, slot, value)
@@ -125,7 +124,7 @@ def _chip(session: Session, slot: Slot, position: int, value: str) -> Markup:
         element("input", type="hidden", name="position", value=position),
     )
     place = f"{slot.name}-{position}"
-    is_block = slot.takes in ("block", "blocks") and columns != value
+    is_block = slot.columns in ("one", "several") and slot.name != GIVEN and columns != value
     name = (
         element(
             "form",
@@ -165,9 +164,9 @@ def _chip(session: Session, slot: Slot, position: int, value: str) -> Markup:
     return element("li", name, out)
 
 
-def _count(session: Session, slot: Slot, value: str) -> str:
+def _count(session: Session, slot: Argument, value: str) -> str:
     """Say how many columns a variable has, where that is not one."""
-    if slot.takes == "words":
+    if not slot.columns:
         return ""
     try:
         n = len(session.columns_of(value))
@@ -176,10 +175,10 @@ def _count(session: Session, slot: Slot, value: str) -> str:
     return f"{n} columns" if n > 1 else ""
 
 
-def _typed(slot: Slot) -> Markup:
+def _typed(slot: Argument) -> Markup:
     """Write the field for those who type the columns."""
     name = f"type-{slot.name}"
-    example = {"words": "x~y=1", "column": "genotype"}.get(slot.takes, "lipids=C*")
+    example = {"": "x~y=1", "label": "genotype"}.get(slot.columns, "lipids=C*")
     return element(
         "form",
         element("input", type="hidden", name="slot", value=slot.name),

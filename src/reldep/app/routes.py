@@ -13,15 +13,16 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from reldep.app.answering import FILES, SHOWN
-from reldep.app.choices import GIVEN, KINDS, READING_FIELDS, chosen_options, written
+from reldep.app.choices import GIVEN, KINDS, READING_FIELDS, chosen_options, split_name, written
 from reldep.app.guard import Guard
 from reldep.app.pages import whole_page
 from reldep.app.sessions import AT_ONCE
 from reldep.app.wording import message
 from reldep.data.checks import check_choice, check_level
 from reldep.exceptions import InputError
-from reldep.questions.asking import catalogue
-from reldep.questions.declaring import READING
+from reldep.files.reading import READING
+from reldep.questions import SENTENCES
+from reldep.questions.request import offered
 from reldep.report import several
 from reldep.report.page import style_sheet
 
@@ -201,10 +202,9 @@ def _one(form: Form, name: str) -> str:
 
 def _ask(session: Session, form: Form) -> None:
     name, _, given = _one(form, "question").partition(" ")
-    asked = next((one for one in catalogue() if one.name == name), None)
-    if asked is None or given not in ("", GIVEN.name):
-        raise InputError(f"{name!r} is no question.")
-    session.choices.ask(name, covariates=bool(given) and GIVEN.name in asked.shared)
+    if name not in SENTENCES or given not in ("", GIVEN):
+        raise InputError(f"Unknown question {name!r}.")
+    session.choices.ask(name, covariates=bool(given) and GIVEN in offered(name))
     session.consider()
 
 
@@ -215,12 +215,15 @@ def _place(session: Session, form: Form) -> None:
     slot = session.choices.slot(_one(form, "slot"))
     if not text and not columns:
         raise InputError("No column is ticked. Tick columns, or write their names.")
-    if not text and slot.takes == "column" and len(columns) > 1:
+    if not text and slot.columns == "label" and len(columns) > 1:
         raise InputError(f"{slot.name.capitalize()} takes one column; {len(columns)} are ticked.")
-    if text and slot.takes != "words":
+    if text and slot.columns:
         session.columns_of(text)  # a wrong name is said at once
     name = session.choices.free_name(slot.name, columns)
-    session.choices.place(slot.name, text or written(columns, session.columns, name))
+    placed = text or written(columns, session.columns, name)
+    if not text and (slot.columns == "several" or slot.name == GIVEN):
+        placed = split_name(placed)[1]  # each of the columns is a variable
+    session.choices.place(slot.name, placed)
     session.consider()
 
 
@@ -243,7 +246,7 @@ def _options(session: Session, form: Form) -> None:
     choices = session.choices
     chosen = chosen_options(choices.folded, form)
     for choice in choices.folded:
-        if choice.kind == "column" and choice.name in chosen:
+        if choice.columns in ("label", "labels") and choice.name in chosen:
             chosen[choice.name] = session.column(chosen[choice.name])
     choices.alpha = _level(_one(form, "alpha"))
     choices.options = chosen
@@ -261,7 +264,7 @@ def _level(text: str) -> float:
 
 
 def _reading(session: Session, form: Form) -> None:
-    fields = [*READING_FIELDS, *(choice for choice in READING if choice.name == "sheet")]
+    fields = [*READING_FIELDS, READING["sheet"]]
     before, session.choices.reading = session.choices.reading, chosen_options(fields, form)
     if any(before.get(name) != session.choices.reading.get(name) for name in NAMING):
         session.choices.kinds = {}  # the columns may have other names

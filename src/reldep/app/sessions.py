@@ -270,7 +270,7 @@ class Session:
                 return
             if self.table["n_rows"] <= AT_ONCE:
                 self.answer(bandwidths=True)
-            elif self.choices.asked.has_plan:
+            elif self.choices.has_plan:
                 request = self.choices.request(self.names, self.columns_of)
                 work = {"kind": "plan", "request": request.to_dict()}
                 self.job = Task(self.worker, "plan", work, self._have_planned, READING_SECONDS)

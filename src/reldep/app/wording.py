@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
+from functools import cache
+
+from reldep.files.reading import READING
+from reldep.questions import SENTENCES
+from reldep.questions.request import offered
 from reldep.words import spelled
 
-# Names of fields, where that of the argument would not say enough.
-NAMES = {
-    "na": "Missing codes",
-    "rng": "Seed",
-    "ids": "Id column",
-    "clusters": "Clusters",
-    "max_lag": "Time order: longest lag",
-    "skip_rows": "Lines before the header",
-    "alpha": "Level",
-}
 
-
-def field_name(argument: str) -> str:
-    """Give an argument of the library the name that stands beside its field."""
-    return NAMES.get(argument, argument.replace("_", " ").capitalize())
+@cache
+def _labels() -> dict[str, str]:
+    """Return the labels of all arguments."""
+    own = {name: one for question in SENTENCES for name, one in offered(question).items()}
+    labels = {name: one.label for name, one in {**READING, **own}.items()}
+    return {**labels, "alpha": "Level"}
 
 
 def in_page(message: str) -> str:
@@ -27,13 +24,13 @@ def in_page(message: str) -> str:
     Examples
     --------
     >>> in_page("use `missing='drop'` or `max_lag`")
-    'use “Missing: drop” or “Time order: longest lag”'
+    'use “Missing: drop” or “Longest lag”'
     """
     return spelled(message, _field)
 
 
 def _field(name: str, value: str | None) -> str:
-    label = field_name(name)
+    label = _labels().get(name, name.replace("_", " ").capitalize())
     return f"“{label}”" if value is None else f"“{label}: {value}”"
 
 

@@ -103,7 +103,7 @@ def _done(work: dict[str, Any], tell: Callable[[dict[str, Any]], None]) -> dict[
 def _result(work: dict[str, Any]) -> Any:
     from reldep.app.answering import answer, plan
     from reldep.app.reading import described
-    from reldep.questions.asking import Request
+    from reldep.questions.request import Request
 
     if work["kind"] == "read":
         return described(work["files"], work["join"], work["reading"])

@@ -12,9 +12,9 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from reldep.cli import INTERRUPTED, interrupts
-from reldep.cli.commands import DESCRIPTION, add_questions, describing, listed
-from reldep.cli.delivery import say
 from reldep.cli.demonstrations import demo
+from reldep.cli.flags import DESCRIPTION, add_questions, describing, listed
+from reldep.cli.output import say
 from reldep.cli.spelling import in_shell
 from reldep.questions import SENTENCES
 

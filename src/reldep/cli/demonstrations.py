@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reldep.cli.delivery import check_picture, say
+from reldep.cli.output import check_picture, say
 
 if TYPE_CHECKING:
     from reldep.results import Comparison

@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from reldep.cli.delivery import json_text, print_csv, refuse_both, say
+from reldep.cli.output import json_text, print_csv, refuse_both, say
 from reldep.words import counted
 
 if TYPE_CHECKING:

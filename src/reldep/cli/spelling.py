@@ -35,12 +35,13 @@ def _option(name: str, value: str | None) -> str:
 
 @cache
 def _flags() -> dict[str, str]:
-    """Return the options whose names on the command line differ from those of the library."""
-    from reldep.questions.asking import catalogue
-    from reldep.questions.declaring import SHARED
+    """Return the flags of all arguments."""
+    from reldep.files.reading import READING
+    from reldep.questions import SENTENCES
+    from reldep.questions.request import offered
 
-    own = [choice for question in catalogue() for choice in question.choices]
-    return {choice.name: choice.flag for choice in (*SHARED, *own)}
+    own = {name: one for question in SENTENCES for name, one in offered(question).items()}
+    return {name: one.flags[0] for name, one in {**own, **READING}.items()}
 
 
 def visible(text: str) -> str:

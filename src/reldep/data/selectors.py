@@ -184,7 +184,7 @@ def _name_block(
     if definition in schema:
         return definition, [definition]
     pieces = _split(definition, "=", maximum=1)
-    if len(pieces) == 2 and "" not in pieces:
+    if _is_named(definition, schema):
         name = _bare_or_quoted(pieces[0], definition)
         return name, select_columns(pieces[1], schema, source=source)
     columns = select_columns(definition, schema, source=source)
@@ -281,7 +281,8 @@ def select_variables(
 
 
 def _is_named(definition: str, schema: Mapping[str, ColumnType]) -> bool:
-    if definition in schema:
+    # A column's own name may contain an equals sign.
+    if definition in schema or _split(definition, ",")[0] in schema:
         return False
     pieces = _split(definition, "=", maximum=1)
     return len(pieces) == 2 and "" not in pieces

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-import inspect
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
 import numpy as np
 
+from reldep.arguments import Argument
 from reldep.checks import cautions_about
-from reldep.data.checks import ALTERNATIVES, METHODS, check_choice
 from reldep.engine import Influence
 from reldep.exceptions import InputError
-from reldep.questions.calling import asked
-from reldep.questions.declaring import Choice, Question, Slot
-from reldep.questions.settings import Settings
+from reldep.questions.ask import question
+from reldep.questions.kernel_words import parse_kernels
+from reldep.questions.options import (
+    Alternative,
+    Basic,
+    Directed,
+    Located,
+    Named,
+    Options,
+    Settings,
+    variable,
+)
 from reldep.questions.study import (
     Computed,
     Study,
@@ -33,32 +41,21 @@ if TYPE_CHECKING:
     from reldep.engine import Pair
     from reldep.kernels import FittedKernel
 
+Method = Literal["joint", "split"]
 ROLES = ("source", "first", "second")
 WEIGHTS = np.array([1.0, -1.0])
 
 
-@asked
+class CompareOptions(Options, Directed, Named, total=False):
+    """The options of :func:`compare`."""
+
+
+@question
 def compare(
-    source: Any,
-    first: Any,
-    second: Any,
-    *,
-    measure: str = "cka",
-    kernel: Any = "auto",
-    standardize: bool = False,
-    alternative: str = "two-sided",
-    variance: str = "jackknife",
-    clusters: Any = None,
-    max_lag: int | str | None = None,
-    missing: str = "raise",
-    na: Any = (),
-    engine: Any = "auto",
-    rng: Any = None,
-    names: Sequence[str] | None = None,
-    ids: Any = None,
-    given: Any = None,
-    data: Any = None,  # noqa: ARG001 (@asked takes its columns)
-    where: str | None = None,  # noqa: ARG001
+    source: Annotated[Any, variable("What is compared.")],
+    first: Annotated[Any, variable("The first target.")],
+    second: Annotated[Any, variable("The second target.")],
+    **options: Unpack[CompareOptions],
 ) -> Comparison:
     """Test whether `source` is more closely related to `first` or to `second`.
 
@@ -67,55 +64,6 @@ def compare(
     the same observations; their covariance enters the variance of the difference, which makes
     the joint test far more powerful than one that splits the data. The test as it was published
     is :func:`paper_test`.
-
-    Parameters
-    ----------
-    source, first, second : array_like, series, frame, sparse matrix or Precomputed
-        The same observations in the same order. Numbers, categories, or anything a kernel is
-        made for; several columns are one block.
-    measure : {"cka", "hsic", "dcor"}, default "cka"
-        Centred kernel alignment, raw HSIC or squared distance correlation. Raw HSIC also counts
-        a target's own kernel energy, so it compares unlike targets only with care.
-    kernel : str, Kernel, callable, tuple of three or mapping, default "auto"
-        One for all, a tuple (source, first, second) or a mapping by name. "auto" chooses by the
-        kind of data: see :mod:`reldep.kernels`.
-    standardize : bool, default False
-        Whether columns of one block are put on the same scale first, for blocks in mixed units;
-        it stands for ``kernel="standardized"`` where the kernel is "auto".
-    alternative : {"two-sided", "greater", "less"}, default "two-sided"
-        "two-sided" asks which of the two dependences is stronger; "greater" asks only whether
-        that on `first` is, "less" whether that on `second` is.
-    variance : {"jackknife", "fixed-kernel"}, default "jackknife"
-        How errors are assessed. "jackknife" leaves out every row in turn and uses Student's t:
-        right from about 30 rows on. "fixed-kernel" is the published variance with the normal
-        law, for independent rows.
-    clusters : array_like, optional
-        A label per observation; those with the same label may depend on each other.
-    max_lag : int or "auto", optional
-        Rows in time order: those up to this many steps apart may depend on each other. "auto"
-        chooses the number from the data.
-    missing : {"raise", "drop"}, default "raise"
-        What to do with incomplete observations.
-    na : sequence of str or float, optional
-        Values that stand for missing ones, such as ``(-999, "unknown")``.
-    engine : str or engine, default "auto"
-        How the kernels are summed.
-    rng : None, int or numpy.random.Generator, optional
-        Random seed; None is a fixed one, so that answers repeat.
-    names : sequence of three str, optional
-        Names for the result; by default those of the series, or the argument names.
-    ids : array_like, optional
-        A name for every row, by which cautions and tables call it; by default the index of a
-        pandas frame, or the position, counted from 0.
-    given : array_like, series or frame, optional
-        Covariates W, such as age, sex and batch, numbers or labels: the question is then asked
-        about what is left of every variable once W is held fixed. Up to 3,000 observations;
-        independent rows only.
-    data : path, data frame or mapping of str to arrays, optional
-        Where the columns are. The variables, `clusters` and `ids` are then names of columns:
-        ``"diet"``, ``"C14:C22"``, ``"gene_*"``, ``"lipids=C*"`` for a block with a name.
-    where : str, optional
-        A condition on the rows of `data`, such as ``"age > 40 and sex = 'f'"``.
 
     Returns
     -------
@@ -147,42 +95,43 @@ def compare(
     >>> beyond.pvalue < 0.001
     True
     """
-    check_choice("alternative", alternative, ALTERNATIVES)
-    settings = Settings(
-        measure=measure,
-        kernel=kernel,
-        standardize=standardize,
-        variance=variance,
-        clusters=clusters,
-        max_lag=max_lag,
-        missing=missing,
-        na=na,
-        engine=engine,
-        rng=rng,
-        ids=ids,
-        given=given,
-    )
-    study, labels = read_three((source, first, second), names, settings)
+    settings = Settings.of(options)
+    study, labels = read_three((source, first, second), options["names"], settings)
     computed = study.compute(pairs_of(labels), needed=_needed(study, labels))
-    return compared(computed, labels, alternative)
+    return compared(computed, labels, options["alternative"])
 
 
-@asked
+class PaperOptions(Basic, Located, Named, total=False):
+    """The options of :func:`paper_test`."""
+
+    kernel: Annotated[
+        Any,
+        Argument(
+            'As for compare; "published" is the Gaussian kernel at the median distance for '
+            "numbers, and Delta for labels.",
+            "published",
+            "str, Kernel, callable, tuple or mapping",
+            parse=parse_kernels,
+            is_list=True,
+        ),
+    ]
+    alternative: Annotated[Alternative, Argument('"greater": more on the first.', "greater")]
+    method: Annotated[
+        Method,
+        Argument(
+            'On the same rows, or "split": the first half of the rows for the one dependence and '
+            "the second half for the other, as in the paper's independent test.",
+            "joint",
+        ),
+    ]
+
+
+@question
 def paper_test(
-    source: Any,
-    first: Any,
-    second: Any,
-    *,
-    kernel: Any = "published",
-    alternative: str = "greater",
-    method: str = "joint",
-    missing: str = "raise",
-    na: Any = (),
-    engine: Any = "auto",
-    names: Sequence[str] | None = None,
-    ids: Any = None,
-    data: Any = None,  # noqa: ARG001 (@asked takes its columns)
-    where: str | None = None,  # noqa: ARG001
+    source: Annotated[Any, variable("What is compared.")],
+    first: Annotated[Any, variable("The first target.")],
+    second: Annotated[Any, variable("The second target.")],
+    **options: Unpack[PaperOptions],
 ) -> Comparison:
     """Test whether `source` is more closely related to `first` than to `second`, as published.
 
@@ -190,18 +139,6 @@ def paper_test(
     this package adds: raw HSIC, the plug-in variance with the kernel held fixed, and the normal
     law. Use it to reproduce the paper or to compare with it; :func:`compare` is the better
     default for data, because raw HSIC also counts a target's own kernel energy.
-
-    Parameters
-    ----------
-    source, first, second, missing, na, engine, names, ids, data, where
-        As for :func:`compare`.
-    kernel : str, Kernel, callable, tuple of three or mapping, default "published"
-        "published" takes the Gaussian kernel with the median of the pairwise distances as its
-        bandwidth for numbers, and Delta for labels.
-    alternative : {"greater", "less", "two-sided"}, default "greater"
-    method : {"joint", "split"}, default "joint"
-        "split" is the paper's independent test: the first half of the rows for the one
-        dependence, the second half for the other, in the order given.
 
     Returns
     -------
@@ -217,23 +154,13 @@ def paper_test(
     >>> reldep.paper_test(x, y, z).pvalue < 0.001
     True
     """
-    check_choice("method", method, METHODS)
-    check_choice("alternative", alternative, ALTERNATIVES)
-    settings = Settings(
-        measure="hsic",
-        kernel=kernel,
-        variance="fixed-kernel",
-        missing=missing,
-        na=na,
-        engine=engine,
-        ids=ids,
-    )
-    study, labels = read_three((source, first, second), names, settings)
-    if method == "joint":
+    settings = Settings.of(options, measure="hsic", variance="fixed-kernel")
+    study, labels = read_three((source, first, second), options["names"], settings)
+    if options["method"] == "joint":
         computed = study.compute(pairs_of(labels), needed=_needed(study, labels))
     else:
         computed = compute_halves(study, labels)
-    return compared(computed, labels, alternative, method)
+    return compared(computed, labels, options["alternative"], options["method"])
 
 
 def read_three(
@@ -335,53 +262,3 @@ def _spread(values: FloatArray, rows: IntArray, n: int) -> FloatArray:
     whole = np.zeros((len(values), n))
     whole[:, rows] = values * (n / len(rows))
     return whole
-
-
-def compare_as_asked(
-    *variables: Any, paper: bool = False, method: str = "joint", **options: Any
-) -> Comparison:
-    """Answer by :func:`compare`, or by the published test if that is asked for."""
-    if not paper:
-        if method != "joint":
-            raise InputError("`method='split'` is part of the published test; use it with `paper`.")
-        return compare(*variables, **options)
-    takes = inspect.signature(paper_test).parameters
-    extra = next((name for name in options if name not in takes), None)
-    if extra is not None:
-        raise InputError(
-            f"`paper=True` is the test as published and takes no `{extra}`; leave one of them out."
-        )
-    return paper_test(*variables, method=method, **options)
-
-
-QUESTIONS = (
-    Question(
-        "compare",
-        compare_as_asked,
-        slots=(
-            Slot("source", "The variable whose relations are compared."),
-            Slot("first", "One target."),
-            Slot("second", "The other target."),
-        ),
-        choices=(
-            # No default of its own: the published test has another than `compare`.
-            Choice(
-                "alternative",
-                "What to show: two-sided (either is stronger, as usual), greater (FIRST is, as "
-                "usual with --paper) or less (SECOND is).",
-                None,
-                ALTERNATIVES,
-            ),
-            Choice("method", "On the same rows, or on halves of them.", "joint", METHODS),
-            Choice(
-                "paper",
-                "The test as published: raw HSIC, fixed kernels, normal law.",
-                False,
-                kind="flag",
-            ),
-        ),
-        example="reldep compare mice.csv --source diet --first 'lipids=C*' --second 'genes=gene_*'",
-        has_bandwidths=True,
-        has_plan=True,
-    ),
-)

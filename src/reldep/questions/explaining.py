@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reldep.exceptions import InputError
-from reldep.questions.calling import quiet_numbers
-from reldep.questions.settings import Settings
+from reldep.questions.ask import quiet_numbers
+from reldep.questions.options import Settings
 from reldep.questions.study import display_names, read_study
 
 if TYPE_CHECKING:

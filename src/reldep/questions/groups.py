@@ -4,22 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
 import numpy as np
 
+from reldep.arguments import Argument
 from reldep.checks import Tested, cautions_about_groups
-from reldep.data.checks import ALTERNATIVES, MISSING, check_choice, check_count
+from reldep.data.checks import check_count
 from reldep.data.frames import aligned
-from reldep.data.inspection import without_codes
 from reldep.data.objects import native_name, read_labels
-from reldep.data.variables import MISSING_CODE
 from reldep.engine import compute_influence
 from reldep.exceptions import InputError
 from reldep.kernels.custom import FittedPrecomputed
-from reldep.questions.calling import asked
-from reldep.questions.declaring import Choice, Question, Slot
-from reldep.questions.settings import Settings
+from reldep.questions.ask import question
+from reldep.questions.options import (
+    Basic,
+    Directed,
+    Kernels,
+    Located,
+    Measured,
+    Named,
+    Random,
+    Settings,
+    repetitions,
+    variable,
+)
 from reldep.questions.study import Study, display_names, read_study
 from reldep.results.group_comparison import GroupComparison
 from reldep.stats.estimates import estimate_dependences
@@ -36,7 +45,7 @@ if TYPE_CHECKING:
 ROLES = ("x", "y")
 # Names that no variable has, for what is matched with the variables.
 BY, IDS = "\0by", "\0ids"
-TESTS = ("score", "permutation")
+Test = Literal["score", "permutation"]
 
 # A jackknife of fewer rows says little, and nothing about its own error.
 FEWEST_ROWS = 8
@@ -45,55 +54,44 @@ FEWEST_ROWS = 8
 MOST_PERMUTED = 4_000
 
 
-@asked
+BY_COLUMN = Argument(
+    "The group of every row: labels, or the column of them.",
+    shown="array_like of labels or column name",
+    columns="label",
+    panel="",
+    metavar="COL",
+)
+
+
+class GroupOptions(Measured, Kernels, Directed, Basic, Random, Named, Located, total=False):
+    """The options of :func:`groups`."""
+
+    test: Annotated[
+        Test,
+        Argument(
+            '"score" compares groups by a quasi-likelihood and Welch\'s F. "permutation" shuffles '
+            "the labels and studentises: for small groups.",
+            "score",
+        ),
+    ]
+    n_permutations: Annotated[int, repetitions("How often labels are shuffled.", 999)]
+    n_simulations: Annotated[
+        int, repetitions("Draws for the simultaneous intervals of the differences.", 10_000)
+    ]
+
+
+@question
 def groups(
-    x: Any,
-    y: Any,
-    by: Any,
-    *,
-    measure: str = "cka",
-    kernel: Any = "auto",
-    standardize: bool = False,
-    alternative: str = "two-sided",
-    test: str = "score",
-    n_permutations: int = 999,
-    missing: str = "raise",
-    na: Any = (),
-    engine: Any = "auto",
-    rng: Any = None,
-    names: Sequence[str] | None = None,
-    ids: Any = None,
-    data: Any = None,  # noqa: ARG001 (@asked takes its columns)
-    where: str | None = None,  # noqa: ARG001
-    n_simulations: int = 10_000,
+    x: Annotated[Any, variable("One variable.")],
+    y: Annotated[Any, variable("The other.")],
+    by: Annotated[Any, BY_COLUMN],
+    **options: Unpack[GroupOptions],
 ) -> GroupComparison:
     """Test whether the dependence of `x` and `y` is the same in every group.
 
     The groups are independent samples of any sizes, such as women and men or patients and
     controls. Kernels are fitted once, on all rows, so that every group is seen through the same
     kernel; each group's dependence comes from its own rows.
-
-    Parameters
-    ----------
-    x, y : array_like, series, frame, sparse matrix or Precomputed
-    by : array_like of labels
-        The group of every row.
-    measure, kernel, missing, na, engine, rng, ids, data, where
-        As for :func:`compare`.
-    standardize
-        As for :func:`compare`.
-    alternative : {"two-sided", "greater", "less"}, default "two-sided"
-        For two groups, in the order of their labels: "greater" asks whether the dependence is
-        stronger in the first.
-    test : {"score", "permutation"}, default "score"
-        "score" takes every group's variance as a function of its dependence, compares groups by
-        the quasi-likelihood that follows, and uses Welch's F. "permutation" shuffles the labels
-        and studentises: for small groups.
-    n_permutations : int, default 999
-    names : sequence of two str, optional
-        Names of `x` and `y`.
-    n_simulations : int, default 10000
-        Draws for the simultaneous intervals of the differences.
 
     Returns
     -------
@@ -113,28 +111,15 @@ def groups(
     >>> reldep.groups(x, y, group).pvalue < 0.001
     True
     """
-    check_choice("test", test, TESTS)
-    check_choice("alternative", alternative, ALTERNATIVES)
-    check_choice("missing", missing, MISSING)
-    check_count("n_permutations", n_permutations, at_least=1)
-    check_count("n_simulations", n_simulations, at_least=400)
-    settings = Settings(
-        measure=measure,
-        kernel=kernel,
-        standardize=standardize,
-        missing=missing,
-        na=na,
-        engine=engine,
-        rng=rng,
-        ids=ids,
-    )
-    labels = display_names(ROLES, (x, y), names)
-    blocks, unmatched = _matched(dict(zip(labels, (x, y), strict=True)), by, ids)
+    check_count("n_simulations", options["n_simulations"], at_least=400)
+    settings = Settings.of(options)
+    labels = display_names(ROLES, (x, y), options["names"])
+    blocks, unmatched = _matched(dict(zip(labels, (x, y), strict=True)), by, settings.ids)
     by, ids = blocks.pop(BY), blocks.pop(IDS, None)
     study = read_study(blocks, replace(settings, ids=ids), roles=ROLES)
     study = replace(study, dataset=replace(study.dataset, unmatched=unmatched))
     study, codes, levels = _grouped(study, by)
-    _check_alternative(alternative, levels)
+    _check_alternative(options["alternative"], levels)
     frozen = _frozen(study)
     own = {name: name for name in labels}
     studies = {
@@ -146,8 +131,10 @@ def groups(
     joined = Groups.of(dependences)
     computed = study.compute([(labels[0], labels[1])])
     permuted = None
-    if test == "permutation":
-        permuted = _permuted_pvalue(frozen, labels, codes, alternative, n_permutations)
+    if options["test"] == "permutation":
+        permuted = _permuted_pvalue(
+            frozen, labels, codes, options["alternative"], options["n_permutations"]
+        )
     return GroupComparison(
         provenance=computed.provenance,
         warnings=(
@@ -159,12 +146,12 @@ def groups(
         by=_name_of_groups(by),
         groups=tuple(levels),
         dependences=dependences,
-        differences_found=joined.differences(n_simulations, settings.generator()),
+        differences_found=joined.differences(options["n_simulations"], settings.generator()),
         overall=joined.test(),
-        alternative=alternative,
-        test=test,
+        alternative=options["alternative"],
+        test=options["test"],
         permuted_pvalue=permuted,
-        n_permutations=n_permutations if test == "permutation" else None,
+        n_permutations=options["n_permutations"] if options["test"] == "permutation" else None,
     )
 
 
@@ -187,8 +174,6 @@ def _grouped(study: Study, by: Any) -> tuple[Study, IntArray, list[str]]:
     """Give every row its group, in the order of the labels; check that groups can be compared."""
     dataset, missing = study.dataset, study.settings.missing
     labels = read_labels(by, "by")
-    gone = without_codes(labels, study.settings.na).missing()
-    labels = replace(labels, codes=np.where(gone, MISSING_CODE, labels.codes))
     n_input = len(dataset) + dataset.n_dropped
     if len(labels) != n_input:
         raise InputError(
@@ -222,10 +207,10 @@ def _check_groups_vary(studies: Mapping[str, Study]) -> None:
     """Raise if a variable does not vary in some group: it has no dependence there."""
     still = []
     for group, study in studies.items():
-        for name, variable in study.dataset.variables.items():
-            if variable.is_constant():
+        for name, own in study.dataset.variables.items():
+            if own.is_constant():
                 still.append(f"{name} in {group}")
-            elif (row := variable.lone()) is not None:
+            elif (row := own.lone()) is not None:
                 still.append(f"{name} in {group}, but for {study.dataset.rows.name(row)}")
     if still:
         raise InputError(
@@ -343,41 +328,3 @@ def _statistic(
         return joined.test().statistic
     signed = joined.signed_root()
     return signed if alternative == "greater" else -signed
-
-
-class _GroupsQuestion(Question):
-    """Two variables, and the column of the groups."""
-
-    def arguments(
-        self,
-        filled: Mapping[str, Any],  # noqa: ARG002
-        data: Mapping[str, Mapping[str, Any]],
-    ) -> tuple[list[Any], dict[str, Any]]:
-        (x,), (y,), (by,) = (data[slot].values() for slot in ("x", "y", "by"))
-        names = [*data["x"], *data["y"]]
-        return [x, y, by], {"names": names}
-
-
-QUESTIONS = (
-    _GroupsQuestion(
-        "groups",
-        groups,
-        slots=(
-            Slot("x", "One variable."),
-            Slot("y", "The other."),
-            Slot("by", "The column of groups.", "column", metavar="COL"),
-        ),
-        choices=(
-            Choice(
-                "alternative",
-                "For two groups: stronger in either, in the first, or in the second.",
-                "two-sided",
-                ALTERNATIVES,
-            ),
-            Choice("test", "Quasi-likelihood, or permuted labels.", "score", TESTS),
-            Choice("n_permutations", "How often labels are shuffled.", 999, kind="whole"),
-        ),
-        shared=("missing", "ids", "measure", "kernel", "engine", "rng"),
-        example="reldep groups mice.csv --x 'lipids=C*' --y 'genes=gene_*' --by genotype",
-    ),
-)

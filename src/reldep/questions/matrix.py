@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from itertools import combinations, product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
 import numpy as np
 
+from reldep.arguments import Argument
 from reldep.checks import cautions_about
-from reldep.data.checks import check_choice, check_count, check_level
 from reldep.exceptions import InputError
-from reldep.questions.calling import asked
-from reldep.questions.declaring import Choice, Question, Selector, Slot, merged
+from reldep.questions.ask import question
 from reldep.questions.dependence import conditional_independence
-from reldep.questions.settings import Settings
+from reldep.questions.options import Options, Settings, Simultaneous, check_simulations
+from reldep.questions.options import variables as several
 from reldep.questions.study import read_study
 from reldep.questions.targets import read_variables
 from reldep.results.dependence_matrix import Matrix
@@ -29,53 +29,45 @@ if TYPE_CHECKING:
     from reldep.questions.study import Study
     from reldep.stats.estimates import Estimates
 
-ADJUSTMENTS_OF_CELLS = ("holm", "bh")
+Adjustment = Literal["holm", "bh"]
 
 
-@asked
+def all_columns(values: Mapping[str, Any]) -> Any:
+    """Return the variables that words name, or all columns if they name none."""
+    if "variables" not in values and "columns" in values:
+        raise InputError("`columns` is the second of two sets; name the first by `variables`.")
+    return values.get("variables", "@all")
+
+
+class MatrixOptions(Options, Simultaneous, total=False):
+    """The options of :func:`matrix`."""
+
+    adjust: Annotated[
+        Adjustment,
+        Argument(
+            "How the p-values of independence are adjusted: Holm's procedure controls the chance "
+            "of any false claim, Benjamini and Hochberg's the share of them.",
+            "holm",
+        ),
+    ]
+
+
+@question
 def matrix(
-    variables: Any,
-    columns: Any = None,
-    *,
-    measure: str = "cka",
-    kernel: Any = "auto",
-    standardize: bool = False,
-    variance: str = "jackknife",
-    clusters: Any = None,
-    max_lag: int | str | None = None,
-    missing: str = "raise",
-    na: Any = (),
-    engine: Any = "auto",
-    rng: Any = None,
-    ids: Any = None,
-    data: Any = None,  # noqa: ARG001 (@asked takes its columns)
-    where: str | None = None,  # noqa: ARG001
-    confidence_level: float = 0.95,
-    adjust: str = "holm",
-    n_simulations: int = 10_000,
-    given: Any = None,
+    variables: Annotated[
+        Any,
+        several(
+            "At least two.",
+            implied=all_columns,
+            in_words="Each column is a variable, and each NAME=COLS; all if left out.",
+        ),
+    ],
+    columns: Annotated[
+        Any, several("A second set: all dependences between the two sets.", None)
+    ] = None,
+    **options: Unpack[MatrixOptions],
 ) -> Matrix:
     """Estimate the dependence of every pair of variables.
-
-    Parameters
-    ----------
-    variables : mapping of str to data, data frame or array of two dimensions
-        At least two. Every column of a frame or array is a variable of its own; in a mapping a
-        variable may have several columns, such as the activations of a network's layer.
-    columns : as `variables`, optional
-        A second set: the result is the rectangle of all dependences between the two sets.
-    measure, kernel, clusters, max_lag, missing, na, engine, rng, ids, given, data, where
-        As for :func:`compare`; a mapping of kernels is by name.
-    standardize
-        As for :func:`compare`.
-    variance : {"jackknife", "fixed-kernel"}, default "jackknife"
-    confidence_level : float, default 0.95
-        Of the intervals, which cover the dependences of all pairs at once.
-    adjust : {"holm", "bh"}, default "holm"
-        How the p-values of independence are adjusted for their number: Holm's procedure
-        controls the chance of any false claim, Benjamini and Hochberg's the share of them.
-    n_simulations : int, default 10000
-        Draws from the joint law of all cells.
 
     Returns
     -------
@@ -95,23 +87,8 @@ def matrix(
     >>> result.compare(("a", "b"), ("a", "c")).pvalue < 0.001
     True
     """
-    check_choice("adjust", adjust, ADJUSTMENTS_OF_CELLS)
-    level = check_level("confidence_level", confidence_level)
-    check_count("n_simulations", n_simulations, at_least=int(np.ceil(20 / (1.0 - level))))
-    settings = Settings(
-        measure=measure,
-        kernel=kernel,
-        standardize=standardize,
-        variance=variance,
-        clusters=clusters,
-        max_lag=max_lag,
-        missing=missing,
-        na=na,
-        engine=engine,
-        rng=rng,
-        ids=ids,
-        given=given,
-    )
+    check_simulations(options)
+    settings = Settings.of(options)
     blocks, rows, others = _sides(variables, columns)
     pairs = list(combinations(rows, 2)) if columns is None else list(product(rows, others))
     study = read_study(blocks, settings)
@@ -119,7 +96,7 @@ def matrix(
     computed = study.compute(pairs, needed=[*pairs, *selves])
     found = computed.dependences
     generator = settings.generator()
-    draws = JointDraws.of(found.deviations, n_simulations, generator)
+    draws = JointDraws.of(found.deviations, options["n_simulations"], generator)
     pvalues = _independence(study, computed.influence, found)
     return Matrix(
         provenance=computed.provenance,
@@ -132,10 +109,10 @@ def matrix(
         dependences=found,
         influence=computed.influence,
         pvalues=pvalues,
-        adjusted_pvalues=_adjusted(pvalues, adjust),
+        adjusted_pvalues=_adjusted(pvalues, options["adjust"]),
         maxima=draws.value_maxima(),
-        adjust=adjust,
-        confidence_level=level,
+        adjust=options["adjust"],
+        confidence_level=options["confidence_level"],
         seed=int(generator.integers(2**62)),
     )
 
@@ -179,73 +156,3 @@ def _adjusted(pvalues: FloatArray, method: str) -> FloatArray:
     from scipy.stats import false_discovery_control
 
     return np.asarray(false_discovery_control(pvalues))
-
-
-class _MatrixQuestion(Question):
-    """One set of columns, or two; all columns of the file if none is named."""
-
-    def blocks(
-        self, filled: Mapping[str, Any], columns: Selector
-    ) -> dict[str, dict[str, list[str]]]:
-        return super().blocks(_filled(filled), columns)
-
-    def arguments(
-        self,
-        filled: Mapping[str, Any],  # noqa: ARG002
-        data: Mapping[str, Mapping[str, Any]],
-    ) -> tuple[list[Any], dict[str, Any]]:
-        others = dict(data.get("columns", {}))
-        rows = merged({slot: named for slot, named in data.items() if slot != "columns"})
-        return [rows, others or None], {}
-
-    def written(self, filled: Mapping[str, Any], columns: Selector) -> dict[str, Any]:
-        whole = _filled(filled)
-        rows = columns.written(whole.get("variable"), whole.get("variables"))
-        return {"variables": rows, "columns": filled.get("columns")}
-
-
-def _filled(filled: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Take every column of the file where no variable is named."""
-    if filled.get("variables") or filled.get("variable"):
-        return filled
-    if filled.get("columns"):
-        raise InputError("`columns` is the second of two sets; name the first by `variables`.")
-    return {**filled, "variables": "*"}
-
-
-QUESTIONS = (
-    _MatrixQuestion(
-        "matrix",
-        matrix,
-        slots=(
-            Slot(
-                "variables",
-                "Each of these columns is a variable; all columns if left out.",
-                "each",
-                required=False,
-            ),
-            Slot(
-                "variable",
-                "A variable of several columns; repeat it.",
-                "blocks",
-                required=False,
-                metavar="NAME=COLS",
-            ),
-            Slot(
-                "columns",
-                "A second set: all dependences between the two sets.",
-                "each",
-                required=False,
-            ),
-        ),
-        choices=(
-            Choice(
-                "adjust",
-                "How the p-values of independence are adjusted.",
-                "holm",
-                ADJUSTMENTS_OF_CELLS,
-            ),
-        ),
-        example="reldep matrix mice.csv --variables 'C*'",
-    ),
-)

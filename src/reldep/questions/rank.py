@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
 import numpy as np
 
+from reldep.arguments import Argument
 from reldep.checks import cautions_about
-from reldep.data.checks import ADJUSTMENTS, check_choice, check_count, check_level
 from reldep.engine import Influence
-from reldep.exceptions import InputError
-from reldep.questions.calling import asked
-from reldep.questions.declaring import Choice, Question, Selector, Slot, merged
-from reldep.questions.settings import Settings
+from reldep.questions.ask import question
+from reldep.questions.options import (
+    Named,
+    Options,
+    Settings,
+    Simultaneous,
+    check_simulations,
+    variable,
+    variables,
+)
 from reldep.questions.study import (
     Computed,
     read_study,
@@ -36,32 +42,36 @@ from reldep.stats.simultaneous import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
 
-@asked
+Adjustment = Literal["single-step", "step-down", "holm", "bh"]
+
+
+class RankOptions(Options, Simultaneous, Named, total=False):
+    """The options of :func:`rank`."""
+
+    adjust: Annotated[
+        Adjustment,
+        Argument(
+            'How p-values are adjusted for the number of pairs. "single-step" agrees with the '
+            'intervals; "step-down" is a little more powerful; "holm" needs no simulation; "bh" '
+            "controls the false discovery rate.",
+            "single-step",
+        ),
+    ]
+
+
+@question
 def rank(
-    source: Any,
-    targets: Any,
-    *,
-    measure: str = "cka",
-    kernel: Any = "auto",
-    standardize: bool = False,
-    variance: str = "jackknife",
-    clusters: Any = None,
-    max_lag: int | str | None = None,
-    missing: str = "raise",
-    na: Any = (),
-    engine: Any = "auto",
-    rng: Any = None,
-    confidence_level: float = 0.95,
-    adjust: str = "single-step",
-    n_simulations: int = 10_000,
-    names: Sequence[str] | None = None,
-    ids: Any = None,
-    given: Any = None,
-    data: Any = None,  # noqa: ARG001 (@asked takes its columns)
-    where: str | None = None,  # noqa: ARG001
+    source: Annotated[
+        Any,
+        variable(
+            "What is compared; a name if `targets` is an Influence.", in_words="What is compared."
+        ),
+    ],
+    targets: Annotated[Any, variables("At least two; or an Influence.")],
+    **options: Unpack[RankOptions],
 ) -> Ranking:
     """Rank targets by how closely they are related to `source`, with confidence.
 
@@ -70,34 +80,6 @@ def rank(
     pairwise differences, the set of targets that may be the strongest and a confidence set for
     every rank. Picking the best by eye and then testing it is not covered by two separate
     tests; it is covered by this.
-
-    Parameters
-    ----------
-    source : array_like, series, frame, sparse matrix or Precomputed; or str
-        A name only if `targets` is an `Influence`.
-    targets : mapping of str to data, data frame, array of two dimensions, or Influence
-        At least two. Every column of a frame or array is a target of its own; in a mapping a
-        target may have several columns. Of an :class:`Influence` all pairs with `source` are
-        ranked.
-    measure, variance, clusters, max_lag, missing, na, engine, ids, given, data, where
-        As for :func:`compare`.
-    standardize
-        As for :func:`compare`.
-    kernel : str, Kernel, callable, tuple of two or mapping, default "auto"
-        One for all, a tuple (source, every target), or a mapping by name, in which "source"
-        and "targets" stand for the source and for all targets not named.
-    rng : None, int or numpy.random.Generator, optional
-        Random seed; None is a fixed one, so that answers repeat.
-    confidence_level : float, default 0.95
-        Of the intervals, the set of the best and the ranks.
-    adjust : {"single-step", "step-down", "holm", "bh"}, default "single-step"
-        How the p-values of the differences are adjusted for their number. "single-step" agrees
-        with the intervals; "step-down" is a little more powerful; "holm" needs no simulation;
-        "bh" controls the false discovery rate instead of the chance of any false claim.
-    n_simulations : int, default 10000
-        Draws from the joint normal law.
-    names : sequence of str, optional
-        Names of the source and of every target, in this order.
 
     Returns
     -------
@@ -118,31 +100,15 @@ def rank(
     >>> result.ranks
     array([1, 2, 3])
     """
-    check_choice("adjust", adjust, ADJUSTMENTS)
-    level = check_level("confidence_level", confidence_level)
-    # Twenty draws beyond the critical value are the least that pins it down.
-    check_count("n_simulations", n_simulations, at_least=int(np.ceil(20 / (1.0 - level))))
-    settings = Settings(
-        measure=measure,
-        kernel=kernel,
-        standardize=standardize,
-        variance=variance,
-        clusters=clusters,
-        max_lag=max_lag,
-        missing=missing,
-        na=na,
-        engine=engine,
-        rng=rng,
-        ids=ids,
-        given=given,
-    )
-    source_name, target_names, computed = _compute(source, targets, names, settings)
+    check_simulations(options)
+    settings = Settings.of(options)
+    source_name, target_names, computed = _compute(source, targets, options["names"], settings)
     found = computed.dependences
     # Each dependence less the mean of all: what a ranking compares.
     differences = np.eye(len(found.pairs)) - 1.0 / len(found.pairs)
     cautions = (*computed.cautions, *cautions_about(computed.tested(differences)))
     comparisons = all_differences(found)
-    draws = JointDraws.of(found.deviations, n_simulations, settings.generator())
+    draws = JointDraws.of(found.deviations, options["n_simulations"], settings.generator())
     standing = rank_dependences(comparisons, draws, len(target_names))
     return Ranking(
         provenance=computed.provenance,
@@ -151,11 +117,11 @@ def rank(
         targets=tuple(target_names),
         dependences=found,
         comparisons=comparisons,
-        adjusted_pvalues=adjusted_pvalues(comparisons, adjust, draws, standing.maxima),
+        adjusted_pvalues=adjusted_pvalues(comparisons, options["adjust"], draws, standing.maxima),
         standing=standing,
         target_maxima=draws.value_maxima(),
-        adjust=adjust,
-        confidence_level=level,
+        adjust=options["adjust"],
+        confidence_level=options["confidence_level"],
         influence=computed.influence,
         relation_pvalues=relation_pvalues(computed.influence, found),
     )
@@ -181,59 +147,3 @@ def _compute(
         return source_name, target_names, compute_many(study, source_name, target_names)
     pairs = [(source_name, name) for name in target_names]
     return source_name, target_names, study.compute(pairs)
-
-
-class _RankQuestion(Question):
-    """A source, and targets of one column each or of blocks."""
-
-    def arguments(
-        self,
-        filled: Mapping[str, Any],  # noqa: ARG002
-        data: Mapping[str, Mapping[str, Any]],
-    ) -> tuple[list[Any], dict[str, Any]]:
-        named = merged(data)
-        source, *others = named
-        if len(others) < 2:
-            raise InputError(
-                f"{len(others)} of at least 2 targets; name them by `target` or `targets`."
-            )
-        targets = {name: named[name] for name in others}
-        return [named[source], targets], {"names": [source, *others]}
-
-    def written(self, filled: Mapping[str, Any], columns: Selector) -> dict[str, Any]:
-        targets = columns.written(filled.get("target"), filled.get("targets"))
-        return {"source": filled["source"], "targets": targets}
-
-
-QUESTIONS = (
-    _RankQuestion(
-        "rank",
-        rank,
-        slots=(
-            Slot("source", "The variable whose relations are ranked."),
-            Slot(
-                "target",
-                "A target, one column or a block; repeat it.",
-                "blocks",
-                required=False,
-                metavar="NAME=COLS",
-            ),
-            Slot(
-                "targets",
-                "Each of these columns is a target, except the source's own.",
-                "each",
-                required=False,
-            ),
-        ),
-        choices=(
-            Choice(
-                "adjust",
-                "How the p-values of many pairs are adjusted.",
-                "single-step",
-                ADJUSTMENTS,
-            ),
-        ),
-        example="reldep rank mice.csv --source diet --targets 'C*'",
-        has_plan=True,
-    ),
-)

@@ -1,4 +1,4 @@
-"""The work of a scan, chunk by chunk: what is done can be kept, and continued later."""
+"""The work of a scan, chunk by chunk."""
 
 from __future__ import annotations
 
@@ -19,13 +19,12 @@ from reldep.stats.units import NORMALISED
 from reldep.words import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from reldep.data.variables import BoolArray
     from reldep.engine.many.batches import Batches, EngineBatches
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel
-    from reldep.questions.checkpoints import Arrays, ScanCheckpoint
     from reldep.questions.source_columns import Part, WideStudy
 
 NOT_HELD = "its kernel values are too large or too small to be added up: rescale it"
@@ -41,9 +40,6 @@ LARGEST_CHUNK = 1_000
 # Incomplete variables of a chunk mostly lack the same rows as others: so many sets of rows are
 # remembered.
 MOST_PATTERNS = 16
-
-# What was computed again must agree with what was kept up to rounding.
-AGREEMENT = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,31 +62,6 @@ class Chunk:
     skipped: list[tuple[int, str]]
     kernels: list[str]
 
-    def arrays(self) -> Arrays:
-        """Write it as plain arrays."""
-        kept = {} if self.tests is None else self.tests.columns()
-        return {
-            **{f"tests_{name}": values for name, values in kept.items()},
-            "members": np.array(self.members, dtype=np.int64),
-            "skipped": np.array([i for i, _ in self.skipped], dtype=np.int64),
-            "reasons": np.array([reason for _, reason in self.skipped], dtype=np.str_),
-            "kernels": np.array(self.kernels, dtype=np.str_),
-        }
-
-    @classmethod
-    def from_arrays(cls, kind: type[Any], arrays: Arrays) -> Chunk:
-        """Read it again."""
-        members = [int(i) for i in arrays["members"]]
-        pairs = zip(arrays["skipped"].tolist(), arrays["reasons"].tolist(), strict=True)
-        prefix = "tests_"
-        kept = {n.removeprefix(prefix): v for n, v in arrays.items() if n.startswith(prefix)}
-        tests = kind(**{name: _plain(values) for name, values in kept.items()}) if members else None
-        return cls(members, tests, list(pairs), arrays["kernels"].tolist())
-
-
-def _plain(values: Any) -> Any:
-    return values.item() if values.ndim == 0 else values
-
 
 class ScanWork:
     """A scan from its first variable to its last, or to where it is interrupted.
@@ -100,34 +71,21 @@ class ScanWork:
     wide : WideStudy
     kind : type
         The tests that are wanted: `ScannedSources` or `ScannedTargets`.
-    kept : ScanCheckpoint, optional
-        Where chunks are kept.
-    options : mapping of str to object
-        What else decides the answer, to be checked before a run is continued.
     """
 
-    def __init__(
-        self,
-        wide: WideStudy,
-        kind: type[Any],
-        kept: ScanCheckpoint | None,
-        options: Mapping[str, Any],
-    ) -> None:
-        self.wide, self.kind, self.kept = wide, kind, kept
+    def __init__(self, wide: WideStudy, kind: type[Any]) -> None:
+        self.wide, self.kind = wide, kind
         self.survey = wide.survey()
         self.skipped = dict(self.survey.skipped)
         self.kernels: dict[str, None] = {}
         self.done: list[int] = []
         self.interrupted = False
-        self.n_continued = 0
         self.tests: Any = None
         self._batches: dict[bytes, Batches | EngineBatches] = {}
         # Every chunk has a random seed of its own, so that a run can be continued at any.
         self._seed = int(wide.study.settings.generator().integers(2**62))
         if len(self.skipped) == len(wide.names):
             raise self._nothing("used", "pass columns that vary.")
-        if kept is not None:
-            kept.begin({"data": self.survey.digest, "seed": self._seed, **options})
 
     def run(self) -> ScanWork:
         """Test everything; Ctrl-C keeps what is done."""
@@ -136,7 +94,7 @@ class ScanWork:
         with progress_bar(self.wide.role) as on_progress:
             try:
                 for number, run in enumerate(self._runs()):
-                    found.append(self._chunk(number, run))
+                    found.append(self._tested(number, run))
                     on_progress(run.stop, total)
             except KeyboardInterrupt:
                 if not any(chunk.members for chunk in found):
@@ -154,31 +112,11 @@ class ScanWork:
         self.tests = self.kind.joined(tests, order)
         return self
 
-    def finish(self, columns: Mapping[str, Sequence[Any]]) -> None:
-        """Write the table, unless it would be that of a part only."""
-        if self.kept is not None and not self.interrupted:
-            self.kept.finish(columns)
-
     def _runs(self) -> list[slice]:
         """Cut the variables into chunks, always in the same way."""
         n_rows, n = len(self.wide), len(self.wide.names)
         size = int(np.clip(CHUNK_BYTES // (8 * NUMBERS_PER_ROW * n_rows), 1, LARGEST_CHUNK))
         return [slice(start, min(start + size, n)) for start in range(0, n, size)]
-
-    def _chunk(self, number: int, run: slice) -> Chunk:
-        """Take a chunk from an earlier run, or test its variables and keep it."""
-        if self.kept is None:
-            return self._tested(number, run)
-        arrays = self.kept.load(number)
-        if arrays is not None:
-            chunk = Chunk.from_arrays(self.kind, arrays)
-            if not self.n_continued:
-                self._check_agrees(self.kept, number, run, chunk)
-            self.n_continued += len(chunk.members)
-            return chunk
-        chunk = self._tested(number, run)
-        self.kept.save(number, chunk.arrays())
-        return chunk
 
     def _tested(self, number: int, run: slice) -> Chunk:
         """Test the variables of a chunk."""
@@ -221,18 +159,6 @@ class ScanWork:
                 fixed, settings.engine, own_units=settings.measure in NORMALISED
             )
         return self._batches[part.pattern]
-
-    def _check_agrees(self, kept: ScanCheckpoint, number: int, run: slice, chunk: Chunk) -> None:
-        """Test the first variables once more: a function that was changed has no other mark."""
-        again = self._tested(number, slice(run.start, min(run.start + 3, run.stop)))
-        places = {member: i for i, member in enumerate(chunk.members)}
-        for i, member in enumerate(again.members):
-            if member not in places or not np.allclose(
-                again.tests.values[i], chunk.tests.values[places[member]], rtol=AGREEMENT, atol=1e-9
-            ):
-                raise kept.refuse(
-                    f"its result for {self.wide.names[member]} is not what this run computes"
-                )
 
     def _nothing(self, verb: str, way_out: str) -> InputError:
         member, reason = next(iter(sorted(self.skipped.items())))
@@ -319,13 +245,7 @@ class ScanWork:
         )
 
     def _interrupted(self) -> str:
-        text = (
+        return (
             f"interrupted after {len(self.done):,} of {len(self.wide.names):,} {self.wide.role}: "
             "false-discovery rates and adjusted p-values count only these."
-        )
-        if self.kept is None:
-            return text
-        return (
-            f"{text} What is done is in {self.kept.folder}. Continue with `resume=True` to get "
-            f"{self.kept.output}."
         )

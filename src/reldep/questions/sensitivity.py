@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 import numpy as np
 
-from reldep.data.checks import ALTERNATIVES, check_choice
+from reldep.arguments import Argument
 from reldep.exceptions import InputError
-from reldep.questions.calling import asked
+from reldep.questions.ask import question
 from reldep.questions.compare import WEIGHTS, compared, pairs_of, read_three
-from reldep.questions.declaring import SHARED, Choice, Question, Slot
-from reldep.questions.settings import Settings
+from reldep.questions.options import (
+    Basic,
+    Directed,
+    Kernels,
+    Located,
+    Measured,
+    Named,
+    Random,
+    Rows,
+    Settings,
+    variable,
+)
 from reldep.questions.study import Study, descriptions
 from reldep.results.bandwidth_curve import Sensitivity, nearest_to_one
 from reldep.stats.bandwidths import AcrossScales
 from reldep.stats.units import pairs_needed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from reldep.data.variables import FloatArray
     from reldep.engine import Influence, Pair
@@ -32,28 +43,28 @@ FACTORS = tuple(2.0 ** (step / 2) for step in range(-6, 7))
 N_DRAWS = 10_000
 
 
-@asked
+class SensitivityOptions(
+    Measured, Kernels, Directed, Rows, Basic, Random, Named, Located, total=False
+):
+    """The options of :func:`sensitivity`."""
+
+    factors: Annotated[
+        Sequence[float],
+        Argument(
+            "By what the bandwidths of all variables are multiplied together; variables without "
+            "one stay as they are.",
+            FACTORS,
+            "sequence of float",
+        ),
+    ]
+
+
+@question
 def sensitivity(
-    source: Any,
-    first: Any,
-    second: Any,
-    *,
-    factors: Sequence[float] = FACTORS,
-    measure: str = "cka",
-    kernel: Any = "auto",
-    standardize: bool = False,
-    alternative: str = "two-sided",
-    variance: str = "jackknife",
-    clusters: Any = None,
-    max_lag: int | str | None = None,
-    missing: str = "raise",
-    na: Any = (),
-    engine: Any = "auto",
-    rng: Any = None,
-    names: Sequence[str] | None = None,
-    ids: Any = None,
-    data: Any = None,  # noqa: ARG001 (@asked takes its columns)
-    where: str | None = None,  # noqa: ARG001
+    source: Annotated[Any, variable("What is compared.")],
+    first: Annotated[Any, variable("The first target.")],
+    second: Annotated[Any, variable("The second target.")],
+    **options: Unpack[SensitivityOptions],
 ) -> Sensitivity:
     """Compare two dependences over a grid of bandwidths.
 
@@ -62,19 +73,6 @@ def sensitivity(
     holds over a wide grid is worth more than one at a single bandwidth. Two p-values sum up the
     grid: is there a difference at some scale (adjusted for the number of bandwidths, which are
     strongly correlated), and is there one at every scale?
-
-    Parameters
-    ----------
-    source, first, second
-        As for :func:`compare`.
-    factors : sequence of float, optional
-        By what the bandwidths of all variables are multiplied together. By default from 1/8 to
-        8. Each bandwidth is chosen once; variables without one (categories, linear kernels)
-        stay as they are.
-    measure, kernel, alternative, variance, clusters, max_lag, missing, na, engine, rng, names
-        As for :func:`compare`.
-    standardize, ids, data, where
-        As for :func:`compare`.
 
     Returns
     -------
@@ -96,24 +94,11 @@ def sensitivity(
     >>> curve.every_pvalue < 0.001
     True
     """
-    check_choice("alternative", alternative, ALTERNATIVES)
-    grid = _read_factors(factors)
-    settings = Settings(
-        measure=measure,
-        kernel=kernel,
-        standardize=standardize,
-        variance=variance,
-        clusters=clusters,
-        max_lag=max_lag,
-        missing=missing,
-        na=na,
-        engine=engine,
-        rng=rng,
-        ids=ids,
-    )
-    study, labels = read_three((source, first, second), names, settings)
+    grid = _read_factors(options["factors"])
+    settings = Settings.of(options)
+    study, labels = read_three((source, first, second), options["names"], settings)
     check_any_bandwidth(study.fitted)
-    return over_bandwidths(study, labels, grid, alternative)
+    return over_bandwidths(study, labels, grid, options["alternative"])
 
 
 def over_bandwidths(
@@ -218,27 +203,3 @@ def _bandwidths(fitted: Mapping[str, FittedKernel]) -> dict[str, float]:
         for name, parameters in described.items()
         if "bandwidth" in parameters
     }
-
-
-QUESTIONS = (
-    Question(
-        "sensitivity",
-        sensitivity,
-        slots=(
-            Slot("source", "The variable whose relations are compared."),
-            Slot("first", "One target."),
-            Slot("second", "The other target."),
-        ),
-        choices=(
-            Choice(
-                "alternative",
-                "What to show: either is stronger, FIRST is, or SECOND is.",
-                "two-sided",
-                ALTERNATIVES,
-            ),
-        ),
-        shared=tuple(choice.name for choice in SHARED if choice.name != "given"),
-        example="reldep sensitivity mice.csv --source diet --first 'lipids=C*' "
-        "--second 'genes=gene_*'",
-    ),
-)

@@ -12,7 +12,6 @@ import numpy as np
 
 from reldep.checks.scans import ColumnChecks
 from reldep.data.frames import aligned, column_names, frame_library, index_rows
-from reldep.data.inspection import without_codes
 from reldep.data.objects import read_variable
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse
 from reldep.exceptions import InputError, InputTypeError
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from reldep.data.variables import IntArray, Variable
     from reldep.files.wide_columns import WideColumns
     from reldep.kernels.base import FittedKernel, Kernel
-    from reldep.questions.settings import Settings
+    from reldep.questions.options import Settings
 
 CONSTANT = "constant"
 LONE = "all observations but one are the same"
@@ -125,8 +124,7 @@ class WideStudy:
 
     def read(self, start: int, stop: int) -> list[Variable]:
         """Give some of the many, without the rows in which a fixed variable is incomplete."""
-        na = self.study.settings.na
-        variables = [without_codes(variable, na) for variable in self.columns.read(start, stop)]
+        variables = self.columns.read(start, stop)
         if not self.study.dataset.n_dropped:
             return variables
         positions = self.study.dataset.rows.positions

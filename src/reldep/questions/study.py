@@ -39,11 +39,11 @@ if TYPE_CHECKING:
     from reldep.engine.influence import Conditioning
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel, Kernel
-    from reldep.questions.settings import Settings
+    from reldep.questions.options import Settings
     from reldep.stats.estimates import Estimates
 
 # What has no effect any more once A is computed, with the default that says "not given".
-DECIDED = {"kernel": "auto", "missing": "raise", "na": (), "engine": "auto", "ids": None}
+DECIDED = {"kernel": "auto", "missing": "raise", "engine": "auto"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,11 +323,9 @@ def read_study(
         All variables that the user passed, where the blocks are only some of them.
     """
     if any(isinstance(data, PiecesOf) for data in blocks.values()):
-        blocks, settings = read_pieces(blocks, settings.na), replace(settings, ids=None)
+        blocks, settings = read_pieces(blocks), replace(settings, ids=None)
     names = list(blocks)
     specs = assign(settings.kernel, names, roles=roles, among=among, measure=settings.measure)
-    if settings.standardize:
-        specs = {name: "standardized" if spec == "auto" else spec for name, spec in specs.items()}
     given = {name: data for name, data in blocks.items() if isinstance(data, Precomputed)}
     specs |= given
     rows_of = {name: np.arange(len(matrix)) for name, matrix in given.items()}
@@ -340,7 +338,6 @@ def read_study(
         missing=settings.missing,
         clusters=settings.clusters,
         ids=settings.ids,
-        na=settings.na,
     )
     settings.check_lag(len(dataset), dataset.rows.time)
     for name in beside:

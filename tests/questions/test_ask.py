@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 
 import reldep
-from reldep.questions.calling import spelled
 
 X = np.random.default_rng(0).normal(size=40)
 Y, Z = X**2, np.sin(3 * X) + X
@@ -33,7 +32,7 @@ def test_kernels_and_weights_are_written_as_in_a_program():
     result = reldep.contrast({"x": X, "y": Y, "z": Z}, weights, kernel=(kernel, "linear", "linear"))
     assert result.provenance.call == (
         "reldep.contrast(variables, {('x', 'y'): 1, ('x', 'z'): -0.5}, "
-        f"kernel=({kernel!r}, 'linear', 'linear'))"
+        f"kernel=(reldep.kernels.{kernel!r}, 'linear', 'linear'))"
     )
 
 
@@ -43,7 +42,7 @@ def test_data_in_options_stand_under_their_own_name():
 
 
 def test_the_call_repeats_the_result():
-    result = reldep.paper_test(X, Y, Z, method="split")
+    result = reldep.compare(X, Y, Z, kernel=reldep.kernels.Gaussian(2.0), rng=5)
     again = eval(result.provenance.call, {"reldep": reldep, "source": X, "first": Y, "second": Z})  # noqa: S307
     assert again.pvalue == result.pvalue
 
@@ -58,22 +57,6 @@ def test_the_call_repeats_the_result():
 )
 def test_the_seed_is_noted(rng, text):
     assert reldep.compare(X, Y, Z, rng=rng).provenance.seed == text
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (("a",), "('a',)"),
-        ([1, (2.5, None)], "[1, (2.5, None)]"),
-        ({"x": "linear"}, "{'x': 'linear'}"),
-        ([X], None),
-        ({"x": X}, None),
-        (list(range(21)), None),
-        (len, None),
-    ],
-)
-def test_values_are_spelled_or_not_at_all(value, text):
-    assert spelled(value) == text
 
 
 def test_every_question_notes_its_call():
@@ -117,12 +100,12 @@ def test_a_list_of_columns_is_a_block():
 
 
 def test_the_same_column_twice_is_said_by_the_places_it_has():
-    with pytest.raises(ValueError, match="first and second are both 'y'; name different columns"):
+    with pytest.raises(ValueError, match="`first` and `second` are both 'y'"):
         reldep.compare("x", "y", "y", data=TABLE)
 
 
 def test_mistakes_in_the_call_name_the_question():
-    with pytest.raises(TypeError, match=r"compare\(\) got an unexpected keyword argument 'by'"):
+    with pytest.raises(TypeError, match=r"compare\(\) has no argument `by`"):
         reldep.compare("x", "y", "z", data=TABLE, by="w")
     with pytest.raises(TypeError, match="pass the file or frame it is in as `data`"):
         reldep.compare("x", "y", "z")

@@ -18,7 +18,7 @@ from reldep.io import check_writable, write_atomically
 
 if TYPE_CHECKING:
     from reldep.description import Description, Picture
-    from reldep.questions.asking import Request
+    from reldep.questions.request import Request
 
 PICTURES = (".png", ".svg", ".pdf")
 REPORTS = (".html", ".htm")
@@ -30,11 +30,10 @@ class Delivery:
 
     json: bool = False
     csv: bool = False
+    code: bool = False
     plot: Path | None = None
     report: Path | None = None
     plan: bool = False
-    output: Path | None = None
-    resume: bool = False
 
     def check(self) -> None:
         """Refuse, before any work, what could not be printed or written after it."""
@@ -74,31 +73,21 @@ def deliver(request: Request, wanted: Delivery) -> None:
     if wanted.plan:
         say(str(request.plan()))
         return
-    if wanted.report is None or wanted.output is not None:
-        answer = request.answer(output=wanted.output, resume=wanted.resume)
-        sensitivity = None
-    else:
-        # One job: the answer is one point of the curve over the bandwidths.
-        answer, sensitivity = request.answer_with_bandwidths()
+    if wanted.code:
+        say(f"{request.code()}\n", err=wanted.json or wanted.csv)
+    # In a report the answer is one point of the curve over the bandwidths: one job.
+    answer, sensitivity = (
+        (request.run(), None) if wanted.report is None else request.run_over_bandwidths()
+    )
     parts = answer.describe(request.alpha).reworded(in_shell)
     try:
         _write_files(request, wanted, parts, sensitivity)
     finally:
         _print_answer(request, wanted, parts)
     if not (wanted.json or wanted.csv):
-        written = {"picture": wanted.plot, "report": wanted.report, "table": _whole(wanted)}
-        for kind, path in written.items():
+        for kind, path in {"picture": wanted.plot, "report": wanted.report}.items():
             if path is not None:
                 say(f"The {kind} is in {path}.")
-
-
-def _whole(wanted: Delivery) -> Path | None:
-    """Give where the table is; that of a run that was interrupted is not written."""
-    if wanted.output is None:
-        return None
-    from reldep.questions.checkpoints import ScanCheckpoint
-
-    return wanted.output if ScanCheckpoint(wanted.output, resume=True).is_finished else None
 
 
 def _write_files(request: Request, wanted: Delivery, parts: Description, sensitivity: Any) -> None:
@@ -126,7 +115,7 @@ def _draw(picture: Picture, path: Path) -> None:
 
 
 def _print_answer(request: Request, wanted: Delivery, parts: Description) -> None:
-    join = request.join_report
+    join = request.joined
     if wanted.json:
         say(json_text(as_json(request, parts)))
         return
@@ -166,7 +155,7 @@ def as_json(request: Request, parts: Description) -> dict[str, Any]:
     """Give an answer as plain values, laid out as in ``result.schema.json``."""
     from reldep import report
 
-    join = request.join_report
+    join = request.joined
     return report.dictionary(parts) | {
         "join": join or None,
         "command": request.command(),

@@ -1,0 +1,166 @@
+"""The options of :func:`reldep.read`, each defined once; front ends have them too."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, TypedDict, get_type_hints
+
+from reldep.arguments import Argument
+
+Words = str | Sequence[str]
+COLUMNS = "str or sequence of str"
+PANEL = "Reading files"
+Decimal = Literal[".", ","]
+Thousands = Literal[",", ".", " ", "'"]
+
+
+def words(given: str | Sequence[str]) -> Words:
+    """Return the words of a repeated flag or the lines of a field; one of them as it is."""
+    each = given.splitlines() if isinstance(given, str) else list(given)
+    return each[0] if len(each) == 1 else each
+
+
+def number(given: str) -> Any:
+    """Return a whole number if the word is one, else the word, which the check refuses."""
+    return int(given) if str(given).lstrip("-").isdigit() else given
+
+
+def _columns(text: str) -> Argument:
+    return Argument(text, None, COLUMNS, "several", parse=words, panel=PANEL, metavar="COLS")
+
+
+def _list(text: str, shown: str, **more: Any) -> Argument:
+    return Argument(text, (), shown, parse=words, is_list=True, panel=PANEL, **more)
+
+
+def _text(text: str, **more: Any) -> Argument:
+    return Argument(text, None, panel=PANEL, metavar="TEXT", **more)
+
+
+class Reading(TypedDict, total=False):
+    """The options of :func:`reldep.read`."""
+
+    join: Annotated[
+        str | None,
+        Argument(
+            "The column that identifies a row, to join several files; rows that are not in all of "
+            "them are left out.",
+            None,
+            panel="Data",
+            metavar="COL",
+        ),
+    ]
+    where: Annotated[
+        Any,
+        Argument(
+            "A condition on the rows, such as \"age > 40 and sex = 'f'\", several that hold "
+            "together, or one boolean per row.",
+            None,
+            "str, sequence of str or array of bool",
+            parse=words,
+            is_list=True,
+            panel="Data",
+            metavar="COND",
+            label="Only rows for which",
+            in_words="Only rows for which this holds: \"age > 40 and sex = 'f'\". Several hold "
+            "together.",
+        ),
+    ]
+    id: Annotated[
+        str | None,
+        Argument(
+            "The column that names the rows in messages and tables.",
+            None,
+            columns="label",
+            panel="Data",
+            metavar="COL",
+            label="Id column",
+        ),
+    ]
+    na: Annotated[
+        str | float | Sequence[str | float],
+        _list(
+            "A value that means missing, besides blanks and NA, such as -999.",
+            "str, float or sequence of these",
+            metavar="VALUE",
+            label="Missing codes",
+        ),
+    ]
+    categories: Annotated[
+        Words | None, _columns("Columns of labels, even if they look like numbers.")
+    ]
+    numbers: Annotated[Words | None, _columns("Columns of numbers; other cells become missing.")]
+    date_columns: Annotated[Words | None, _columns("Columns of dates; other cells become missing.")]
+    dates: Annotated[
+        str | Mapping[str, str],
+        Argument(
+            "What dates become: days since the first (elapsed), or their place in a cycle: hour, "
+            "weekday or month. In Python also by column.",
+            "elapsed",
+            '{"elapsed", "hour", "weekday", "month"} or mapping',
+            panel=PANEL,
+            metavar="RULE",
+        ),
+    ]
+    order: Annotated[
+        Mapping[str, str | Sequence[str]] | Words | None,
+        Argument(
+            "The order of labels, such as 'size=s<m<l'.",
+            None,
+            "str, sequence of str or mapping",
+            parse=words,
+            is_list=True,
+            panel=PANEL,
+            metavar="COL=A<B",
+            label="Order of labels",
+        ),
+    ]
+    survival: Annotated[
+        str | Sequence[str],
+        _list(
+            "Censored lifetimes, by their columns: 'days,died', or 'days,status=2' if 2 marks the "
+            "event. The column of times then contains lifetimes.",
+            COLUMNS,
+            metavar="TIME,EVENT",
+        ),
+    ]
+    delimiter: Annotated[str | None, _text("The sign between two fields of a text file.")]
+    decimal: Annotated[Decimal | None, Argument("The decimal mark of numbers.", None, panel=PANEL)]
+    thousands: Annotated[
+        Thousands | None,
+        Argument("The mark between groups of three digits.", None, panel=PANEL, metavar="MARK"),
+    ]
+    encoding: Annotated[str | None, _text("The encoding of a text file, such as latin1.")]
+    header: Annotated[
+        bool, Argument("Whether the first line contains the names of columns.", True, panel=PANEL)
+    ]
+    skip_rows: Annotated[
+        int,
+        Argument(
+            "Lines of a text, or rows of a sheet, before the header.",
+            0,
+            parse=number,
+            panel=PANEL,
+            metavar="N",
+            label="Lines before the header",
+        ),
+    ]
+    sheet: Annotated[
+        str | int | None,
+        Argument(
+            "The sheet of a workbook, by name or by number from 1.",
+            None,
+            parse=number,
+            panel=PANEL,
+            metavar="NAME",
+        ),
+    ]
+    layer: Annotated[str | None, _text("The layer of an AnnData file with the genes, not X.")]
+    drop_summary: Annotated[
+        bool,
+        Argument("Whether to leave out a last row that sums up the others.", False, panel=PANEL),
+    ]
+
+
+READING: dict[str, Argument] = {
+    name: hint.__metadata__[0].named(name, hint.__origin__)
+    for name, hint in get_type_hints(Reading, include_extras=True).items()
+}

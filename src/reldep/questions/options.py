@@ -1,0 +1,337 @@
+"""The options that questions share. To add one, add it here: nothing else lists them.
+
+Annotations are read when a question is imported, so the names in them are imported at run time.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, TypedDict
+
+import numpy as np
+
+from reldep.arguments import Argument
+from reldep.data.checks import check_count, check_level
+from reldep.data.rows import TimeOrder
+from reldep.exceptions import InputError
+from reldep.files.reading import words
+from reldep.questions.kernel_words import parse_kernels
+
+DATA = "array_like, series, frame or column names"
+Measure = Literal["cka", "hsic", "dcor"]
+Alternative = Literal["two-sided", "greater", "less"]
+Variance = Literal["jackknife", "fixed-kernel"]
+Missing = Literal["raise", "drop"]
+Lag = int | Literal["auto"] | None
+
+# Engines that residuals given covariates have.
+ENGINES_GIVEN = ("auto", "dense")
+
+
+def variable(text: str, default: Any = Argument.default, in_words: str = "") -> Argument:
+    """Return the argument for one variable of a question."""
+    return Argument(
+        text, default, DATA, "one", panel="", metavar="COLS", parse=words, in_words=in_words
+    )
+
+
+def variables(text: str, default: Any = Argument.default, **more: Any) -> Argument:
+    """Return the argument for several variables: each column is one, and each ``NAME=COLS``."""
+    shown = "mapping of str to data, data frame, array or column names"
+    more.setdefault("in_words", "Each column is one of them, and each NAME=COLS.")
+    return Argument(text, default, shown, "several", panel="", metavar="COLS", parse=words, **more)
+
+
+def number(given: str) -> Any:
+    """Return a number if the word is one, else the word, which the check refuses."""
+    for kind in (int, float):
+        try:
+            return kind(given)
+        except ValueError:
+            pass
+    return given
+
+
+def clusterings(given: str | Sequence[str]) -> str | tuple[str, ...]:
+    """Return one column of labels, or a tuple of the columns of crossed clusterings."""
+    found = words(given)
+    return found if isinstance(found, str) else tuple(found)
+
+
+def count(least: int) -> Callable[[str, Any], None]:
+    """Return the check of a whole number."""
+    return lambda name, value: check_count(name, value, at_least=least)
+
+
+def check_seed(name: str, value: Any) -> None:
+    """Raise InputError for a seed that NumPy does not take."""
+    wrong = isinstance(value, (str, float)) or (isinstance(value, (int, np.integer)) and value < 0)
+    if wrong:
+        raise InputError(f"`{name}={value!r}`; pass a whole number from 0 on, or a generator.")
+
+
+def check_clusterings(name: str, value: Any) -> None:
+    """Raise InputError for more than two columns of clusters."""
+    if isinstance(value, (tuple, list)) and len(value) > 2 and isinstance(value[0], str):
+        raise InputError(
+            f"`{name}` names {len(value)} columns; give one, or two for clusters that cross each "
+            "other."
+        )
+
+
+def repetitions(text: str, default: int) -> Argument:
+    """Return the argument for a number of random draws."""
+    return Argument(text, default, parse=number, check=count(1), metavar="N")
+
+
+KERNEL = (
+    'One for all variables, a tuple in their order, or a mapping by name. "auto" uses Laplace at '
+    'the mean distance for numbers and Delta for labels; "standardized" first puts the columns of '
+    "a variable on the same scale. See reldep.kernels."
+)
+VARIANCE = (
+    '"jackknife" leaves out every row in turn and uses Student\'s t. "fixed-kernel" is the '
+    "published variance with the normal law, for independent rows."
+)
+CLUSTERS = (
+    "One label per row; rows with the same label may depend on each other. A tuple of two for "
+    "clusters that cross each other."
+)
+LAG = (
+    "For rows in time order: rows up to this many steps apart may depend on each other. "
+    '"auto" chooses the number from the data. Excludes `clusters`.'
+)
+GIVEN = "Covariates to hold fixed, such as age and sex: numbers or labels, for independent rows."
+RNG = "Random seed. None is a fixed one, so that answers repeat."
+COLUMNS = (
+    "Where the columns are. Variables, `given` and `clusters` are then words: a name, a pattern "
+    "(C*), a range (C14:C22), any of these under a name (lipids=C*), or a list of words. To "
+    "choose rows, name them or mark missing values, pass a table of `reldep.read`."
+)
+
+
+class Kernels(TypedDict, total=False):
+    """The kernels of the variables."""
+
+    kernel: Annotated[
+        Any,
+        Argument(
+            KERNEL,
+            "auto",
+            "str, Kernel, callable, tuple or mapping",
+            parse=parse_kernels,
+            is_list=True,
+            metavar="KERNEL",
+            in_words="A kernel for all variables, or NAME=KERNEL for one of them; several if "
+            "repeated: auto, gaussian, gaussian:0.5*median, gaussian:2.0, laplace, linear, "
+            "polynomial:3, delta, distance, standardized and others.",
+        ),
+    ]
+
+
+class Basic(TypedDict, total=False):
+    """The options of every question."""
+
+    missing: Annotated[
+        Missing, Argument("Incomplete rows: an error, or dropped.", "raise", panel="Data")
+    ]
+    engine: Annotated[
+        Any, Argument("How kernel values are summed.", "auto", "str or engine", metavar="NAME")
+    ]
+
+
+class Located(TypedDict, total=False):
+    """Where the columns are."""
+
+    data: Annotated[Any, Argument(COLUMNS, None, "path, reldep.read() or data frame")]
+
+
+class Random(TypedDict, total=False):
+    """The seed of random steps."""
+
+    rng: Annotated[
+        Any,
+        Argument(
+            RNG,
+            None,
+            "int or numpy.random.Generator",
+            parse=number,
+            check=check_seed,
+            in_words="Random seed; answers repeat without it, too.",
+            flags=("--seed",),
+            metavar="N",
+        ),
+    ]
+
+
+class Measured(TypedDict, total=False):
+    """The measure of dependence."""
+
+    measure: Annotated[
+        Measure,
+        Argument(
+            "Centred kernel alignment, raw HSIC or squared distance correlation. Raw HSIC also "
+            "counts how much a target varies in itself.",
+            "cka",
+        ),
+    ]
+
+
+class Directed(TypedDict, total=False):
+    """The direction of a test."""
+
+    alternative: Annotated[
+        Alternative,
+        Argument(
+            'What is to be shown: any difference, "greater" (the first is stronger) or "less".',
+            "two-sided",
+        ),
+    ]
+
+
+class Rows(TypedDict, total=False):
+    """How errors are assessed, and which rows may depend on each other."""
+
+    variance: Annotated[Variance, Argument(VARIANCE, "jackknife")]
+    clusters: Annotated[
+        Any,
+        Argument(
+            CLUSTERS,
+            None,
+            "array_like or column name",
+            "labels",
+            parse=clusterings,
+            check=check_clusterings,
+            metavar="COL",
+            in_words="The column of labels: rows with the same label may depend on each other. Two "
+            "columns for clusters that cross each other.",
+        ),
+    ]
+    max_lag: Annotated[
+        Lag,
+        Argument(LAG, None, 'int or "auto"', parse=number, metavar="N", label="Longest lag"),
+    ]
+
+
+class Conditioned(TypedDict, total=False):
+    """Covariates."""
+
+    given: Annotated[Any, Argument(GIVEN, None, DATA, "one", parse=words, metavar="COLS")]
+
+
+class Named(TypedDict, total=False):
+    """Names in the answer."""
+
+    names: Annotated[
+        Sequence[str] | None,
+        Argument("Names in the answer, in the order of the variables.", None, "sequence of str"),
+    ]
+
+
+class Options(Measured, Kernels, Rows, Conditioned, Basic, Random, Located, total=False):
+    """The options that most questions share."""
+
+
+class Simultaneous(TypedDict, total=False):
+    """Of intervals that hold for many variables at once."""
+
+    confidence_level: Annotated[
+        float,
+        Argument(
+            "Of the intervals, which hold for all variables at once.",
+            0.95,
+            parse=number,
+            check=check_level,
+        ),
+    ]
+    n_simulations: Annotated[
+        int, repetitions("Number of draws from the joint law of the estimates.", 10_000)
+    ]
+
+
+def check_simulations(options: Mapping[str, Any]) -> None:
+    """Raise InputError if the draws are too few for the confidence level."""
+    # Twenty draws beyond the critical value are the least that pins it down.
+    least = int(np.ceil(20 / (1.0 - options["confidence_level"])))
+    check_count("n_simulations", options["n_simulations"], at_least=least)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Settings:
+    """The shared options of one call, for :mod:`reldep.questions.study`.
+
+    Attributes
+    ----------
+    ids : Rows or None
+        Names of the rows, from the argument `data`; by default the index of a frame.
+    """
+
+    measure: str = "cka"
+    kernel: Any = "auto"
+    variance: str = "jackknife"
+    clusters: Any = None
+    max_lag: int | str | None = None
+    missing: str = "raise"
+    engine: Any = "auto"
+    rng: Any = None
+    given: Any = None
+    ids: Any = None
+
+    @classmethod
+    def of(cls, options: Mapping[str, object], **fixed: Any) -> "Settings":
+        """Return the settings of a question's options; `fixed` are decided by the question."""
+        known: dict[str, Any] = {
+            name: value for name, value in options.items() if name in cls.__dataclass_fields__
+        }
+        made = cls(**known | fixed)
+        made.check()
+        return made
+
+    def check(self) -> None:
+        """Raise InputError if options exclude each other."""
+        if self.clusters is not None and self.max_lag is not None:
+            raise InputError(
+                "`clusters` and `max_lag` are both given; rows depend on each other within "
+                "clusters or over time: leave one of them out."
+            )
+        for name in ("clusters", "max_lag"):
+            if getattr(self, name) is None:
+                continue
+            if self.variance != "jackknife":
+                raise InputError(
+                    f"`variance={self.variance!r}` takes the rows to be independent and cannot be "
+                    f"combined with `{name}`; use `variance='jackknife'`."
+                )
+            if self.given is not None:
+                raise InputError(
+                    "`given` takes the rows to be independent and cannot be combined with "
+                    f"`{name}`; leave one of them out, or keep one row of each cluster."
+                )
+        if self.given is not None and (
+            not isinstance(self.engine, str) or self.engine not in ENGINES_GIVEN
+        ):
+            raise InputError(
+                f"`engine={self.engine!r}` cannot be combined with `given`, which has two ways of "
+                "its own; use `engine='auto'`, or `engine='dense'` to hold whole matrices."
+            )
+
+    def generator(self) -> np.random.Generator:
+        """Return the generator of all random steps; None is a fixed seed."""
+        return np.random.default_rng(0 if self.rng is None else self.rng)
+
+    def check_lag(self, n: int, time: TimeOrder | None = None) -> None:
+        """Raise if a lag is not a whole number below n, or rows are not in the order of time."""
+        lag = self.max_lag
+        if lag is None:
+            return
+        if time is not None and not time.is_sorted:
+            raise InputError(
+                f"`max_lag={lag!r}` needs rows in the order of time, but {time.column!r} is not in "
+                "order; sort the rows by it; if they are several series, ask about one of them."
+            )
+        if isinstance(lag, str) and lag == "auto":
+            return
+        if isinstance(lag, bool) or not isinstance(lag, (int, np.integer)) or not 0 <= lag < n:
+            raise InputError(
+                f"`max_lag={lag!r}` does not fit {n} observations; pass a whole number from 0 to "
+                f'{n - 1}, or "auto".'
+            )

@@ -1,0 +1,257 @@
+"""A call of a question as a value, for front ends: from words, to code, and run."""
+
+from __future__ import annotations
+
+import importlib
+import shlex
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any
+
+from reldep.arguments import REQUIRED, Argument, Interface, python_code
+from reldep.data.checks import check_choice, check_level, check_names_known
+from reldep.exceptions import InputError
+from reldep.files.partitions import open_partitions
+from reldep.files.read import read
+from reldep.files.reading import READING
+from reldep.questions import SENTENCES
+from reldep.questions.ask import take_columns
+from reldep.system import available_memory
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reldep.engine import Plan
+    from reldep.files.table import Table
+    from reldep.results.answer import Answer
+
+# The questions whose answer is one point of a curve over bandwidths, and those with a plan.
+OVER_BANDWIDTHS, WITH_PLAN = ("compare",), ("compare", "dependence", "rank")
+
+# Arguments that no front end offers.
+PYTHON_ONLY = ("data", "names", "n_simulations", "confidence_level", "factors")
+
+PAPER = Argument("The test as published: raw HSIC, fixed kernels, normal law.", False).named(
+    "paper", bool
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """A filled form, as the Python call that it stands for; a command line is a form too.
+
+    Attributes
+    ----------
+    question : str
+    files : tuple of str
+    words : mapping of str to str, list of str or bool
+        By argument, of the question and of ``reldep.read``; empty ones are left out.
+    alpha : float
+        The level of the answer.
+    function : str
+        The public function that is called.
+    arguments, reading : mapping of str to object
+        The values of its arguments, and of those of ``reldep.read``.
+    """
+
+    question: str
+    files: tuple[str, ...]
+    words: Mapping[str, Any]
+    alpha: float = 0.05
+    function: str = field(init=False, compare=False)
+    arguments: Mapping[str, Any] = field(init=False, compare=False)
+    reading: Mapping[str, Any] = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        check_choice("question", self.question, SENTENCES)
+        check_level("alpha", self.alpha)
+        offers = {**offered(self.question), **READING}
+        check_names_known("words", self.words, offers, "argument")
+        words = {
+            name: value
+            for name, value in self.words.items()
+            if value not in (None, "", [], ()) and value != offers[name].default
+        }
+        is_paper = words.get("paper", False)
+        asked = interface("paper_test" if is_paper else self.question)
+        reading = {name: READING[name].value(words[name]) for name in READING if name in words}
+        arguments = {
+            name: one.value(words[name]) for name, one in asked.arguments.items() if name in words
+        }
+        extra = next((n for n in words if n not in {*asked.arguments, *READING, "paper"}), None)
+        if extra is not None:
+            raise InputError(
+                f"`paper` is the test as published and takes no `{extra}`; leave one of them out."
+                if is_paper
+                else f"`{extra}` belongs to the published test; pass `paper` too."
+            )
+        self._complete(asked, arguments, reading)
+        for name, value in (
+            ("files", tuple(self.files)),
+            ("words", words),
+            ("function", asked.name),
+            ("arguments", {name: arguments[name] for name in asked.arguments if name in arguments}),
+            ("reading", reading),
+        ):
+            object.__setattr__(self, name, value)
+
+    def _complete(
+        self, asked: Interface, arguments: dict[str, Any], reading: Mapping[str, Any]
+    ) -> None:
+        """Add what follows from other words; raise InputError if something is left out."""
+        first = next(iter(asked.arguments.values()))
+        lifetimes = reading.get("survival", ())
+        if isinstance(lifetimes, str) and first.columns and first.name not in arguments:
+            arguments[first.name] = lifetimes.split(",")[0].strip()
+        if "confidence_level" in asked.arguments and self.alpha != 0.05:
+            arguments["confidence_level"] = round(1.0 - self.alpha, 12)
+        for one in asked.arguments.values():
+            if one.implied is not None:
+                arguments[one.name] = one.implied(arguments)
+            elif one.default is REQUIRED and one.name not in arguments:
+                raise InputError(f"nothing is put into `{one.name}`; name its columns.")
+
+    @property
+    def has_plan(self) -> bool:
+        """Whether the engine and its time can be told beforehand."""
+        return self.function in WITH_PLAN and "given" not in self.arguments
+
+    @cached_property
+    def table(self) -> Table:
+        """The files; their columns are read when a question asks for them."""
+        return read(self._paths(), **self.reading)
+
+    @cached_property
+    def data(self) -> Table | str:
+        """The files as the argument `data`; a directory of Parquet files stays in pieces."""
+        if len(self.files) > 1 or open_partitions(self.files[0], available_memory()) is None:
+            return self.table
+        if self.reading:
+            raise InputError(
+                f"`{next(iter(self.reading))}` is about files that are read as a whole. Leave it "
+                "out: Parquet files say themselves what they hold."
+            )
+        return self.files[0]
+
+    @property
+    def joined(self) -> str:
+        """How several files were joined; empty for one."""
+        return "" if isinstance(self.data, str) else self.data.joined
+
+    def call(self) -> str:
+        """Return the call as Python code."""
+        data = repr(self._paths())
+        if self.reading:
+            options = (f"{name}={python_code(value)}" for name, value in self.reading.items())
+            data = f"reldep.read({', '.join([data, *options])})"
+        code = interface(self.function).code(self.arguments)
+        return f"{code.removesuffix(')')}, data={data})"
+
+    def code(self) -> str:
+        """Return a program that makes the call."""
+        return f"import reldep\n\nresult = {self.call()}"
+
+    def command(self) -> str:
+        """Return the command line that makes the call."""
+        line = ["reldep", self.question, *self.files]
+        for name, one in {**offered(self.question), **READING}.items():
+            if name in self.words:
+                line += one.typed(self.words[name])
+        if self.alpha != 0.05:
+            line += ["--alpha", f"{self.alpha:g}"]
+        return shlex.join(line)
+
+    def run(self) -> Answer:
+        """Return the answer of the call."""
+        answer: Answer = self._answer(self.function)
+        return answer
+
+    def run_over_bandwidths(self) -> tuple[Answer, Any]:
+        """Return the answer, and how it depends on the bandwidth or None, computed in one job."""
+        is_whole = not isinstance(self.data, str)
+        if self.function not in OVER_BANDWIDTHS or "given" in self.arguments or not is_whole:
+            return self._answer(self.function), None
+        try:
+            curve = self._answer("sensitivity")
+        except InputError:
+            # Kernels without a bandwidth have no such curve; other mistakes come up again.
+            return self._answer(self.function), None
+        # At factor 1 the kernels are as they were fitted.
+        how = replace(curve.provenance, dependence=curve.central.provenance.dependence)
+        said = tuple(one for one in curve.warnings if type(one).__name__ != "SignFlipWarning")
+        return replace(curve.central, provenance=how, warnings=said), curve
+
+    def _answer(self, question: str) -> Any:
+        answer = public(question)(**self.arguments, data=self.data)
+        return replace(answer, provenance=replace(answer.provenance, call=self.call()))
+
+    def plan(self) -> Plan:
+        """Return the engine that would answer, with its memory and time."""
+        from reldep.questions.explaining import explain_plan
+
+        if not self.has_plan or isinstance(self.data, str):
+            raise InputError(
+                f"`plan` is about rows in memory, for {', '.join(WITH_PLAN)} without `given`."
+            )
+        asked = interface(self.function)
+        taken = take_columns(asked, asked.complete({**self.arguments, "data": self.data}))
+        blocks = [taken.arguments[n] for n, one in asked.arguments.items() if one.columns]
+        shared = ("measure", "kernel", "variance", "missing", "engine", "rng")
+        options = {name: taken.arguments[name] for name in shared}
+        return explain_plan(*_one_by_one(blocks[: len(_required(asked))]), **options)
+
+    def _paths(self) -> str | list[str]:
+        return self.files[0] if len(self.files) == 1 else list(self.files)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the request as plain values, to be saved or sent to another process."""
+        words = dict(self.words)
+        return {"question": self.question, "files": list(self.files), "words": words} | {
+            "alpha": self.alpha
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Request:
+        """Return a request from saved values."""
+        known = ("question", "files", "words", "alpha")
+        check_names_known("request", values, known, "field")
+        return cls(**{**values, "files": tuple(values["files"])})
+
+
+@cache
+def public(name: str) -> Any:
+    """Return a public question; no more is imported than it needs."""
+    module = "compare" if name == "paper_test" else name
+    return getattr(importlib.import_module(f"reldep.questions.{module}"), name)
+
+
+@cache
+def interface(name: str) -> Interface:
+    """Return the arguments of a question."""
+    return Interface.of(public(name))
+
+
+@cache
+def offered(question: str) -> dict[str, Argument]:
+    """Return the arguments of a question that front ends offer, in the order of its help."""
+    own = dict(interface(question).arguments)
+    if question == "compare":
+        published = interface("paper_test").arguments
+        own |= {"paper": PAPER, **{n: one for n, one in published.items() if n not in own}}
+    return {name: one for name, one in own.items() if name not in PYTHON_ONLY}
+
+
+def _required(asked: Interface) -> list[str]:
+    return [name for name, one in asked.arguments.items() if one.default is REQUIRED]
+
+
+def _one_by_one(blocks: list[Any]) -> list[Any]:
+    """Return every variable by itself; several come as a mapping or as columns of a frame."""
+    from reldep.questions.targets import read_variables
+
+    source, *others = blocks
+    found = [source]
+    for block in others:
+        several = isinstance(block, dict) or (len(blocks) == 2 and hasattr(block, "columns"))
+        found += read_variables("targets", block).values() if several else [block]
+    return found

@@ -1,0 +1,166 @@
+"""Each option is defined once and is visible everywhere; words become calls in one way."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import pydoc
+import shlex
+
+import numpy as np
+import polars as pl
+import pytest
+from mypy import api
+
+import reldep
+from reldep.arguments import Interface, python_code
+from reldep.cli.app import run
+from reldep.questions import SENTENCES
+from reldep.questions.request import Request, interface, offered
+
+X = np.random.default_rng(0).normal(size=40)
+Y, Z = X**2, np.sin(3 * X) + X
+TABLE = pl.DataFrame(
+    {name: np.random.default_rng(i).normal(size=30) for i, name in enumerate(["x", "y", "z", "w"])}
+)
+QUESTIONS = [*SENTENCES, "paper_test"]
+# The options that a function has at most, besides those of one question only.
+SHARED = {
+    *("measure", "kernel", "alternative", "variance", "given", "clusters", "max_lag"),
+    *("missing", "engine", "rng", "names", "data"),
+}
+
+
+@pytest.mark.parametrize(
+    "function",
+    [getattr(reldep, name) for name in (*QUESTIONS, "hsic", "cka", "influence")],
+    ids=lambda function: function.__name__,
+)
+def test_every_argument_is_in_signature_and_help(function):
+    text = pydoc.render_doc(function, renderer=pydoc.plaintext)
+    assert "As for :func:" not in text
+    for argument in Interface.of(function).arguments.values():
+        assert inspect.signature(function).parameters[argument.name].default == argument.default
+        for line in argument.documentation().splitlines():
+            assert line.strip() in text
+
+
+def test_twelve_options_are_shared():
+    compare = inspect.signature(reldep.compare).parameters
+    assert set(compare) == {"source", "first", "second", *SHARED}
+    for name in QUESTIONS:
+        gone = {"where", "ids", "na", "standardize", "output", "resume"}
+        assert not gone & set(inspect.signature(getattr(reldep, name)).parameters)
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_every_default_passes_its_own_check(name):
+    for argument in interface(name).arguments.values():
+        if argument.default is not inspect.Parameter.empty:
+            argument.validate(argument.default)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"where": "x > 0"}, r"compare\(\) has no argument `where`; pass `data=reldep.read\("),
+        ({"na": -999}, r"pass `data=reldep.read\(data, na=...\)`"),
+        ({"ids": X}, r"pass `data=reldep.read\(data, id=...\)`"),
+        ({"standardize": True}, "pass `kernel='standardized'`"),
+        ({"mesure": "cka"}, r"compare\(\) has no argument `mesure` \(did you mean 'measure'\?\)"),
+    ],
+)
+def test_arguments_that_are_elsewhere_say_where(options, message):
+    with pytest.raises(TypeError, match=message):
+        reldep.compare(X, Y, Z, **options)
+
+
+def test_missing_arguments_are_named():
+    with pytest.raises(TypeError, match=r"compare\(\): missing .* 'second'"):
+        reldep.compare(X, Y)
+
+
+def test_mypy_sees_names_and_types_of_options(tmp_path):
+    calls = ["adjust='holm', max_lag='auto'", "mesure='cka'", "measure='ckaa'", "max_lag=1.5"]
+    program = "import reldep\n" + "\n".join(f"reldep.rank(1, 2, {one})" for one in calls)
+    (tmp_path / "program.py").write_text(program)
+    cache = f"--cache-dir={tmp_path}"
+    output = api.run(["--strict", "--follow-imports=silent", cache, str(tmp_path / "program.py")])
+    errors = [line for line in output[0].splitlines() if ": error: " in line]
+    assert len(errors) == 3, output
+    assert 'did you mean "measure"?' in errors[0]
+    assert "expected \"Literal['cka', 'hsic', 'dcor']\"" in errors[1]
+    assert '"float"; expected "int | Literal[\'auto\'] | None"' in errors[2]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (("a",), "('a',)"),
+        ([1, (2.5, None)], "[1, (2.5, None)]"),
+        ({"x": "linear"}, "{'x': 'linear'}"),
+        (reldep.kernels.Gaussian(2.0), "reldep.kernels.Gaussian(bandwidth=2.0, factor=1.0)"),
+        ([X], None),
+        ({"x": X}, None),
+        (list(range(21)), None),
+        (len, None),
+    ],
+)
+def test_plain_values_are_written_as_code(value, text):
+    assert python_code(value) == text
+
+
+WORDS = {
+    "compare": {"source": "x", "first": ["b=y,w"], "second": "z", "kernel": ["b=gaussian:2"]},
+    "rank": {"source": "x", "targets": ["y", "b=z,w"], "rng": "3", "missing": "drop"},
+    "contrast": {"weights": ["x~y=1", "x~z=-1"], "alternative": "greater"},
+    "dependence": {"x": "x", "y": ["y", "w"], "test": "permutation", "n_permutations": "99"},
+    "groups": {"x": "x", "y": "y", "by": "g"},
+    "matrix": {"variables": ["x", "y", "z"], "where": ["x > -1", "y < 2"]},
+    "scan": {"sources": ["y", "z", "w"], "first": "x", "second": "g"},
+    "sensitivity": {"source": "x", "first": "y", "second": "z"},
+}
+
+
+@pytest.mark.parametrize("question", WORDS)
+def test_the_printed_call_gives_the_printed_answer(question, tmp_path, capsys):
+    path = str(tmp_path / "t.csv")
+    TABLE.with_columns(g=pl.Series(["a", "b"] * 15)).write_csv(path)
+    request = Request(question=question, files=(path,), words=WORDS[question])
+    answer = request.run()
+    assert answer.provenance.call == request.call()
+    again = eval(request.call(), {"reldep": reldep})  # noqa: S307 (our own code)
+    expected = json.loads(answer.to_json())
+    assert json.loads(again.to_json()) == expected
+    assert Request.from_dict(json.loads(json.dumps(request.to_dict()))) == request
+    assert run([*shlex.split(request.command())[1:], "--json", "--code"]) == 0
+    said = capsys.readouterr()
+    assert request.call() in said.err
+    assert json.loads(said.out)["table"] == expected["table"]
+
+
+def test_a_form_makes_the_same_call_as_a_command_line():
+    typed = {"source": ["x"], "targets": ["y", "b=z,w"], "max_lag": None, "missing": "raise"}
+    filled = {"source": "x", "targets": "y\nb=z,w", "max_lag": ""}
+    calls = [
+        Request(question="rank", files=("t.csv",), words=words).call() for words in (typed, filled)
+    ]
+    assert calls[0] == calls[1] == "reldep.rank('x', ['y', 'b=z,w'], data='t.csv')"
+
+
+def test_the_published_test_is_a_call_of_its_own():
+    words = {"source": "x", "first": "y", "second": "z", "paper": True}
+    request = Request(question="compare", files=("t.csv",), words=words)
+    assert request.call() == "reldep.paper_test('x', 'y', 'z', data='t.csv')"
+    assert request.command().endswith("--paper")
+    with pytest.raises(ValueError, match="`paper` is the test as published and takes no `measure`"):
+        Request(question="compare", files=("t.csv",), words={**words, "measure": "dcor"})
+    split = {**words, "paper": False, "method": "split"}
+    with pytest.raises(ValueError, match="`method` belongs to the published test"):
+        Request(question="compare", files=("t.csv",), words=split)
+
+
+@pytest.mark.parametrize("question", SENTENCES)
+def test_every_place_of_a_sentence_is_an_argument(question):
+    places = {name: name for name in offered(question)}
+    assert "{" not in SENTENCES[question].format(**places)
