@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.data.checks import listing, printable
+from reldep.data.selectors import kind_of
 from reldep.exceptions import InputError, InputTypeError
 from reldep.files.errors import reading_errors, reason
 from reldep.files.header import check_unique
@@ -19,7 +20,7 @@ from reldep.files.typed import table_of_columns
 from reldep.system import available_memory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import polars as pl
     from numpy.typing import NDArray
@@ -110,14 +111,14 @@ def parquet_files(place: Any) -> list[Path] | None:
 
 
 def read_parquet_files(name: str, files: Sequence[Path], reading: Reading) -> Table:
-    """Return one table of several Parquet files with the same columns."""
+    """Return one table of several Parquet files with the same columns, in any order."""
     import polars as pl
 
     shown = printable(name)
     try:
-        frame = pl.scan_parquet(list(files), glob=False)
-        schema = frame.collect_schema()
-        n_rows = int(frame.select(pl.len()).collect().item())
+        schemas = {file: pl.read_parquet_schema(file) for file in files}
+        frames = {file: pl.scan_parquet(file, glob=False) for file in files}
+        n_rows = sum(int(one.select(pl.len()).collect().item()) for one in frames.values())
     except reading_errors() as error:
         raise InputError(f"{shown} cannot be read as one table: {reason(error)}") from error
 
@@ -125,9 +126,39 @@ def read_parquet_files(name: str, files: Sequence[Path], reading: Reading) -> Ta
         import polars.selectors as cs
 
         check_memory(shown, n_rows, len(names))
-        return frame.select(cs.by_name(*names)).collect()
+        for file, schema in schemas.items():
+            _check_columns(file, schema, names, schemas[files[0]])
+        parts = [one.select(cs.by_name(*names)) for one in frames.values()]
+        return pl.concat(parts, how="vertical_relaxed").collect()
 
-    return table_of_columns(name, schema, load, n_rows, reading)
+    first = schemas[files[0]]
+    common = {own: _widest([one[own] for one in schemas.values() if own in one]) for own in first}
+    return table_of_columns(name, common, load, n_rows, reading)
+
+
+def _check_columns(
+    file: Path, schema: Mapping[str, pl.DataType], names: Sequence[str], first: Mapping[str, Any]
+) -> None:
+    """Refuse a file that lacks a column, or has one of another kind."""
+    import polars as pl
+
+    for name in names:
+        if name not in schema:
+            raise InputError(
+                f"{printable(file)} has no column {name!r}, which other files have. Write all "
+                "files with the same columns, or leave that file out."
+            )
+        is_number = [one[name].is_numeric() or one[name] == pl.Null for one in (schema, first)]
+        if not all(is_number) and kind_of(schema[name]) != kind_of(first[name]):
+            raise InputError(
+                f"column {name!r} has values of the type {schema[name]} in {printable(file)}, and "
+                f"of the type {first[name]} in other files. Write it with one type in all files."
+            )
+
+
+def _widest(dtypes: Sequence[pl.DataType]) -> pl.DataType:
+    """Return the type of a column in several files: with decimals if it has them in one."""
+    return next((dtype for dtype in dtypes if dtype.is_float()), dtypes[0])
 
 
 def is_dask(data: Any) -> bool:

@@ -142,7 +142,7 @@ class Table:
     def __getitem__(self, name: str) -> Any:
         """Return one column, as a series of the table's own library."""
         known_column(name, self.columns, printable(self.name))
-        return self._block([name], name)
+        return self.block([name], name)
 
     def __repr__(self) -> str:
         width = max((len(printable(name)) for name in self.columns), default=0)
@@ -227,7 +227,7 @@ class Table:
         names = list(dict.fromkeys(name for block in chosen.values() for name in block))
         plain = [name for name in names if name not in self.lifetimes]
         frame = self.read(plain) if plain else None
-        return {name: self._block(block, name, frame) for name, block in chosen.items()}
+        return {name: self.block(block, name, frame) for name, block in chosen.items()}
 
     def to_frame(self, words: Words = "@all") -> Any:
         """Read columns as a data frame of the table's own library (polars for files)."""
@@ -392,7 +392,11 @@ class Table:
             )
         return found[0]
 
-    def _block(self, names: list[str], variable: str, frame: Any = None) -> Any:
+    def block(self, names: list[str], variable: str, frame: Any = None) -> Any:
+        """Return the data of one variable: a series for one column, else a frame.
+
+        `frame` contains the columns if they have been read already.
+        """
         import narwhals as nw
 
         lifetime = next((name for name in names if name in self.lifetimes), None)

@@ -11,17 +11,12 @@ import numpy as np
 
 from reldep.arguments import Argument, F, Interface
 from reldep.checks import Beside, cautions_about
-from reldep.data.selectors import parse_named, select_variables
+from reldep.data.selectors import parse_named
 from reldep.exceptions import InputError, InputTypeError, ReldepWarning, by_weight
-from reldep.files.partitions import PiecesOf, open_partitions
 from reldep.files.read import as_table
 from reldep.files.table import Table
 from reldep.files.wide_columns import TableColumns
-from reldep.system import available_memory
 from reldep.words import in_one_line
-
-# The questions that data in pieces can answer.
-IN_PIECES = ("compare", "paper_test", "contrast", "dependence", "rank")
 
 # What to do in place of `given`, where a question does not take it: it would regress every group,
 # source or bandwidth by itself.
@@ -132,24 +127,15 @@ def take_columns(interface: Interface, arguments: Mapping[str, Any]) -> Taken:
     found = {name: value for name, value in arguments.items() if name != "data"}
     if data is None:
         return Taken(found)
-    pieces = open_partitions(data, available_memory())
-    if pieces is not None:
-        check_in_pieces(interface.name)
-    table = as_table(data) if pieces is None else None
-    source = pieces if table is None else table
+    table = as_table(data)
     chosen = {
-        one.name: _variables(one, _kind(one, arguments), arguments[one.name], source)
+        one.name: _variables(one, _kind(one, arguments), arguments[one.name], table)
         for one in interface.arguments.values()
         if one.columns and arguments[one.name] is not None
     }
     _leave_out_columns_used(chosen, interface)
-    if table is None:
-        found |= _pieces(chosen, pieces, arguments)
-    else:
-        found |= _read(table, chosen, interface, arguments)
+    found |= _read(table, chosen, interface, arguments)
     _add_names(found, chosen, interface, arguments)
-    if table is None:
-        return Taken({**found, "ids": None})
     used = [name for blocks in chosen.values() for block in blocks.values() for name in block]
     rows = replace(table.rows, time=table.time_order())
     # What the columns that the question does not use tell about its rows.
@@ -164,16 +150,6 @@ def take_columns(interface: Interface, arguments: Mapping[str, Any]) -> Taken:
     return Taken({**found, "ids": rows}, cautions_about(beside), scope, table.notes_about(used))
 
 
-def check_in_pieces(question: str) -> None:
-    """Raise InputError for a question that data in pieces cannot answer."""
-    if question not in IN_PIECES:
-        raise InputError(
-            f"{question} needs all rows in one place, and the data are in partitions. Ask by "
-            f"{', '.join(IN_PIECES[:-1])} or {IN_PIECES[-1]}, or read the rows you need into a "
-            "data frame, and pass that."
-        )
-
-
 def _kind(argument: Argument, arguments: Mapping[str, Any]) -> str:
     """Return whether an argument is one variable or several.
 
@@ -183,7 +159,7 @@ def _kind(argument: Argument, arguments: Mapping[str, Any]) -> str:
     return "several" if is_scan and arguments["second"] is None else argument.columns
 
 
-def _variables(argument: Argument, kind: str, words: Any, source: Any) -> dict[str, list[str]]:
+def _variables(argument: Argument, kind: str, words: Any, source: Table) -> dict[str, list[str]]:
     """Return the columns of every variable that the words of an argument name."""
     _check_words(argument.name, words)
     if kind == "labels" and not isinstance(words, str):
@@ -192,13 +168,8 @@ def _variables(argument: Argument, kind: str, words: Any, source: Any) -> dict[s
         return {argument.name: _one_column(argument.name, words, source)}
     if kind == "one" and not isinstance(words, (str, Mapping)):
         words = _one_block(argument.name, list(words), source)
-    if isinstance(source, Table):
-        _check_no_events(words, source)
-        found = source.variables(words, several=kind == "several")
-    else:
-        found = select_variables(
-            words, source.columns, several=kind == "several", source=source.name
-        )
+    _check_no_events(words, source)
+    found = source.variables(words, several=kind == "several")
     if kind == "one" and argument.name != "given" and len(found) != 1:
         raise InputError(f"`{argument.name}` names {len(found)} variables; name one.")
     return {in_one_line(name): columns for name, columns in found.items()}
@@ -265,26 +236,6 @@ def _leave_out_columns_used(chosen: dict[str, dict[str, list[str]]], interface: 
             }
 
 
-def _pieces(
-    chosen: Mapping[str, Mapping[str, list[str]]], pieces: Any, arguments: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return the variables of data in pieces, which are not read yet."""
-    if arguments.get("clusters") is not None:
-        raise InputError(
-            "`clusters` needs all rows in one place, which partitions are not. Leave it out, or "
-            "read the rows you need into a data frame, and pass that."
-        )
-    blocks = {
-        argument: {name: PiecesOf(pieces, tuple(columns), None) for name, columns in own.items()}
-        for argument, own in chosen.items()
-    }
-    several = ("targets", "variables")
-    return {
-        argument: own if argument in several else next(iter(own.values()))
-        for argument, own in blocks.items()
-    }
-
-
 def _read(
     table: Table,
     chosen: Mapping[str, Mapping[str, list[str]]],
@@ -310,7 +261,7 @@ def _read(
         if kind == "several" and _is_plain(table, blocks):
             found[argument] = _columns_of(frame, list(blocks))
             continue
-        made = {name: table._block(block, name, frame) for name, block in blocks.items()}
+        made = {name: table.block(block, name, frame) for name, block in blocks.items()}
         if kind == "several":
             found[argument] = made
         elif argument == "given" and len(made) > 1:

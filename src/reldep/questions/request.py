@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any
 from reldep.arguments import REQUIRED, Argument, Interface, python_code
 from reldep.data.checks import check_choice, check_level, check_names_known
 from reldep.exceptions import InputError
-from reldep.files.partitions import open_partitions
 from reldep.files.read import read
 from reldep.files.reading import READING
 from reldep.questions import SENTENCES
 from reldep.questions.ask import take_columns
-from reldep.system import available_memory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -121,22 +119,10 @@ class Request:
         """The files; their columns are read when a question asks for them."""
         return read(self._paths(), **self.reading)
 
-    @cached_property
-    def data(self) -> Table | str:
-        """The files as the argument `data`; a directory of Parquet files stays in pieces."""
-        if len(self.files) > 1 or open_partitions(self.files[0], available_memory()) is None:
-            return self.table
-        if self.reading:
-            raise InputError(
-                f"`{next(iter(self.reading))}` is about files that are read as a whole. Leave it "
-                "out: Parquet files say themselves what they hold."
-            )
-        return self.files[0]
-
     @property
     def joined(self) -> str:
         """How several files were joined; empty for one."""
-        return "" if isinstance(self.data, str) else self.data.joined
+        return self.table.joined
 
     def call(self) -> str:
         """Return the call as Python code."""
@@ -168,8 +154,7 @@ class Request:
 
     def run_over_bandwidths(self) -> tuple[Answer, Any]:
         """Return the answer, and how it depends on the bandwidth or None, computed in one job."""
-        is_whole = not isinstance(self.data, str)
-        if self.function not in OVER_BANDWIDTHS or "given" in self.arguments or not is_whole:
+        if self.function not in OVER_BANDWIDTHS or "given" in self.arguments:
             return self._answer(self.function), None
         try:
             curve = self._answer("sensitivity")
@@ -182,19 +167,19 @@ class Request:
         return replace(curve.central, provenance=how, warnings=said), curve
 
     def _answer(self, question: str) -> Any:
-        answer = public(question)(**self.arguments, data=self.data)
+        answer = public(question)(**self.arguments, data=self.table)
         return replace(answer, provenance=replace(answer.provenance, call=self.call()))
 
     def plan(self) -> Plan:
         """Return the engine that would answer, with its memory and time."""
         from reldep.questions.explaining import explain_plan
 
-        if not self.has_plan or isinstance(self.data, str):
+        if not self.has_plan:
             raise InputError(
                 f"`plan` is about rows in memory, for {', '.join(WITH_PLAN)} without `given`."
             )
         asked = interface(self.function)
-        taken = take_columns(asked, asked.complete({**self.arguments, "data": self.data}))
+        taken = take_columns(asked, asked.complete({**self.arguments, "data": self.table}))
         blocks = [taken.arguments[n] for n, one in asked.arguments.items() if one.columns]
         shared = ("measure", "kernel", "variance", "missing", "engine", "rng")
         options = {name: taken.arguments[name] for name in shared}

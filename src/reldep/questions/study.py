@@ -16,7 +16,6 @@ from reldep.engine import Influence, Pair, Plan, compute_influence, plan
 from reldep.engine.given.residuals import FeatureResiduals, WholeResiduals
 from reldep.engine.influence import make_job
 from reldep.exceptions import InputError
-from reldep.files.partitions import PiecesOf, read_pieces
 from reldep.kernels.choosing import as_kernel, assign
 from reldep.kernels.custom import Precomputed
 from reldep.questions.clustered import dependent_estimates
@@ -322,8 +321,6 @@ def read_study(
     among : sequence of str, optional
         All variables that the user passed, where the blocks are only some of them.
     """
-    if any(isinstance(data, PiecesOf) for data in blocks.values()):
-        blocks, settings = read_pieces(blocks), replace(settings, ids=None)
     names = list(blocks)
     specs = assign(settings.kernel, names, roles=roles, among=among, measure=settings.measure)
     given = {name: data for name, data in blocks.items() if isinstance(data, Precomputed)}
