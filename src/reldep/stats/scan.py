@@ -78,16 +78,8 @@ class Joined:
             is_array = isinstance(values[0], np.ndarray)
             return np.concatenate(values)[order] if is_array else values[0]
 
-        return cls(**{name: column(name) for name in cls.names()})
-
-    @classmethod
-    def names(cls) -> list[str]:
-        """Return the names of all fields."""
-        return [field.name for field in fields(cls)]  # type: ignore[arg-type]
-
-    def columns(self) -> dict[str, Any]:
-        """Return all numbers by their names."""
-        return {name: np.asarray(getattr(self, name)) for name in self.names()}
+        names = [field.name for field in fields(cls)]  # type: ignore[arg-type]
+        return cls(**{name: column(name) for name in names})
 
 
 @dataclass(frozen=True, eq=False)
