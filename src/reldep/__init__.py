@@ -10,7 +10,7 @@ from reldep.version import __version__ as __version__
 if TYPE_CHECKING:
     from reldep import datasets, engine, exceptions, kernels, plotting
     from reldep.data.lifetimes import Survival
-    from reldep.engine import DaskEngine, Dense, Features, Influence, LowRank, Tiled
+    from reldep.engine import Blocks, Dense, Features, Influence, Lines, Tiled
     from reldep.exceptions import ReldepWarning
     from reldep.files.read import read
     from reldep.files.table import Table
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 # Where each public name lives. Nothing is imported before it is used, so that
 # `import reldep` costs next to nothing.
 _HOMES = {
-    "DaskEngine": "reldep.engine",
+    "Blocks": "reldep.engine",
     "Dense": "reldep.engine",
     "Features": "reldep.engine",
     "Influence": "reldep.engine",
-    "LowRank": "reldep.engine",
+    "Lines": "reldep.engine",
     "ReldepWarning": "reldep.exceptions",
     "Survival": "reldep.data.lifetimes",
     "Table": "reldep.files.table",
@@ -69,11 +69,11 @@ _HOMES = {
 }
 
 __all__ = [
-    "DaskEngine",
+    "Blocks",
     "Dense",
     "Features",
     "Influence",
-    "LowRank",
+    "Lines",
     "ReldepWarning",
     "Survival",
     "Table",

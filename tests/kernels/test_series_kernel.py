@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 
 from reldep.data.objects import read_variable
-from reldep.engine.blocks import nanoseconds_of
 from reldep.exceptions import BandwidthWarning
 from reldep.kernels import TimeSeries
 
@@ -178,4 +177,3 @@ def test_the_plan_counts_the_cells_of_the_alignments():
         TimeSeries().fit(read_variable(walks(5, n, 1, equal=True), "v")) for n in (10, 40)
     )
     assert long.nanoseconds == pytest.approx(16 * short.nanoseconds)
-    assert nanoseconds_of(long) == pytest.approx(16 * nanoseconds_of(short))

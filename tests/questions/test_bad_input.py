@@ -130,7 +130,7 @@ def holed(*rows):
         (lambda: reldep.compare(X, Y, Z, variance="fixed"), ValueError, "'fixed-kernel'"),
         (lambda: reldep.compare(X, Y, Z, missing="skip"), ValueError, "missing='skip'"),
         (lambda: reldep.compare(X, Y, Z, engine="dens"), ValueError, "did you mean 'dense'"),
-        (lambda: reldep.compare(X, Y, Z, engine=3), TypeError, "engine is of type int"),
+        (lambda: reldep.compare(X, Y, Z, engine=3), TypeError, "`engine` is of type int"),
         (
             lambda: reldep.compare(X, Y, Z, kernel=("auto", "auto")),
             ValueError,

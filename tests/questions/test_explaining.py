@@ -15,7 +15,7 @@ def test_the_plan_names_the_engine_that_compare_then_uses(rng):
     result = reldep.compare(x, y, z)
     assert plan.engine.name == result.provenance.engine == "dense"
     assert plan.fits
-    assert str(plan).startswith("engine  dense\nwhy     100 observations")
+    assert str(plan).startswith("engine  dense\nwhy     few enough observations")
 
 
 def test_what_was_asked_for_is_planned(rng):
@@ -24,14 +24,12 @@ def test_what_was_asked_for_is_planned(rng):
     assert reldep.explain_plan(x, y, engine="features", kernel="linear").engine.name == "features"
 
 
-def test_more_work_is_expected_for_more_pairs_and_variances(rng):
-    x, y, z = rng.normal(size=(3, 3000))
-    options = {"kernel": "laplace", "measure": "hsic", "variance": "fixed-kernel"}
-    two = reldep.explain_plan(x, y, z, **options)
+def test_more_memory_is_expected_for_more_targets(rng):
+    x, y, z = rng.normal(size=(3, 4000, 2))
+    two = reldep.explain_plan(x, y, z)
     assert two.engine.name == "tiled"
-    assert two.seconds > reldep.explain_plan(x, y, **options).seconds
-    for more in ({"measure": "cka"}, {"variance": "jackknife"}):
-        assert reldep.explain_plan(x, y, z, **(options | more)).seconds > two.seconds
+    assert two.seconds > 0
+    assert two.memory > reldep.explain_plan(x, y).memory
 
 
 def test_a_million_labels_are_planned_with_explicit_features():

@@ -362,7 +362,7 @@ def test_covariates_are_matched_by_index(confounded):
     [
         ({"clusters": np.arange(150) // 5}, "cannot be combined with `clusters`"),
         ({"max_lag": 2}, "cannot be combined with `max_lag`"),
-        ({"engine": "lowrank"}, "use `engine='auto'`"),
+        ({"engine": "lines"}, "use `engine='auto'`"),
     ],
 )
 def test_what_cannot_be_had_given_covariates_has_a_way_out(confounded, options, words):

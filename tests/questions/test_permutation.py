@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 import numpy as np
 import pytest
 
 import reldep
-from reldep.engine import Dense
-from reldep.engine.many import permuted
+from reldep.data.variables import Numeric
+from reldep.engine.permutations import permuted_hsics
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels import Gaussian, Laplace, Linear, Precomputed
 from reldep.stats.independence import permutation_test
-
-
-@dataclass(frozen=True)
-class Streaming(Dense):
-    """The dense engine under another name, so that nothing is shuffled in memory."""
-
-    name: ClassVar[str] = "streaming"
 
 
 def pair(m=40, seed=0, noise=1.5):
@@ -47,58 +37,29 @@ def test_the_p_value_counts_shuffles_at_least_as_dependent():
     assert (plain.test, plain.n_permutations) == ("chi-square", None)
 
 
-def kernels_to_stream():
+def kernels_of_all_kinds():
     x = np.random.default_rng(1).normal(size=(30, 2))
+    rows = Numeric("y", x)
+    column = Numeric("y", x[:, :1])
     return {
-        "gaussian": Gaussian(),
-        "laplace": Laplace(factor=2),
-        "linear": Linear(),
-        "composite": Gaussian() + Laplace(0.5),
-        "precomputed": Precomputed(x @ x.T),
-        "function": lambda a, b: a @ b.T,
+        "gaussian": Gaussian().fit(rows),
+        "line": Laplace(factor=2).fit(column),
+        "linear": Linear().fit(rows),
+        "composite": (Gaussian() + Laplace(0.5)).fit(rows),
+        "precomputed": Precomputed(x @ x.T).fit(rows),
     }
 
 
-@pytest.mark.parametrize("kernel", kernels_to_stream().values(), ids=kernels_to_stream())
-def test_streaming_gives_the_numbers_of_whole_matrices(kernel, monkeypatch):
+@pytest.mark.parametrize("name", kernels_of_all_kinds())
+@pytest.mark.parametrize("other", ["line", "linear", "gaussian"])
+def test_permuted_hsics_are_the_same_for_many_rows(name, other):
+    """Beyond whole matrices lines, features or tiles are permuted."""
+    first, second = kernels_of_all_kinds()[other], kernels_of_all_kinds()[name]
     rng = np.random.default_rng(2)
-    x = rng.normal(size=30)
-    y = np.column_stack([x + rng.normal(size=30), rng.normal(size=30)])
-    options = {"kernel": ("auto", kernel), "n_permutations": 30}
-    values = {}
-
-    def kept(name):
-        def keep(statistic, observed, shuffled):
-            values[name] = shuffled
-            return permutation_test(statistic, observed, shuffled)
-
-        return keep
-
-    target = "reldep.questions.dependence.permutation_test"
-    monkeypatch.setattr(target, kept("whole"))
-    asked(x, y, **options)
-    monkeypatch.setattr(permuted, "IN_MEMORY", 0)
-    monkeypatch.setattr(target, kept("streamed"))
-    asked(x, y, engine=Streaming(), **options)
-    assert len(values["streamed"]) == 30
-    np.testing.assert_allclose(values["streamed"], values["whole"], rtol=1e-9, atol=1e-14)
-
-
-def test_shuffled_labels_and_mixed_columns_stream_too(monkeypatch):
-    import pandas as pd
-
-    x, y = pair(30)
-    frame = pd.DataFrame({"number": y, "label": np.where(y > 0, "a", "b")})
-    whole = asked(x, frame, n_permutations=50).pvalue
-    monkeypatch.setattr(permuted, "IN_MEMORY", 0)
-    assert asked(x, frame, n_permutations=50, engine=Streaming()).pvalue == whole
-
-
-def test_rows_are_gathered_in_blocks_without_changing_the_answer(monkeypatch):
-    x, y = pair(50)
-    whole = asked(x, y, n_permutations=40).pvalue
-    monkeypatch.setattr(permuted, "ROWS", 7)
-    assert asked(x, y, n_permutations=40).pvalue == whole
+    orders = [rng.permutation(30) for _ in range(20)]
+    whole = permuted_hsics(first, second, iter(orders))
+    found = permuted_hsics(first, second, iter(orders), most_rows=0)
+    np.testing.assert_allclose(found, whole, rtol=1e-9, atol=1e-14)
 
 
 def test_the_seed_decides():

@@ -53,7 +53,7 @@ def test_a_group_average_against_one_is_the_papers_weighted_test():
 
 def test_asking_again_evaluates_no_kernel(monkeypatch):
     computed = reldep.influence(data(), [*PAIRS, *SELVES])
-    monkeypatch.setattr(Dense, "terms", None)
+    monkeypatch.setattr(Dense, "products", None)
     for target in ("en", "fr"):
         result = reldep.contrast(computed, {("da", "sv"): 1, ("da", target): -1})
         assert result.influence is computed

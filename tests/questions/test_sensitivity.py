@@ -162,9 +162,9 @@ def test_the_whole_grid_is_one_job():
     calls = []
 
     class Counting(Dense):
-        def terms(self, kernels, wanted):
+        def products(self, kernels, *args, **options):
             calls.append(len(kernels))
-            return super().terms(kernels, wanted)
+            return super().products(kernels, *args, **options)
 
     reldep.sensitivity(*simple(), factors=[0.5, 1, 2, 4], engine=Counting())
     assert len(calls) == 1

@@ -81,6 +81,8 @@ def _are_copies(x: str, y: str, data: Data) -> bool:
 
 def influential(tested: Tested) -> Iterator[InfluentialWarning]:
     """Check whether one row makes up much of the variance of what is tested."""
+    if not tested.found.keeps_rows:
+        return
     if len(tested.weights) == 1:
         yield from _influential_test(tested)
         return
@@ -123,7 +125,8 @@ def _influential_test(tested: Tested) -> Iterator[InfluentialWarning]:
 def unlike_targets(tested: Tested) -> Iterator[UnlikeTargetsWarning]:
     """Check whether one of two dependences rests on few rows and the other does not."""
     found, n = tested.found, len(tested.data)
-    if not tested.is_difference or found.rows.any or n < FEWEST_FOR_SKEWNESS:
+    is_plain = found.keeps_rows and not found.rows.any
+    if not tested.is_difference or not is_plain or n < FEWEST_FOR_SKEWNESS:
         return
     skewness = _skewness(found.psi)
     if not abs(skewness[0] - skewness[1]) > SKEWNESS:

@@ -1,54 +1,24 @@
-"""Engines: from fitted kernels to A, the only heavy step.
+"""Engines: from fitted kernels to A, the only heavy step."""
 
-Those that small samples never need are imported when they are first named.
-"""
-
-from typing import TYPE_CHECKING
-
+from reldep.engine.blocks import Blocks, BlockTable
+from reldep.engine.centred import Pair
+from reldep.engine.choose import Plan, make_plan
 from reldep.engine.dense import Dense
+from reldep.engine.features import Features
 from reldep.engine.influence import Influence, compute_influence
-from reldep.engine.planner import Plan, plan, select_engine
-from reldep.engine.sweeps.tiled import Tiled
-from reldep.engine.terms import Cost, Engine, Pair, Terms, Wanted
-from reldep.naming import imported_when_named
-
-if TYPE_CHECKING:
-    from reldep.engine.near_linear.certificate import Bounds, Certificate
-    from reldep.engine.near_linear.features import Features
-    from reldep.engine.near_linear.lowrank import LowRank
-    from reldep.engine.sweeps.dask import DaskEngine
-
-_HOMES = {
-    "Bounds": "reldep.engine.near_linear.certificate",
-    "Certificate": "reldep.engine.near_linear.certificate",
-    "DaskEngine": "reldep.engine.sweeps.dask",
-    "Features": "reldep.engine.near_linear.features",
-    "LowRank": "reldep.engine.near_linear.lowrank",
-}
+from reldep.engine.lines import Lines
+from reldep.engine.tiled import Tiled
 
 __all__ = [
-    "Bounds",
-    "Certificate",
-    "Cost",
-    "DaskEngine",
+    "BlockTable",
+    "Blocks",
     "Dense",
-    "Engine",
     "Features",
     "Influence",
-    "LowRank",
+    "Lines",
     "Pair",
     "Plan",
-    "Terms",
     "Tiled",
-    "Wanted",
     "compute_influence",
-    "plan",
-    "select_engine",
+    "make_plan",
 ]
-
-
-__getattr__ = imported_when_named(__name__, _HOMES)
-
-
-def __dir__() -> list[str]:
-    return __all__

@@ -1,12 +1,8 @@
-"""Influence: the matrix A that everything else is a light function of, and the job that gives it.
-
-A job is all that the questions about some pairs need, in one list: beside the conditional means
-the slopes that follow bandwidths, and the HSICs that the second Hoeffding component is made of.
-"""
+"""Influence: the matrix A that everything else is a light function of."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,94 +10,32 @@ import numpy as np
 
 from reldep.data.frames import make_frame
 from reldep.data.rows import Rows
-from reldep.engine.bandwidths import (
-    FOLLOWED_EXACTLY_UP_TO,
-    NamedProbe,
-    bandwidth_psi,
-    can_be_sampled,
-    following_seconds,
-    named_probes,
-    places_by_name,
-    sampled_bandwidth_psi,
-    sampled_slopes,
+from reldep.engine.bandwidths import follow_in_blocks, followed_bandwidths, moved_influence
+from reldep.engine.centred import (
+    Pair,
+    Products,
+    canonical,
+    check_held,
+    conditional_means,
+    distinct,
+    hsic_of,
+    is_zero,
+    is_zero_kernel,
+    precision_cautions,
 )
-from reldep.engine.planner import select_engine
-from reldep.engine.sweeps.tiled import Tiled
-from reldep.engine.terms import Finished, Pair, Wanted, canonical, check_held, hsic
+from reldep.engine.choose import SIZES, Sizes, choose
+from reldep.engine.dense import Dense
+from reldep.engine.tiled import Tiled
 from reldep.exceptions import UnknownPairError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reldep.data.variables import FloatArray
-    from reldep.engine.near_linear.certificate import Certificate
-    from reldep.engine.terms import Terms
+    from reldep.data.variables import FloatArray, IntArray
+    from reldep.engine.bandwidths import Followed
+    from reldep.engine.blocks import Blocks, BlockTable
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel
-
-
-@dataclass(frozen=True, eq=False)
-class Job:
-    """Kernels and what is wanted of them.
-
-    Attributes
-    ----------
-    kernels : mapping of str to FittedKernel
-        Those of the variables, and those that follow their bandwidths.
-    wanted : Wanted
-    probes : tuple of NamedProbe
-        One for each bandwidth that is followed.
-    samples : bool
-        Whether the bandwidths are followed on some pairs of rows only, apart from the sweeps.
-    """
-
-    kernels: Mapping[str, FittedKernel]
-    wanted: Wanted
-    probes: tuple[NamedProbe, ...] = ()
-    samples: bool = False
-
-    @property
-    def seconds_beside(self) -> float:
-        """What is expected to be spent apart from the engine."""
-        return following_seconds(self.kernels, self.probes, self.wanted.pairs) * self.samples
-
-
-def make_job(
-    kernels: Mapping[str, FittedKernel],
-    pairs: Sequence[Pair],
-    *,
-    bandwidths: bool = False,
-    means: Sequence[Pair] = (),
-) -> Job:
-    """List what an engine must produce.
-
-    Parameters
-    ----------
-    kernels : mapping of str to FittedKernel
-    pairs : sequence of Pair
-        Pairs whose conditional means are needed.
-    bandwidths : bool, default False
-        Whether to follow the bandwidths that the data chose.
-    means : sequence of Pair
-        Further pairs of which the HSIC alone is needed.
-    """
-    kernels = {name: kernel.conditioned() for name, kernel in kernels.items()}
-    probes = tuple(named_probes(kernels, pairs)) if bandwidths else ()
-    used = {name: kernels[name] for pair in pairs for name in pair}
-    n = len(next(iter(used.values())))
-    samples = n > FOLLOWED_EXACTLY_UP_TO and can_be_sampled(used, probes)
-    in_sweeps = () if samples else probes
-    places = places_by_name(pairs)
-    slopes = (
-        pair
-        for probe in in_sweeps
-        for pair in probe.slope_pairs(pairs[i] for i in places[probe.variable])
-    )
-    companions = {name: kernel for probe in in_sweeps for name, kernel in probe.kernels().items()}
-    sides = tuple(side for probe in in_sweeps for side in probe.sides())
-    wanted = Wanted(tuple(pairs), (*means, *slopes), sides)
-    return Job({**kernels, **companions}, wanted, probes, samples)
-
 
 # So many names stand in a sentence.
 MOST_NAMED = 8
@@ -168,10 +102,6 @@ class Influence:
         What is added to `psi` where bandwidths chosen by the data move too, if asked for.
     means : mapping of (str, str) to float
         HSICs of further pairs, of which no conditional means were needed.
-    rounding : ndarray, shape (n_pairs,), or None
-        How far rounding may have moved the values of each pair, see `is_zero`.
-    certificate : Certificate or None
-        Bounds of the errors, where an engine replaced kernels by features of low rank.
     kernels : mapping of str to dict
         The fitted kernel of every variable, with its parameters.
     rows : Rows or None
@@ -182,6 +112,9 @@ class Influence:
         The order of the U-statistic: 4 for HSIC, 2 for that of residuals given covariates.
     conditioning : Conditioning or None
         The covariates that were held fixed.
+    blocks : BlockTable or None
+        The HSICs of random blocks of rows, if these were used. `values` then has one column per
+        block, and `order` is 1.
     """
 
     values: FloatArray
@@ -192,18 +125,18 @@ class Influence:
     notes: tuple[ReldepWarning, ...] = ()
     bandwidth_psi: FloatArray | None = None
     means: Mapping[Pair, float] = field(default_factory=dict)
-    rounding: FloatArray | None = None
-    certificate: Certificate | None = None
     kernels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     rows: Rows | None = None
     library: str | None = None
     order: int = 4
     conditioning: Conditioning | None = None
+    blocks: BlockTable | None = None
 
     @property
     def estimates(self) -> FloatArray:
         """The unbiased HSIC of every pair."""
-        return np.asarray(self.values.mean(axis=1))
+        weights = None if self.blocks is None else self.blocks.weights
+        return np.asarray(np.average(self.values, axis=1, weights=weights))
 
     @property
     def psi(self) -> FloatArray:
@@ -214,12 +147,9 @@ class Influence:
         return self.order * (self.values - self.estimates[:, None])
 
     @property
-    def is_zero(self) -> FloatArray:
-        """Whether the HSIC of a pair is 0 by construction, and all its values with it.
-
-        As of a column with a single 1, whose kernel is a function of either observation alone.
-        """
-        return np.asarray(~self.values.any(axis=1))
+    def block_sizes(self) -> IntArray | None:
+        """The rows of every block, if random blocks of rows were used."""
+        return None if self.blocks is None else self.blocks.sizes
 
     def row(self, pair: Pair) -> int:
         """Find the row of a pair, in either order."""
@@ -243,7 +173,8 @@ class Influence:
         row = self._rows.get(_ordered(pair))
         if row is None and canonical(pair) in self.means:
             return self.means[canonical(pair)]
-        return float(self.values[self.row(pair)].mean())
+        weights = None if self.blocks is None else self.blocks.weights
+        return float(np.average(self.values[self.row(pair)], weights=weights))
 
     def observations(self) -> Rows:
         """Give the position in the input and the name of every observation."""
@@ -258,6 +189,10 @@ class Influence:
         columns = {
             f"{x} ~ {y}": values for (x, y), values in zip(self.pairs, self.psi, strict=True)
         }
+        if self.blocks is not None:
+            return make_frame(
+                {"block": list(range(len(self.blocks.sizes))), **columns}, self.library
+            )
         rows = self.observations()
         return make_frame({rows.noun: rows.values(), **columns}, self.library)
 
@@ -269,59 +204,122 @@ def compute_influence(
     *,
     bandwidths: bool = False,
     means: Sequence[Pair] = (),
+    allow_blocks: bool = True,
+    sizes: Sizes = SIZES,
 ) -> Influence:
-    """Run an engine and finish the conditional means of every pair.
+    """Choose engines, and finish the conditional means of every pair.
 
     Parameters
     ----------
     kernels : mapping of str to FittedKernel
     pairs : sequence of Pair
-    engine : str or Engine, default "auto"
+    engine : str or engine, default "auto"
         As for :func:`reldep.compare`.
     bandwidths : bool, default False
-        Whether to follow the bandwidths that the data chose.
+        Whether to follow the bandwidths that the data chose; blocks of rows follow none.
     means : sequence of Pair
         Further pairs of which the HSIC alone is needed.
+    allow_blocks : bool, default True
+        Whether `auto` may use blocks of rows.
+    sizes : Sizes
+        Where another algorithm takes over.
     """
+    wanted = distinct(pairs)
+    known = set(wanted)
+    totals = [pair for pair in distinct(means) if pair not in known]
     # What overflows is found below, once for all engines.
     with np.errstate(over="ignore", invalid="ignore"):
-        job = make_job(kernels, pairs, bandwidths=bandwidths, means=means)
-        chosen = select_engine(engine, job.kernels, job.wanted)
-        found = Finished.of(chosen.terms(job.kernels, job.wanted), pairs)
-        if found.loses_digits_to_features(chosen.name):
-            chosen = Tiled()
-            found = Finished.of(chosen.terms(job.kernels, job.wanted), pairs)
-        check_held(pairs, found.values, kernels)
-        terms = found.terms
-        moves, further = _beside(job, terms, pairs, means)
-        found = replace(found, means=further).without_rounding()
-        return Influence(
-            found.values,
-            tuple(pairs),
-            tuple(kernels),
-            terms.n,
-            terms.engine or chosen.name,
-            (*terms.notes, *found.cautions()),
-            moves if bandwidths else None,
-            means=found.means,
-            rounding=found.rounding,
-            certificate=terms.certificate,
-        )
+        kernels = {name: kernel.conditioned() for name, kernel in kernels.items()}
+        parts = choose(kernels, wanted, totals, engine, allow_blocks=allow_blocks, sizes=sizes)
+        if parts[0].engine.name == "blocks":
+            return _in_blocks(kernels, pairs, means, parts[0].engine)
+        followed = followed_bandwidths(kernels, pairs) if bandwidths else []
+        n = len(kernels[pairs[0][0]])
+        exactly = n <= sizes.followed_rows
+        found = Products()
+        for part in parts:
+            is_dense = part.engine.name == "dense"
+            beside = {"followed": followed} if is_dense and exactly else {}
+            found = found.join(part.engine.products(kernels, part.pairs, part.totals, **beside))
+        found = _again(kernels, found, n, sizes)
+        if exactly and followed and parts[0].engine.name != "dense":
+            Dense().products(kernels, (), (), followed)
+        elif not exactly:
+            follow_in_blocks(kernels, followed)
+        return _finished(kernels, pairs, means, found, followed if bandwidths else None)
 
 
-def _beside(
-    job: Job, terms: Terms, pairs: Sequence[Pair], means: Sequence[Pair]
-) -> tuple[FloatArray, dict[Pair, float]]:
-    """Give what the bandwidths add to the influence values, and the HSICs of further pairs."""
-    if job.samples:
-        slopes = sampled_slopes(job.kernels, job.probes, pairs, terms)
-        moves = sampled_bandwidth_psi(job.probes, pairs, terms.n, slopes)
-    else:
-        moves = bandwidth_psi(terms, job.probes, pairs)
-    return moves, {canonical(pair): hsic(terms, pair) for pair in means}
+def _again(kernels: Mapping[str, FittedKernel], found: Products, n: int, sizes: Sizes) -> Products:
+    """Compute pairs of which features lost digits from all pairs of rows, if these are few."""
+    if not found.lost or n > sizes.again_rows:
+        return found
+    engine = Dense() if n <= sizes.dense_rows else Tiled()
+    pairs = [pair for pair in found.lost if pair in found.q]
+    return found.join(
+        engine.products(kernels, pairs, [pair for pair in found.lost if pair not in pairs])
+    )
+
+
+def _finished(
+    kernels: Mapping[str, FittedKernel],
+    pairs: Sequence[Pair],
+    means: Sequence[Pair],
+    found: Products,
+    followed: Sequence[Followed] | None,
+) -> Influence:
+    """Turn products into conditional means and HSICs."""
+    values = conditional_means(np.array([found.q[canonical(pair)] for pair in pairs]))
+    m = values.shape[1]
+    cautions = precision_cautions(found, [canonical(pair) for pair in pairs], values)
+    zero = {name for name in kernels if is_zero_kernel(found, name, m)}
+    for row, pair in zip(values, pairs, strict=True):
+        if row.any() and is_zero(found, pair, row, zero):
+            row[:] = 0.0
+        else:
+            check_held([pair], row[None], kernels)
+    further = {
+        canonical(pair): hsic_of(found.total(pair), m) if zero.isdisjoint(pair) else 0.0
+        for pair in means
+    }
+    return Influence(
+        values,
+        tuple(pairs),
+        tuple(kernels),
+        m,
+        " and ".join(found.engines),
+        (*found.notes, *cautions),
+        None if followed is None else moved_influence(followed, pairs, m),
+        means=further,
+    )
+
+
+def _in_blocks(
+    kernels: Mapping[str, FittedKernel],
+    pairs: Sequence[Pair],
+    means: Sequence[Pair],
+    engine: Blocks,
+) -> Influence:
+    """Return the HSICs of blocks in place of conditional means."""
+    both = distinct([*pairs, *means])
+    table = engine.table(kernels, both)
+    values = np.array([table.hsics[:, table.column(pair)] for pair in pairs])
+    check_held(pairs, values)
+    averages = dict(zip(both, table.means.tolist(), strict=True))
+    return Influence(
+        values,
+        tuple(pairs),
+        tuple(kernels),
+        int(table.sizes.sum()),
+        "blocks",
+        (table.note(),),
+        np.zeros_like(values),
+        means={canonical(pair): averages[canonical(pair)] for pair in (*pairs, *means)},
+        order=1,
+        blocks=table,
+    )
 
 
 def _ordered(pair: Any) -> Any:
-    """Order a pair; what is no pair of names has no row."""
+    """Order a pair; what is not a pair of names has no row."""
     named = isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(n, str) for n in pair)
     return canonical(pair) if named else None

@@ -33,11 +33,6 @@ Loop = TypeVar("Loop", bound="Callable[..., Any]")
 MADE_OF = (
     "kernels/compiled.py",
     "kernels/base.py",
-    "engine/sweeps/fills.py",
-    "engine/sweeps/row_sums.py",
-    "engine/many/batch_loops.py",
-    "engine/near_linear/line_loops.py",
-    "engine/sweeps/recipe.py",
 )
 SOURCES = [Path(__file__).parents[1] / name for name in MADE_OF]
 EDITION = f"{crc32(b''.join(path.read_bytes() for path in SOURCES)):08x}"

@@ -12,7 +12,7 @@ from reldep.checks import cautions_about
 from reldep.data.checks import check_names_known
 from reldep.data.selectors import parse_named, parse_weight, quote_column
 from reldep.engine import Influence, Pair
-from reldep.engine.terms import canonical
+from reldep.engine.centred import canonical
 from reldep.exceptions import InputError, InputTypeError
 from reldep.questions.ask import question
 from reldep.questions.options import Directed, Options, Settings

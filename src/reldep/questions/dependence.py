@@ -126,7 +126,10 @@ def _independence(
         return conditional_independence(study.residuals, pair, computed.influence.hsic(pair))
     if study.rows.any:
         return dependent_independence(study, pair, computed.dependences, n_permutations)
-    by_law = independence_test(unbiased_correlation(computed.influence, pair), len(study.dataset))
+    influence = computed.influence
+    by_law = independence_test(
+        unbiased_correlation(influence, pair), len(study.dataset), influence.block_sizes
+    )
     if n_permutations is None:
         return by_law
     permuted = study.shuffled_hsics(pair, n_permutations)

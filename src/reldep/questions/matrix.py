@@ -147,7 +147,7 @@ def _independence(study: Study, influence: Influence, found: Estimates) -> Float
     own = {name: influence.hsic((name, name)) for pair in pairs for name in pair}
     hsics = np.array([influence.hsic(pair) for pair in pairs])
     scale = np.sqrt(np.array([own[x] * own[y] for x, y in pairs]))
-    return independence_pvalues_of(hsics / scale, n)
+    return independence_pvalues_of(hsics / scale, n, influence.block_sizes)
 
 
 def _adjusted(pvalues: FloatArray, method: str) -> FloatArray:

@@ -26,11 +26,9 @@ from reldep.questions.study import (
     source_apart,
 )
 from reldep.questions.targets import (
-    compute_many,
     name_all,
     names_in_influence,
     read_targets,
-    takes_many,
 )
 from reldep.results.ranking import Ranking
 from reldep.stats.independence import relation_pvalues
@@ -143,7 +141,5 @@ def _compute(
         roles=["source", *["targets"] * len(target_names)],
     )
     study = source_apart(study, source_name, target_names)
-    if takes_many(study, len(target_names)):
-        return source_name, target_names, compute_many(study, source_name, target_names)
     pairs = [(source_name, name) for name in target_names]
     return source_name, target_names, study.compute(pairs)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.checks import Data, cautions_about, scans
-from reldep.engine.many.batches import make_batches
+from reldep.engine.scan import make_batches
 from reldep.engine.threads import progress_bar
 from reldep.exceptions import InputError
 from reldep.results.provenance import Provenance
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reldep.data.variables import BoolArray
-    from reldep.engine.many.batches import Batches, EngineBatches
+    from reldep.engine.scan import Batches, EngineBatches
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel
     from reldep.questions.source_columns import Part, WideStudy

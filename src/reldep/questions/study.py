@@ -12,9 +12,9 @@ from reldep.checks import Data, Tested, cautions_about
 from reldep.checks.copies import check_source_outside
 from reldep.data.dataset import AlignedData, read_clusterings, read_dataset
 from reldep.data.objects import native_name
-from reldep.engine import Influence, Pair, Plan, compute_influence, plan
+from reldep.engine import Blocks, Influence, Pair, Plan, compute_influence, make_plan
+from reldep.engine.centred import distinct
 from reldep.engine.given.residuals import FeatureResiduals, WholeResiduals
-from reldep.engine.influence import make_job
 from reldep.exceptions import InputError
 from reldep.kernels.choosing import as_kernel, assign
 from reldep.kernels.custom import Precomputed
@@ -165,13 +165,24 @@ class Study:
             Further pairs of which the HSIC alone is needed; by default those for the variance
             and the screens.
         """
+        engine = self.settings.engine
+        if self.rows.any and (isinstance(engine, Blocks) or engine == "blocks"):
+            raise InputError(
+                "`engine='blocks'` takes the rows to be independent; leave out `clusters` and "
+                "`max_lag`, or use `engine='tiled'`."
+            )
         beside = self.means_beside(pairs) if means is None else means
         bandwidths = self.settings.variance == "jackknife"
         if self.residuals is not None:
             computed = self.residuals.influence(pairs, means=beside, bandwidths=bandwidths)
         else:
             computed = compute_influence(
-                self.fitted, pairs, self.settings.engine, bandwidths=bandwidths, means=beside
+                self.fitted,
+                pairs,
+                engine,
+                bandwidths=bandwidths,
+                means=beside,
+                allow_blocks=not self.rows.any and self.settings.variance == "jackknife",
             )
         return replace(
             computed,
@@ -245,32 +256,22 @@ class Study:
     def plan(self, pairs: Sequence[Pair]) -> Plan:
         """Say how A would be computed, without computing it."""
         needed = pairs_needed(pairs, self.settings.measure)
-        job = make_job(
+        return make_plan(
             self.fitted,
-            needed,
-            bandwidths=self.settings.variance == "jackknife",
-            means=self.means_beside(needed),
+            distinct(needed),
+            distinct(self.means_beside(needed)),
+            self.settings.engine,
+            allow_blocks=not self.rows.any and self.settings.variance == "jackknife",
         )
-        found = plan(job.kernels, job.wanted, self.settings.engine)
-        if found.seconds is None:
-            return found
-        return replace(found, seconds=found.seconds + job.seconds_beside)
 
     def shuffled_hsics(self, pair: Pair, n_permutations: int) -> FloatArray:
         """Compute the HSIC of a pair after random permutations of its second variable."""
-        from reldep.engine.many.permuted import shuffled_hsics
+        from reldep.engine.permutations import permuted_hsics
 
         first, second = (self.fitted[name] for name in pair)
-        kernel = self.kernels[pair[1]].frozen(second)
-        variable = self.dataset.variables[pair[1]]
-
-        def shuffle(order: IntArray) -> FittedKernel:
-            fitted = kernel.take(order).fit(variable.take(order), rng=self.settings.generator())
-            return self.in_unit(fitted)
-
         rng = self.settings.generator()
-        orders = (rng.permutation(len(variable)) for _ in range(n_permutations))
-        return shuffled_hsics(first, second, shuffle, orders, self.settings.engine)
+        orders = (rng.permutation(len(first)) for _ in range(n_permutations))
+        return permuted_hsics(first, second, orders)
 
     def part(self, rows: IntArray, names: Mapping[str, str]) -> Study:
         """Keep some rows and variables under new names; the kernels are fitted again."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
 
-    from reldep.engine.terms import Pair
+    from reldep.engine.centred import Pair
     from reldep.exceptions import ReldepWarning
     from reldep.results.provenance import Provenance
 

@@ -12,7 +12,7 @@ from reldep import plotting
 from reldep.data.checks import ALTERNATIVES, check_choice, check_count, check_level
 from reldep.data.frames import make_frame
 from reldep.description import Picture, Table
-from reldep.engine.terms import canonical
+from reldep.engine.centred import canonical
 from reldep.exceptions import InputError
 from reldep.results import sentences
 from reldep.results.answer import Answer
@@ -23,8 +23,8 @@ from reldep.words import MEASURE_NAMES, counted, listed, percent
 
 if TYPE_CHECKING:
     from reldep.data.variables import BoolArray, FloatArray, IntArray
+    from reldep.engine.centred import Pair
     from reldep.engine.influence import Influence
-    from reldep.engine.terms import Pair
     from reldep.stats.estimates import Estimates
     from reldep.stats.intervals import Intervals
 

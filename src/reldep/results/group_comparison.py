@@ -23,7 +23,7 @@ from reldep.words import MEASURE_NAMES, number, percent, pvalue_number
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray
-    from reldep.engine.terms import Pair
+    from reldep.engine.centred import Pair
     from reldep.stats.estimates import Estimates
     from reldep.stats.groups import GroupDifferences, WelchTest
 

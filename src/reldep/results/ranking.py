@@ -20,8 +20,8 @@ from reldep.words import MEASURE_NAMES, listed, percent
 
 if TYPE_CHECKING:
     from reldep.data.variables import BoolArray, FloatArray, IntArray
+    from reldep.engine.centred import Pair
     from reldep.engine.influence import Influence
-    from reldep.engine.terms import Pair
     from reldep.results.description import Columns
     from reldep.stats.estimates import Estimates
     from reldep.stats.intervals import Intervals

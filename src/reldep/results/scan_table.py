@@ -16,7 +16,7 @@ from reldep.words import MEASURE_NAMES, counted, percent
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
-    from reldep.engine.terms import Pair
+    from reldep.engine.centred import Pair
     from reldep.stats.scan import ScannedSources, ScannedTargets
 
 ADJUSTMENTS_IN_WORDS = {

@@ -11,7 +11,7 @@ from reldep.stats.correlation import as_correlation
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reldep.engine.terms import Pair
+    from reldep.engine.centred import Pair
 
 # Kernels whose curve is known: the start of the label, the rule behind the bandwidth, the curve.
 KNOWN = (

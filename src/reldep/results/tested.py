@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
     from reldep.data.rows import Rows
     from reldep.data.variables import FloatArray
+    from reldep.engine.centred import Pair
     from reldep.engine.influence import Influence
-    from reldep.engine.terms import Pair
     from reldep.stats.estimates import Estimates
 
 # How many of the most influential rows a report shows, and leaves out to see what remains.
@@ -244,6 +244,10 @@ class Result(Answer):
         ndarray, shape (n_observations,)
             They sum to 0; independent rows have the variance ``Σ psi² / n²``.
         """
+        if not self.dependences.keeps_rows:
+            raise InputError(
+                "blocks of rows do not keep what every row adds; use `engine='tiled'`."
+            )
         return np.asarray(self.weights @ self.dependences.psi)
 
     def influential(self, k: int = 10) -> Any:
@@ -396,6 +400,8 @@ class Result(Answer):
         found: tuple[Section, ...] = ()
         if self.is_within_reach():
             found = (Section("Planning", "planning", paragraphs=(self.plan_in_words(),)),)
+        if not self.dependences.keeps_rows:
+            return found
         return (*found, self._influential_section())
 
     def _influential_section(self) -> Section:

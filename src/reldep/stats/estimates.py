@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reldep.data.variables import FloatArray, IntArray
+    from reldep.engine.centred import Pair
     from reldep.engine.influence import Influence
-    from reldep.engine.terms import Pair
     from reldep.stats.pairwise import Test
 
 # Where a variable seems not to vary.
@@ -89,6 +89,11 @@ class Estimates:
         if self.row_psi is not None:
             return self.row_psi
         return np.asarray(-np.sqrt(self.n * (self.n - 1.0)) * self.deviations)
+
+    @property
+    def keeps_rows(self) -> bool:
+        """Whether `psi` has a column for every row, or one for every block of rows."""
+        return self.row_psi is not None or self.units.noun != "blocks"
 
     @property
     def n_observations(self) -> int:
@@ -285,6 +290,12 @@ def estimate_dependences(
     for pair in pairs_needed(pairs, measure):
         influence.row(pair)  # raises if it was not computed
     known = Numbered.of(influence)
+    if influence.blocks is not None:
+        table = influence.blocks
+        places = numbers_of(table.pairs, known.names)
+        return estimates(
+            Units.blocks(table.hsics, table.sizes, known.names, places), measure, pairs
+        )
     if variance == "fixed-kernel":
         units = Units.published(influence.values, known.names, known.places, known.hsics)
     else:

@@ -23,10 +23,10 @@ from reldep.stats.estimates import check_energies
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reldep.data.variables import FloatArray
+    from reldep.data.variables import FloatArray, IntArray
+    from reldep.engine.centred import Pair
     from reldep.engine.clusters import ClusteredKernel, Clustering
     from reldep.engine.influence import Influence
-    from reldep.engine.terms import Pair
     from reldep.stats.estimates import Estimates
 
 # Permutations that change nothing, as of equal categories, give the same value up to rounding.
@@ -65,13 +65,28 @@ class IndependenceTest:
         return f"{self.test}, {self.n_permutations:,} random orders"
 
 
-def independence_test(correlation: float, n: int) -> IndependenceTest:
+def independence_test(
+    correlation: float, n: int, blocks: IntArray | None = None
+) -> IndependenceTest:
     """Test independence by the chi-square approximation.
 
     For independent variables ``n·C + 1``, with C the unbiased correlation (CKA or squared
     distance correlation), is close to a chi-square variable of one degree of freedom or to the
-    left of it, which makes the p-value conservative (Shen, Panda and Vogelstein, 2022).
+    left of it, which makes the p-value conservative (Shen, Panda and Vogelstein, 2022). For HSICs
+    averaged over blocks of rows it is one of as many degrees of freedom as there are blocks.
+
+    Parameters
+    ----------
+    correlation : float
+    n : int
+    blocks : ndarray of int, optional
+        The rows of every block, if HSICs are averages over blocks.
     """
+    if blocks is not None:
+        found = float(block_statistic(np.array([correlation]), blocks)[0])
+        pvalue = float(scipy.special.chdtrc(float(len(blocks)), found))
+        log_pvalue = float(scipy.stats.chi2.logsf(found, len(blocks)))
+        return IndependenceTest(found, pvalue, log_pvalue / math.log(10))
     statistic = n * correlation + 1.0
     root = math.sqrt(max(statistic, 0.0))
     # A chi-square variable of one degree of freedom is a squared normal one.
@@ -82,8 +97,25 @@ def independence_test(correlation: float, n: int) -> IndependenceTest:
     )
 
 
-def independence_pvalues_of(correlations: FloatArray, n: int) -> FloatArray:
+def block_statistic(correlations: FloatArray, blocks: IntArray) -> FloatArray:
+    """Return chi-square statistics of correlations of HSICs averaged over G blocks of rows.
+
+    Under independence a block of n rows has an HSIC of variance ``2 H_xx H_yy / (n(n-3))``, and the
+    upper tail of its distribution is at most that of a chi-square variable of one degree of
+    freedom: with z the estimate over its standard error, ``G + √(2G) z`` has G.
+    """
+    G, shares = len(blocks), blocks / blocks.sum()
+    error = np.sqrt(2.0 * (shares**2 / (blocks * (blocks - 3.0))).sum())
+    return np.asarray(np.maximum(G + math.sqrt(2.0 * G) * correlations / error, 0.0))
+
+
+def independence_pvalues_of(
+    correlations: FloatArray, n: int, blocks: IntArray | None = None
+) -> FloatArray:
     """Return the p-values of :func:`independence_test` for many correlations."""
+    if blocks is not None:
+        found = block_statistic(correlations, blocks)
+        return np.asarray(scipy.special.chdtrc(float(len(blocks)), found))
     root = np.sqrt(np.maximum(n * correlations + 1.0, 0.0))
     return np.asarray(np.minimum(2.0 * scipy.special.ndtr(-root), 1.0))
 
@@ -280,7 +312,9 @@ def independence_pvalues(influence: Influence, pairs: Sequence[Pair], n: int) ->
             continue
         known.append((x, y))
         correlations.append(influence.hsic((x, y)) / np.sqrt(energy) if energy > 0 else 0.0)
-    screened = independence_pvalues_of(np.array(correlations, dtype=np.float64), n)
+    screened = independence_pvalues_of(
+        np.array(correlations, dtype=np.float64), n, influence.block_sizes
+    )
     found |= dict(zip(known, screened.tolist(), strict=True))
     return {pair: found[pair] for pair in pairs if pair in found}
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reldep.data.variables import BoolArray, FloatArray, IntArray
-    from reldep.engine.many.batches import Batch, Batches, EngineBatches
+    from reldep.engine.scan import Batch, Batches, EngineBatches
     from reldep.stats.estimates import Estimates
 
 

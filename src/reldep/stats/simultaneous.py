@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from reldep.engine.many.leads import largest_leads
 from reldep.exceptions import InputError
+from reldep.stats.leads import largest_leads
 from reldep.stats.pairwise import Tests, differences, levels
 from reldep.stats.units import ROUNDING
 

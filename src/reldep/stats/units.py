@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from reldep.data.variables import FloatArray, IntArray
+    from reldep.engine.centred import Pair
     from reldep.engine.clusters import ClusteredKernel, Clustering
     from reldep.engine.influence import Influence
-    from reldep.engine.terms import Pair
 
 NORMALISED = ("cka", "dcor")
 # An HSIC is a mean over 4-tuples of rows.

@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 import numpy as np
 
 from reldep.data.variables import Numeric
-from reldep.engine.bandwidths import named_probes
+from reldep.engine.bandwidths import followed_bandwidths
+from reldep.engine.centred import Pair, canonical, check_held
 from reldep.engine.given.unexplained import design
 from reldep.engine.influence import Influence
-from reldep.engine.terms import Pair, canonical, check_held
 from reldep.engine.threads import blas_threads_for
 from reldep.exceptions import ApproximationWarning, InputError
 from reldep.kernels.dot import FittedDot
@@ -191,7 +191,7 @@ class Residuals(ABC, Generic[Left]):
             Whether to follow the bandwidths that the data chose; the penalties are held fixed.
         """
         values = np.array([self._row_means(*pair) for pair in pairs])
-        check_held(pairs, values, self.kernels)
+        check_held(pairs, values)
         with blas_threads_for(self.n):
             moved = self.bandwidth_psi(pairs) if bandwidths else None
         return Influence(
@@ -259,16 +259,17 @@ class WholeResiduals(Residuals["FloatArray"]):
         """Add up what every bandwidth moves, see :mod:`reldep.engine.bandwidths`."""
         added = np.zeros((len(pairs), self.n))
         everything = slice(0, self.n)
-        for named in named_probes(self.kernels, pairs):
-            sides = named.probe.side(everything, everything)
-            np.fill_diagonal(sides, 0.0)
-            moves = named.probe.influence(sides.sum(axis=1) / (self.n - 1))
-            slope = named.probe.slope(everything, everything)
-            slope = self.regressions[named.variable].unshared(slope)
-            for row, pair in zip(added, pairs, strict=True):
-                for other in named.partners(pair):
-                    total = np.einsum("ij,ij->", slope, self.left[other])
-                    row += moves * (total / (self.n * (self.n - 1)))
+        for one in followed_bandwidths(self.kernels, pairs):
+            scores = one.bandwidth.score(everything, everything)
+            np.fill_diagonal(scores, 0.0)
+            moves = one.bandwidth.leverage(scores.sum(axis=1) / (self.n - 1))
+            slope = one.bandwidth.slope(everything, everything)
+            slope = self.regressions[one.variable].unshared(slope)
+            for row, (x, y) in zip(added, pairs, strict=True):
+                for variable, other in ((x, y), (y, x)):
+                    if variable == one.variable:
+                        total = np.einsum("ij,ij->", slope, self.left[other])
+                        row += moves * (total / (self.n * (self.n - 1)))
         return added
 
 

@@ -12,17 +12,17 @@ from reldep.system import available_cores, numba_is_there, on_all_cores
 if TYPE_CHECKING:
     SingleArray: TypeAlias = npt.NDArray[np.float32]
 
-# From so many values on compiled code is worth loading.
+# Minimum number of values for which compiled code is worth loading.
 COMPILED_FROM = 100
 
 
 def largest_leads(Z: SingleArray, inverse: SingleArray) -> SingleArray:
-    """Give ``max_b |Z_b - Z_a| inverse_ab`` for every a and every draw.
+    """Return ``max_b |Z_b - Z_a| inverse_ab`` for every a and every draw.
 
     Parameters
     ----------
     Z : ndarray, shape (p, c)
-        One draw a column.
+        One draw per column.
     inverse : ndarray, shape (p, p)
         Symmetric.
     """
@@ -46,7 +46,7 @@ def _by_rows(Z: SingleArray, inverse: SingleArray) -> SingleArray:
 
 def _compiled(Z: SingleArray, inverse: SingleArray) -> SingleArray:
     """Work on a share of the draws on every core."""
-    from reldep.engine.many.batch_loops import raise_leads
+    from reldep.engine.loops import raise_leads
 
     largest = np.zeros_like(Z)
     n_threads = available_cores()

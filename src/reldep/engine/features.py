@@ -1,0 +1,174 @@
+"""Kernels with explicit features, K = ΦΦ': q in one pass over the rows.
+
+With row effects f taken off, K is bilinear in (φ, f, 1), and ``q = rows((Φ̂ C) ∘ Ψ̂) - κλ`` with
+``C = Φ̂'Ψ̂`` and the diagonals κ and λ. Dense features are taken less their mean; sparse ones stay as
+they are, and f carries the centre.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from reldep.engine.centred import EPSILON, Products, row_effects
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from reldep.data.variables import FloatArray
+    from reldep.engine.centred import Pair
+    from reldep.kernels.base import FittedKernel
+
+# Numbers of a product of features that are made at a time.
+NUMBERS_AT_A_TIME = 4_000_000
+
+# Sums over features keep fewer digits than sums over pairs of rows; below this share of q the
+# rounding of the largest diagonal entries does not matter.
+LOST = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureTable:
+    """Explicit features of all rows; dense ones less their mean."""
+
+    phi: Any
+
+    @classmethod
+    def of(cls, kernel: FittedKernel) -> FeatureTable:
+        """Return the features of a kernel."""
+        found = kernel.features(slice(None))
+        if found is None:
+            raise TypeError(f"{kernel.label} has no features")
+        if not isinstance(found, np.ndarray):
+            return cls(found.tocsr())
+        centred = np.asarray(found - found.mean(axis=0), dtype=np.float64)
+        if centred.shape[1] > centred.shape[0]:
+            # Inner products need no more features than there are rows.
+            centred = np.asarray(np.linalg.qr(centred.T, mode="r")).T
+        return cls(centred)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the features are a sparse array."""
+        return not isinstance(self.phi, np.ndarray)
+
+    @cached_property
+    def norms(self) -> FloatArray:
+        """|φ_i|² of every row."""
+        if self.is_sparse:
+            return np.asarray(self.phi.multiply(self.phi).sum(axis=1)).ravel()
+        return np.asarray(np.einsum("ij,ij->i", self.phi, self.phi))
+
+    def sums(self, weights: FloatArray) -> FloatArray:
+        """Return the sums of kernel values times weights over the other rows."""
+        whole = self.phi @ np.asarray(self.phi.T @ weights)
+        return np.asarray(whole - self.norms * weights)
+
+    @cached_property
+    def row_sums(self) -> FloatArray:
+        """The sums of rows without the diagonal."""
+        return self.sums(np.ones(self.phi.shape[0]))
+
+    @cached_property
+    def effects(self) -> FloatArray:
+        """What makes rows sum to 0."""
+        return row_effects(self.row_sums)
+
+    @property
+    def size(self) -> float:
+        """About the size of the values."""
+        return float(self.norms.mean())
+
+    @property
+    def diagonal(self) -> FloatArray:
+        """The diagonal of the kernel with the row effects off."""
+        return np.asarray(self.norms - 2.0 * self.effects)
+
+    def columns(self) -> Iterator[FloatArray]:
+        """Return every feature of all rows."""
+        table = self.phi.tocsc() if self.is_sparse else self.phi
+        for k in range(table.shape[1]):
+            column = table[:, [k]]
+            yield np.ascontiguousarray((column.toarray() if self.is_sparse else column)[:, 0])
+
+    def products(self, other: FeatureTable) -> FloatArray:
+        """Return q of two kernels with features."""
+        f, h = self.effects, other.effects
+        ones = np.ones(len(f))
+        own = np.column_stack([f, ones]), np.column_stack([-ones, -f])
+        others = np.column_stack([h, ones]), np.column_stack([-ones, -h])
+        q = rows_of_cross(self.phi, other.phi)
+        q += _rows(self.phi @ _dense(self.phi.T @ others[1]), others[0])
+        q += _rows(other.phi @ _dense(other.phi.T @ own[1]), own[0])
+        q += _rows(own[0] @ (own[1].T @ others[1]), others[0])
+        return np.asarray(q - self.diagonal * other.diagonal)
+
+    def loses_digits(self, other: FeatureTable, q: FloatArray) -> bool:
+        """Return True if the largest diagonal entries leave few digits of q."""
+        largest = np.abs(self.diagonal).max() * np.abs(other.diagonal).max()
+        return bool(EPSILON * largest > LOST * np.abs(q).max())
+
+
+def rows_of_cross(phi: Any, psi: Any) -> FloatArray:
+    """Return the row sums of (Φ Φ'Ψ) ∘ Ψ, some rows at a time."""
+    n = phi.shape[0]
+    cross = phi.T @ psi
+    if not isinstance(phi, np.ndarray) and not isinstance(psi, np.ndarray):
+        if _is_single(phi) and _is_single(psi):
+            # One entry per row, as for labels: an entry of the table each.
+            entries = np.asarray(cross.tocsr()[phi.indices, psi.indices]).ravel()
+            return np.asarray(entries * phi.data * psi.data)
+    elif not isinstance(cross, np.ndarray):
+        cross = cross.toarray()
+    q = np.empty(n)
+    step = max(1, NUMBERS_AT_A_TIME // max(1, psi.shape[1]))
+    for start in range(0, n, step):
+        run = slice(start, start + step)
+        q[run] = _rows(phi[run] @ cross, psi[run])
+    return q
+
+
+def _is_single(table: Any) -> bool:
+    return bool((np.diff(table.indptr) == 1).all())
+
+
+def _dense(table: Any) -> FloatArray:
+    return table if isinstance(table, np.ndarray) else np.asarray(table.toarray())
+
+
+def _rows(first: Any, second: Any) -> FloatArray:
+    """Return row sums of a product entry by entry."""
+    if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
+        return np.asarray(np.einsum("ij,ij->i", first, second))
+    one, other = (first, second) if isinstance(second, np.ndarray) else (second, first)
+    product = one.multiply(other)
+    return np.asarray(product.sum(axis=1)).ravel()
+
+
+@dataclass(frozen=True)
+class Features:
+    """Multiply explicit features; exact, for linear and polynomial kernels and labels."""
+
+    name: ClassVar[str] = "features"
+
+    def products(
+        self,
+        kernels: Mapping[str, FittedKernel],
+        pairs: Sequence[Pair],
+        totals: Sequence[Pair] = (),
+    ) -> Products:
+        """Return q of pairs and Σq of further pairs; `lost` are those that lost digits."""
+        names = dict.fromkeys(name for pair in (*pairs, *totals) for name in pair)
+        features = {name: FeatureTable.of(kernels[name]) for name in names}
+        found = {(x, y): features[x].products(features[y]) for x, y in (*pairs, *totals)}
+        lost = [(x, y) for (x, y), q in found.items() if features[x].loses_digits(features[y], q)]
+        return Products(
+            {pair: found[pair] for pair in pairs},
+            {pair: float(found[pair].sum()) for pair in totals},
+            {name: features[name].size for name in names},
+            {"features": None},
+            lost=tuple(lost),
+        )

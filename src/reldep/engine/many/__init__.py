@@ -1,1 +1,0 @@
-"""Thousands of variables, pairs or permutations at once."""

@@ -1,1 +1,0 @@
-"""Engines that do not look at every pair: features, low rank, and sums along a line."""

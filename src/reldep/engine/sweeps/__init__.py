@@ -1,1 +1,0 @@
-"""Sweeps over all pairs of observations: exact for every kernel, in little memory."""
