@@ -79,6 +79,24 @@ def test_a_lag_needs_rows_in_the_order_of_time(series):
     reldep.compare(*ASKED, data=make(LONGLEY[::-1], dated[::-1]), max_lag="auto")
 
 
+def test_a_series_that_is_not_sorted_is_noticed_by_its_years(series):
+    make, dated = series
+    order = np.random.default_rng(0).permutation(16)
+    answer = reldep.compare(*ASKED, data=make(LONGLEY.iloc[order], dated.iloc[order]))
+    assert said(answer)[0].startswith("DependentRowsWarning: Rows are a series by 'year'")
+    assert "sort the rows by it" in said(answer)[0]
+
+
+def test_dates_written_as_strings_are_dates():
+    order = np.random.default_rng(0).permutation(16)
+    written = LONGLEY.assign(date=[f"{year}-12-31" for year in LONGLEY["year"]]).drop(
+        columns="year"
+    )
+    assert any("series by 'date'" in one for one in said(reldep.compare(*ASKED, data=written)))
+    with pytest.raises(ValueError, match="'date' is not in order"):
+        reldep.compare(*ASKED, data=written.iloc[order], max_lag="auto")
+
+
 def test_series_in_memory_and_the_command_line_need_it_too(tmp_path, capsys):
     order = np.random.default_rng(0).permutation(16)
     dated = LONGLEY.set_index(pd.date_range("1947", periods=16, freq="YS")).iloc[order]
@@ -165,12 +183,12 @@ def test_subjects_that_come_several_times_are_said(rng, tmp_path):
                 "x", "y", "half", data=frame.assign(half=np.arange(60) % 2), n_simulations=400
             )
         with cautioned(RepeatedRowsWarning, words):
-            reldep.compare("x", "y", "z", ids="mouse", data=data)
+            reldep.compare("x", "y", "z", data=reldep.read(data, id="mouse"))
         said = reldep.compare("x", "y", "z", clusters="mouse", data=data)
         assert not of_kind(said, RepeatedRowsWarning)
     columns = [frame[name] for name in "xyz"]
     with cautioned(RepeatedRowsWarning, words):
-        reldep.compare(*columns, ids=frame["mouse"])
+        reldep.compare(*(column.set_axis(frame["mouse"]) for column in columns))
 
 
 def test_subjects_of_one_row_each_are_not(rng):

@@ -37,7 +37,7 @@ def texts(sizes):
 FIRES = {
     "a number for missing": (with_code(-999), "MissingCodes", "-999 in 'v' may mean missing"),
     "a label for missing": (["yes", "no", "?", "yes"] * 15, "MissingCodes", "`na='?'`"),
-    "codes": (RNG.integers(0, 10, 200), "Kind", "'v' may be codes 0 to 9"),
+    "codes": (RNG.integers(0, 10, 200), "Kind", "may be codes without an order: 'v' (0 to 9)"),
     "twins": (["Male", "male", "f", "F "] * 15, "Kind", "('Male', 'male'; 'f', 'F ')"),
     "ranges": ([f"{i % 25}-{i % 25 + 9}" for i in range(75)], "Kind", "25 labels such as"),
     "block": (RNG.normal(size=(30, 3)) * [1.0, 50.0, 40.0], "Scale", "'column 1' outweighs"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reldep.checks import neighbours
-from reldep.checks.tables import repeated
+from reldep.checks.tables import names_subjects, repeated
 from reldep.data.lifetimes import Lifetime
 from reldep.data.variables import Items, Labels, Numeric
 from reldep.exceptions import (
@@ -80,6 +80,9 @@ def dependent_rows(tested: Tested) -> Iterator[DependentRowsWarning]:
         if name in data.variables
         if (values := neighbours.ranked_columns(data.variables[name])) is not None
     }
+    ranks = None if time is None else time.ranks
+    if ranks is not None:
+        columns = {name: values[:, np.argsort(ranks)] for name, values in columns.items()}
     way_out = "use `max_lag='auto'` for a series, `clusters` for repeated measurements"
     if len(columns) < len(names):
         harm = _mean_lag_correlation(tested.psi)
@@ -102,6 +105,8 @@ def dependent_rows(tested: Tested) -> Iterator[DependentRowsWarning]:
             return
     by = f"Rows are a series by {time.column!r}, and adjacent" if time is not None else ""
     rows = by if is_series else "Adjacent"
+    if ranks is not None:
+        way_out = "sort the rows by it and use `max_lag='auto'`"
     yield DependentRowsWarning(
         f"{rows} rows are correlated{tested.where} ({both.max():.2f}), so that p-values may be too "
         f"small; {way_out}."
@@ -117,7 +122,7 @@ def repeated_rows(data: Data) -> Iterator[RepeatedRowsWarning]:
     """Check whether rows are copies of each other, or of one subject."""
     if data.clusters:
         return
-    if data.has_ids:
+    if data.rows.labels is not None and names_subjects(data.rows.noun):
         yield from repeated(data.rows.noun, data.rows.values())
     n = len(data)
     n_different = _n_different(data)

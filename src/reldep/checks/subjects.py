@@ -43,8 +43,6 @@ class Data:
     clusters : tuple of ndarray of int
         The number of each row's cluster, for no, one or two clusterings.
     max_lag : int, "auto" or None
-    has_ids : bool
-        Whether the user named the rows.
     labels : mapping of str to Labels
         Labels that are not variables: those of clusters and of groups.
     unmatched : tuple of two tuples of str, or None
@@ -62,7 +60,6 @@ class Data:
     automatic: Collection[str] = ()
     clusters: tuple[IntArray, ...] = ()
     max_lag: int | str | None = None
-    has_ids: bool = False
     labels: Mapping[str, Labels] = field(default_factory=dict)
     unmatched: tuple[tuple[str, ...], tuple[str, ...]] | None = None
     conditioning: Conditioning | None = None

@@ -62,13 +62,25 @@ def censored(beside: Beside) -> Iterator[CensoredWarning]:
 def subjects(beside: Beside) -> Iterator[RepeatedRowsWarning]:
     """Check for a column that names subjects with several rows each."""
     unused = [name for name in beside.columns if name not in beside.used]
-    name = beside.id or next((one for one in unused if _SUBJECT.fullmatch(one)), None)
-    if name is None or beside.has_clusters:
+    name = beside.id or next(filter(names_subjects, unused), None)
+    # Rows that are called by their subjects are checked with the data.
+    if name is None or beside.has_clusters or (name == beside.id and names_subjects(name)):
         return
     try:
         yield from repeated(name, beside.values(name))
     except InputError:
         return  # A column that cannot be read names nobody.
+
+
+def names_subjects(column: str) -> bool:
+    """Return True for names of columns that name what was measured.
+
+    Examples
+    --------
+    >>> names_subjects("patient_id"), names_subjects("PID")
+    (True, False)
+    """
+    return _SUBJECT.fullmatch(column) is not None
 
 
 def repeated(name: str, values: Sequence[Any]) -> Iterator[RepeatedRowsWarning]:

@@ -81,17 +81,19 @@ def _used_words(labels: Labels) -> list[str]:
 
 def kinds(data: Data) -> Iterator[KindWarning]:
     """Check for numbers that may be codes, and labels that may be one and the same."""
+    codes = []
     for part in (*data.parts(), *data.labels.values()):
         if isinstance(part, Labels):
             yield from _twins(part)
             if part.caution is not None and part.name in data.automatic:
                 yield KindWarning(f"{part.name!r} {part.caution}.")
         elif isinstance(part, Numeric) and part.name in data.automatic and _like_codes(part):
-            low, high = part.values.min(), part.values.max()
-            yield KindWarning(
-                f"{part.name!r} may be codes {low:g} to {high:g}, which have no order; if so, use "
-                "`kernel='delta'` for it."
-            )
+            codes.append(f"{part.name!r} ({part.values.min():g} to {part.values.max():g})")
+    if codes:
+        yield KindWarning(
+            f"Numbers that may be codes without an order: {listed(codes, _SHOWN)}; if so, use "
+            "`kernel='delta'`."
+        )
 
 
 def _twins(labels: Labels) -> Iterator[KindWarning]:
@@ -263,21 +265,27 @@ def prepared_alike(data: Data) -> Iterator[UnequalWarning]:
 
 def bandwidths(data: Data) -> Iterator[BandwidthWarning]:
     """Check for median distances that are 0, or that another sample would not have."""
+    ties, jumps = [], []
     for name, kernel in data.fitted.items():
         variable, known = data.variables.get(name), kernel.describe()
         rule = str(known.get("rule", ""))
         if not rule.startswith("median") or not isinstance(variable, Numeric):
             continue
         if "non-zero" in rule:
-            yield BandwidthWarning(
-                f"More than half of the distances in {name!r} are 0, so that its bandwidth is the "
-                "median of the others; use `bandwidth='mean'`, or `kernel='delta'` for categories."
-            )
+            ties.append(repr(name))
         elif variable.values.shape[1] == 1 and _jumps(variable.values[:, 0], known["bandwidth"]):
-            yield BandwidthWarning(
-                f"The median distance of {name!r} may jump from sample to sample, for which no "
-                "standard error allows; use `bandwidth='mean'`."
-            )
+            jumps.append(repr(name))
+    if ties:
+        yield BandwidthWarning(
+            f"More than half of the distances in {listed(ties, _SHOWN)} are 0, so that the "
+            "bandwidth is the median of the others; use `bandwidth='mean'`, or `kernel='delta'` "
+            "for categories."
+        )
+    if jumps:
+        yield BandwidthWarning(
+            f"The median distance of {listed(jumps, _SHOWN)} may jump from sample to sample, for "
+            "which no standard error allows; use `bandwidth='mean'`."
+        )
 
 
 def _jumps(values: FloatArray, median: float) -> bool:

@@ -54,8 +54,6 @@ class AlignedData:
         The labels of the clusters.
     unmatched : Unmatched or None
         Data without an index, and those whose index is in another order.
-    has_ids : bool
-        Whether the user named the rows.
     """
 
     variables: Mapping[str, Variable]
@@ -67,7 +65,6 @@ class AlignedData:
     second_clusters: IntArray | None = None
     labels: Mapping[str, Labels] = field(default_factory=dict)
     unmatched: Unmatched | None = None
-    has_ids: bool = False
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -135,7 +132,6 @@ def read_dataset(
         second,
         {labels.name: labels for labels in clusterings},
         unmatched,
-        has_ids=ids is not None and not isinstance(ids, Rows),
     )
 
 

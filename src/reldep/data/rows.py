@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -30,8 +30,12 @@ _PLURALS = {"row": "rows", "line": "lines"}
 # Columns of numbers that are times, and columns of dates that do not order the rows.
 _YEAR = re.compile(r"(calendar[ _.-]?)?(year|yr|date)", re.IGNORECASE)
 _BIRTH = re.compile(r"birth|born|dob", re.IGNORECASE)
+_DATE = re.compile(r"date|day|month|time", re.IGNORECASE)
+_ISO_DATE = re.compile(r"\d{4}-\d\d(-\d\d)?(\D|$)")
 # Rows per date, on average, in a series: monthly rows with the year alone.
 _ROWS_PER_DATE = 12
+# Rows that are put in the order of time to see whether adjacent ones are correlated.
+_MOST_RANKED = 20_000
 
 
 @dataclass(frozen=True)
@@ -44,26 +48,44 @@ class TimeOrder:
     is_sorted : bool
         Whether the rows are in the order of time, or in the reverse order.
     is_series : bool
-        Whether they also make one series: hardly more than one row per date.
+        Whether they make one series: hardly more than one row per date.
+    ranks : ndarray of int or None
+        The place of every row in time, of a series that is not sorted.
     """
 
     column: str
     is_sorted: bool
     is_series: bool
+    ranks: IntArray | None = None
 
     @classmethod
     def of(cls, column: str, values: Iterable[Any]) -> TimeOrder | None:
         """Look at the order of dates or years; None where fewer than three are known."""
-        known = [value for value in values if value is not None and value == value]
-        if len(set(known)) < 3:
+        listed = list(values)
+        known = [value for value in listed if value is not None and value == value]
+        n_dates = len(set(known))
+        if n_dates < 3 or not all(map(_is_moment, known)):
             return None
         steps = list(itertools.pairwise(known))
-        is_sorted = all(a <= b for a, b in steps) or all(a >= b for a, b in steps)
-        is_series = is_sorted and len(known) <= _ROWS_PER_DATE * len(set(known))
-        return cls(column, is_sorted, is_series)
+        if all(a <= b for a, b in steps) or all(a >= b for a, b in steps):
+            return cls(column, True, len(known) <= _ROWS_PER_DATE * n_dates)
+        if n_dates < len(listed) or n_dates > _MOST_RANKED:
+            return cls(column, False, False)
+        ranks = np.empty(n_dates, dtype=np.int64)
+        ranks[sorted(range(n_dates), key=known.__getitem__)] = np.arange(n_dates)
+        return cls(column, False, True, ranks)
+
+    def take(self, chosen: IntArray) -> TimeOrder:
+        """Return the order of some of the rows."""
+        return self if self.ranks is None else replace(self, ranks=self.ranks[chosen])
 
 
-def dates_rows(name: str, *, is_date: bool, is_number: bool) -> bool:
+def _is_moment(value: Any) -> bool:
+    """Return True for dates and numbers, and for strings that begin with a date as in ISO 8601."""
+    return not isinstance(value, str) or _ISO_DATE.match(value) is not None
+
+
+def dates_rows(name: str, *, is_date: bool, is_number: bool, is_text: bool = False) -> bool:
     """Return True if a column may date the rows, by its type and its name.
 
     Examples
@@ -73,9 +95,10 @@ def dates_rows(name: str, *, is_date: bool, is_number: bool) -> bool:
     >>> dates_rows("date_of_birth", is_date=True, is_number=False)
     False
     """
-    return not _BIRTH.search(name) and (
-        is_date or (is_number and _YEAR.fullmatch(name) is not None)
-    )
+    if _BIRTH.search(name):
+        return False
+    by_name = (is_number and _YEAR.fullmatch(name)) or (is_text and _DATE.search(name))
+    return is_date or bool(by_name)
 
 
 def first_in_order(orders: Iterable[TimeOrder | None]) -> TimeOrder | None:
@@ -139,7 +162,8 @@ class Rows:
                 if isinstance(labels, np.ndarray)
                 else [labels[index] for index in chosen]
             )
-        return Rows(self.positions[chosen], labels, self.noun, self.time)
+        time = None if self.time is None else self.time.take(chosen)
+        return Rows(self.positions[chosen], labels, self.noun, time)
 
     def values(self) -> list[Any]:
         """Give the label of every observation, or its position: a column for a table."""

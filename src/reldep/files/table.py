@@ -176,7 +176,12 @@ class Table:
             name
             for name, kind in self.columns.items()
             if name not in self.doubts
-            if dates_rows(name, is_date=kind is ColumnType.DATE, is_number=kind in _NUMBERS)
+            if dates_rows(
+                name,
+                is_date=kind is ColumnType.DATE,
+                is_number=kind in _NUMBERS,
+                is_text=kind is ColumnType.TEXT,
+            )
         ]
         orders = [TimeOrder.of(name, self.values(name)) for name in dates]
         return first_in_order([self.dated, *orders])

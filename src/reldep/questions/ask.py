@@ -144,10 +144,16 @@ def take_columns(interface: Interface, arguments: Mapping[str, Any]) -> Taken:
         used=list(dict.fromkeys(used)),
         values=table.values,
         has_clusters=arguments.get("clusters") is not None,
-        id=None if table.row_names is None else table.row_names[0],
+        id=_id_column(table),
     )
     scope = None if table.scope is None else str(table.scope)
     return Taken({**found, "ids": rows}, cautions_about(beside), scope, table.notes_about(used))
+
+
+def _id_column(table: Table) -> str | None:
+    """Return the column that names the rows; an index is not a column."""
+    name = None if table.row_names is None else table.row_names[0]
+    return name if name in table.columns else None
 
 
 def _kind(argument: Argument, arguments: Mapping[str, Any]) -> str:

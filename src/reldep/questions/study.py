@@ -141,7 +141,6 @@ class Study:
             automatic=self.automatic,
             clusters=tuple(codes for codes in both if codes is not None),
             max_lag=self.settings.max_lag,
-            has_ids=dataset.has_ids,
             labels=dataset.labels,
             unmatched=dataset.unmatched,
             conditioning=conditioning,
