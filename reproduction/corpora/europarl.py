@@ -102,9 +102,7 @@ def read_europarl(
     languages = _checked_languages(languages)
     check_options(n_documents, max_document_frequency)
     if unit not in get_args(Unit):
-        raise InputError(
-            "is not known.", "Pass 'chapter' or 'speaker'.", argument="unit", value=unit
-        )
+        raise InputError(f"`unit={unit!r}` is not known. Pass 'chapter' or 'speaker'.")
     folders = _language_folders(Path(directory), languages)
     documents, n_found = _in_every_language(folders, unit)
     chosen = spread(documents, n_documents)
@@ -146,15 +144,13 @@ def _root(directory: Path) -> Path:
 
 def _checked_languages(languages: Sequence[str]) -> list[str]:
     if isinstance(languages, str):
-        raise InputTypeError(
-            "is a text.", "Pass a list of codes.", argument="languages", value=languages
-        )
+        raise InputTypeError(f"`languages={languages!r}` is a text. Pass a list of codes.")
     checked = [check_language(language, "languages") for language in languages]
     if not checked:
-        raise InputError("languages is empty.", "Name at least one, for instance ['fr', 'it'].")
+        raise InputError("languages is empty. Name at least one, for instance ['fr', 'it'].")
     twice = [language for language, n in Counter(checked).items() if n > 1]
     if twice:
-        raise InputError(f"languages names {', '.join(twice)} more than once.", "Name each once.")
+        raise InputError(f"languages names {', '.join(twice)} more than once. Name each once.")
     return checked
 
 
@@ -197,9 +193,8 @@ def _in_every_language(folders: dict[str, Path], unit: Unit) -> tuple[list[_Key]
         documents += sorted(found.intersection(*present.values()), key=_number_order)
     if not n_found:
         raise InputError(
-            f"the files hold no <{unit.upper()} ID=..> mark that is followed by text, so there "
-            "are no documents.",
-            "Is this the source release, and not its sentence-aligned pairs?",
+            f"the files hold no <{unit.upper()} ID=..> mark that is followed by text, so there are "
+            "no documents. Is this the source release, and not its sentence-aligned pairs?"
         )
     Alignment(len(documents), n_found, missing).check()
     return documents, n_found

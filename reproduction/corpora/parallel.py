@@ -137,17 +137,13 @@ def check_options(n_documents: int | None, max_document_frequency: float) -> Non
     """Refuse too few documents, and a share that is none."""
     if n_documents is not None and n_documents < FEWEST_DOCUMENTS:
         raise InputError(
-            f"is too few: at least {FEWEST_DOCUMENTS} are needed.",
-            "Pass more, or None for all.",
-            argument="n_documents",
-            value=n_documents,
+            f"`n_documents={n_documents!r}` is too few: at least {FEWEST_DOCUMENTS} are needed. "
+            "Pass more, or None for all."
         )
     if not 0.0 < max_document_frequency <= 1.0:
         raise InputError(
-            "is not a share of the documents.",
-            "Pass a number above 0 and at most 1.",
-            argument="max_document_frequency",
-            value=max_document_frequency,
+            f"`max_document_frequency={max_document_frequency!r}` is not a share of the documents. "
+            "Pass a number above 0 and at most 1."
         )
 
 
@@ -181,8 +177,7 @@ class Alignment:
         if self.n_common < FEWEST_DOCUMENTS:
             raise InputError(
                 f"{self.n_common} documents have text in every language and at least "
-                f"{FEWEST_DOCUMENTS} are needed: {dropped}.",
-                "Ask for fewer languages.",
+                f"{FEWEST_DOCUMENTS} are needed: {dropped}. Ask for fewer languages."
             )
         if self.n_common < self.n_found:
             # The reader that the user called is two calls above.
@@ -194,9 +189,7 @@ def _find(directory: Path, languages: Sequence[str] | None) -> dict[str, Path]:
     if not directory.is_dir():
         raise FileNotFoundError(f"directory={str(directory)!r} is not a folder. {LAYOUT}")
     if isinstance(languages, str):
-        raise InputTypeError(
-            "is a text.", "Pass a list of names.", argument="languages", value=languages
-        )
+        raise InputTypeError(f"`languages={languages!r}` is a text. Pass a list of names.")
     files = {path.stem: path for path in sorted(directory.glob("*.txt")) if _is_language(path.stem)}
     folders = {
         path.name: path
@@ -205,9 +198,8 @@ def _find(directory: Path, languages: Sequence[str] | None) -> dict[str, Path]:
     }
     if files and folders:
         raise InputError(
-            f"{str(directory)!r} has files ({', '.join(files)}) and folders "
-            f"({', '.join(folders)}) that are named by a language.",
-            LAYOUT,
+            f"{str(directory)!r} has files ({', '.join(files)}) and folders ({', '.join(folders)}) "
+            f"that are named by a language. {LAYOUT}"
         )
     found = files or folders
     wanted = list(found) if languages is None else list(dict.fromkeys(languages))
@@ -258,8 +250,7 @@ def _read(path: Path) -> str:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{str(path)!r} is not UTF-8 from byte {error.start + 1} on.",
-            "Save the file as UTF-8.",
+            f"{str(path)!r} is not UTF-8 from byte {error.start + 1} on. Save the file as UTF-8."
         ) from error
 
 
@@ -275,9 +266,8 @@ def _check_as_long(lines: dict[str, list[str]]) -> None:
         listed = ", ".join(f"{name} {n}" for name, n in lengths.items())
         raise InputError(
             f"the files have different numbers of lines ({listed}), so line i is not the same "
-            "document in all of them.",
-            "Give every document the same line in every file, an empty one where there is no "
-            "translation.",
+            "document in all of them. Give every document the same line in every file, an empty "
+            "one where there is no translation."
         )
 
 
@@ -310,10 +300,10 @@ def _caution_unlike(kinds: Mapping[str, str]) -> None:
     if len(set(kinds.values())) == 1:
         return
     caution = ReldepWarning(
-        f"the languages were prepared differently, as {_listed(kinds)}, because not every "
-        "language has a stemmer or spaces between words. Languages that are prepared differently "
-        "may look less alike than they are.",
-        "Leave some out, or read all of them unstemmed, as read_parallel can.",
+        f"the languages were prepared differently, as {_listed(kinds)}, because not every language "
+        "has a stemmer or spaces between words. Languages that are prepared differently may look "
+        "less alike than they are. Leave some out, or read all of them unstemmed, as "
+        "read_parallel can."
     )
     # The user called read_parallel, which called this.
     warnings.warn(caution, stacklevel=3)

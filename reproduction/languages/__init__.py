@@ -68,8 +68,7 @@ def _texts(request: RunRequest) -> Dataset:
     if len(texts) < 3:
         raise InputError(
             f"{str(request.data)!r} has the languages {', '.join(texts)}, and to ask which is "
-            "nearer takes three.",
-            "Add the texts of another language.",
+            "nearer takes three. Add the texts of another language."
         )
     return texts
 

@@ -187,14 +187,14 @@ def test_a_language_folder_without_files_is_named(corpus: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"languages": "en"}, TypeError, "languages='en' is a text. Pass a list of codes"),
+        ({"languages": "en"}, TypeError, "`languages='en'` is a text. Pass a list of codes"),
         ({"languages": []}, ValueError, "languages is empty. Name at least one"),
         ({"languages": ["en", "fr", "en"]}, ValueError, "languages names en more than once"),
         ({"languages": ["en", "lv"]}, ValueError, "languages is 'lv', for which"),
-        ({"unit": "page"}, ValueError, "unit='page' is not known. Pass 'chapter' or"),
-        ({"n_documents": 3}, ValueError, "n_documents=3 is too few: at least 4"),
-        ({"max_document_frequency": 0}, ValueError, "frequency=0 is not a share"),
-        ({"max_document_frequency": 1.5}, ValueError, "frequency=1.5 is not a share"),
+        ({"unit": "page"}, ValueError, "`unit='page'` is not known. Pass 'chapter' or"),
+        ({"n_documents": 3}, ValueError, "`n_documents=3` is too few: at least 4"),
+        ({"max_document_frequency": 0}, ValueError, "frequency=0` is not a share"),
+        ({"max_document_frequency": 1.5}, ValueError, "frequency=1.5` is not a share"),
     ],
 )
 def test_wrong_options_are_named(corpus: Path, options, error, message: str) -> None:

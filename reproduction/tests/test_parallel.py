@@ -185,10 +185,10 @@ def test_bytes_that_are_not_utf8_are_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"languages": "en"}, TypeError, "languages='en' is a text. Pass a list of names"),
+        ({"languages": "en"}, TypeError, "`languages='en'` is a text. Pass a list of names"),
         ({"languages": ["en", "it"]}, OSError, "has no text in it. It has en, fr. Expected"),
-        ({"n_documents": 2}, ValueError, "n_documents=2 is too few"),
-        ({"max_document_frequency": 7}, ValueError, "max_document_frequency=7 is not a share"),
+        ({"n_documents": 2}, ValueError, "`n_documents=2` is too few"),
+        ({"max_document_frequency": 7}, ValueError, "`max_document_frequency=7` is not a share"),
     ],
 )
 def test_wrong_options_are_named(tmp_path: Path, options, error, message: str) -> None:

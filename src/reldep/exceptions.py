@@ -10,60 +10,25 @@ and the page write these as their own options: :func:`reldep.words.spelled`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
 
-@dataclass(frozen=True)
-class Option:
-    """An argument of a question, with a value for it.
+class Message(Exception):  # noqa: N818 (a mistake or a caution, by its second base)
+    """A message in plain text, with arguments in backticks."""
 
-    Examples
-    --------
-    >>> from reldep.exceptions import Option
-    >>> str(Option("missing", "drop")), str(Option("kernel"))
-    ("`missing='drop'`", '`kernel`')
-    """
-
-    name: str
-    value: Any = None
-
-    def __str__(self) -> str:
-        return f"`{self.name}`" if self.value is None else f"`{self.name}={self.value!r}`"
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
 
 
-Words: TypeAlias = "str | Option | Sequence[str | Option]"
-
-
-class Worded(Exception):  # noqa: N818 (a mistake or a caution, by its second base)
-    """A message, in one piece or in parts: what is wrong, and the way out."""
-
-    def __init__(
-        self, problem: Words, way_out: Words = (), *, argument: str | None = None, value: Any = None
-    ) -> None:
-        text = _text(problem)
-        if argument is not None:
-            text = f"{Option(argument, value)} {text}".rstrip()
-        end = _text(way_out)
-        if end:
-            # A way out is a clause of the same sentence, or a sentence of its own.
-            text = f"{text} {end}" if text.endswith(".") else f"{text}; {end}"
-        super().__init__(text)
-
-
-def _text(words: Words) -> str:
-    return str(words) if isinstance(words, (str, Option)) else "".join(map(str, words))
-
-
-class InputError(Worded, ValueError):
+class InputError(Message, ValueError):
     """A value that cannot be used."""
 
 
-class InputTypeError(Worded, TypeError):
+class InputTypeError(Message, TypeError):
     """Something of a kind that cannot be used."""
 
 
@@ -85,7 +50,7 @@ class Weight(IntEnum):
     SERIOUS = 3
 
 
-class ReldepWarning(Worded, UserWarning):
+class ReldepWarning(Message, UserWarning):
     """A statistical caution: the answer stands, but read this with it.
 
     Its class is the kind of caution. An answer keeps its cautions in ``.warnings``, the most
@@ -224,9 +189,9 @@ class ApproximationWarning(ReldepWarning):
     headline = "the kernels were approximated"
 
     def __init__(
-        self, problem: Words, relative_errors: Mapping[tuple[str, str], float] | None = None
+        self, message: str, relative_errors: Mapping[tuple[str, str], float] | None = None
     ) -> None:
-        super().__init__(problem)
+        super().__init__(message)
         self.relative_errors = dict(relative_errors or {})
 
 

@@ -121,7 +121,7 @@ class Blocks:
         is_number = isinstance(self.size, (int, np.integer)) and not isinstance(self.size, bool)
         if self.size != "auto" and not (is_number and self.size >= FEWEST_ROWS):
             raise InputError(
-                f"size={self.size!r}", f'pass "auto" or a number of rows, at least {FEWEST_ROWS}.'
+                f'size={self.size!r}; pass "auto" or a number of rows, at least {FEWEST_ROWS}.'
             )
 
     def number_of_blocks(self, n: int) -> int:
@@ -133,8 +133,8 @@ class Blocks:
         most = n // FEWEST_ROWS
         if most < FEWEST_BLOCKS:
             raise InputError(
-                f"{n} observations are too few for blocks",
-                "leave `engine` out: all pairs of so few rows take no time.",
+                f"{n} observations are too few for blocks; leave `engine` out: all pairs of so few "
+                "rows take no time."
             )
         return min(wanted, most)
 

@@ -209,8 +209,8 @@ def precision_cautions(
             f"rounding leaves {f'about {left} digits' if left > 0 else 'nothing'} of the HSIC of "
             f"{x} and {y}{more}: next to the largest kernel values the others hardly differ, as "
             "with a far value among them, a bandwidth that is much too wide, or all observations "
-            "but one the same.",
-            "Look at the values; if some stand for missing ones, name them as such.",
+            "but one the same. Look at the values; if some stand for missing ones, name them as "
+            "such."
         ),
     )
 
@@ -242,7 +242,7 @@ def check_held(
             is_small = np.abs(row).max(initial=0.0) < 1
             how = "small to be multiplied" if is_small else "large to be added up"
             raise InputError(
-                f"the kernel values of {x} and {y} are too {how}.",
-                "Rescale the data, for instance by their standard deviation, or choose a kernel "
-                "that is bounded, such as Gaussian() or Laplace().",
+                f"the kernel values of {x} and {y} are too {how}. Rescale the data, for instance "
+                "by their standard deviation, or choose a kernel that is bounded, such as "
+                "Gaussian() or Laplace()."
             )

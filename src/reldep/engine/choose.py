@@ -190,8 +190,8 @@ def as_engine(spec: Any) -> Any:
     if isinstance(spec, tuple(ENGINES.values())):
         return spec
     raise InputTypeError(
-        f"`engine` is of type {type(spec).__name__}",
-        f"pass one of {', '.join(map(repr, ENGINES))}, 'auto', or an engine object.",
+        f"`engine` is of type {type(spec).__name__}; pass one of {', '.join(map(repr, ENGINES))}, "
+        "'auto', or an engine object."
     )
 
 
@@ -208,23 +208,22 @@ def check_possible(engine: Any, kernels: Mapping[str, FittedKernel]) -> None:
                 else "explicit features"
             )
             raise InputError(
-                f"`engine={engine.name!r}` needs {what}; {name} has {kernel.label}",
-                "use `engine='auto'`.",
+                f"`engine={engine.name!r}` needs {what}; {name} has {kernel.label}; use "
+                "`engine='auto'`."
             )
     has_line = any(Line.of(kernel) is not None for kernel in kernels.values())
     if engine.name == "lines" and not has_line:
         raise InputError(
-            "`engine='lines'` needs a Laplace or distance kernel on one column",
-            "use `engine='auto'`.",
+            "`engine='lines'` needs a Laplace or distance kernel on one column; use "
+            "`engine='auto'`."
         )
     n = len(next(iter(kernels.values())))
     needed = memory_of(engine, n, len(kernels), len(kernels))
     if not _fits(needed, share=1.0):
         raise InputError(
-            f"`engine={engine.name!r}` would need about {in_words(needed)} for {n:,} "
-            f"observations and {len(kernels)} kernels, and only "
-            f"{in_words(available_memory())} are free",
-            "use `engine='auto'`, or ask for fewer pairs at a time.",
+            f"`engine={engine.name!r}` would need about {in_words(needed)} for {n:,} observations "
+            f"and {len(kernels)} kernels, and only {in_words(available_memory())} are free; use "
+            "`engine='auto'`, or ask for fewer pairs at a time."
         )
 
 

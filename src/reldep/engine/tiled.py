@@ -83,7 +83,7 @@ class Tiled:
         value: Any = self.threads
         is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
         if value is not None and not (is_whole and value >= 1):
-            raise InputError(f"threads={value!r}", "pass a whole number, at least 1.")
+            raise InputError(f"threads={value!r}; pass a whole number, at least 1.")
 
     @property
     def n_threads(self) -> int:
@@ -154,8 +154,8 @@ class Tiled:
         if self.memory is not None and needed > bytes_of(self.memory):
             raise InputError(
                 f"memory={self.memory!r} is not enough: {n} observations and {n_kernels} kernels "
-                f"need at least {in_words(needed)} with {self.n_threads} threads.",
-                "Allow more, or pass fewer threads or fewer pairs.",
+                f"need at least {in_words(needed)} with {self.n_threads} threads. Allow more, or "
+                "pass fewer threads or fewer pairs."
             )
 
 
