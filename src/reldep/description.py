@@ -156,6 +156,10 @@ class Table:
         """Return the table with the rows of the most weight first."""
         return self if self.order is None else replace(self._kept(self.order), order=None)
 
+    def as_dict(self) -> dict[str, list[Any]]:
+        """Return the values of every column by its name, unrounded."""
+        return {column.name: list(column.values) for column in self.columns}
+
     def top(self, most: int) -> Table:
         """Return at most this many rows; a table that is cut says so in its caption."""
         if len(self) <= most:

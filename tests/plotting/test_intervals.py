@@ -34,7 +34,7 @@ def markers(ax):
 def test_every_dependence_and_the_contrast_has_its_interval(contrast):
     ax = contrast.plot()
     assert tick_names(ax) == ["x ~ y", "x ~ z", "y ~ z", "contrast"]
-    table = contrast.table()
+    table = contrast.describe().table.as_dict()
     limits = np.transpose([table["low"], table["high"]])
     np.testing.assert_allclose(intervals(ax), limits, rtol=1e-12)
     # The contrast looks different without colour.
@@ -63,7 +63,7 @@ def test_long_names_are_shortened_in_the_middle():
 
 def test_targets_are_sorted_with_ranks_and_the_possibly_best_marked(ranking):
     ax = ranking.plot()
-    table = ranking.table()
+    table = ranking.describe().table.as_dict()
     assert tick_names(ax) == table["target"]
     assert markers(ax) == ["D" if best else "o" for best in table["may_be_best"]]
     ranks = [

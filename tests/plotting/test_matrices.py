@@ -126,7 +126,7 @@ def test_wrong_options_of_a_matrix_are_refused(options, message):
 def test_pairwise_compares_each_stronger_with_each_weaker_target(ranking, picture_of):
     ax = picture_of(ranking, -1)
     names = [tick.get_text() for tick in ax.get_yticklabels()]
-    assert names == ranking.table()["target"]
+    assert names == ranking.to_frame()["target"].to_list()
     shown, low = cells(ax), ax.images[0].get_clim()[0]
     assert shown.count() == len(ax.texts) == 15
     by_name = dict(zip(ranking.targets, ranking.estimates, strict=True))

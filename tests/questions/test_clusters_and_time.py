@@ -28,23 +28,26 @@ def in_clusters(rng, n_clusters, size=5):
 def test_the_number_of_clusters_is_in_the_result():
     sample = in_clusters(np.random.default_rng(1), 12)
     result = reldep.compare(*sample, clusters=np.repeat(list("abcdefghijkl"), 5))
-    assert result.n_clusters == 12
-    assert result.max_lag is None
+    assert result.facts["n_clusters"] == 12
+    assert result.facts["max_lag"] is None
     assert "12 clusters" in result.summary()
 
 
 def test_independent_rows_have_neither():
     result = reldep.compare(*in_time(np.random.default_rng(2), 30))
-    assert result.max_lag is None
-    assert result.n_clusters is None
+    assert result.facts["max_lag"] is None
+    assert result.facts["n_clusters"] is None
 
 
 def test_dependences_and_contrasts_take_lags_and_clusters():
     x, y, z = in_time(np.random.default_rng(4), 60)
-    assert reldep.dependence(x, y, max_lag="auto").max_lag is not None
+    assert reldep.dependence(x, y, max_lag="auto").facts["max_lag"] is not None
     weights = {("x", "y"): 1, ("x", "z"): -1}
     groups = np.arange(60) // 3
-    assert reldep.contrast({"x": x, "y": y, "z": z}, weights, clusters=groups).n_clusters == 20
+    assert (
+        reldep.contrast({"x": x, "y": y, "z": z}, weights, clusters=groups).facts["n_clusters"]
+        == 20
+    )
 
 
 @pytest.mark.parametrize("lag", [-1, 30, 2.5, True, "automatic"])
@@ -98,8 +101,8 @@ def test_the_default_follows_bandwidths_and_counts_clusters(measure):
     x, y, z = in_clusters(np.random.default_rng(9), 12)
     groups = np.repeat(np.arange(12), 5)
     result = reldep.compare(x, y, z, measure=measure, clusters=groups, alternative="two-sided")
-    assert result.variance == "jackknife"
-    assert result.n_clusters == 12
+    assert result.facts["variance"] == "jackknife"
+    assert result.facts["n_clusters"] == 12
     # However it is estimated, 12 clusters have no more than 11 degrees of freedom.
     assert 0 < result.df <= 11
     ignored = reldep.compare(x, y, z, measure=measure, alternative="two-sided")
@@ -133,8 +136,8 @@ def test_every_question_takes_the_dependence_of_rows(question):
         ),
         "rank": lambda **o: reldep.rank(x, {"y": y, "z": z}, **o),
     }[question]
-    assert ask(clusters=np.arange(80) // 8).n_clusters == 10
-    assert ask(max_lag=1).max_lag == 1
+    assert ask(clusters=np.arange(80) // 8).facts["n_clusters"] == 10
+    assert ask(max_lag=1).facts["max_lag"] == 1
     assert "blocks" in ask(max_lag="auto").summary()
 
 

@@ -323,10 +323,10 @@ def test_the_answer_names_the_covariates_and_what_they_explain(confounded):
     covariates = pd.DataFrame({"age": age, "sex": sex})
     found = reldep.dependence(x, z, names=("x", "z"), given=covariates)
     assert "given age and sex" in found.sentence()
-    assert found.question() == "Are x and z related given age and sex, by CKA?"
+    assert found.describe().question == "Are x and z related given age and sex, by CKA?"
     assert "age and sex explain" in found.summary()
-    assert found.settings()["Given"].startswith("age and sex explain")
-    assert found.to_dict()["given"]["explained"]["x"] == pytest.approx(0.5, abs=0.12)
+    assert "age and sex explain" in found.to_html()
+    assert found.facts["given"]["explained"]["x"] == pytest.approx(0.5, abs=0.12)
     assert "given=given" in found.provenance.call
     alone = reldep.dependence(x, z, names=("x", "z"), given=covariates["age"])
     assert "age explains" in alone.summary()

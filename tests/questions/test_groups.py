@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -245,9 +247,9 @@ def test_an_answer_about_independent_groups_carries_no_caution(rng):
 def test_the_answer_speaks_draws_and_writes(xy, tmp_path):
     answer = reldep.groups(*xy, pd.Series(HALF, name="sex"), **FEW)
     asked = "Are x and y more closely related in a or in b (sex), by CKA?"
-    assert answer.question() == asked
+    assert answer.describe().question == asked
     assert answer.plot() is not None
     assert "booktabs" in answer.to_latex() or "toprule" in answer.to_latex()
     answer.to_html(tmp_path / "answer.html")
     assert "Differences between groups" in (tmp_path / "answer.html").read_text()
-    assert answer.to_dict()["pvalue"] == answer.pvalue
+    assert json.loads(answer.to_json())["pvalue"] == answer.pvalue

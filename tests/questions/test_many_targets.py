@@ -44,4 +44,4 @@ def test_rows_that_depend_on_each_other_go_the_general_way():
     source, targets = data(60)
     clusters = np.repeat(np.arange(20), 3)
     result = reldep.rank(source, targets, clusters=clusters)
-    assert result.n_clusters == 20
+    assert result.facts["n_clusters"] == 20

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 
 import numpy as np
@@ -199,7 +200,7 @@ def test_the_answer_speaks_and_draws():
     said = "Of 30 sources, 1 is more closely related to first and 0 to second"
     assert result.sentence().startswith(said)
     assert "The 20 of 30 with the strongest evidence." in result.summary()
-    assert result.to_dict()["table"][0]["source"] == "source 0"
+    assert json.loads(result.to_json())["table"][0]["source"] == "source 0"
     axes = result.plot()
     assert "CKA with first" in axes.get_xlabel()
     assert "false-discovery rate" in result.to_html()
@@ -349,7 +350,9 @@ def test_reports_show_the_strongest_of_many_in_place_of_the_first(rng):
     sources = rng.normal(size=(40, 230))
     sources[:, 220] += 3 * first
     result = reldep.scan(sources, first, second, alternative="two-sided", n_simulations=400)
-    assert result.question().startswith("Which of 230 sources are more closely related to first")
+    assert result.describe().question.startswith(
+        "Which of 230 sources are more closely related to first"
+    )
     page = result.to_html()
     assert "The 200 of 230 with the strongest evidence" in page
     table = page[page.index("<tbody>") :]

@@ -69,7 +69,7 @@ def test_dependent_rows_are_those_of_each_comparison(rows):
         direct = reldep.compare(*data, kernel=Laplace("mean", factor=factor), **rows)
         assert curve.statistics[i] == pytest.approx(direct.statistic, rel=1e-12)
         assert curve.comparisons[i].df == pytest.approx(direct.df)
-        assert curve.comparisons[i].n_clusters == direct.n_clusters
+        assert curve.comparisons[i].facts["n_clusters"] == direct.facts["n_clusters"]
 
 
 def test_each_comparison_knows_its_own_kernels_and_rows():
@@ -131,10 +131,11 @@ def test_one_answer_over_all_bandwidths_is_given_in_words_table_and_numbers():
         "x is more closely related to y than to z at every bandwidth from 1/2 to 2 times"
         in clear.sentence()
     )
-    assert clear.key_numbers()["At every bandwidth"].startswith("p ")
-    columns = clear.table()
+    parts = clear.describe()
+    assert {one.heading: one.text for one in parts.numbers}["At every bandwidth"].startswith("p ")
+    columns = parts.table.as_dict()
     assert columns["band_low"] == clear.confidence_bands().low.tolist()
-    assert clear.headings()["band_high"] == "band to"
+    assert "band to" in [column.heading for column in parts.table.columns]
     x, y, _ = simple(60, seed=1)
     other = y + 0.5 * np.random.default_rng(8).normal(size=60)
     none = reldep.sensitivity(x, y, other, alternative="less", **options)

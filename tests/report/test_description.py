@@ -141,7 +141,7 @@ def test_every_answer_describes_itself(answers):
         parts = answer.describe()
         assert parts.kind == type(answer).__name__.lower(), kind
         assert parts.sentence == answer.sentence(parts.alpha)
-        assert {c.name: list(c.values) for c in parts.table.columns} == answer.table(parts.alpha)
+        assert list(parts.table.as_dict()) == list(answer.to_frame().columns)
 
 
 @pytest.mark.parametrize("alpha", [0, 1.5, "often"])

@@ -17,7 +17,7 @@ def test_notebook_shows_the_sentence_and_the_table(answers, kind):
     document = Document(result._repr_html_())
     assert document.unclosed == []
     assert result.sentence() in document.text
-    assert len(document.all("tr")) == 1 + len(next(iter(result.table().values())))
+    assert len(document.all("tr")) == 1 + len(result.describe().table)
 
 
 def test_notebook_shows_cautions_as_text(hostile):

@@ -157,7 +157,7 @@ def test_a_ranking_says_what_its_table_says(seed):
     answer = reldep.rank(x, targets, names=["x", *targets], n_simulations=1000)
     said, table = answer.sentence(), answer.to_frame()
     top = re.search(
-        rf"(?:CKA|the largest CKA is) ({NUMBER}),?(?: for (\w+))? \(simultaneous interval "
+        rf"(?:CKA|the largest CKA is) ({NUMBER}),?(?: for (\w+))? \(simultaneous 95% interval "
         rf"({NUMBER}) to ({NUMBER})\)",
         said,
     )
@@ -292,7 +292,7 @@ def test_rows_that_were_chosen_or_left_out_are_part_of_question_and_sentence():
     data = {"x": x, "first": y, "second": z, "sex": by}
     answer = reldep.compare(*NAMES, data=reldep.read(data, where="sex = 'f'"), missing="drop")
     scope = "the 40 of 50 rows with sex = 'f'"
-    assert answer.question().endswith(f"by CKA, among {scope}?")
+    assert answer.describe().question.endswith(f"by CKA, among {scope}?")
     assert answer.sentence().startswith(f"Among {scope}, ")
     assert answer.sentence().endswith("1 incomplete row was left out.")
 
@@ -301,7 +301,7 @@ def test_names_from_the_data_are_never_changed():
     x, noise = np.random.default_rng(2).normal(size=(2, 60))
     answer = reldep.compare(x, noise, x + 0.3 * noise**2, names=["it", "{0}", "of %s"])
     assert answer.sentence().startswith("it is more closely related to of %s than to {0}: CKA")
-    assert sentences.sentence("it is", named=True) == "it is."
+    assert sentences.Setting("CKA").say("it is", named=True) == "it is."
 
 
 @pytest.mark.parametrize(("n", "words"), [(1, "only 1 observation;"), (2, "only 2 observations;")])

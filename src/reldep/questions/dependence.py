@@ -28,7 +28,7 @@ from reldep.questions.options import (
     variable,
 )
 from reldep.questions.study import display_names, read_study
-from reldep.results.one_dependence import Dependence
+from reldep.results.dependence import Dependence
 from reldep.stats.estimates import estimate_dependences
 from reldep.stats.independence import (
     IndependenceTest,

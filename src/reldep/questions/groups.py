@@ -30,7 +30,7 @@ from reldep.questions.options import (
     variable,
 )
 from reldep.questions.study import Study, display_names, read_study
-from reldep.results.group_comparison import GroupComparison
+from reldep.results.groups import GroupComparison
 from reldep.stats.estimates import estimate_dependences
 from reldep.stats.groups import Groups
 from reldep.words import counted, listed

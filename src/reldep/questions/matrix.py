@@ -16,7 +16,7 @@ from reldep.questions.options import Options, Settings, Simultaneous, check_simu
 from reldep.questions.options import variables as several
 from reldep.questions.study import read_study
 from reldep.questions.targets import read_variables
-from reldep.results.dependence_matrix import Matrix
+from reldep.results.matrix import Matrix
 from reldep.stats import student
 from reldep.stats.independence import independence_pvalues_of
 from reldep.stats.simultaneous import JointDraws, holm

@@ -30,7 +30,7 @@ from reldep.questions.options import (
 from reldep.questions.scan_work import ScanWork
 from reldep.questions.source_columns import read_wide
 from reldep.questions.study import display_names
-from reldep.results.scan_table import Scan, TargetScan
+from reldep.results.scan import Scan, TargetScan
 from reldep.stats.scan import ScannedSources, ScannedTargets
 from reldep.stats.simultaneous import holm
 

@@ -25,7 +25,7 @@ from reldep.questions.options import (
     variable,
 )
 from reldep.questions.study import Study, descriptions
-from reldep.results.bandwidth_curve import Sensitivity, nearest_to_one
+from reldep.results.sensitivity import Sensitivity, nearest_to_one
 from reldep.stats.bandwidths import AcrossScales
 from reldep.stats.units import pairs_needed
 

@@ -1,12 +1,12 @@
 """Results: one frozen answer per question."""
 
-from reldep.results.bandwidth_curve import Sensitivity
-from reldep.results.comparison import Comparison, Contrast
-from reldep.results.dependence_matrix import Matrix, PairComparison, Tree
-from reldep.results.group_comparison import GroupComparison
-from reldep.results.one_dependence import Dependence
+from reldep.results.comparison import Comparison, Contrast, PairComparison
+from reldep.results.dependence import Dependence
+from reldep.results.groups import GroupComparison
+from reldep.results.matrix import Matrix, Tree
 from reldep.results.provenance import Provenance
 from reldep.results.ranking import Ranking
+from reldep.results.sensitivity import Sensitivity
 
 __all__ = [
     "Comparison",

@@ -15,9 +15,8 @@ from reldep.data.frames import make_frame
 from reldep.description import Description, Picture, Section, Table, Value
 from reldep.io import write_atomically
 from reldep.results import sentences
-from reldep.results.description import HEADINGS, Columns, described
 from reldep.results.strength import Scale, correlations, scale_of, strength_text
-from reldep.words import MEASURE_NAMES, counted
+from reldep.words import MEASURE_NAMES, counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,17 +24,26 @@ if TYPE_CHECKING:
 
     from reldep.engine.centred import Pair
     from reldep.exceptions import ReldepWarning
+    from reldep.results.columns import Columns
     from reldep.results.provenance import Provenance
 
 # Rows of a table on the ruler of correlations: as many as can be compared at a glance.
 MOST_ON_RULER = 12
+# Different kernels that a note lists one by one; more would bury the answer.
+MOST_KERNELS = 6
+
+OUTSIDE = (
+    "Estimates are unbiased, so that they may lie below 0 where there is no relation; intervals "
+    "contain possible values only."
+)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Answer(ABC):
-    """What every answer carries, and what it can say of itself.
+    """What every answer carries, and how it is shown.
 
-    Pages, terminals and pictures are made from what stands here, and know no answer by name.
+    An answer declares its columns in `_columns` and everything else in `describe`. Pages,
+    terminals, data frames and pictures are made from these and know no answer by name.
 
     Attributes
     ----------
@@ -59,143 +67,16 @@ class Answer(ABC):
         return self.provenance.measure
 
     @property
-    def variance(self) -> str:
-        """How the variance was estimated."""
-        return self.provenance.variance
+    def call(self) -> str:
+        """The Python call that repeats the answer."""
+        return self.provenance.call
 
     @property
-    def max_lag(self) -> int | str | None:
-        """How many steps apart rows may depend on each other, as given or as chosen."""
-        return self.provenance.dependence.max_lag
-
-    @property
-    def n_clusters(self) -> int | None:
-        """The number of clusters within which rows may depend on each other."""
-        return self.provenance.dependence.n_clusters
+    def facts(self) -> dict[str, Any]:
+        """How the answer was computed, by name: variance, engine, rows, seed, covariates."""
+        return {one.name: one.value for one in self._facts() if one.name}
 
     @abstractmethod
-    def question(self) -> str:
-        """Say what was asked."""
-
-    @abstractmethod
-    def sentence(self, alpha: float = 0.05) -> str:
-        """Say the answer in one or two sentences."""
-
-    @abstractmethod
-    def table(self, alpha: float = 0.05) -> dict[str, list[Any]]:
-        """Give the columns of the answer's table, unrounded; intervals are at 1 - alpha."""
-
-    @abstractmethod
-    def pictures(self, columns: Columns, alpha: float) -> tuple[Picture, ...]:
-        """Return the pictures of the answer, the natural one first.
-
-        Parameters
-        ----------
-        columns : dict
-            The table at the level `alpha`.
-        alpha : float
-        """
-
-    @abstractmethod
-    def key_numbers(self, alpha: float = 0.05) -> dict[str, str]:
-        """Give the few numbers that stand below the answer, by their names."""
-
-    @abstractmethod
-    def table_caption(self, alpha: float = 0.05) -> str:
-        """Say what the table shows."""
-
-    def _scales(self, pairs: Sequence[Pair]) -> list[Scale]:
-        """Return the curve from dependences to correlations for every pair."""
-        how = self.provenance
-        scales = [scale_of(pair, how.measure, how.kernels) for pair in pairs]
-        if how.conditioning is None:
-            return scales
-        # What is left of a variable after others have been held fixed is no single column.
-        return [Scale(scale.kernel, is_own=False) for scale in scales]
-
-    def _correlations(self, pairs: Sequence[Pair], values: Sequence[float]) -> list[float]:
-        return correlations(values, self._scales(pairs))
-
-    def _correlation_column(
-        self, pairs: Sequence[Pair], values: Sequence[float], shown: Sequence[bool]
-    ) -> Columns:
-        """Return the column of correlations for a table; none for HSIC.
-
-        A cell is empty where no dependence is shown.
-        """
-        if self.measure == "hsic":
-            return {}
-        found = self._correlations(pairs, values)
-        cells = [one if is_shown else None for one, is_shown in zip(found, shown, strict=True)]
-        return {"as_correlation": cells}
-
-    def _strength(self, pairs: Sequence[Pair], values: Sequence[float]) -> str:
-        """Say how strong dependences are that are shown to exist, as the end of a sentence."""
-        if self.measure == "hsic" or not pairs:
-            return ""
-        return f", {strength_text(values, self._scales(pairs))}"
-
-    def values(self, alpha: float = 0.05) -> dict[str, Any]:  # noqa: ARG002
-        """Give the numbers that belong to this kind of answer only, for `to_dict`."""
-        return {}
-
-    def headings(self) -> dict[str, str]:
-        """Return headings for the columns of the table."""
-        return dict(HEADINGS)
-
-    def settings(self) -> dict[str, str]:
-        """Give the choices behind the answer, by their names."""
-        how = self.provenance
-        dropped = f" ({how.n_dropped:,} incomplete left out)" if how.n_dropped else ""
-        held = how.conditioning
-        return {
-            "Given": "" if held is None else held.shares_in_words(),
-            "Rows": how.scope or "",
-            "Data": " ".join(how.notes),
-            "Measure": MEASURE_NAMES[how.measure],
-            "Variance": how.variance,
-            "Observations": f"{self.n_observations:,}{dropped}{self._dependent_rows()}",
-            "Engine": how.engine,
-            "Random seed": how.seed,
-        }
-
-    def sections(self, alpha: float) -> tuple[Section, ...]:  # noqa: ARG002
-        """Return further parts of a report about this answer."""
-        return ()
-
-    def _ruler(self, pairs: Sequence[Pair], columns: Columns) -> tuple[Picture, ...]:
-        """Return the first rows of the table on a ruler of correlations.
-
-        There is none for HSIC, nor where pairs have different curves.
-        """
-        if self.measure == "hsic" or len({scale.kernel for scale in self._scales(pairs)}) != 1:
-            return ()
-        names, *_ = columns.values()
-        values = columns.get(self.measure, columns.get("estimate", []))
-        n = min(len(pairs), MOST_ON_RULER)
-        draw = partial(
-            plotting.strength,
-            *(column[:n] for column in (names, values, columns["low"], columns["high"])),
-            measure=self.measure,
-            shown=[one is not None for one in columns["as_correlation"][:n]],
-            kernel=self._scales(pairs[:1])[0].kernel,
-        )
-        measure = MEASURE_NAMES[self.measure]
-        return (
-            Picture(
-                draw,
-                f"{measure} with intervals on a ruler of correlations.",
-                f"How strong is that? Below, {measure}; above, the correlation at which two "
-                "bell-shaped variables have it. No sign is implied. Hollow dots are not shown to "
-                "be related.",
-            ),
-        )
-
-    def references(self) -> tuple[str, ...]:
-        """Name the sources that a report lists, by their keys in the bibliography."""
-        own = () if self.measure == "hsic" else (self.measure,)
-        return ("test", "hsic", *own)
-
     def describe(self, alpha: float | None = None) -> Description:
         """Return the answer as plain parts, from which everything that shows it is made.
 
@@ -208,51 +89,30 @@ class Answer(ABC):
         -------
         reldep.description.Description
         """
-        alpha = self._alpha(alpha)
-        how, columns = self.provenance, self.table(alpha)
-        shown = [Value("", name, text) for name, text in self.key_numbers(alpha).items()]
-        own = [Value(name, "", value) for name, value in self.values(alpha).items()]
-        return Description(
-            kind=type(self).__name__.lower(),
-            question=self.question(),
-            sentence=self.sentence(alpha),
-            alpha=alpha,
-            numbers=(*shown, Value("", "Observations", f"{self.n_observations:,}"), *own),
-            table=self._described(columns, alpha),
-            cautions=self.warnings,
-            pictures=self.pictures(columns, alpha),
-            sections=self.sections(alpha),
-            notes=tuple(self.footnotes()),
-            facts=(*_facts(how), *(Value("", *fact) for fact in self.settings().items())),
-            kernels=how.kernels,
-            measure=self.measure,
-            references=self.references(),
-            call=how.call,
-        )
 
-    def _described(self, columns: Columns, alpha: float) -> Table:
-        return described(columns, self.table_caption(alpha), self.headings())
+    @abstractmethod
+    def _columns(self, alpha: float) -> Columns:
+        """Return the columns of the table, unrounded; intervals are at 1 - alpha."""
+
+    def sentence(self, alpha: float | None = None) -> str:
+        """Return the answer in one or two sentences."""
+        return self.describe(alpha).sentence
+
+    def summary(self, alpha: float | None = None) -> str:
+        """Return the answer in words with the numbers behind it."""
+        return report.plain_text(self.describe(alpha))
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the natural picture of this answer and return the matplotlib Axes."""
-        alpha = self._alpha(None)
-        return self.pictures(self.table(alpha), alpha)[0].draw(ax)
-
-    def _alpha(self, alpha: float | None) -> float:
-        """Check a level, or return that of the answer."""
-        return 0.05 if alpha is None else check_level("alpha", alpha)
+        return self.describe().pictures[0].draw(ax)
 
     def to_frame(self) -> Any:
         """Return the table as a data frame, in the library the data came from (else polars)."""
-        return make_frame(self.table(), self.provenance.library)
-
-    def to_dict(self, alpha: float | None = None) -> dict[str, Any]:
-        """Return the answer as plain values, numbers unrounded."""
-        return report.dictionary(self.describe(alpha))
+        return self._frame(self._columns(self._alpha(None)))
 
     def to_json(self, alpha: float | None = None) -> str:
         """Return the answer as JSON, numbers unrounded."""
-        return json.dumps(self.to_dict(alpha), indent=2, allow_nan=False)
+        return json.dumps(report.dictionary(self.describe(alpha)), indent=2, allow_nan=False)
 
     def to_html(
         self,
@@ -301,65 +161,219 @@ class Answer(ABC):
     def _repr_html_(self) -> str:
         return str(report.fragment(self.describe()))
 
-    def summary(self, alpha: float | None = None) -> str:
-        """Return the answer in words with the numbers behind it."""
-        return report.plain_text(self.describe(alpha))
-
-    def footnotes(self) -> list[str]:
-        """Say below the table how the numbers were computed."""
-        how = self.provenance
-        kernels = "; ".join(f"{name}: {k['kernel']}" for name, k in how.kernels.items())
-        dropped = f" ({how.n_dropped:,} incomplete left out)" if how.n_dropped else ""
-        held = [] if how.conditioning is None else [_sentence(how.conditioning.shares_in_words())]
-        return [
-            *held,
-            f"{counted(self.n_observations, 'observation')}{dropped}; variance: {self.variance}"
-            f"{self._dependent_rows()}.",
-            f"Kernels: {kernels}.",
-            *how.notes,
-        ]
-
-    def _asked(self, clause: str) -> str:
-        """Return a question with what it is about: covariates, measure and rows."""
-        scope = self.provenance.scope
-        rows = f", among {scope}" if scope else ""
-        return f"{clause}{self._given()}, by {MEASURE_NAMES[self.measure]}{rows}?"
-
-    def _with_facts(self, said: str, *facts: str) -> str:
-        """Return a sentence with what must stand beside it, such as the rows left out."""
-        dropped = sentences.left_out(self.provenance.n_dropped)
-        return " ".join(filter(None, [said, *facts, dropped]))
-
-    def _given(self) -> str:
-        """Say which covariates were held fixed, as the end of a clause."""
-        held = self.provenance.conditioning
-        return "" if held is None else f" given {held.in_words()}"
-
-    def _dependent_rows(self) -> str:
-        """Say which rows may depend on each other, as the end of a sentence."""
-        words = self.provenance.dependence.in_words()
-        return f", {words}" if words else ""
-
     def __str__(self) -> str:
         return self.summary()
 
+    def __dir__(self) -> list[str]:
+        # What the parts of an answer were made of is for programs, not for completion.
+        return [name for name in super().__dir__() if name not in _MADE_OF]
 
-def _facts(how: Provenance) -> list[Value]:
-    """Return what programs get to know about the computation."""
-    facts: dict[str, Any] = {
-        "variance": how.variance,
-        "n_observations": len(how.rows),
-        "n_dropped": how.n_dropped,
-        "scope": how.scope,
-        "notes": how.notes,
-        "engine": how.engine,
-        "seed": how.seed,
-    }
-    held = how.conditioning
-    if held is not None:
-        facts["given"] = {"columns": held.columns, "explained": dict(held.explained)}
-    return [Value(name, "", value) for name, value in facts.items()]
+    def _described(
+        self,
+        alpha: float,
+        asked: str,
+        said: Sequence[str],
+        table: Table,
+        *,
+        numbers: Sequence[Value] = (),
+        pictures: Sequence[Picture] = (),
+        sections: Sequence[Section] = (),
+        notes: Sequence[str] = (),
+        facts: Sequence[Value] = (),
+        references: Sequence[str] = (),
+    ) -> Description:
+        """Return the description, with what all answers add.
+
+        Parameters
+        ----------
+        alpha : float
+        asked : str
+            The question up to its covariates, measure and rows.
+        said : sequence of str
+            The sentence, and what must stand beside it.
+        table : Table
+        numbers, pictures, sections, notes, facts, references : sequence
+            The answer's own; notes come before and facts before those that all answers have.
+        """
+        how, measure = self.provenance, MEASURE_NAMES[self.measure]
+        rows = f", among {how.scope}" if how.scope else ""
+        dropped = sentences.left_out(how.n_dropped)
+        own = () if self.measure == "hsic" else (self.measure,)
+        return Description(
+            kind=type(self).__name__.lower(),
+            question=f"{asked}{self._given()}, by {measure}{rows}?",
+            sentence=" ".join(filter(None, [*said, dropped])),
+            alpha=alpha,
+            numbers=(*numbers, Value("", "Observations", f"{self.n_observations:,}")),
+            table=table,
+            cautions=self.warnings,
+            pictures=tuple(pictures),
+            sections=tuple(sections),
+            notes=(*notes, *self._notes(table)),
+            facts=(*facts, *self._facts()),
+            kernels=how.kernels,
+            measure=self.measure,
+            references=("test", "hsic", *own, *references),
+            call=how.call,
+        )
+
+    def _notes(self, table: Table) -> list[str]:
+        """Return how the numbers were computed, in sentences."""
+        how, held = self.provenance, self.provenance.conditioning
+        fitted = [kernel["kernel"] for kernel in how.kernels.values()]
+        kernels = "; ".join(f"{name}: {one}" for name, one in zip(how.kernels, fitted, strict=True))
+        if len(set(fitted)) > MOST_KERNELS:
+            kernels = listed(list(dict.fromkeys(fitted)), 3)
+        explained = "" if held is None else _as_sentence(held.shares_in_words())
+        n = counted(self.n_observations, "observation")
+        rows = f"{n}{self._left_out()}; variance: {how.variance}{self._dependent_rows()}."
+        outside = OUTSIDE if _has_estimates_outside(table, self.measure) else ""
+        said = (explained, rows, outside, f"Kernels: {kernels}.", *how.notes)
+        return [note for note in said if note]
+
+    def _facts(self) -> list[Value]:
+        """Return how the numbers were computed, by name: for people, for programs, or both."""
+        how, held, n = self.provenance, self.provenance.conditioning, self.n_observations
+        given = []
+        if held is not None:
+            known = {"columns": held.columns, "explained": dict(held.explained)}
+            given = [Value("given", "Given", known, lambda _: held.shares_in_words())]
+        return [
+            *given,
+            Value("scope", "Rows", how.scope),
+            Value("notes", "Data", how.notes, " ".join),
+            Value("", "Measure", MEASURE_NAMES[how.measure]),
+            Value("variance", "Variance", how.variance),
+            Value("", "Observations", f"{n:,}{self._left_out()}{self._dependent_rows()}"),
+            Value("n_observations", "", n),
+            Value("n_dropped", "", how.n_dropped),
+            Value("n_clusters", "", how.dependence.n_clusters),
+            Value("max_lag", "", how.dependence.max_lag),
+            Value("engine", "Engine", how.engine),
+            Value("seed", "Random seed", how.seed),
+        ]
+
+    def _left_out(self) -> str:
+        n = self.provenance.n_dropped
+        return f" ({n:,} incomplete left out)" if n else ""
+
+    def _dependent_rows(self) -> str:
+        """Return which rows may depend on each other, as the end of a sentence."""
+        words = self.provenance.dependence.in_words()
+        return f", {words}" if words else ""
+
+    def _given(self) -> str:
+        """Return which covariates were held fixed, as the end of a clause."""
+        held = self.provenance.conditioning
+        return "" if held is None else f" given {held.in_words()}"
+
+    def _setting(self, alpha: float) -> sentences.Setting:
+        """Return what all sentences say: measure, level, covariates and rows."""
+        scope = self.provenance.scope
+        return sentences.Setting(MEASURE_NAMES[self.measure], alpha, self._given(), scope)
+
+    def _unlike(self, targets: Sequence[str]) -> list[str]:
+        """Return a note if targets differ in kind or number of columns."""
+        fitted = [self.provenance.kernels.get(name, {}) for name in targets]
+        kinds = {one.get("kernel", "").partition("(")[0] for one in fitted}
+        widths = {one.get("columns") for one in fitted}
+        if self.measure == "hsic" or (len(kinds) == 1 and len(widths) == 1):
+            return []
+        differ = "kind" if len(kinds) > 1 else "number of columns"
+        return [
+            f"The targets differ in {differ}: {MEASURE_NAMES[self.measure]} compares shares of "
+            "kernel variation, not amounts of information."
+        ]
+
+    def _alpha(self, alpha: float | None) -> float:
+        """Check a level, or return that of the answer, without the rounding of 1 - 0.95."""
+        own = round(1.0 - self._level(None), 12)
+        return own if alpha is None else check_level("alpha", alpha)
+
+    def _level(self, confidence_level: float | None) -> float:
+        """Check a confidence level, or return that of the answer."""
+        if confidence_level is None:
+            return float(getattr(self, "confidence_level", 0.95))
+        return check_level("confidence_level", confidence_level)
+
+    def _frame(self, columns: Columns) -> Any:
+        return make_frame(columns, self.provenance.library)
+
+    def _scales(self, pairs: Sequence[Pair]) -> list[Scale]:
+        """Return the curve from dependences to correlations for every pair."""
+        how = self.provenance
+        scales = [scale_of(pair, how.measure, how.kernels) for pair in pairs]
+        if how.conditioning is None:
+            return scales
+        # What is left of a variable after others have been held fixed is no single column.
+        return [Scale(scale.kernel, is_own=False) for scale in scales]
+
+    def _correlations(self, pairs: Sequence[Pair], values: Sequence[float]) -> list[float]:
+        return correlations(values, self._scales(pairs))
+
+    def _correlation_column(
+        self, pairs: Sequence[Pair], values: Sequence[float], shown: Sequence[bool]
+    ) -> Columns:
+        """Return the column of correlations for a table; none for HSIC.
+
+        A cell is empty where no dependence is shown.
+        """
+        if self.measure == "hsic":
+            return {}
+        found = self._correlations(pairs, values)
+        cells = [one if is_shown else None for one, is_shown in zip(found, shown, strict=True)]
+        return {"as_correlation": cells}
+
+    def _strength(self, pairs: Sequence[Pair], values: Sequence[float]) -> str:
+        """Return how strong dependences are that are shown to exist, to end a sentence."""
+        if self.measure == "hsic" or not pairs:
+            return ""
+        return f", {strength_text(values, self._scales(pairs))}"
+
+    def _ruler(self, pairs: Sequence[Pair], columns: Columns) -> tuple[Picture, ...]:
+        """Return the first rows of the table on a ruler of correlations.
+
+        There is none for HSIC, nor where pairs have different curves.
+        """
+        if self.measure == "hsic" or len({scale.kernel for scale in self._scales(pairs)}) != 1:
+            return ()
+        names, *_ = columns.values()
+        values = columns.get(self.measure, columns.get("estimate", []))
+        n = min(len(pairs), MOST_ON_RULER)
+        draw = partial(
+            plotting.strength,
+            *(column[:n] for column in (names, values, columns["low"], columns["high"])),
+            measure=self.measure,
+            shown=[one is not None for one in columns["as_correlation"][:n]],
+            kernel=self._scales(pairs[:1])[0].kernel,
+        )
+        measure = MEASURE_NAMES[self.measure]
+        picture = Picture(
+            draw,
+            f"{measure} with intervals on a ruler of correlations.",
+            f"How strong is that? Below, {measure}; above, the correlation at which two "
+            "bell-shaped variables have it. No sign is implied. Hollow dots are not shown to be "
+            "related.",
+        )
+        return (picture,)
 
 
-def _sentence(words: str) -> str:
+# Fields that hold what other rooms need of an answer.
+_MADE_OF = frozenset(
+    {"provenance", "dependences", "weights", "tested", "relation_pvalues", "comparisons"}
+    | {"standing", "target_maxima", "maxima", "differences_found", "overall", "tests", "across"}
+)
+
+
+def _has_estimates_outside(table: Table, measure: str) -> bool:
+    """Return whether an estimate lies outside its own interval."""
+    columns = {column.name: column.values for column in table.columns}
+    values = columns.get(measure, columns.get("estimate"))
+    if values is None or "low" not in columns:
+        return False
+    limits = zip(values, columns["low"], columns["high"], strict=True)
+    return any(not low <= value <= high for value, low, high in limits)
+
+
+def _as_sentence(words: str) -> str:
     return f"{words[0].upper()}{words[1:]}." if words.startswith("the ") else f"{words}."

@@ -5,21 +5,25 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from reldep import plotting
 from reldep.data.checks import METHODS, MINIMUM_OBSERVATIONS, check_choice, check_count, check_level
-from reldep.description import Picture
+from reldep.description import Picture, Value
 from reldep.exceptions import InputError
 from reldep.results import sentences
+from reldep.results.columns import as_table
 from reldep.results.tested import Result
 from reldep.stats import paper
 from reldep.words import MEASURE_NAMES, number, percent
 
 if TYPE_CHECKING:
-    from reldep.results.description import Columns
+    from collections.abc import Sequence
+
+    from reldep.description import Description
+    from reldep.results.columns import Columns
     from reldep.stats.power import Pilot
 
 
@@ -27,26 +31,61 @@ if TYPE_CHECKING:
 class Contrast(Result):
     """The answer of :func:`reldep.contrast`: does a weighted sum of dependences differ from 0?"""
 
-    def question(self) -> str:
-        """Return what was asked."""
-        if self._is_difference():
-            first, second = self._pairs_in_words()
-            if self.alternative == "two-sided":
-                return self._asked(f"Are {first} or {second} more closely related")
-            if self.alternative == "less":
-                first, second = second, first
-            return self._asked(f"Are {first} more closely related than {second}")
+    def describe(self, alpha: float | None = None) -> Description:
+        """Return the answer as plain parts; see :meth:`Answer.describe`."""
+        alpha = self._alpha(alpha)
+        columns = self._columns(alpha)
+        finding = self._finding(alpha, (columns["low"][-1], columns["high"][-1]))
+        relations = self._relations([f"{x} and {y}" for x, y in self.pairs])
+        setting = self._setting(alpha)
+        if np.array_equal(self.weights, [1.0, -1.0]):
+            wording = sentences.of_pairs(self._given())
+            asked = self._which([one.name for one in relations])
+            said = sentences.comparison(wording, relations, finding, setting)
+        else:
+            sides = {"greater": "Is {} above 0", "less": "Is {} below 0"}
+            asked = sides.get(self.alternative, "Does {} differ from 0").replace(
+                "{}", self._formula()
+            )
+            said = sentences.weighted_sum(self._formula(), finding, setting)
+        return self._all(alpha, asked, [said, sentences.not_shown(relations, alpha)], columns)
+
+    def _all(
+        self,
+        alpha: float,
+        asked: str,
+        said: Sequence[str],
+        columns: Columns,
+        *,
+        pictures: Sequence[Picture] = (),
+        notes: Sequence[str] = (),
+        facts: Sequence[Value] = (),
+    ) -> Description:
+        """Return the description with table, key numbers and sections of a contrast."""
+        name, limits = columns["dependence"][-1], (columns["low"][-1], columns["high"][-1])
+        caption = f"Estimates with standard errors and {percent(1 - alpha)} intervals."
+        return self._described(
+            alpha,
+            asked,
+            said,
+            as_table(columns, caption, {"statistic": self._law()}),
+            numbers=self._numbers(name, alpha, limits),
+            pictures=(
+                *(pictures or [self._forest(name, columns, alpha)]),
+                *self._ruler(self.pairs, columns),
+            ),
+            sections=self._sections(),
+            notes=notes,
+            facts=(*facts, Value("", "Alternative", self.alternative)),
+        )
+
+    def _which(self, names: Sequence[str]) -> str:
+        first, second = names
         if self.alternative == "two-sided":
-            return self._asked(f"Does {self._formula()} differ from 0")
-        side = "above" if self.alternative == "greater" else "below"
-        return self._asked(f"Is {self._formula()} {side} 0")
-
-    def _is_difference(self) -> bool:
-        """Return whether the contrast is one dependence minus another."""
-        return bool(np.array_equal(self.weights, [1.0, -1.0]))
-
-    def _pairs_in_words(self) -> list[str]:
-        return [f"{x} and {y}" for x, y in self.pairs]
+            return f"Are {first} or {second} more closely related"
+        if self.alternative == "less":
+            first, second = second, first
+        return f"Are {first} more closely related than {second}"
 
     def _formula(self) -> str:
         written = ""
@@ -56,42 +95,23 @@ class Contrast(Result):
             written += f" {sign}{times}{MEASURE_NAMES[self.measure]}({x}, {y})"
         return written.strip()
 
-    def sentence(self, alpha: float = 0.05) -> str:
-        """Return the answer in a sentence or two."""
-        finding, scope = self.finding(alpha), self.provenance.scope
-        relations = self.relations(self._pairs_in_words())
-        if self._is_difference():
-            wording = sentences.of_pairs(self._given())
-            measure = MEASURE_NAMES[self.measure]
-            said = sentences.comparison(wording, relations, finding, measure, scope)
-        else:
-            said = sentences.weighted_sum(self._formula(), finding, self._given(), scope)
-        return self._with_facts(said, sentences.not_shown(relations, alpha))
-
-    def table(self, alpha: float = 0.05) -> dict[str, list[Any]]:
-        """Give one row per pair and one for the contrast, which alone is tested."""
-        check_level("alpha", alpha)
+    def _columns(self, alpha: float, name: str = "contrast") -> Columns:
+        """Return one row per pair and one for the contrast, which alone is tested."""
         untested = [None] * len(self.pairs)
-        limits = [self.dependences.interval(i, 1 - alpha) for i in range(len(self.pairs))]
-        limits.append(self.confidence_interval(1 - alpha))
-        low, high = ([limit[side] for limit in limits] for side in (0, 1))
-        errors = self.dependences.standard_errors.tolist()
+        each, whole = self.dependences.intervals(1 - alpha), self.confidence_interval(1 - alpha)
+        low, high = [*each.low.tolist(), whole.low], [*each.high.tolist(), whole.high]
         shown = self._are_shown(alpha, low)
         correlations = self._correlation_column(self.pairs, self.estimates.tolist(), shown)
         return {
-            "dependence": [f"{x} ~ {y}" for x, y in self.pairs] + [self.estimate_name()],
+            "dependence": [f"{x} ~ {y}" for x, y in self.pairs] + [name],
             self.measure: [*map(float, self.estimates), self.estimate],
             **{name: [*cells, None] for name, cells in correlations.items()},
-            "standard_error": [*errors, self.standard_error],
+            "standard_error": [*self.dependences.standard_errors.tolist(), self.standard_error],
             "low": low,
             "high": high,
             "statistic": [*untested, self.statistic],
             "pvalue": [*untested, self.pvalue],
         }
-
-    def estimate_name(self) -> str:
-        """Say what the estimate is."""
-        return "contrast"
 
     def finite_sample_bound(self, delta: float = 0.05) -> float:
         """Bound the error of the difference of two HSICs without any approximation.
@@ -128,44 +148,45 @@ class Comparison(Contrast):
     second: str
     method: str
 
-    def question(self) -> str:
-        """Return what was asked."""
+    def describe(self, alpha: float | None = None) -> Description:
+        """Return the answer as plain parts; see :meth:`Answer.describe`."""
+        alpha = self._alpha(alpha)
+        columns = self._columns(alpha)
         first, second = self.first, self.second
         if self.alternative == "less":
             first, second = second, first
         word = "or" if self.alternative == "two-sided" else "than"
-        return self._asked(f"Is {self.source} more closely related to {first} {word} to {second}")
+        return self._all(
+            alpha,
+            f"Is {self.source} more closely related to {first} {word} to {second}",
+            self._said(alpha, columns),
+            columns,
+            pictures=(self._region(columns, alpha),),
+            notes=[
+                f"Method: {self.method}; alternative: {self.alternative}.",
+                *self._unlike([self.first, self.second]),
+            ],
+            facts=[Value("", "Method", self.method)],
+        )
 
-    def sentence(self, alpha: float = 0.05) -> str:
+    def _columns(self, alpha: float, name: str = "difference") -> Columns:
+        return super()._columns(alpha, name)
+
+    def _said(self, alpha: float, columns: Columns) -> list[str]:
         """Return to which target the source is more closely related."""
-        finding, scope, measure = self.finding(alpha), self.provenance.scope, self.measure
-        relations = self.relations([self.first, self.second])
+        finding = self._finding(alpha, (columns["low"][-1], columns["high"][-1]))
+        setting, relations = self._setting(alpha), self._relations([self.first, self.second])
         doubtful = [one.pvalue is not None and one.pvalue >= alpha for one in relations]
         if all(doubtful) and not finding.is_shown:
-            source = f"{self.source}{self._given()}"
-            said = sentences.neither(source, relations, MEASURE_NAMES[measure], scope)
-            return self._with_facts(said)
+            return [sentences.neither(self.source, relations, setting)]
+        strength = ""
+        if finding.is_shown and all(self._are_shown(alpha, columns["low"])):
+            order = np.argsort(-self.estimates)
+            pairs = [self.pairs[i] for i in order]
+            strength = self._strength(pairs, self.estimates[order].tolist())
         wording = sentences.of_targets(self.source, self._given())
-        strength = self._both_strengths(alpha) if finding.is_shown else ""
-        said = sentences.comparison(
-            wording, relations, finding, MEASURE_NAMES[measure], scope, strength
-        )
-        return self._with_facts(said, sentences.which_are_shown(relations, alpha))
-
-    def _both_strengths(self, alpha: float) -> str:
-        """Say how strong both are, the stronger first, if both are shown to exist."""
-        if not all(self._are_shown(alpha)):
-            return ""
-        order = np.argsort(-self.estimates)
-        return self._strength([self.pairs[i] for i in order], self.estimates[order].tolist())
-
-    def estimate_name(self) -> str:
-        """Say what the estimate is."""
-        return "difference"
-
-    def settings(self) -> dict[str, str]:
-        """Give the choices behind the answer, with the method."""
-        return {"Method": self.method, **super().settings()}
+        said = sentences.comparison(wording, relations, finding, setting, strength)
+        return [said, sentences.which_are_shown(relations, alpha)]
 
     def relative_efficiency(self) -> float:
         """Give how many times more observations the split test would need, asymptotically."""
@@ -217,10 +238,6 @@ class Comparison(Contrast):
         check_level("alpha", alpha)
         return self._pilot(method).sample_size(power, alpha, self.alternative)
 
-    def plannable_methods(self) -> tuple[str, ...]:
-        """Name the methods whose power this result can foretell."""
-        return METHODS if self.method == "joint" else ("split",)
-
     def _pilot(self, method: str | None = None) -> Pilot:
         """Learn what this result tells about either method.
 
@@ -240,13 +257,8 @@ class Comparison(Contrast):
         deviation = math.sqrt(2.0 * self.n_observations * float(np.trace(self.covariance)))
         return replace(pilot, null_deviation=deviation, deviation=deviation)
 
-    def footnotes(self) -> list[str]:
-        """Say below the table how the numbers were computed."""
-        first = f"Method: {self.method}; alternative: {self.alternative}."
-        return [first, *super().footnotes()]
-
-    def pictures(self, columns: Columns, alpha: float) -> tuple[Picture, ...]:
-        """Draw the region of both dependences with the interval of their difference."""
+    def _region(self, columns: Columns, alpha: float) -> Picture:
+        """Return the region of both dependences with the interval of their difference."""
         first, second = (number(float(value)) for value in self.estimates)
         measure, level = MEASURE_NAMES[self.measure], percent(1 - alpha)
         low, high = columns["low"][-1], columns["high"][-1]
@@ -264,17 +276,39 @@ class Comparison(Contrast):
             df=self.df,
             level=1 - alpha,
         )
-        return (
-            Picture(
-                draw,
-                f"{level} region of the two dependences: {measure} {first} with {self.first}, "
-                f"{second} with {self.second}; below it their difference with its interval, from "
-                f"{number(low)} to {number(high)}.",
-                f"Where both dependences may lie at once ({level} region); on the dotted line they "
-                "are equal. The region does not decide which is stronger, because it has to be "
-                "right about two numbers: the interval of the difference below it does. Its limits "
-                "are the dashed lines, and the dotted line lies between them if and only if the "
-                "interval contains 0.",
-            ),
-            *self._ruler(self.pairs, columns),
+        return Picture(
+            draw,
+            f"{level} region of the two dependences: {measure} {first} with {self.first}, "
+            f"{second} with {self.second}; below it their difference with its interval, from "
+            f"{number(low)} to {number(high)}.",
+            f"Where both dependences may lie at once ({level} region); on the dotted line they are "
+            "equal. The region does not decide which is stronger, because it has to be right "
+            "about two numbers: the interval of the difference below it does. Its limits are the "
+            "dashed lines, and the dotted line lies between them if and only if the interval "
+            "contains 0.",
         )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PairComparison(Contrast):
+    """The answer of :meth:`Matrix.compare`: is one pair closer than another?
+
+    Attributes
+    ----------
+    n_pairs : int
+        The pairs of the matrix, from which two were chosen.
+    """
+
+    n_pairs: int
+
+    def describe(self, alpha: float | None = None) -> Description:
+        """Return the answer as plain parts; see :meth:`Answer.describe`."""
+        parts = super().describe(alpha)
+        note = (
+            "The p-value is that of two pairs chosen beforehand. If they were picked after looking "
+            f"at all {self.n_pairs:,} pairs of the matrix it is too small."
+        )
+        return replace(parts, notes=(note, *parts.notes))
+
+    def _columns(self, alpha: float, name: str = "difference") -> Columns:
+        return super()._columns(alpha, name)

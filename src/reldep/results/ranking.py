@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep import plotting
-from reldep.data.checks import check_level
-from reldep.data.frames import make_frame
-from reldep.description import Picture
+from reldep.description import Picture, Value
 from reldep.results import sentences
 from reldep.results.answer import Answer
+from reldep.results.columns import as_rows, as_table
 from reldep.stats.simultaneous import critical_value, holm
 from reldep.stats.units import NORMALISED
 from reldep.words import MEASURE_NAMES, listed, percent
 
 if TYPE_CHECKING:
     from reldep.data.variables import BoolArray, FloatArray, IntArray
+    from reldep.description import Description
     from reldep.engine.centred import Pair
     from reldep.engine.influence import Influence
-    from reldep.results.description import Columns
+    from reldep.results.columns import Columns
     from reldep.stats.estimates import Estimates
     from reldep.stats.intervals import Intervals
     from reldep.stats.simultaneous import Pairwise, Ranks
@@ -135,13 +135,12 @@ class Ranking(Answer):
         found = self._correlations(self.pairs, self.estimates.tolist())
         return dict(zip(self.targets, found, strict=True))
 
-    def table(self, alpha: float | None = None) -> dict[str, list[Any]]:
-        """Give one row per target, the strongest first; `alpha` is by default the ranking's own."""
+    def _columns(self, alpha: float) -> Columns:
+        """Return one row per target, the strongest first."""
         order = self._strongest_first()
-        level = self.confidence_level if alpha is None else 1 - alpha
-        low, high = self.confidence_interval(level)
+        low, high = self.confidence_interval(1 - alpha)
         adjusted = self._adjusted_relations()
-        shown = np.where(np.isnan(adjusted), low > 0, adjusted < 1 - level).tolist()
+        shown = np.where(np.isnan(adjusted), low > 0, adjusted < alpha).tolist()
         rank_low, rank_high = self.standing.ranges(self.confidence_level)
         columns: dict[str, Any] = {
             "estimate": self.estimates,
@@ -165,9 +164,9 @@ class Ranking(Answer):
         and ``high`` of intervals that cover all differences at once. Targets that are copies of
         each other have a difference and a standard error of 0 and p-values of 1.
         """
-        return make_frame(self._pairwise(confidence_level), self.provenance.library)
+        return self._frame(self._pairwise(confidence_level))
 
-    def _pairwise(self, confidence_level: float | None) -> dict[str, list[Any]]:
+    def _pairwise(self, confidence_level: float | None) -> Columns:
         found = self.comparisons
         maxima = self.standing.maxima
         low, high = found.intervals(critical_value(maxima, self._level(confidence_level)))
@@ -186,30 +185,51 @@ class Ranking(Answer):
             "high": high.tolist(),
         }
 
-    def question(self) -> str:
-        """Return what was asked."""
-        n = len(self.targets)
-        return self._asked(f"To which of {n:,} targets is {self.source} most closely related")
-
-    def sentence(self, alpha: float | None = None) -> str:
-        """Return which targets may be the strongest; `alpha` is by default the ranking's own."""
-        level = self.confidence_level if alpha is None else 1.0 - check_level("alpha", alpha)
-        order = self._strongest_first()
-        best = [self.targets[i] for i in order if self.standing.best_pvalues[i] > 1.0 - level]
-        top = int(order[0])
-        low, high = self.confidence_interval(level)
-        said = sentences.ranking(
-            self.source,
-            best,
-            len(self.targets),
-            sentences.Relation(self.targets[top], float(self.estimates[top])),
-            (float(low[top]), float(high[top])),
-            level,
-            MEASURE_NAMES[self.measure],
-            self._given(),
-            self.provenance.scope,
+    def describe(self, alpha: float | None = None) -> Description:
+        """Return the answer as plain parts; see :meth:`Answer.describe`."""
+        alpha = self._alpha(alpha)
+        columns, pairwise = self._columns(alpha), self._pairwise(self.confidence_level)
+        own = percent(self.confidence_level)
+        caption = (
+            f"Estimates with standard errors and {percent(1 - alpha)} intervals that hold for all "
+            f"targets at once. The ranges of ranks hold together too, at {own}. A target that is "
+            "not among the possibly best has a range that starts at 2 or above: comparing each "
+            "target with the best is a sharper test than comparing all pairs."
         )
-        return self._with_facts(said, self._not_shown(1.0 - level))
+        note = "Intervals, ranks and the set of the best hold for all targets at once"
+        return self._described(
+            alpha,
+            f"To which of {len(self.targets):,} targets is {self.source} most closely related",
+            self._said(alpha, columns),
+            as_table(columns, caption),
+            numbers=[
+                Value("best", f"May be the strongest ({own})", self.best, listed),
+                Value("", "Targets", f"{len(self.targets):,}"),
+                Value("source", "", self.source),
+                Value("confidence_level", "", self.confidence_level),
+                Value("pairwise", "", as_rows(pairwise)),
+            ],
+            pictures=self._pictures(columns, alpha),
+            notes=[f"{note}; {len(self.target_maxima)} draws.", *self._unlike(self.targets)],
+            facts=[Value("adjust", "Adjustment of p-values", self.adjust)],
+            references=["ranking"],
+        )
+
+    def _said(self, alpha: float, columns: Columns) -> list[str]:
+        """Return which targets may be the strongest, and how many are not shown to be related."""
+        order, pvalues = self._strongest_first(), self.standing.best_pvalues
+        best = [self.targets[i] for i in order if pvalues[i] > alpha]
+        limits = (columns["low"][0], columns["high"][0])
+        top = sentences.Relation(columns["target"][0], columns["estimate"][0], limits=limits)
+        n = len(self.targets)
+        said = sentences.ranking(self.source, best, n, top, self._setting(alpha))
+        doubtful = int((self._adjusted_relations() >= alpha).sum())
+        if not doubtful:
+            return [said]
+        count = f"{doubtful:,} of them {'is' if doubtful == 1 else 'are'} not"
+        if doubtful == n:
+            count = "None of them is"
+        return [said, f"{count} shown to be related to {self.source}."]
 
     def _adjusted_relations(self) -> FloatArray:
         """Return p-values of independence, allowing for their number; NaN where not known."""
@@ -218,58 +238,8 @@ class Ranking(Answer):
         adjusted[known] = holm(adjusted[known])
         return adjusted
 
-    def _not_shown(self, alpha: float) -> str:
-        """Return how many targets are not shown to be related, allowing for their number."""
-        n_doubtful = int((self._adjusted_relations() >= alpha).sum())
-        if not n_doubtful:
-            return ""
-        if n_doubtful == len(self.targets):
-            return f"None of them is shown to be related to {self.source}."
-        verb = "is" if n_doubtful == 1 else "are"
-        return f"{n_doubtful:,} of them {verb} not shown to be related to {self.source}."
-
-    def values(self, alpha: float = 0.05) -> dict[str, Any]:  # noqa: ARG002
-        """Give the best targets and every pairwise difference."""
-        columns = self._pairwise(self.confidence_level)
-        return {
-            "source": self.source,
-            "best": self.best,
-            "adjust": self.adjust,
-            "confidence_level": self.confidence_level,
-            "pairwise": [
-                dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
-            ],
-        }
-
-    def key_numbers(self, alpha: float = 0.05) -> dict[str, str]:  # noqa: ARG002
-        """Give the best targets and how many there are."""
-        level = percent(self.confidence_level)
-        return {
-            f"May be the strongest ({level})": listed(self.best),
-            "Targets": f"{len(self.targets):,}",
-            "Measure": MEASURE_NAMES[self.measure],
-        }
-
-    def table_caption(self, alpha: float = 0.05) -> str:
-        """Say what the table shows."""
-        return (
-            f"Estimates with standard errors and {percent(1 - alpha)} intervals that hold for all "
-            f"targets at once. The ranges of ranks hold together too, at "
-            f"{percent(self.confidence_level)}. A target that is not among the possibly "
-            "best has a range that starts at 2 or above: comparing each target with the best is a "
-            "sharper test than comparing all pairs."
-        )
-
-    def settings(self) -> dict[str, str]:
-        """Give the choices behind the answer, with the adjustment."""
-        return super().settings() | {"Adjustment of p-values": self.adjust}
-
-    def references(self) -> tuple[str, ...]:
-        """Name the sources that a report lists."""
-        return (*super().references(), "ranking")
-
-    def pictures(self, columns: Columns, alpha: float) -> tuple[Picture, ...]:
-        """Draw the targets with their intervals, and which of them differ."""
+    def _pictures(self, columns: Columns, alpha: float) -> tuple[Picture, ...]:
+        """Return the targets with their intervals, and which of them differ."""
         level, own = percent(1 - alpha), percent(self.confidence_level)
         measure = MEASURE_NAMES[self.measure]
         drawn = {name: column[:MOST_DRAWN] for name, column in columns.items()}
@@ -294,7 +264,7 @@ class Ranking(Answer):
         return (
             Picture(
                 targets,
-                f"Dependence of {self.source} on each target with its interval, the strongest on "
+                f"Dependence of {self.source} and each target with its interval, the strongest on "
                 f"top; possibly the strongest: {listed(self.best)}.",
                 f"Targets from the strongest to the weakest. Intervals ({level}) and the ranks at "
                 f"the right ({own}) hold for all targets at once; diamonds may be the strongest.",
@@ -322,28 +292,6 @@ class Ranking(Answer):
 
     def _strongest_first(self) -> IntArray:
         return np.asarray(np.lexsort((-self.estimates, self.ranks)))
-
-    def _alpha(self, alpha: float | None) -> float:
-        """Give the level asked for, or the ranking's own, without the rounding of 1 - 0.95."""
-        own = round(1.0 - self.confidence_level, 12)
-        return own if alpha is None else check_level("alpha", alpha)
-
-    def _level(self, confidence_level: float | None) -> float:
-        if confidence_level is None:
-            return self.confidence_level
-        return check_level("confidence_level", confidence_level)
-
-    def footnotes(self) -> list[str]:
-        """Say below the table how the numbers were computed."""
-        kernels = list(dict.fromkeys(k["kernel"] for k in self.provenance.kernels.values()))
-        first, *rest = super().footnotes()
-        # One kernel per target would bury the answer where there are hundreds.
-        return [
-            f"Intervals, ranks and the set of the best hold for all targets at once; "
-            f"{len(self.target_maxima)} draws.",
-            first,
-            *(rest if len(kernels) <= 6 else [f"Kernels: {listed(kernels, 3)}."]),
-        ]
 
     def __repr__(self) -> str:
         return (

@@ -9,6 +9,7 @@ one-sided question asks, the sentence says so and claims nothing.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -33,11 +34,14 @@ class Relation:
         The estimated dependence.
     pvalue : float or None
         Of independence, where it is known.
+    limits : pair of float
+        Its confidence interval, where a sentence gives it.
     """
 
     name: str
     value: float
     pvalue: float | None = None
+    limits: tuple[float, float] = (math.nan, math.nan)
 
 
 @dataclass(frozen=True)
@@ -46,8 +50,9 @@ class Finding:
 
     Attributes
     ----------
-    estimate, low, high : float
-        The estimate with its confidence limits; those of a one-sided question are one-sided.
+    estimate : float
+    limits : pair of float
+        Its confidence limits; those of a one-sided question are one-sided.
     law : str
         Of the statistic, such as "t(14)" or "z".
     statistic, pvalue, alpha : float
@@ -55,8 +60,7 @@ class Finding:
     """
 
     estimate: float
-    low: float
-    high: float
+    limits: tuple[float, float]
     law: str
     statistic: float
     pvalue: float
@@ -84,38 +88,66 @@ class Finding:
         return self._written(self.estimate, flipped=False)
 
     def _written(self, estimate: float, *, flipped: bool) -> str:
-        limits = (-self.high, -self.low) if flipped else (self.low, self.high)
+        low, high = self.limits
+        limits = (-high, -low) if flipped else (low, high)
         level = percent(1 - self.alpha)
         if self.alternative == "two-sided":
-            size, low, high = numbers([estimate, *limits])
+            size, *interval = numbers([estimate, *limits])
             ratio = -self.statistic if flipped else self.statistic
             test = f"{self.law} = {in_prose(f'{ratio:.2f}')}, " if self.is_shown else ""
-            return f"{size} ({level} interval {low} to {high}; {test}{p(self.pvalue)})"
+            return f"{size} ({level} interval {' to '.join(interval)}; {test}{p(self.pvalue)})"
         below = (self.alternative == "greater") != flipped
         size, bound = numbers([estimate, limits[0] if below else limits[1]])
         word = "at least" if below else "at most"
         return f"{size}, {word} {bound} (one-sided {level} bound; {p(self.pvalue)})"
 
 
-def sentence(clause: str, scope: str | None = None, *, named: bool = False) -> str:
-    """Return a clause as a sentence, with the rows that it is about.
+@dataclass(frozen=True)
+class Setting:
+    """What all sentences of an answer share.
 
-    Parameters
+    Attributes
     ----------
-    clause : str
-    scope : str, optional
-        Such as "the 20 of 40 rows with sex = 'f'".
-    named : bool, default False
-        Whether the clause begins with a name from the data, which is never capitalised.
-
-    Examples
-    --------
-    >>> sentence("it is undecided"), sentence("it is undecided", scope="the 2 of 4 rows with a > 1")
-    ('It is undecided.', 'Among the 2 of 4 rows with a > 1, it is undecided.')
+    measure : str
+        As people write it.
+    alpha : float
+        The level of tests; intervals are at 1 - alpha.
+    given : str
+        The covariates, as the end of a clause: " given age".
+    scope : str or None
+        The rows, such as "the 20 of 40 rows with sex = 'f'".
     """
-    if scope:
-        return f"Among {scope}, {clause}."
-    return f"{clause if named else clause[:1].upper() + clause[1:]}."
+
+    measure: str
+    alpha: float = 0.05
+    given: str = ""
+    scope: str | None = None
+
+    def say(self, clause: str, *, named: bool = False) -> str:
+        """Return a clause as a sentence, with the rows that it is about.
+
+        `named` says that the clause begins with a name from the data, which is never capitalised.
+
+        Examples
+        --------
+        >>> Setting("CKA").say("it is undecided")
+        'It is undecided.'
+        >>> Setting("CKA", scope="the 2 of 4 rows with a > 1").say("it is undecided")
+        'Among the 2 of 4 rows with a > 1, it is undecided.'
+        """
+        if self.scope:
+            return f"Among {self.scope}, {clause}."
+        return f"{clause if named else clause[:1].upper() + clause[1:]}."
+
+    def at_once(self, top: Relation) -> tuple[str, str]:
+        """Return a dependence and its simultaneous interval, as sentences write them."""
+        size, low, high = numbers([top.value, *top.limits])
+        return size, f"(simultaneous {percent(1 - self.alpha)} interval {low} to {high})"
+
+    def largest(self, top: Relation) -> str:
+        """Return the clause about the largest of several dependences."""
+        size, interval = self.at_once(top)
+        return f"the largest {self.measure} is {size}, for {top.name} {interval}"
 
 
 def left_out(n_dropped: int) -> str:
@@ -171,8 +203,7 @@ def comparison(
     wording: Wording,
     relations: Sequence[Relation],
     finding: Finding,
-    measure: str,
-    scope: str | None = None,
+    setting: Setting,
     strength: str = "",
 ) -> str:
     """Return which of two dependences is stronger.
@@ -183,18 +214,15 @@ def comparison(
     relations : sequence of two Relation
         In the order of the question: the estimate is that of the first minus the second.
     finding : Finding
-    measure : str
-        As people write it.
-    scope : str, optional
-        The rows that were used, see :func:`sentence`.
+    setting : Setting
     strength : str, optional
         How strong both are on the scale of correlations, for a difference that is shown.
 
     Examples
     --------
     >>> both = [Relation("lipids", 0.353), Relation("genes", 0.62)]
-    >>> test = Finding(-0.267, -0.477, -0.0478, "t(14)", -2.58, 0.0213, 0.05)
-    >>> print(comparison(of_targets("genotype"), both, test, "CKA"))
+    >>> test = Finding(-0.267, (-0.477, -0.0478), "t(14)", -2.58, 0.0213, 0.05)
+    >>> print(comparison(of_targets("genotype"), both, test, Setting("CKA")))
     genotype is more closely related to genes than to lipids: CKA 0.620 against 0.353, a \
 difference of 0.267 (95% interval 0.048 to 0.477; t(14) = 2.58, p = 0.021).
     """
@@ -202,37 +230,34 @@ difference of 0.267 (95% interval 0.048 to 0.477; t(14) = 2.58, p = 0.021).
     high, low = numbers([stronger.value, weaker.value])
     if finding.is_opposite:
         asked = wording.not_shown(weaker.name, stronger.name)
-        found = f"{measure} {high} for {stronger.name}, {low} for {weaker.name}"
-        return sentence(f"{asked}; {OPPOSITE}: {found} ({p(finding.pvalue)})", scope, named=True)
-    found = f"{measure} {high} against {low}, a difference of {finding.evidence()}"
+        found = f"{setting.measure} {high} for {stronger.name}, {low} for {weaker.name}"
+        return setting.say(f"{asked}; {OPPOSITE}: {found} ({p(finding.pvalue)})", named=True)
+    found = f"{setting.measure} {high} against {low}, a difference of {finding.evidence()}"
     if finding.is_shown:
         shown = wording.shown(stronger.name, weaker.name)
-        return sentence(f"{shown}: {found}{strength}", scope, named=True)
+        return setting.say(f"{shown}: {found}{strength}", named=True)
     asking = wording.either if finding.alternative == "two-sided" else wording.shown
-    clause = f"it is undecided whether {asking(stronger.name, weaker.name)}: {found}"
-    return sentence(clause, scope)
+    return setting.say(f"it is undecided whether {asking(stronger.name, weaker.name)}: {found}")
 
 
-def neither(
-    source: str, relations: Sequence[Relation], measure: str, scope: str | None = None
-) -> str:
+def neither(source: str, relations: Sequence[Relation], setting: Setting) -> str:
     """Return that neither of two targets is shown to be related to the source.
 
     Examples
     --------
-    >>> print(neither("diet", [Relation("a", -0.007, 0.39), Relation("b", -0.043, 1.0)], "CKA"))
+    >>> both = [Relation("a", -0.007, 0.39), Relation("b", -0.043, 1.0)]
+    >>> print(neither("diet", both, Setting("CKA")))
     Neither a (CKA −0.0070, p = 0.39) nor b (−0.0430, p > 0.99) is shown to be related to diet, so \
 their difference decides nothing.
     """
     ordered = sorted(relations, key=lambda one: -one.value)
     sizes = numbers([one.value for one in ordered])
     (stronger, high), (weaker, low) = zip(ordered, sizes, strict=True)
-    clause = (
-        f"neither {stronger.name} ({measure} {high}, {p(_known(stronger))}) nor {weaker.name} "
-        f"({low}, {p(_known(weaker))}) is shown to be related to {source}, so their difference "
-        "decides nothing"
+    return setting.say(
+        f"neither {stronger.name} ({setting.measure} {high}, {p(_known(stronger))}) nor "
+        f"{weaker.name} ({low}, {p(_known(weaker))}) is shown to be related to "
+        f"{source}{setting.given}, so their difference decides nothing"
     )
-    return sentence(clause, scope)
 
 
 def which_are_shown(relations: Sequence[Relation], alpha: float) -> str:
@@ -243,12 +268,12 @@ def which_are_shown(relations: Sequence[Relation], alpha: float) -> str:
     >>> which_are_shown([Relation("genes", 0.01, 0.39), Relation("lipids", 0.4, 1e-5)], 0.05)
     'A relation is shown for lipids, not shown for genes (p = 0.39).'
     """
-    shown = [one for one in relations if one.pvalue is not None and one.pvalue < alpha]
-    rest = [one for one in relations if one.pvalue is not None and one.pvalue >= alpha]
+    known = [one for one in relations if one.pvalue is not None]
+    shown = [one.name for one in known if _known(one) < alpha]
+    rest = [f"{one.name} ({p(_known(one))})" for one in known if _known(one) >= alpha]
     if len(shown) != 1 or len(rest) != 1:
         return ""
-    doubtful = f"{rest[0].name} ({p(_known(rest[0]))})"
-    return f"A relation is shown for {shown[0].name}, not shown for {doubtful}."
+    return f"A relation is shown for {shown[0]}, not shown for {rest[0]}."
 
 
 def not_shown(relations: Sequence[Relation], alpha: float) -> str:
@@ -259,53 +284,40 @@ def not_shown(relations: Sequence[Relation], alpha: float) -> str:
     >>> not_shown([Relation("a and b", 0.4, 1e-5), Relation("c and d", 0.01, 0.39)], 0.05)
     'Not shown to be related: c and d (p = 0.39).'
     """
-    doubtful = [one for one in relations if one.pvalue is not None and one.pvalue >= alpha]
-    if not doubtful:
-        return ""
-    words = [f"{one.name} ({p(_known(one))})" for one in doubtful]
-    return f"Not shown to be related: {listed(words, 5)}."
+    known = [one for one in relations if one.pvalue is not None and one.pvalue >= alpha]
+    words = [f"{one.name} ({p(_known(one))})" for one in known]
+    return f"Not shown to be related: {listed(words, 5)}." if words else ""
 
 
 def _known(relation: Relation) -> float:
     return 1.0 if relation.pvalue is None else relation.pvalue
 
 
-def weighted_sum(formula: str, finding: Finding, given: str = "", scope: str | None = None) -> str:
+def weighted_sum(formula: str, finding: Finding, setting: Setting) -> str:
     """Return whether a weighted sum of dependences differs from 0.
 
     Examples
     --------
-    >>> test = Finding(0.051, -0.02, 0.122, "t(30)", 1.4, 0.17, 0.05)
-    >>> print(weighted_sum("CKA(a, b) − 2·CKA(c, d)", test))
+    >>> test = Finding(0.051, (-0.02, 0.122), "t(30)", 1.4, 0.17, 0.05)
+    >>> print(weighted_sum("CKA(a, b) − 2·CKA(c, d)", test, Setting("CKA")))
     It is undecided whether CKA(a, b) − 2·CKA(c, d) differs from 0: the estimate is 0.051 (95% \
 interval −0.020 to 0.122; p = 0.17).
     """
     sides = {"two-sided": "differs from 0", "greater": "is above 0", "less": "is below 0"}
+    subject, asked = f"{formula}{setting.given}", sides[finding.alternative]
     found = f"the estimate is {finding.signed_evidence()}"
     if finding.is_opposite:
-        side = sides[finding.alternative].removeprefix("is ")
-        clause = (
-            f"{formula}{given} is not shown to be {side}; {OPPOSITE}: {number(finding.estimate)} "
-            f"({p(finding.pvalue)})"
-        )
-        return sentence(clause, scope, named=True)
+        other = f"{OPPOSITE}: {number(finding.estimate)} ({p(finding.pvalue)})"
+        clause = f"{subject} is not shown to be {asked.removeprefix('is ')}; {other}"
+        return setting.say(clause, named=True)
     if finding.is_shown:
         side = sides["greater" if finding.estimate > 0 else "less"]
-        return sentence(f"{formula}{given} {side}: {found}", scope, named=True)
-    clause = f"it is undecided whether {formula}{given} {sides[finding.alternative]}: {found}"
-    return sentence(clause, scope)
+        return setting.say(f"{subject} {side}: {found}", named=True)
+    return setting.say(f"it is undecided whether {subject} {asked}: {found}")
 
 
 def ranking(
-    source: str,
-    best: Sequence[str],
-    n_targets: int,
-    top: Relation,
-    limits: tuple[float, float],
-    level: float,
-    measure: str,
-    given: str = "",
-    scope: str | None = None,
+    source: str, best: Sequence[str], n_targets: int, top: Relation, setting: Setting
 ) -> str:
     """Return to which targets the source may be most closely related.
 
@@ -316,67 +328,45 @@ def ranking(
         The targets that may be the strongest, the largest estimate first.
     n_targets : int
     top : Relation
-        The target with the largest estimate.
-    limits : pair of float
-        Its simultaneous interval.
-    level : float
-        The confidence level.
-    measure : str
-    given, scope : str
-        As for the other sentences.
+        The target with the largest estimate, with its simultaneous interval.
+    setting : Setting
 
     Examples
     --------
-    >>> top = Relation("C18.3", 0.528)
-    >>> print(ranking("diet", ["C18.3", "C22.6"], 5, top, (0.289, 0.739), 0.95, "CKA"))
+    >>> top = Relation("C18.3", 0.528, limits=(0.289, 0.739))
+    >>> print(ranking("diet", ["C18.3", "C22.6"], 5, top, Setting("CKA")))
     Of 5 targets, diet may be most closely related to C18.3 or C22.6 (95% confidence); the \
-largest CKA is 0.528, for C18.3 (simultaneous interval 0.289 to 0.739).
+largest CKA is 0.528, for C18.3 (simultaneous 95% interval 0.289 to 0.739).
     """
-    size, low, high = numbers([top.value, *limits])
-    interval = f"(simultaneous interval {low} to {high})"
-    start, sure = f"of {n_targets:,} targets, {source}", f"({percent(level)} confidence)"
+    start = f"of {n_targets:,} targets, {source}"
+    sure = f"{setting.given} ({percent(1 - setting.alpha)} confidence)"
     if len(best) == 1:
-        clause = (
-            f"{start} is most closely related to {best[0]}{given} {sure}: {measure} {size} "
-            f"{interval}"
-        )
-        return sentence(clause, scope)
-    largest = f"the largest {measure} is {size}, for {top.name} {interval}"
+        size, interval = setting.at_once(top)
+        found = f"{setting.measure} {size} {interval}"
+        return setting.say(f"{start} is most closely related to {best[0]}{sure}: {found}")
     if len(best) == n_targets:
-        clause = (
-            f"it is undecided to which of {n_targets:,} targets {source} is most closely "
-            f"related{given} {sure}; {largest}"
-        )
-        return sentence(clause, scope)
-    clause = f"{start} may be most closely related to {either(best)}{given} {sure}; {largest}"
-    return sentence(clause, scope)
+        asked = f"to which of {n_targets:,} targets {source} is most closely related{sure}"
+        return setting.say(f"it is undecided {asked}; {setting.largest(top)}")
+    clause = f"{start} may be most closely related to {either(best)}{sure}"
+    return setting.say(f"{clause}; {setting.largest(top)}")
 
 
-def dependence(
-    variables: str,
-    value: float,
-    limits: tuple[float, float],
-    pvalue: float,
-    alpha: float,
-    measure: str,
-    given: str = "",
-    scope: str | None = None,
-    strength: str = "",
-) -> str:
+def dependence(variables: str, found: Relation, setting: Setting, strength: str = "") -> str:
     """Return whether two variables are related, and how closely.
 
     Examples
     --------
-    >>> print(dependence("diet and lipids", 0.666, (0.493, 0.765), 1.5e-7, 0.05, "CKA"))
+    >>> found = Relation("", 0.666, 1.5e-7, (0.493, 0.765))
+    >>> print(dependence("diet and lipids", found, Setting("CKA")))
     diet and lipids are related: CKA 0.666 (95% interval 0.493 to 0.765; p = 1.5e-7).
     """
-    size, low, high = numbers([value, *limits])
-    interval = f"{percent(1 - alpha)} interval {low} to {high}"
-    found = f"{variables} are related{given}"
-    evidence = f"{measure} {size} ({interval}; {p(pvalue)})"
-    if pvalue < alpha:
-        return sentence(f"{found}: {evidence}{strength}", scope, named=True)
-    return sentence(f"it is not shown that {found}: {evidence}", scope)
+    size, low, high = numbers([found.value, *found.limits])
+    interval = f"{percent(1 - setting.alpha)} interval {low} to {high}"
+    evidence = f"{setting.measure} {size} ({interval}; {p(_known(found))})"
+    related = f"{variables} are related{setting.given}"
+    if _known(found) < setting.alpha:
+        return setting.say(f"{related}: {evidence}{strength}", named=True)
+    return setting.say(f"it is not shown that {related}: {evidence}")
 
 
 def several_groups(
@@ -385,100 +375,80 @@ def several_groups(
     groups: Sequence[Relation],
     statistic: str,
     pvalue: float,
-    alpha: float,
-    measure: str,
-    scope: str | None = None,
+    setting: Setting,
 ) -> str:
     """Return whether two variables are equally related in three groups or more.
 
     Examples
     --------
     >>> groups = [Relation("a", 0.21), Relation("b", 0.62), Relation("c", 0.4)]
-    >>> print(several_groups("x and y", "site", groups, "F(2, 31.0) = 4.20", 0.024, 0.05, "CKA"))
+    >>> test = "F(2, 31.0) = 4.20"
+    >>> print(several_groups("x and y", "site", groups, test, 0.024, Setting("CKA")))
     x and y are not equally related in the 3 groups of site: CKA 0.620 in b, 0.400 in c, 0.210 in \
 a (F(2, 31.0) = 4.20, p = 0.024).
     """
     ordered = sorted(groups, key=lambda one: -one.value)
     sizes = numbers([one.value for one in ordered])
     found = listed([f"{size} in {one.name}" for size, one in zip(sizes, ordered, strict=True)])
-    place = f"in the {len(groups)} groups of {by}"
-    evidence = f"{measure} {found} ({statistic}, {p(pvalue)})"
-    if pvalue < alpha:
-        clause = f"{variables} are not equally related {place}: {evidence}"
-        return sentence(clause, scope, named=True)
-    clause = f"it is undecided whether {variables} are equally related {place}: {evidence}"
-    return sentence(clause, scope)
+    related = f"equally related in the {len(groups)} groups of {by}"
+    evidence = f"{setting.measure} {found} ({statistic}, {p(pvalue)})"
+    if pvalue < setting.alpha:
+        return setting.say(f"{variables} are not {related}: {evidence}", named=True)
+    return setting.say(f"it is undecided whether {variables} are {related}: {evidence}")
 
 
 def several_pairs(
-    n_shown: int,
-    n_pairs: int,
-    top: Relation,
-    limits: tuple[float, float],
-    adjustment: str,
-    alpha: float,
-    measure: str,
-    given: str = "",
-    scope: str | None = None,
+    n_shown: int, n_pairs: int, top: Relation, adjustment: str, setting: Setting
 ) -> str:
     """Return how many pairs are related, and which most closely.
 
     Examples
     --------
-    >>> print(several_pairs(18, 28, Relation("a and b", 0.807), (0.6, 0.9), "Holm", 0.05, "CKA"))
+    >>> top = Relation("a and b", 0.807, limits=(0.6, 0.9))
+    >>> print(several_pairs(18, 28, top, "Holm", Setting("CKA")))
     18 of 28 pairs are related (Holm, 5%), most closely a and b: CKA 0.807 (simultaneous 95% \
 interval 0.600 to 0.900).
     """
-    size, low, high = numbers([top.value, *limits])
-    interval = f"(simultaneous {percent(1 - alpha)} interval {low} to {high})"
-    how = f"({adjustment}, {percent(alpha)})"
+    how = f"{setting.given} ({adjustment}, {percent(setting.alpha)})"
+    pairs = counted(n_pairs, "pair")
     if not n_shown:
-        clause = (
-            f"none of {counted(n_pairs, 'pair')} is shown to be related{given} {how}; the largest "
-            f"{measure} is {size}, for {top.name} {interval}"
-        )
-        return sentence(clause, scope)
-    verb = "is" if n_shown == 1 else "are"
-    clause = (
-        f"{n_shown:,} of {counted(n_pairs, 'pair')} {verb} related{given} {how}, most closely "
-        f"{top.name}: {measure} {size} {interval}"
-    )
-    return sentence(clause, scope)
+        clause = f"none of {pairs} is shown to be related{how}"
+        return setting.say(f"{clause}; {setting.largest(top)}")
+    size, interval = setting.at_once(top)
+    clause = f"{n_shown:,} of {pairs} {'is' if n_shown == 1 else 'are'} related{how}"
+    return setting.say(f"{clause}, most closely {top.name}: {setting.measure} {size} {interval}")
 
 
 def scan_of_sources(
-    first: str,
-    second: str,
+    targets: tuple[str, str],
     counts: tuple[int, int],
     n_sources: int,
     clearest: Sequence[str],
-    alpha: float,
-    alternative: str = "two-sided",
-    scope: str | None = None,
+    alternative: str,
+    setting: Setting,
 ) -> str:
     """Return how many sources are more closely related to each of two targets.
 
     Parameters
     ----------
-    first, second : str
+    targets : pair of str
     counts : pair of int
         The sources claimed to be more closely related to the first and to the second.
     n_sources : int
     clearest : sequence of str
         The sources claimed, the strongest evidence first.
-    alpha : float
-        The false-discovery rate.
     alternative : {"two-sided", "greater", "less"}
-    scope : str, optional
+    setting : Setting
+        With the false-discovery rate as its alpha.
 
     Examples
     --------
-    >>> print(scan_of_sources("diet", "genotype", (1, 2), 120, ["a", "b", "c"], 0.05))
+    >>> names, found = ("diet", "genotype"), ["a", "b", "c"]
+    >>> print(scan_of_sources(names, (1, 2), 120, found, "two-sided", Setting("CKA")))
     Of 120 sources, 1 is more closely related to diet and 2 to genotype (false-discovery rate \
 5%). The clearest: a, b, c.
     """
-    rate = f"(false-discovery rate {percent(alpha)})"
-    start = f"of {counted(n_sources, 'source')},"
+    first, second = targets
     wanted = {"greater": (first, second, counts[0]), "less": (second, first, counts[1])}
     if alternative in wanted:
         stronger, weaker, n = wanted[alternative]
@@ -487,36 +457,31 @@ def scan_of_sources(
         found = f"{_are(counts[0])} more closely related to {first} and {counts[1]:,} to {second}"
     else:
         found = f"none is shown to be more closely related to {first} or to {second}"
+    rate = f"(false-discovery rate {percent(setting.alpha)})"
     named = f" The clearest: {listed(clearest, 5)}." if clearest else ""
-    return sentence(f"{start} {found} {rate}", scope) + named
+    return setting.say(f"of {counted(n_sources, 'source')}, {found} {rate}") + named
 
 
 def scan_of_targets(
-    source: str,
-    n_shown: int,
-    n_targets: int,
-    top: Relation,
-    limits: tuple[float, float],
-    alpha: float,
-    measure: str,
-    scope: str | None = None,
+    source: str, n_shown: int, n_targets: int, top: Relation, setting: Setting
 ) -> str:
     """Return how many targets are related to a source, and which most closely.
 
     Examples
     --------
-    >>> print(scan_of_targets("diet", 3, 40, Relation("a", 0.8), (0.6, 0.9), 0.05, "CKA"))
+    >>> top = Relation("a", 0.8, limits=(0.6, 0.9))
+    >>> print(scan_of_targets("diet", 3, 40, top, Setting("CKA")))
     Of 40 targets, 3 are related to diet (false-discovery rate 5%), most closely a: CKA 0.800 \
 (simultaneous 95% interval 0.600 to 0.900).
     """
-    size, low, high = numbers([top.value, *limits])
-    interval = f"(simultaneous {percent(1 - alpha)} interval {low} to {high})"
     start = f"of {counted(n_targets, 'target')}, {_are(n_shown)} related to {source}"
-    rate = f"(false-discovery rate {percent(alpha)})"
+    rate = f"(false-discovery rate {percent(setting.alpha)})"
     if not n_shown:
-        largest = f"the largest {measure} is {size}, for {top.name} {interval}"
-        return sentence(f"{start} {rate}; {largest}", scope)
-    return sentence(f"{start} {rate}, most closely {top.name}: {measure} {size} {interval}", scope)
+        return setting.say(f"{start} {rate}; {setting.largest(top)}")
+    size, interval = setting.at_once(top)
+    return setting.say(
+        f"{start} {rate}, most closely {top.name}: {setting.measure} {size} {interval}"
+    )
 
 
 def _are(n: int) -> str:
@@ -526,81 +491,81 @@ def _are(n: int) -> str:
     return f"{n:,} is" if n == 1 else f"{n:,} are"
 
 
-def bandwidths(
-    wording: Wording,
-    names: tuple[str, str],
-    factors: Sequence[float],
-    statistics: Sequence[float],
-    some: float,
-    every: float,
-    alpha: float,
-    alternative: str = "two-sided",
-    *,
-    flips: bool = False,
-    scope: str | None = None,
-) -> str:
-    """Return whether the bandwidth decides a comparison.
+@dataclass(frozen=True)
+class Grid:
+    """A comparison at several multiples of the bandwidth.
 
-    Parameters
+    Attributes
     ----------
-    wording : Wording
     names : pair of str
         First and second, in the order of the question.
     factors, statistics : sequence of float
-        Multiples of the bandwidth, and the statistic of first minus second at each.
+        The multiples, and the statistic of first minus second at each.
     some, every : float
         P-values of a difference at some bandwidth and at every bandwidth.
-    alpha : float
     alternative : {"two-sided", "greater", "less"}
-    flips : bool, default False
+    flips : bool
         Whether both signs are shown.
-    scope : str, optional
+    """
+
+    names: tuple[str, str]
+    factors: Sequence[float]
+    statistics: Sequence[float]
+    some: float
+    every: float
+    alternative: str = "two-sided"
+    flips: bool = False
+
+    def claimed(self) -> tuple[str, str]:
+        """Return the names in the order of the claim: the stronger first."""
+        upwards = max(self.statistics) > -min(self.statistics)
+        if self.alternative != "two-sided":
+            upwards = self.alternative == "greater"
+        return self.names if upwards else (self.names[1], self.names[0])
+
+    def is_opposite(self) -> bool:
+        """Return whether all estimates point away from what a one-sided question asks."""
+        above, below = max(self.statistics) < 0, min(self.statistics) > 0
+        return {"greater": above, "less": below}.get(self.alternative, False)
+
+
+def bandwidths(wording: Wording, grid: Grid, setting: Setting) -> str:
+    """Return whether the bandwidth decides a comparison.
 
     Examples
     --------
-    >>> factors, statistics = [0.125, 1, 8], [2.1, 2.8, 3.3]
-    >>> print(bandwidths(of_targets("diet"), ("a", "b"), factors, statistics, 0.01, 0.038, 0.05))
+    >>> grid = Grid(("a", "b"), [0.125, 1, 8], [2.1, 2.8, 3.3], 0.01, 0.038)
+    >>> print(bandwidths(of_targets("diet"), grid, Setting("CKA")))
     diet is more closely related to a than to b at every bandwidth from 1/8 to 8 times the chosen \
 one (p = 0.038).
     """
-    grid = f"from {_fraction(min(factors))} to {_fraction(max(factors))} times the chosen one"
-    first, second = names
-    evidence = dict(zip(statistics, factors, strict=True))
-    above, below = (_fraction(evidence[find(statistics)]) for find in (max, min))
-    if flips:
-        clause = (
+    span = f"from {_fraction(min(grid.factors))} to {_fraction(max(grid.factors))}"
+    where = f"{span} times the chosen one"
+    if grid.flips:
+        place = dict(zip(grid.statistics, grid.factors, strict=True))
+        above, below = (_fraction(place[find(grid.statistics)]) for find in (max, min))
+        first, second = grid.names
+        return setting.say(
             f"the answer depends on the bandwidth: {wording.shown(first, second)} at {above} times "
             f"the chosen one, and {wording.shown(second, first)} at {below} times (both shown, "
-            f"among multiples {grid.removesuffix(' times the chosen one')})"
+            f"among multiples {span})"
         )
-        return sentence(clause, scope)
-    adjusted = f"adjusted for {counted(len(factors), 'bandwidth')}"
-    claimed = {"greater": (first, second), "less": (second, first)}.get(
-        alternative, (first, second) if max(statistics) > -min(statistics) else (second, first)
+    claimed = grid.claimed()
+    if grid.every < setting.alpha:
+        clause = f"{wording.shown(*claimed)} at every bandwidth {where} ({p(grid.every)})"
+        return setting.say(clause, named=True)
+    some = f"({p(grid.some)}, adjusted for {counted(len(grid.factors), 'bandwidth')})"
+    if grid.some < setting.alpha:
+        clause = f"{wording.shown(*claimed)} at some bandwidths {where} {some}"
+        rest = f"this is not shown for every one of them ({p(grid.every)})"
+        return setting.say(f"{clause}; {rest}", named=True)
+    if grid.is_opposite():
+        clause = f"{wording.not_shown(*claimed)} at any bandwidth {where} {some}"
+        return setting.say(f"{clause}; the estimates are in the opposite direction", named=True)
+    asking = wording.either if grid.alternative == "two-sided" else wording.shown
+    return setting.say(
+        f"it is undecided at every bandwidth {where} whether {asking(*claimed)} {some}"
     )
-    if every < alpha:
-        clause = f"{wording.shown(*claimed)} at every bandwidth {grid} ({p(every)})"
-        return sentence(clause, scope, named=True)
-    if some < alpha:
-        clause = (
-            f"{wording.shown(*claimed)} at some bandwidths {grid} ({p(some)}, {adjusted}); this "
-            f"is not shown for every one of them ({p(every)})"
-        )
-        return sentence(clause, scope, named=True)
-    opposite = {"greater": max(statistics) < 0, "less": min(statistics) > 0}
-    if opposite.get(alternative):
-        asked = wording.not_shown(*claimed)
-        clause = (
-            f"{asked} at any bandwidth {grid} ({p(some)}, {adjusted}); the estimates are in the "
-            "opposite direction"
-        )
-        return sentence(clause, scope, named=True)
-    asking = wording.either if alternative == "two-sided" else wording.shown
-    clause = (
-        f"it is undecided at every bandwidth {grid} whether {asking(*claimed)} ({p(some)}, "
-        f"{adjusted})"
-    )
-    return sentence(clause, scope)
 
 
 def _fraction(factor: float) -> str:

@@ -11,11 +11,10 @@ import numpy as np
 
 from reldep import plotting
 from reldep.data.checks import MINIMUM_OBSERVATIONS, check_count, check_level
-from reldep.data.frames import make_frame
-from reldep.description import Picture, Section
+from reldep.description import Picture, Section, Value
 from reldep.exceptions import InputError
 from reldep.results.answer import Answer
-from reldep.results.description import Columns, described
+from reldep.results.columns import as_table
 from reldep.results.sentences import Finding, Relation
 from reldep.stats.influential import WithoutTop, leave_out, most_influential, variance_shares
 from reldep.stats.intervals import Interval
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
     from reldep.engine.centred import Pair
     from reldep.engine.influence import Influence
+    from reldep.results.columns import Columns
     from reldep.stats.estimates import Estimates
 
 # How many of the most influential rows a report shows, and leaves out to see what remains.
@@ -205,7 +205,7 @@ class Result(Answer):
     def _pilot(self) -> Pilot:
         return Pilot.of(self.tested, self.n_observations)
 
-    def is_within_reach(self) -> bool:
+    def _is_within_reach(self) -> bool:
         """Return True if a next study of a sensible size would have a power of 80%."""
         try:
             return self.sample_size() <= WITHIN_REACH * self.n_observations
@@ -236,8 +236,18 @@ class Result(Answer):
             "limit, which is the careful plan: pilots that look good are often lucky."
         ) + (f" Take at least {FEWEST_PLANNED}." if careful < FEWEST_PLANNED else "")
 
+    def influential(self, k: int = 10) -> Any:
+        """Return a data frame of the observations that drive the estimate most.
+
+        The first column names the observation: its row in the input, its line in a file or its
+        identifier. ``psi`` is what the observation adds, times the number of observations, and
+        ``share`` its part in the variance; the largest first.
+        """
+        check_count("k", k, at_least=1, at_most=self.n_observations)
+        return self._frame(self._influential(k))
+
     def influence_values(self) -> FloatArray:
-        """Give what every observation adds to the estimate, times their number.
+        """Return what every observation adds to the estimate, times their number.
 
         Returns
         -------
@@ -250,17 +260,7 @@ class Result(Answer):
             )
         return np.asarray(self.weights @ self.dependences.psi)
 
-    def influential(self, k: int = 10) -> Any:
-        """Give a data frame of the observations that drive the estimate most.
-
-        The first column names the observation: its row in the input, its line in a file or its
-        identifier. ``psi`` is what the observation adds, times the number of observations, and
-        ``share`` its part in the variance; the largest first.
-        """
-        check_count("k", k, at_least=1, at_most=self.n_observations)
-        return make_frame(self._influential(k), self.provenance.library)
-
-    def _influential(self, k: int) -> dict[str, list[Any]]:
+    def _influential(self, k: int) -> Columns:
         psi = self.influence_values()
         top = most_influential(psi, k)
         rows = self.provenance.rows
@@ -271,19 +271,17 @@ class Result(Answer):
         }
 
     def without_top(self, k: int = 1) -> WithoutTop:
-        """Tell what is left without the `k` most influential observations.
+        """Return what is left without the `k` most influential observations.
 
         This needs no second look at the data: their influence values are taken out of the
         estimate and of its variance, to first order; without one observation the estimate is
-        exact. The p-value
-        is that of the t test, for a dependence too.
+        exact. The p-value is that of the t test, for a dependence too.
         """
         most = self.n_observations - MINIMUM_OBSERVATIONS
         check_count("k", k, at_least=1, at_most=most)
         psi = self.influence_values()
         top = most_influential(psi, k)
-        dependence = self.provenance.dependence
-        change, ratio = leave_out(psi, top, dependence, order=4)
+        change, ratio = leave_out(psi, top, self.provenance.dependence, order=4)
         exact = self.dependences.without(top)
         if exact is not None:
             change = float(self.weights @ exact) - self.estimate
@@ -291,88 +289,44 @@ class Result(Answer):
         rest = Test(self.estimate + change, variance, variance, self.df)
         return WithoutTop(self.provenance.rows.take(top), rest, self.alternative)
 
-    def law(self) -> str:
-        """Return the law of the estimate over its standard error: "z" or "t"."""
-        return "z" if math.isinf(self.df) else "t"
+    def _law(self, df: float | None = None) -> str:
+        """Return the statistic as before its value: "z", "t" or "t(41)"."""
+        if math.isinf(self.df):
+            return "z"
+        return "t" if df is None else f"t({df:.0f})"
 
-    def statistic_name(self) -> str:
-        """Return the statistic as before its value: "z" or "t(41)"."""
-        return "z" if math.isinf(self.df) else f"t({self.df:.0f})"
-
-    def finding(self, alpha: float) -> Finding:
+    def _finding(self, alpha: float, limits: tuple[float, float]) -> Finding:
         """Return the test as sentences write it."""
-        low, high = self.confidence_interval(1 - alpha)
-        return Finding(
-            self.estimate,
-            low,
-            high,
-            self.statistic_name(),
-            self.statistic,
-            self.pvalue,
-            alpha,
-            self.alternative,
-        )
+        law, ratio = self._law(self.df), self.statistic
+        return Finding(self.estimate, limits, law, ratio, self.pvalue, alpha, self.alternative)
 
-    def relations(self, names: Sequence[str]) -> list[Relation]:
+    def _relations(self, names: Sequence[str]) -> list[Relation]:
         """Return every dependence with the name that a sentence gives it."""
         columns = zip(names, self.estimates.tolist(), self.relation_pvalues, strict=True)
         return [Relation(*one) for one in columns]
 
-    def _are_shown(self, alpha: float, low: Sequence[float] = ()) -> list[bool]:
-        """Return which dependences are shown to exist.
+    def _are_shown(self, alpha: float, low: Sequence[float]) -> list[bool]:
+        """Return which dependences are shown to exist: by their tests, else by their intervals."""
+        known = zip(low, self.relation_pvalues, strict=False)
+        return [limit > 0 if p is None else p < alpha for limit, p in known]
 
-        By the test of independence, or where that is not known by the interval, whose lower
-        limits may be given.
-        """
-        known = self.relation_pvalues
-        if None in known and not low:
-            low = [self.dependences.interval(i, 1 - alpha).low for i in range(len(known))]
-        return [low[i] > 0 if p is None else p < alpha for i, p in enumerate(known)]
+    def _numbers(self, name: str, alpha: float, limits: tuple[float, float]) -> list[Value]:
+        """Return estimate, interval, statistic and p-value, for people and programs."""
+        heading = f"{name.capitalize()} ({MEASURE_NAMES[self.measure]})"
+        return [
+            Value("estimate", heading, self.estimate),
+            Value("standard_error", "", self.standard_error),
+            interval_value(limits, 1 - alpha, self.alternative),
+            Value("confidence_level", "", 1 - alpha),
+            Value("statistic", self._law(self.df), self.statistic, two_decimals),
+            Value("df", "", self.df),
+            Value("pvalue", f"p-value ({self.alternative})", self.pvalue, pvalue_number),
+            Value("log10_pvalue", "", self.log10_pvalue),
+            Value("alternative", "", self.alternative),
+        ]
 
-    def key_numbers(self, alpha: float = 0.05) -> dict[str, str]:
-        """Give estimate, interval, statistic and p-value."""
-        low, high = self.confidence_interval(1 - alpha)
-        return {
-            f"{self.estimate_name().capitalize()} ({MEASURE_NAMES[self.measure]})": number(
-                self.estimate
-            ),
-            **interval_named(low, high, 1 - alpha, self.alternative),
-            self.statistic_name(): in_prose(f"{self.statistic:.2f}"),
-            f"p-value ({self.alternative})": pvalue_number(self.pvalue),
-        }
-
-    def estimate_name(self) -> str:
-        """Say what the estimate is."""
-        return "estimate"
-
-    def headings(self) -> dict[str, str]:
-        """Give a heading for every column; the statistic bears the name of its law."""
-        return super().headings() | {"statistic": self.law()}
-
-    def table_caption(self, alpha: float = 0.05) -> str:
-        """Say what the table shows."""
-        return f"Estimates with standard errors and {percent(1 - alpha)} intervals."
-
-    def values(self, alpha: float = 0.05) -> dict[str, Any]:
-        """Give the fields of a tested estimate."""
-        return {
-            "estimate": self.estimate,
-            "standard_error": self.standard_error,
-            "statistic": self.statistic,
-            "df": self.df,
-            "pvalue": self.pvalue,
-            "log10_pvalue": self.log10_pvalue,
-            "alternative": self.alternative,
-            "confidence_level": 1 - alpha,
-            "confidence_interval": list(self.confidence_interval(1 - alpha)),
-        }
-
-    def settings(self) -> dict[str, str]:
-        """Give the choices behind the answer, with the alternative."""
-        return {"Alternative": self.alternative, **super().settings()}
-
-    def pictures(self, columns: Columns, alpha: float) -> tuple[Picture, ...]:
-        """Draw every dependence with its interval."""
+    def _forest(self, name: str, columns: Columns, alpha: float) -> Picture:
+        """Return every dependence with its interval, and below them what is made of them."""
         names, *_ = columns.values()
         level, n = percent(1 - alpha), len(self.pairs)
         draw = partial(
@@ -381,25 +335,17 @@ class Result(Answer):
             columns[self.measure],
             columns["low"],
             columns["high"],
-            # What is not a dependence itself is made of them.
             apart=len(names) - n,
             xlabel=f"{MEASURE_NAMES[self.measure]} with {level} interval{'s' * (n > 1)}",
         )
-        return (
-            Picture(
-                draw,
-                f"Every dependence with its {level} interval; the {self.estimate_name()} is "
-                f"{number(self.estimate)}.",
-                f"Every dependence with its {level} interval.",
-            ),
-            *self._ruler(self.pairs, columns),
-        )
+        caption = f"Every dependence with its {level} interval"
+        return Picture(draw, f"{caption}; the {name} is {number(self.estimate)}.", f"{caption}.")
 
-    def sections(self, alpha: float) -> tuple[Section, ...]:  # noqa: ARG002
+    def _sections(self) -> tuple[Section, ...]:
         """Return a plan for the next study, and the most influential observations."""
         found: tuple[Section, ...] = ()
-        if self.is_within_reach():
-            found = (Section("Planning", "planning", paragraphs=(self.plan_in_words(),)),)
+        if self._is_within_reach():
+            found += (Section("Planning", "planning", paragraphs=(self.plan_in_words(),)),)
         if not self.dependences.keeps_rows:
             return found
         return (*found, self._influential_section())
@@ -409,14 +355,20 @@ class Result(Answer):
         k = min(TOP, self.n_observations)
         columns, rows = self._influential(k), self.provenance.rows
         psi = self.influence_values()
-        top = most_influential(psi, k).tolist()
         names = [str(name) for name in columns[rows.noun]]
         draw = partial(
             plotting.influence,
             psi,
             places=rows.values() if rows.noun == "line" else rows.positions,
-            named=dict(zip(top, names, strict=True)),
+            named=dict(zip(most_influential(psi, k).tolist(), names, strict=True)),
             xlabel=_axis_of(rows),
+        )
+        picture = Picture(
+            draw,
+            f"Influence of each of {counted(self.n_observations, 'observation')} on the estimate; "
+            f"the largest: {rows.noun} {', '.join(names)}.",
+            "What each observation adds to the estimate. A few dots far from all others carry the "
+            "answer: check them.",
         )
         table = {
             rows.noun: columns[rows.noun],
@@ -427,28 +379,19 @@ class Result(Answer):
             "Most influential observations",
             "influential",
             paragraphs=self._what_remains(),
-            table=described(table, f"The {k} observations with the largest influence."),
-            pictures=(
-                Picture(
-                    draw,
-                    f"Influence of each of {self.n_observations} observations on the estimate; "
-                    f"the largest: {rows.noun} {', '.join(names)}.",
-                    "What each observation adds to the estimate. A few dots far from all others "
-                    "carry the answer: check them.",
-                ),
-            ),
+            table=as_table(table, f"The {k} observations with the largest influence."),
+            pictures=(picture,),
         )
 
     def _what_remains(self) -> tuple[str, ...]:
-        left_out = min(TOP, self.n_observations - MINIMUM_OBSERVATIONS)
-        if left_out < 1:
+        n = min(TOP, self.n_observations - MINIMUM_OBSERVATIONS)
+        if n < 1:
             return ()
-        rest = self.without_top(left_out)
+        rest = self.without_top(n)
+        test = f"{self._law()} = {two_decimals(rest.statistic)}, {pvalue_text(rest.pvalue)}"
         return (
-            f"Without the {counted(left_out, 'most influential observation')} the estimate would "
-            "be about "
-            f"{number(rest.estimate)} instead of {number(self.estimate)} "
-            f"({self.law()} = {in_prose(f'{rest.statistic:.2f}')}, {pvalue_text(rest.pvalue)}).",
+            f"Without the {counted(n, 'most influential observation')} the estimate would be about "
+            f"{number(rest.estimate)} instead of {number(self.estimate)} ({test}).",
         )
 
     def __repr__(self) -> str:
@@ -459,12 +402,21 @@ class Result(Answer):
         )
 
 
-def interval_named(low: float, high: float, level: float, alternative: str) -> dict[str, str]:
+def two_decimals(value: float) -> str:
+    """Return a statistic as sentences write it."""
+    return in_prose(f"{value:.2f}")
+
+
+def interval_value(limits: tuple[float, float], level: float, alternative: str) -> Value:
     """Return an interval, or the bound of a one-sided question, under its name."""
-    if alternative == "two-sided":
-        return {f"{percent(level)} interval": interval_text(low, high)}
-    side, limit = ("lower", low) if alternative == "greater" else ("upper", high)
-    return {f"{percent(level)} {side} bound": number(limit)}
+    heading, side = f"{percent(level)} interval", {"greater": 0, "less": 1}.get(alternative)
+    if side is not None:
+        heading = f"{percent(level)} {('lower', 'upper')[side]} bound"
+
+    def write(limits: list[float]) -> str:
+        return interval_text(*limits) if side is None else number(limits[side])
+
+    return Value("confidence_interval", heading, list(limits), write)
 
 
 def _axis_of(rows: Rows) -> str:

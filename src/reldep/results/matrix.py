@@ -9,22 +9,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep import plotting
-from reldep.data.checks import ALTERNATIVES, check_choice, check_count, check_level
+from reldep.data.checks import ALTERNATIVES, check_choice, check_count
 from reldep.data.frames import make_frame
-from reldep.description import Picture, Table
+from reldep.description import Picture, Value
 from reldep.engine.centred import canonical
 from reldep.exceptions import InputError
 from reldep.results import sentences
 from reldep.results.answer import Answer
-from reldep.results.comparison import Contrast
-from reldep.results.description import Columns, described
+from reldep.results.columns import as_table
+from reldep.results.comparison import PairComparison
 from reldep.stats import trees
-from reldep.words import MEASURE_NAMES, counted, listed, percent
+from reldep.words import MEASURE_NAMES, counted, percent
 
 if TYPE_CHECKING:
     from reldep.data.variables import BoolArray, FloatArray, IntArray
+    from reldep.description import Description
     from reldep.engine.centred import Pair
     from reldep.engine.influence import Influence
+    from reldep.results.columns import Columns
     from reldep.stats.estimates import Estimates
     from reldep.stats.intervals import Intervals
 
@@ -91,9 +93,7 @@ class Matrix(Answer):
         low, high : ndarray, shape (P,)
             A named tuple.
         """
-        level = self.confidence_level
-        if confidence_level is not None:
-            level = check_level("confidence_level", confidence_level)
+        level = self._level(confidence_level)
         return self.dependences.simultaneous_intervals(self.maxima, level)
 
     def as_correlation(self) -> dict[Pair, float]:
@@ -104,11 +104,10 @@ class Matrix(Answer):
         found = self._correlations(self.pairs, self.estimates.tolist())
         return dict(zip(self.pairs, found, strict=True))
 
-    def table(self, alpha: float | None = None) -> dict[str, list[Any]]:
-        """Give one row per pair; intervals hold for all pairs at once."""
-        level = self.confidence_level if alpha is None else 1 - alpha
-        low, high = self.confidence_interval(level)
-        shown = self.is_shown(1 - level).tolist()
+    def _columns(self, alpha: float) -> Columns:
+        """Return one row per pair; intervals hold for all pairs at once."""
+        low, high = self.confidence_interval(1 - alpha)
+        shown = self.is_shown(alpha).tolist()
         return {
             "first": [x for x, _ in self.pairs],
             "second": [y for _, y in self.pairs],
@@ -130,7 +129,7 @@ class Matrix(Answer):
         cells = self.values_by_name()
         columns: dict[str, Any] = {"variable": list(self.row_names)}
         columns |= {name: cells[:, i].tolist() for i, name in enumerate(self.column_names)}
-        return make_frame(columns, self.provenance.library)
+        return self._frame(columns)
 
     def _own(self) -> FloatArray:
         if self.measure != "hsic":
@@ -213,7 +212,7 @@ class Matrix(Answer):
             How often the cells are drawn from their joint law and the tree is grown again.
         """
         check_count("n_draws", n_draws, at_least=1)
-        linkage = self.linkage()
+        linkage = self._linkage()
         if linkage is None:
             raise InputError(
                 "a tree needs the normalised dependences of at least three variables with each "
@@ -224,82 +223,50 @@ class Matrix(Answer):
         )
         return Tree(self.row_names, linkage, trees.confidence(linkage, draws), self.measure)
 
-    def question(self) -> str:
-        """Return what was asked."""
-        rows = counted(len(self.row_names), "variable")
-        if self.is_square:
-            return self._asked(f"How closely is each pair of {rows} related")
-        columns = counted(len(self.column_names), "other")
-        return self._asked(f"How closely are {rows} related to {columns}")
-
-    def sentence(self, alpha: float = 0.05) -> str:
-        """Return how many pairs are related, and which most closely."""
+    def describe(self, alpha: float | None = None) -> Description:
+        """Return the answer as plain parts; see :meth:`Answer.describe`."""
+        alpha = self._alpha(alpha)
+        columns, n_shown = self._columns(alpha), int(self.is_shown(alpha).sum())
         top = int(np.argmax(self.estimates))
-        low, high = self.confidence_interval(1 - alpha)
-        said = sentences.several_pairs(
-            int(self.is_shown(alpha).sum()),
-            len(self.pairs),
-            sentences.Relation(" and ".join(self.pairs[top]), float(self.estimates[top])),
-            (float(low[top]), float(high[top])),
-            ADJUSTMENTS_IN_WORDS[self.adjust],
-            alpha,
-            MEASURE_NAMES[self.measure],
-            self._given(),
-            self.provenance.scope,
+        strongest = sentences.Relation(
+            " and ".join(self.pairs[top]),
+            float(self.estimates[top]),
+            limits=(columns["low"][top], columns["high"][top]),
         )
-        return self._with_facts(said)
-
-    def _described(self, columns: Columns, alpha: float) -> Table:
-        return described(
+        adjusted, n = ADJUSTMENTS_IN_WORDS[self.adjust], len(self.pairs)
+        table = as_table(
             columns,
-            self.table_caption(alpha),
-            self.headings(),
+            f"Every pair with its {percent(1 - alpha)} interval, all of which hold at once, and "
+            f"the p-value of independence, adjusted after {adjusted}.",
             order=np.argsort(-self.estimates, kind="stable").tolist(),
             shown="The {n:,} strongest of {all:,} pairs.",
         )
-
-    def footnotes(self) -> list[str]:
-        """Say below the table how the numbers were computed."""
-        kernels = list(dict.fromkeys(k["kernel"] for k in self.provenance.kernels.values()))
-        first, *_ = super().footnotes()
-        return [
-            f"Intervals hold for all pairs at once; {len(self.maxima)} draws.",
-            first,
-            f"Kernels: {listed(kernels, 3)}.",
-        ]
-
-    def key_numbers(self, alpha: float = 0.05) -> dict[str, str]:
-        """Give the number of pairs and how many are shown to depend."""
-        return {
-            "Pairs": f"{len(self.pairs):,}",
-            "Shown to be related": f"{int(self.is_shown(alpha).sum()):,}",
-            "Measure": MEASURE_NAMES[self.measure],
-        }
-
-    def table_caption(self, alpha: float = 0.05) -> str:
-        """Say what the table shows."""
-        return (
-            f"Every pair with its {percent(1 - alpha)} interval, all of which hold at once, and "
-            f"the p-value of independence, adjusted after {ADJUSTMENTS_IN_WORDS[self.adjust]}."
+        rows = counted(len(self.row_names), "variable")
+        asked = f"How closely is each pair of {rows} related"
+        if not self.is_square:
+            others = counted(len(self.column_names), "other")
+            asked = f"How closely are {rows} related to {others}"
+        return self._described(
+            alpha,
+            asked,
+            [sentences.several_pairs(n_shown, n, strongest, adjusted, self._setting(alpha))],
+            table,
+            numbers=[
+                Value("", "Pairs", f"{n:,}"),
+                Value("", "Shown to be related", f"{n_shown:,}"),
+                Value("rows", "", self.row_names),
+                Value("columns", "", self.column_names),
+                Value("confidence_level", "", 1 - alpha),
+            ],
+            pictures=self._pictures(alpha),
+            notes=[f"Intervals hold for all pairs at once; {len(self.maxima)} draws."],
+            facts=[Value("adjust", "Adjustment of p-values", self.adjust)],
         )
 
-    def settings(self) -> dict[str, str]:
-        """Give the choices behind the answer, with the adjustment."""
-        return super().settings() | {"Adjustment of p-values": self.adjust}
-
-    def values(self, alpha: float = 0.05) -> dict[str, Any]:
-        """Give the names along both sides."""
-        return {
-            "rows": self.row_names,
-            "columns": self.column_names,
-            "adjust": self.adjust,
-            "confidence_level": 1 - alpha,
-        }
-
-    def pictures(self, columns: Columns, alpha: float) -> tuple[Picture, ...]:  # noqa: ARG002
-        """Draw the cells in colours, similar variables side by side, and the tree."""
+    def _pictures(self, alpha: float) -> tuple[Picture, ...]:
+        """Return the cells in colours, similar variables side by side, and the tree."""
         measure = MEASURE_NAMES[self.measure]
-        links = self.linkage()
+        links = self._linkage()
         draw = partial(
             plotting.heatmap,
             self.values_by_name(),
@@ -329,7 +296,7 @@ class Matrix(Answer):
             ),
         )
 
-    def linkage(self) -> FloatArray | None:
+    def _linkage(self) -> FloatArray | None:
         """Give the tree behind the order of a heat map, where there is one."""
         if not self.is_square or self.measure == "hsic" or len(self.row_names) < 3:
             return None
@@ -340,31 +307,6 @@ class Matrix(Answer):
             f"Matrix({len(self.row_names)} × {len(self.column_names)}, {len(self.pairs)} pairs, "
             f"n_observations={self.n_observations})"
         )
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class PairComparison(Contrast):
-    """The answer of :meth:`Matrix.compare`: is one pair closer than another?
-
-    Attributes
-    ----------
-    n_pairs : int
-        The pairs of the matrix, from which two were chosen.
-    """
-
-    n_pairs: int
-
-    def estimate_name(self) -> str:
-        """Say what the estimate is."""
-        return "difference"
-
-    def footnotes(self) -> list[str]:
-        """Say below the table how the numbers were computed, and what the p-value is for."""
-        return [
-            "The p-value is that of two pairs chosen beforehand. If they were picked after looking "
-            f"at all {self.n_pairs:,} pairs of the matrix it is too small.",
-            *super().footnotes(),
-        ]
 
 
 @dataclass(frozen=True, eq=False)

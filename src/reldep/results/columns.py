@@ -27,12 +27,15 @@ HEADINGS = {
     "as_correlation": "as a correlation",
     "low": "from",
     "high": "to",
-    "statistic": "z",
+    "statistic": "t",
     "pvalue": "p-value",
     "adjusted_pvalue": "adjusted p-value",
     "may_be_best": "may be the best",
     "rank_low": "rank from",
     "rank_high": "rank to",
+    "band_low": "band from",
+    "band_high": "band to",
+    "fdr": "false-discovery rate",
 }
 
 # How their cells are written; all others with three significant digits.
@@ -47,10 +50,10 @@ WRITERS = {
 }
 
 
-def described(
+def as_table(
     columns: Columns,
     caption: str,
-    headings: Mapping[str, str] = HEADINGS,
+    headings: Mapping[str, str] | None = None,
     *,
     order: Sequence[int] | None = None,
     shown: str = Table.shown,
@@ -58,12 +61,24 @@ def described(
     """Return a table whose columns are headed and written as everywhere.
 
     The first column names the rows. It may bear a name from the data, which is not translated.
+
+    Parameters
+    ----------
+    columns : dict of str to list
+    caption : str
+    headings : mapping, optional
+        Those that differ from the usual ones.
+    order : sequence of int, optional
+        The rows by weight, for pages that have no room for all.
+    shown : str
+        How to say which rows are left of a table that is cut.
     """
     first, *others = columns
+    known = {**HEADINGS, **(headings or {})}
     named = [
         Column(
             name,
-            headings.get(name, name.replace("_", " ")),
+            known.get(name, name.replace("_", " ")),
             columns[name],
             WRITERS.get(name, THREE_DIGITS),
         )
@@ -74,3 +89,8 @@ def described(
 
 def _name(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def as_rows(columns: Columns) -> list[dict[str, Any]]:
+    """Return columns as rows, as JSON has them."""
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

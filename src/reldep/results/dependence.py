@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from reldep.data.checks import MINIMUM_OBSERVATIONS, check_count, check_level
+from reldep.description import Value
 from reldep.results import sentences
-from reldep.results.tested import Result
+from reldep.results.columns import as_table
+from reldep.results.tested import Result, interval_value, two_decimals
 from reldep.stats.independence import (
     IndependenceTest,
     independence_power,
     independence_sample_size,
 )
-from reldep.words import MEASURE_NAMES, in_prose, interval_text, number, percent, pvalue_number
+from reldep.words import percent, pvalue_number
 
 if TYPE_CHECKING:
+    from reldep.description import Description
+    from reldep.results.columns import Columns
     from reldep.stats.intervals import Interval
 
 
@@ -115,66 +119,56 @@ class Dependence(Result):
         spread = self.n_observations * float(found.covariance[0, 0])
         return float(found.values[0]) / scale, math.sqrt(spread) / scale
 
-    def question(self) -> str:
-        """Return what was asked."""
-        return self._asked(f"Are {self.x} and {self.y} related")
-
-    def sentence(self, alpha: float = 0.05) -> str:
-        """Return whether the two variables are related."""
-        said = sentences.dependence(
-            f"{self.x} and {self.y}",
-            self.estimate,
-            self.confidence_interval(1 - alpha),
-            self.pvalue,
+    def describe(self, alpha: float | None = None) -> Description:
+        """Return the answer as plain parts; see :meth:`Answer.describe`."""
+        alpha = self._alpha(alpha)
+        columns, names = self._columns(alpha), f"{self.x} and {self.y}"
+        limits = (columns["low"][0], columns["high"][0])
+        found = sentences.Relation(names, self.estimate, self.pvalue, limits)
+        strength = self._strength(self.pairs, [self.estimate])
+        said = sentences.dependence(names, found, self._setting(alpha), strength)
+        law = self.independence.statistic_name
+        headings = {"statistic": law, "pvalue": "p-value of independence"}
+        caption = f"The estimate with its standard error and {percent(1 - alpha)} interval."
+        return self._described(
             alpha,
-            MEASURE_NAMES[self.measure],
-            self._given(),
-            self.provenance.scope,
-            self._strength(self.pairs, [self.estimate]),
+            f"Are {names} related",
+            [said],
+            as_table(columns, caption, headings),
+            numbers=[
+                *self._tested_numbers(alpha, limits),
+                Value("test", "", self.test),
+                Value("n_permutations", "", self.n_permutations),
+            ],
+            pictures=(
+                self._forest("estimate", columns, alpha),
+                *self._ruler(self.pairs, columns),
+            ),
+            sections=self._sections(),
+            facts=[Value("", "Test of independence", self.independence.in_words())],
         )
-        return self._with_facts(said)
 
-    def table(self, alpha: float = 0.05) -> dict[str, list[Any]]:
-        """Give the one dependence as a row."""
+    def _tested_numbers(self, alpha: float, limits: tuple[float, float]) -> list[Value]:
+        """Return the key numbers, with statistic and p-value those of independence."""
+        law = self.independence.statistic_name.capitalize()
+        own = [
+            interval_value(limits, 1 - alpha, "two-sided"),
+            Value("statistic", law, self.statistic, two_decimals),
+            Value("pvalue", "p-value of independence", self.pvalue, pvalue_number),
+        ]
+        named = {one.name: one for one in own}
+        return [named.get(one.name, one) for one in self._numbers("estimate", alpha, limits)]
+
+    def _columns(self, alpha: float) -> Columns:
         low, high = self.confidence_interval(1 - alpha)
+        shown = [self.pvalue < alpha]
         return {
             "dependence": [f"{self.x} ~ {self.y}"],
             self.measure: [self.estimate],
-            **self._correlation_column(self.pairs, [self.estimate], [self.pvalue < alpha]),
+            **self._correlation_column(self.pairs, [self.estimate], shown),
             "standard_error": [self.standard_error],
             "low": [low],
             "high": [high],
             "statistic": [self.statistic],
             "pvalue": [self.pvalue],
         }
-
-    def headings(self) -> dict[str, str]:
-        """Give a heading for every column."""
-        return super().headings() | {
-            "statistic": self.statistic_name(),
-            "pvalue": "p-value of independence",
-        }
-
-    def statistic_name(self) -> str:
-        """Name the statistic of independence."""
-        return self.independence.statistic_name
-
-    def key_numbers(self, alpha: float = 0.05) -> dict[str, str]:
-        """Give estimate, interval, statistic and the p-value of independence."""
-        low, high = self.confidence_interval(1 - alpha)
-        return {
-            f"Estimate ({MEASURE_NAMES[self.measure]})": number(self.estimate),
-            f"{percent(1 - alpha)} interval": interval_text(low, high),
-            self.statistic_name().capitalize(): in_prose(f"{self.statistic:.2f}"),
-            "p-value of independence": pvalue_number(self.pvalue),
-        }
-
-    def values(self, alpha: float = 0.05) -> dict[str, Any]:
-        """Give the fields of a tested estimate, with the kind of test."""
-        return super().values(alpha) | {"test": self.test, "n_permutations": self.n_permutations}
-
-    def settings(self) -> dict[str, str]:
-        """Give the choices behind the answer, with the test of independence."""
-        chosen = super().settings() | {"Test of independence": self.independence.in_words()}
-        del chosen["Alternative"]
-        return chosen

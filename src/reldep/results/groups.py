@@ -11,19 +11,20 @@ import numpy as np
 
 from reldep import plotting
 from reldep.data.checks import check_level
-from reldep.data.frames import make_frame
-from reldep.description import Picture, Section
+from reldep.description import Picture, Section, Value
 from reldep.results import sentences
 from reldep.results.answer import Answer
-from reldep.results.description import Columns, described
-from reldep.results.tested import interval_named
+from reldep.results.columns import as_rows, as_table
+from reldep.results.tested import interval_value, two_decimals
 from reldep.stats import student
 from reldep.stats.intervals import Interval
-from reldep.words import MEASURE_NAMES, number, percent, pvalue_number
+from reldep.words import MEASURE_NAMES, percent, pvalue_number
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray
+    from reldep.description import Description
     from reldep.engine.centred import Pair
+    from reldep.results.columns import Columns
     from reldep.stats.estimates import Estimates
     from reldep.stats.groups import GroupDifferences, WelchTest
 
@@ -42,7 +43,7 @@ class GroupComparison(Answer):
     x, y, by : str
         The names of the variables and of the groups.
     groups : tuple of str
-    dependences : tuple of Dependences
+    dependences : tuple of Estimates
         One for every group, from its own rows.
     differences_found : GroupDifferences
         All differences between two groups.
@@ -130,9 +131,9 @@ class GroupComparison(Answer):
         Intervals and adjusted p-values hold for all differences at once.
         """
         level = check_level("confidence_level", confidence_level)
-        return make_frame(self._differences(level), self.provenance.library)
+        return self._frame(self._differences(level))
 
-    def _differences(self, level: float) -> dict[str, list[Any]]:
+    def _differences(self, level: float) -> Columns:
         found = self.differences_found
         low, high = self._limits(level)
         return {
@@ -159,8 +160,8 @@ class GroupComparison(Answer):
         """Return the same pair of variables for every group."""
         return [(self.x, self.y)] * len(self.groups)
 
-    def table(self, alpha: float = 0.05) -> dict[str, list[Any]]:
-        """Give one row per group, each with its own interval."""
+    def _columns(self, alpha: float) -> Columns:
+        """Return one row per group, each with its own interval."""
         limits = [one.interval(0, 1 - alpha) for one in self.dependences]
         low, high = ([limit[side] for limit in limits] for side in (0, 1))
         shown = [start > 0 for start in low]
@@ -174,112 +175,84 @@ class GroupComparison(Answer):
             "high": high,
         }
 
-    def question(self) -> str:
-        """Return what was asked."""
+    def describe(self, alpha: float | None = None) -> Description:
+        """Return the answer as plain parts; see :meth:`Answer.describe`."""
+        alpha = self._alpha(alpha)
+        columns, differences = self._columns(alpha), self._differences(1 - alpha)
+        level, is_two = percent(1 - alpha), len(self.groups) == 2
+        test = TESTS_IN_WORDS[self.test]
+        if self.n_permutations is not None:
+            test += f", {self.n_permutations:,} of them"
+        limits, own = (-math.inf, math.inf), []
+        if is_two:
+            limits = self.confidence_interval(1 - alpha)
+            heading = f"Difference ({MEASURE_NAMES[self.measure]})"
+            interval = interval_value(limits, 1 - alpha, self.alternative)
+            own = [Value("estimate", heading, self.estimate), interval]
+        about = self.alternative if is_two else "all groups equal"
+        at_once = "" if is_two else " that hold for all differences at once"
+        caption = f"All differences with {level} intervals{at_once}."
+        section = Section(
+            "Differences between groups", "differences", table=as_table(differences, caption)
+        )
+        return self._described(
+            alpha,
+            self._asked(),
+            [self._said(alpha, limits)],
+            as_table(columns, f"Every group with its own {level} interval."),
+            numbers=[
+                Value("groups", "Groups", self.groups, lambda groups: f"{len(groups)}"),
+                *own,
+                Value("statistic", self._law(), self.statistic, two_decimals),
+                Value("pvalue", f"p-value ({about})", self.pvalue, pvalue_number),
+                Value("by", "", self.by),
+                Value("confidence_level", "", 1 - alpha),
+                Value("differences", "", as_rows(differences)),
+            ],
+            pictures=(self._forest(columns, level), *self._ruler(self._pairs(), columns)),
+            sections=[section],
+            notes=[
+                f"Test: {test}; alternative: {self.alternative}. The kernels are fitted once, on "
+                "all groups together."
+            ],
+            facts=[
+                Value("test", "Test", self.test, lambda _: test),
+                Value("alternative", "Alternative", self.alternative),
+            ],
+        )
+
+    def _asked(self) -> str:
         asked = f"Are {self.x} and {self.y} more closely related in"
         if len(self.groups) > 2:
-            return self._asked(f"{asked} some of the {len(self.groups)} groups of {self.by}")
+            return f"{asked} some of the {len(self.groups)} groups of {self.by}"
         first, second = self.groups
         if self.alternative == "less":
             first, second = second, first
         word = "or" if self.alternative == "two-sided" else "than"
-        return self._asked(f"{asked} {first} {word} in {second} ({self.by})")
+        return f"{asked} {first} {word} in {second} ({self.by})"
 
-    def sentence(self, alpha: float = 0.05) -> str:
+    def _said(self, alpha: float, limits: tuple[float, float]) -> str:
         """Return whether the two variables are more closely related in one group."""
-        variables, measure = f"{self.x} and {self.y}", MEASURE_NAMES[self.measure]
-        groups = [
-            sentences.Relation(name, float(value))
-            for name, value in zip(self.groups, self.estimates, strict=True)
-        ]
-        if len(groups) == 2:
-            wording, scope = sentences.of_groups(variables), self.provenance.scope
-            said = sentences.comparison(wording, groups, self.finding(alpha), measure, scope)
-        else:
-            said = sentences.several_groups(
-                variables,
-                self.by,
-                groups,
-                f"{self.statistic_name()} = {self.statistic:.2f}",
-                self.pvalue,
-                alpha,
-                measure,
-                self.provenance.scope,
-            )
-        return self._with_facts(said)
-
-    def finding(self, alpha: float) -> sentences.Finding:
-        """Return the test of two groups as sentences write it."""
-        low, high = self.confidence_interval(1 - alpha)
-        return sentences.Finding(
-            self.estimate,
-            low,
-            high,
-            self.statistic_name(),
-            self.statistic,
-            self.pvalue,
-            alpha,
-            self.alternative,
+        variables, setting = f"{self.x} and {self.y}", self._setting(alpha)
+        sizes = zip(self.groups, self.estimates.tolist(), strict=True)
+        groups = [sentences.Relation(*one) for one in sizes]
+        law, ratio = self._law(), self.statistic
+        if len(groups) > 2:
+            test = f"{law} = {ratio:.2f}"
+            return sentences.several_groups(variables, self.by, groups, test, self.pvalue, setting)
+        finding = sentences.Finding(
+            self.estimate, limits, law, ratio, self.pvalue, alpha, self.alternative
         )
+        return sentences.comparison(sentences.of_groups(variables), groups, finding, setting)
 
-    def statistic_name(self) -> str:
+    def _law(self) -> str:
         """Return the statistic as before its value: "t(41)" or "F(2, 31.4)"."""
         if len(self.groups) > 2:
             return f"F({self.overall.df_between:.0f}, {self.overall.df_within:.1f})"
         return f"t({float(self.differences_found.df[0]):.0f})"
 
-    def key_numbers(self, alpha: float = 0.05) -> dict[str, str]:
-        """Give the number of groups and the p-value."""
-        numbers = {"Groups": f"{len(self.groups)}", "Measure": MEASURE_NAMES[self.measure]}
-        if len(self.groups) == 2:
-            low, high = self.confidence_interval(1 - alpha)
-            numbers["Difference"] = number(self.estimate)
-            numbers |= interval_named(low, high, 1 - alpha, self.alternative)
-        about = self.alternative if len(self.groups) == 2 else "all groups equal"
-        numbers[f"p-value ({about})"] = pvalue_number(self.pvalue)
-        return numbers
-
-    def headings(self) -> dict[str, str]:
-        """Give a heading for every column; differences are compared with Student's law."""
-        return super().headings() | {"statistic": "t"}
-
-    def table_caption(self, alpha: float = 0.05) -> str:
-        """Say what the table shows."""
-        return f"Every group with its own {percent(1 - alpha)} interval."
-
-    def settings(self) -> dict[str, str]:
-        """Give the choices behind the answer, with the test."""
-        words = TESTS_IN_WORDS[self.test]
-        if self.n_permutations is not None:
-            words += f", {self.n_permutations:,} of them"
-        return {"Test": words, "Alternative": self.alternative, **super().settings()}
-
-    def values(self, alpha: float = 0.05) -> dict[str, Any]:
-        """Give the overall test and every difference."""
-        columns = self._differences(1 - alpha)
-        return {
-            "by": self.by,
-            "groups": self.groups,
-            "statistic": self.statistic,
-            "pvalue": self.pvalue,
-            "alternative": self.alternative,
-            "test": self.test,
-            "confidence_level": 1 - alpha,
-            "differences": [
-                dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
-            ],
-        }
-
-    def sections(self, alpha: float) -> tuple[Section, ...]:
-        """Return all differences between two groups."""
-        at_once = " that hold for all differences at once" if len(self.groups) > 2 else ""
-        caption = f"All differences with {percent(1 - alpha)} intervals{at_once}."
-        table = described(self._differences(1 - alpha), caption, self.headings())
-        return (Section("Differences between groups", "differences", table=table),)
-
-    def pictures(self, columns: Columns, alpha: float) -> tuple[Picture, ...]:
-        """Draw every group with its interval."""
-        level = percent(1 - alpha)
+    def _forest(self, columns: Columns, level: str) -> Picture:
+        """Return every group with its interval."""
         draw = partial(
             plotting.forest,
             columns["group"],
@@ -288,24 +261,13 @@ class GroupComparison(Answer):
             columns["high"],
             xlabel=f"{MEASURE_NAMES[self.measure]} with {level} intervals",
         )
-        return (
-            Picture(
-                draw,
-                f"The dependence of {self.x} and {self.y} in each of {len(self.groups)} groups "
-                f"with its {level} interval.",
-                f"The dependence in every group with its own {level} interval. Intervals that "
-                "overlap may still differ significantly: the table of differences tells.",
-            ),
-            *self._ruler(self._pairs(), columns),
+        return Picture(
+            draw,
+            f"The dependence of {self.x} and {self.y} in each of {len(self.groups)} groups with "
+            f"its {level} interval.",
+            f"The dependence in every group with its own {level} interval. Intervals that overlap "
+            "may still differ significantly: see the table of differences.",
         )
-
-    def footnotes(self) -> list[str]:
-        """Say below the table how the numbers were computed."""
-        return [
-            f"Test: {self.settings()['Test']}; alternative: {self.alternative}. The kernels are "
-            "fitted once, on all groups together.",
-            *super().footnotes(),
-        ]
 
     def __repr__(self) -> str:
         return (

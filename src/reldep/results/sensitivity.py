@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from reldep import plotting
-from reldep.description import Picture, Section
+from reldep.description import Picture, Section, Value
 from reldep.results import sentences
 from reldep.results.answer import Answer
+from reldep.results.columns import as_table
 from reldep.stats.intervals import Intervals
 from reldep.stats.student import quantile
-from reldep.words import MEASURE_NAMES, interval_text, number, pvalue_text
+from reldep.words import interval_text, number, pvalue_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reldep.data.variables import FloatArray
+    from reldep.description import Description
+    from reldep.results.columns import Columns
     from reldep.results.comparison import Comparison
-    from reldep.results.description import Columns
     from reldep.stats.bandwidths import AcrossScales
 
 # A sign counts as shown where it is significant, one-sided and adjusted for all bandwidths.
@@ -145,8 +148,8 @@ class Sensitivity(Answer):
         limits = [one.confidence_interval(confidence_level) for one in self.comparisons]
         return Intervals(*np.array(limits).T)
 
-    def table(self, alpha: float = 0.05) -> dict[str, list[Any]]:
-        """Give one row per factor."""
+    def _columns(self, alpha: float) -> Columns:
+        """Return one row per factor."""
         low, high = self.confidence_interval(1 - alpha)
         band_low, band_high = self.confidence_bands(1 - alpha)
         columns = {
@@ -162,73 +165,48 @@ class Sensitivity(Answer):
         }
         return {key: column.tolist() for key, column in columns.items()}
 
-    def headings(self) -> dict[str, str]:
-        """Give a heading for every column."""
-        return super().headings() | {
-            "statistic": self._law(),
-            "band_low": "band from",
-            "band_high": "band to",
-        }
-
-    def _law(self) -> str:
-        """Name the statistic: z or t."""
-        return self.comparisons[0].law()
-
-    def table_caption(self, alpha: float = 0.05) -> str:  # noqa: ARG002
-        """Say what the table shows."""
-        return (
-            "The comparison at every multiple of the bandwidths. Intervals (from, to) and "
-            "p-values hold at each by itself, the bands at all of them at once."
-        )
-
-    def key_numbers(self, alpha: float = 0.05) -> dict[str, str]:  # noqa: ARG002
-        """Give the two answers over all bandwidths, and the range of the statistic."""
-        low, high = float(self.statistics.min()), float(self.statistics.max())
-        return {
-            "At some bandwidth": pvalue_text(self.some_pvalue),
-            "At every bandwidth": pvalue_text(self.every_pvalue),
-            f"{self._law()} over all bandwidths": interval_text(low, high),
-            "Measure": MEASURE_NAMES[self.measure],
-        }
-
-    def values(self, alpha: float = 0.05) -> dict[str, Any]:  # noqa: ARG002
-        """Give the answers over all bandwidths as plain values."""
-        return {
-            "source": self.source,
-            "first": self.first,
-            "second": self.second,
-            "alternative": self.alternative,
-            "some_pvalue": self.some_pvalue,
-            "every_pvalue": self.every_pvalue,
-            "sign_flips": self.sign_flips,
-        }
-
-    def question(self) -> str:
-        """Return what was asked."""
-        return self._asked(
-            f"Does the bandwidth decide whether {self.source} is more closely related to "
-            f"{self.first} or to {self.second}"
-        )
-
-    def sentence(self, alpha: float = 0.05) -> str:
-        """Return whether the answer depends on the bandwidth."""
-        said = sentences.bandwidths(
-            sentences.of_targets(self.source, self._given()),
+    def describe(self, alpha: float | None = None) -> Description:
+        """Return the answer as plain parts; see :meth:`Answer.describe`."""
+        alpha = self._alpha(alpha)
+        columns, law = self._columns(alpha), "z" if math.isinf(self.comparisons[0].df) else "t"
+        grid = sentences.Grid(
             (self.first, self.second),
-            self.factors.tolist(),
-            self.statistics.tolist(),
+            columns["factor"],
+            columns["statistic"],
             self.some_pvalue,
             self.every_pvalue,
-            alpha,
             self.alternative,
-            flips=self.sign_flips,
-            scope=self.provenance.scope,
+            self.sign_flips,
         )
-        return self._with_facts(said)
+        wording = sentences.of_targets(self.source, self._given())
+        table = as_table(
+            columns,
+            "The comparison at every multiple of the bandwidths. Intervals (from, to) and p-values "
+            "hold at each by itself, the bands at all of them at once.",
+            {"statistic": law},
+        )
+        spread = (min(columns["statistic"]), max(columns["statistic"]))
+        return self._described(
+            alpha,
+            f"Does the bandwidth decide whether {self.source} is more closely related to "
+            f"{self.first} or to {self.second}",
+            [sentences.bandwidths(wording, grid, self._setting(alpha))],
+            table,
+            numbers=[
+                Value("some_pvalue", "At some bandwidth", self.some_pvalue, pvalue_text),
+                Value("every_pvalue", "At every bandwidth", self.every_pvalue, pvalue_text),
+                Value("", f"{law} over all bandwidths", interval_text(*spread)),
+                Value("source", "", self.source),
+                Value("first", "", self.first),
+                Value("second", "", self.second),
+                Value("alternative", "", self.alternative),
+                Value("sign_flips", "", self.sign_flips),
+            ],
+            pictures=(self._curve(columns, alpha, law),),
+        )
 
-    def pictures(self, columns: Columns, alpha: float) -> tuple[Picture, ...]:
-        """Draw the statistic over the factors."""
-        low, high = (number(float(z)) for z in (self.statistics.min(), self.statistics.max()))
+    def _curve(self, columns: Columns, alpha: float, law: str) -> Picture:
+        """Return the statistic over the factors."""
         tail = alpha / 2 if self.alternative == "two-sided" else alpha
         draw = partial(
             plotting.bandwidths,
@@ -236,30 +214,29 @@ class Sensitivity(Answer):
             columns["statistic"],
             quantile(1.0 - tail, np.array([one.df for one in self.comparisons])),
             self.across.bars(alpha, self.alternative),
-            law=self._law(),
+            law=law,
             first=self.first,
         )
-        return (
-            Picture(
-                draw,
-                f"Curve of {self._law()} over multiples of the bandwidths: from {low} to {high}.",
-                f"{self._law()} over multiples of the bandwidths used. In the grey band the "
-                "difference is not significant once all bandwidths are allowed for; the dashed "
-                "lines hold at one bandwidth chosen beforehand. The bandwidth sets the scale at "
-                "which dependence is looked for, so a change of sign means that the question has "
-                "different answers at different scales.",
-            ),
+        low, high = number(min(columns["statistic"])), number(max(columns["statistic"]))
+        return Picture(
+            draw,
+            f"Curve of {law} over multiples of the bandwidths: from {low} to {high}.",
+            f"{law} over multiples of the bandwidths used. In the grey band the difference is not "
+            "significant once all bandwidths are allowed for; the dashed lines hold at one "
+            "bandwidth chosen beforehand. The bandwidth sets the scale at which dependence is "
+            "looked for, so a change of sign means that the question has different answers at "
+            "different scales.",
         )
 
-    def as_section(self, alpha: float = 0.05) -> Section:
+    def as_section(self, alpha: float | None = None) -> Section:
         """Return the part of a report that shows this beside another answer."""
-        columns = self.table(alpha)
+        parts = self.describe(alpha)
         return Section(
             "Does the answer depend on the bandwidth?",
             "bandwidths",
-            paragraphs=(self.sentence(alpha),),
-            table=self._described(columns, alpha),
-            pictures=self.pictures(columns, alpha),
+            paragraphs=(parts.sentence,),
+            table=parts.table,
+            pictures=parts.pictures,
         )
 
     def __repr__(self) -> str:
