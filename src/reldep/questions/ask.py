@@ -16,6 +16,7 @@ from reldep.exceptions import InputError, InputTypeError, ReldepWarning, by_weig
 from reldep.files.read import as_table
 from reldep.files.table import Table
 from reldep.files.wide_columns import TableColumns
+from reldep.questions.options import check_clusterings
 from reldep.words import in_one_line
 
 # What to do in place of `given`, where a question does not take it: it would regress every group,
@@ -169,6 +170,7 @@ def _variables(argument: Argument, kind: str, words: Any, source: Table) -> dict
     """Return the columns of every variable that the words of an argument name."""
     _check_words(argument.name, words)
     if kind == "labels" and not isinstance(words, str):
+        check_clusterings(argument.name, tuple(words))
         return {str(i): _one_column(argument.name, one, source) for i, one in enumerate(words)}
     if kind in ("label", "labels"):
         return {argument.name: _one_column(argument.name, words, source)}

@@ -70,8 +70,8 @@ def check_seed(name: str, value: Any) -> None:
 
 
 def check_clusterings(name: str, value: Any) -> None:
-    """Raise InputError for more than two columns of clusters."""
-    if isinstance(value, (tuple, list)) and len(value) > 2 and isinstance(value[0], str):
+    """Raise InputError for more than two columns of clusters; a list has a label per row."""
+    if isinstance(value, tuple) and len(value) > 2 and isinstance(value[0], str):
         raise InputError(
             f"`{name}` names {len(value)} columns; give one, or two for clusters that cross each "
             "other."
