@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from reldep.data.variables import FloatArray, IntArray
     from reldep.files.byte_sources import Source
-    from reldep.files.options import Reading
+    from reldep.files.options import CellOptions
     from reldep.files.table import Table
 
 ReadGenes: TypeAlias = "Callable[[slice], FloatArray]"
@@ -53,7 +53,7 @@ def is_annotated(data: Any) -> bool:
     return type(data).__name__ == "AnnData" and hasattr(data, "obs_names")
 
 
-def read_annotated(source: Source, reading: Reading) -> Table:
+def read_annotated(source: Source, reading: CellOptions) -> Table:
     """Return the table of an AnnData file: the columns of ``obs``, then the genes."""
     try:
         import h5py
@@ -93,7 +93,7 @@ def _refers_elsewhere(name: str, part: str) -> InputError:
     )
 
 
-def _of_file(file: Any, name: str, source: Source, reading: Reading) -> Table:
+def _of_file(file: Any, name: str, source: Source, reading: CellOptions) -> Table:
     import h5py
 
     for part in ("obs", "var", "X"):
@@ -116,7 +116,7 @@ def _of_file(file: Any, name: str, source: Source, reading: Reading) -> Table:
     return _table(source.name, cells, genes, read, reading, source.notes)
 
 
-def table_of_object(data: Any, reading: Reading) -> Table:
+def table_of_object(data: Any, reading: CellOptions) -> Table:
     """Return the table of an AnnData object, in memory or backed by a file."""
     stored = _layer(data.layers, reading.layer, "the data")
     matrix = data.X if stored is None else stored
@@ -159,7 +159,7 @@ def _table(
     cells: Mapping[str, Any],
     genes: list[str],
     read: ReadGenes,
-    reading: Reading,
+    reading: CellOptions,
     notes: Sequence[str] = (),
 ) -> Table:
     """Return one table of the columns about the cells and the genes."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from reldep.data.rows import Places
     from reldep.data.strings.numbers import Evidence
-    from reldep.files.options import Reading
+    from reldep.files.options import CellOptions
 
 # Columns of a large text that are held as strings at a time.
 _COLUMNS_AT_A_TIME = 8
@@ -67,7 +67,11 @@ class Cells:
     notes: tuple[str, ...] = ()
 
     def read(
-        self, names: Sequence[str], evidence: Evidence, reading: Reading, stated: Mapping[str, str]
+        self,
+        names: Sequence[str],
+        evidence: Evidence,
+        reading: CellOptions,
+        stated: Mapping[str, str],
     ) -> dict[str, Column]:
         """Return some columns as what they are."""
         wanted = list(names)
@@ -91,7 +95,9 @@ class Cells:
         return found
 
 
-def _typed(strings: pl.Series, typed: pl.Series, reading: Reading, stated: str) -> Column | None:
+def _typed(
+    strings: pl.Series, typed: pl.Series, reading: CellOptions, stated: str
+) -> Column | None:
     """Return a column of a sheet all of whose cells have one type; None for words."""
     import polars as pl
 
@@ -107,7 +113,7 @@ def _typed(strings: pl.Series, typed: pl.Series, reading: Reading, stated: str) 
     return Column(without_codes(typed, reading.na), kind_of(typed.dtype))
 
 
-def table_of_cells(cells: Cells, reading: Reading) -> Table:
+def table_of_cells(cells: Cells, reading: CellOptions) -> Table:
     """Return the table of cells: every column is read as what it is."""
     evidence = reading.evidence(has_commas_between_fields=cells.has_commas_between_fields)
     known = _read_all(cells, evidence, reading)
@@ -153,7 +159,7 @@ def table_of_cells(cells: Cells, reading: Reading) -> Table:
     return table.composed()
 
 
-def _read_all(cells: Cells, evidence: Evidence, reading: Reading) -> dict[str, Column]:
+def _read_all(cells: Cells, evidence: Evidence, reading: CellOptions) -> dict[str, Column]:
     """Return all columns; of a large text without their values."""
     names = list(cells.names)
     if not cells.is_large:
@@ -167,7 +173,7 @@ def _read_all(cells: Cells, evidence: Evidence, reading: Reading) -> dict[str, C
     return known
 
 
-def _stated_kinds(known: Mapping[str, Column], reading: Reading, name: str) -> dict[str, str]:
+def _stated_kinds(known: Mapping[str, Column], reading: CellOptions, name: str) -> dict[str, str]:
     """Return the kinds that the user states, by column."""
     schema = {own: column.kind for own, column in known.items() if own[:1] != "\0"}
     found: dict[str, str] = {}

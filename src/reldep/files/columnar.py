@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from reldep.files.byte_sources import Source
-    from reldep.files.options import Reading
+    from reldep.files.options import CellOptions
     from reldep.files.table import Table
 
 # boolean, integers, floats, text, bytes, dates
@@ -42,7 +42,7 @@ _EXPECTED = {
 }
 
 
-def read_columnar(source: Source, reading: Reading) -> Table:
+def read_columnar(source: Source, reading: CellOptions) -> Table:
     """Return the table of a Parquet or Arrow file, or of lines of JSON; columns are read later."""
     import polars as pl
 
@@ -110,7 +110,7 @@ def parquet_files(place: Any) -> list[Path] | None:
     return sorted(once.values())
 
 
-def read_parquet_files(name: str, files: Sequence[Path], reading: Reading) -> Table:
+def read_parquet_files(name: str, files: Sequence[Path], reading: CellOptions) -> Table:
     """Return one table of several Parquet files with the same columns, in any order."""
     import polars as pl
 
@@ -167,7 +167,7 @@ def is_dask(data: Any) -> bool:
     return is_of_dask and hasattr(data, "npartitions")
 
 
-def table_of_dask(data: Any, reading: Reading) -> Table:
+def table_of_dask(data: Any, reading: CellOptions) -> Table:
     """Return the table of a Dask data frame, whose columns are computed when they are used."""
     import polars as pl
 
@@ -203,7 +203,7 @@ def check_memory(name: str, n_rows: int, n_columns: int) -> None:
         )
 
 
-def read_arrays(source: Source, reading: Reading) -> Table:
+def read_arrays(source: Source, reading: CellOptions) -> Table:
     """Return the table of an NPZ archive: its rows are the first axis of every array.
 
     A 1-D array `x` becomes the column ``x``; a 2-D array `x` becomes ``x_0``, ``x_1`` and so on.

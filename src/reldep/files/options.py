@@ -15,7 +15,7 @@ from reldep.files.text import check_encoding
 
 
 @dataclass(frozen=True)
-class Reading:
+class CellOptions:
     """The arguments of :func:`reldep.read` that say how cells are read, checked."""
 
     na: tuple[str | float, ...] = ()

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 import numpy as np
 
+from reldep.arguments import Argument, public
 from reldep.data.checks import composed, listing, printable, repeated
 from reldep.data.frames import index_rows, is_frame, unwrapped, with_plain_names
 from reldep.data.missing_codes import as_number
@@ -27,7 +28,8 @@ from reldep.files.columnar import (
     table_of_dask,
 )
 from reldep.files.join import join_tables
-from reldep.files.options import Reading
+from reldep.files.options import CellOptions
+from reldep.files.reading import READING, Reading
 from reldep.files.statistics_packages import read_package
 from reldep.files.table import Table
 from reldep.files.text import read_text
@@ -42,15 +44,20 @@ if TYPE_CHECKING:
     from reldep.files.byte_sources import Source
 
 _THE_DATA = "the data"
-# The arguments of `read` that concern files only, with their defaults.
-_OF_FILES: dict[str, Any] = {
-    **dict.fromkeys(("join", "numbers", "date_columns", "delimiter", "decimal", "thousands")),
-    **dict.fromkeys(("encoding", "sheet", "layer")),
-    "header": True,
-    "skip_rows": 0,
-    "drop_summary": False,
-}
-_READERS: dict[str, Callable[[Any, Reading], Table]] = {
+DATA = Argument(
+    "Delimited text (.csv, .tsv, .txt, .tab, also compressed), Parquet, Arrow and Feather files, a "
+    "directory or pattern of Parquet files, lines of JSON, workbooks (.xlsx, .xls, .ods), NumPy "
+    "archives (.npz), files of SPSS, Stata, SAS and R, AnnData (.h5ad), '-' for text from standard "
+    "input; several files with `join`; a data frame of any library, or a mapping of names to "
+    "columns.",
+    shown="path, sequence of paths, file object, data frame, mapping or AnnData",
+)
+# The arguments of `read` that concern files only.
+_OF_FILES = (
+    *("join", "numbers", "date_columns", "delimiter", "decimal", "thousands", "encoding"),
+    *("header", "skip_rows", "sheet", "layer", "drop_summary"),
+)
+_READERS: dict[str, Callable[[Any, CellOptions], Table]] = {
     "text": lambda source, reading: table_of_cells(read_text(source, reading), reading),
     "workbook": lambda source, reading: table_of_cells(read_workbook(source, reading), reading),
     **dict.fromkeys(("parquet", "arrow", "jsonl"), read_columnar),
@@ -61,74 +68,15 @@ _READERS: dict[str, Callable[[Any, Reading], Table]] = {
 _READERS["old workbook"] = _READERS["workbook"]
 
 
+@public
 def read(
-    data: Any,
-    *,
-    join: str | None = None,
-    where: Any = None,
-    id: str | None = None,  # noqa: A002 (the word for it on the command line too)
-    na: str | float | Sequence[str | float] = (),
-    categories: Words | None = None,
-    numbers: Words | None = None,
-    date_columns: Words | None = None,
-    dates: str | Mapping[str, str] = "elapsed",
-    order: Mapping[str, str | Sequence[str]] | Words | None = None,
-    survival: str | Sequence[str] = (),
-    delimiter: str | None = None,
-    decimal: Literal[".", ","] | None = None,
-    thousands: Literal[",", ".", " ", "'"] | None = None,
-    encoding: str | None = None,
-    header: bool = True,
-    skip_rows: int = 0,
-    sheet: str | int | None = None,
-    layer: str | None = None,
-    drop_summary: bool = False,
+    data: Annotated[Any, DATA],
+    **options: Unpack[Reading],
 ) -> Table:
     r"""Read a file or take a data frame as a table, for the argument `data` of every question.
 
-    Text, Parquet and Arrow files are not read before columns are asked for. Ambiguous files are
-    rejected with the cells at fault and the argument that settles the question.
-
-    Parameters
-    ----------
-    data : path, sequence of paths, "-", file object, data frame, mapping or AnnData
-        Delimited text (``.csv``, ``.tsv``, ``.txt``, ``.tab``, also compressed), Parquet, Arrow
-        and Feather files, lines of JSON, workbooks (``.xlsx``, ``.xls``, ``.ods``), NumPy
-        archives (``.npz``), files of SPSS, Stata, SAS and R, AnnData (``.h5ad``), ``"-"`` for
-        text from standard input; a data frame of any library, or a mapping of names to columns.
-    join : str, optional
-        The column that identifies a row, to join several files; rows that are not in all of
-        them are left out.
-    where : str, sequence of str or array of bool, optional
-        A condition on the rows such as ``"age > 40 and sex = 'f'"``, several that all hold, or
-        one boolean per row.
-    id : str, optional
-        The column that names the rows in messages and tables.
-    na : str, float or sequence of these
-        Values that mean missing, besides blanks and ``NA``: ``(-999, "unknown")``.
-    categories : str or sequence of str, optional
-        Columns of labels, even if they look like numbers: ``"group,batch_*"``.
-    numbers, date_columns : str or sequence of str, optional
-        Columns of numbers and of dates; other cells become missing, with a note.
-    dates : {"elapsed", "hour", "weekday", "month"} or mapping of str to these
-        What dates and times become: days since the first, or their place in a cycle.
-    order : mapping of str to str, optional
-        The order of labels: ``{"size": "s<m<l"}``.
-    survival : str or sequence of str
-        Lifetimes, each by its columns: ``"days,died"``, or ``"days,status=2"`` if 2 marks the
-        event. The column of times then contains lifetimes (:class:`~reldep.Survival`).
-    delimiter, decimal, thousands, encoding : str, optional
-        How a text is written, where that is not clear from the text itself.
-    header : bool
-        Whether the first line contains the names of columns; else they are ``c1``, ``c2``, ….
-    skip_rows : int
-        Lines of a text or rows of a sheet before the header.
-    sheet : str or int, optional
-        The sheet of a workbook, by name or by number from 1; by default the first.
-    layer : str, optional
-        The layer of an AnnData file with the genes; by default ``X``.
-    drop_summary : bool
-        Whether to leave out a last row that sums up the others.
+    Parquet and Arrow files are not read before columns are asked for. Ambiguous files are rejected
+    with the cells at fault and the argument that settles the question.
 
     Returns
     -------
@@ -151,16 +99,17 @@ def read(
     >>> mice.to_frame("C*").rows(), str(mice.scope)
     ([(0.5, 0.7)], "the 1 of 2 rows with diet = 'fish'")
     """
-    given = dict(locals())
-    reading = Reading(**{one.name: given[one.name] for one in fields(Reading)})
-    table = _table(data, given, reading)
+    given: dict[str, Any] = {"data": data, **options}
+    rules = CellOptions(**{one.name: given[one.name] for one in fields(CellOptions)})
+    survival, order = given["survival"], given["order"]
+    table = _table(data, given, rules)
     table = table.with_lifetimes([survival] if isinstance(survival, str) else [*survival])
     if order is not None:
         table = table.with_orders(_orders(order))
-    if where is not None:
-        table = table.restricted(where)
-    if id is not None:
-        table = table.named_by(id)
+    if given["where"] is not None:
+        table = table.restricted(given["where"])
+    if given["id"] is not None:
+        table = table.named_by(given["id"])
     return replace(table, call=_call(given))
 
 
@@ -169,7 +118,7 @@ def as_table(data: Any) -> Table:
     return data if isinstance(data, Table) else read(data)
 
 
-def _table(data: Any, given: Mapping[str, Any], reading: Reading) -> Table:
+def _table(data: Any, given: Mapping[str, Any], reading: CellOptions) -> Table:
     """Return the table of files, an AnnData object or a data frame."""
     if isinstance(data, Table):
         raise InputTypeError(
@@ -183,8 +132,8 @@ def _table(data: Any, given: Mapping[str, Any], reading: Reading) -> Table:
     if is_dask(data):
         return table_of_dask(data, reading)
     frame = _as_frame(data)
-    for name, default in _OF_FILES.items():
-        if given[name] != default:
+    for name in _OF_FILES:
+        if given[name] != READING[name].default:
             raise InputError(
                 f"`{name}` is about files, and `data` is of type {type(data).__name__}. Leave it "
                 "out; a data frame has its own ways to do so."
@@ -200,7 +149,7 @@ def _are_places(data: Any) -> bool:
     return isinstance(data, (list, tuple)) and all(map(_is_place, data))
 
 
-def _of_files(places: list[Any], join: str | None, reading: Reading) -> Table:
+def _of_files(places: list[Any], join: str | None, reading: CellOptions) -> Table:
     """Return the table of one file, or of several joined on a key."""
     if not places:
         raise InputError("`data` names no file; name at least one.")
@@ -239,7 +188,7 @@ def _of_files(places: list[Any], join: str | None, reading: Reading) -> Table:
     return join_tables(again, stems, join)
 
 
-def _stated_of(table: Table, own: str, joined: Table, reading: Reading) -> dict[str, Any]:
+def _stated_of(table: Table, own: str, joined: Table, reading: CellOptions) -> dict[str, Any]:
     """Return the columns of one table whose kinds are stated for the joined one."""
     found: dict[str, Any] = {}
     for name in ("categories", "numbers", "date_columns"):
@@ -251,7 +200,7 @@ def _stated_of(table: Table, own: str, joined: Table, reading: Reading) -> dict[
     return found
 
 
-def _of_source(source: Source, reading: Reading) -> Table:
+def _of_source(source: Source, reading: CellOptions) -> Table:
     """Return the table of one file or of standard input."""
     table = _READERS[source.format](source, reading)
     if not table.n_rows:
@@ -288,7 +237,7 @@ def _as_frame(data: Any) -> nw.DataFrame[Any]:
     return nw.from_native(with_plain_names(data, "data"), eager_only=True)
 
 
-def _of_frame(frame: nw.DataFrame[Any], reading: Reading) -> Table:
+def _of_frame(frame: nw.DataFrame[Any], reading: CellOptions) -> Table:
     """Return a table that keeps a frame in its own library."""
     import narwhals as nw
 
@@ -387,22 +336,18 @@ def _orders(order: Mapping[str, str | Sequence[str]] | Words) -> dict[str, list[
 
 def _call(given: Mapping[str, Any]) -> str:
     """Return the call that repeats a table; empty for data in memory."""
-    import inspect
-
     data = given["data"]
     places = data if isinstance(data, (list, tuple)) else [data]
     if not all(isinstance(place, (str, os.PathLike)) for place in places):
         return ""
     written = [os.fspath(place) for place in places]
     words = [repr(written if isinstance(data, (list, tuple)) else written[0])]
-    for name, parameter in inspect.signature(read).parameters.items():
+    for name, argument in READING.items():
         value = given[name]
-        if name == "data" or _is_default(value, parameter.default):
+        if value is None or (
+            isinstance(value, type(argument.default)) and value == argument.default
+        ):
             continue
         is_plain = isinstance(value, (str, int, float, list, tuple, dict))
         words.append(f"{name}={value!r}" if is_plain else f"{name}={name}")
     return f"reldep.read({', '.join(words)})"
-
-
-def _is_default(value: Any, default: Any) -> bool:
-    return value is None or (isinstance(value, type(default)) and value == default)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from reldep.files.byte_sources import Source
-    from reldep.files.options import Reading
+    from reldep.files.options import CellOptions
     from reldep.files.table import Table
 
 _READERS = {
@@ -35,7 +35,7 @@ _DAMAGES = (
 )
 
 
-def read_package(source: Source, reading: Reading) -> Table:
+def read_package(source: Source, reading: CellOptions) -> Table:
     """Return the table of a file of SPSS, Stata, SAS or R; it is read as a whole.
 
     A column all of whose values have labels becomes these labels. Missing values that the user

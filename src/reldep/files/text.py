@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from reldep.data.variables import IntArray
     from reldep.files.byte_sources import Source
-    from reldep.files.options import Reading
+    from reldep.files.options import CellOptions
 
 _UTF8_MARK = b"\xef\xbb\xbf"
 # The longer mark first: UTF-32's starts with UTF-16's.
@@ -43,7 +43,7 @@ _LARGEST_SHARE = 0.25
 _SHOWN = 4
 
 
-def read_text(source: Source, options: Reading, *, largest: float | None = None) -> Cells:
+def read_text(source: Source, options: CellOptions, *, largest: float | None = None) -> Cells:
     """Return the cells of a text as strings.
 
     A text of more than `largest` bytes is scanned again for every load; by default this is a
@@ -119,7 +119,7 @@ class _Text:
         return found
 
 
-def _header_of(content: Path | bytes, source: Source, options: Reading) -> Header:
+def _header_of(content: Path | bytes, source: Source, options: CellOptions) -> Header:
     """Find the header in the start of a text."""
     start, name = _start_of(content), printable(source.name)
     if b"\0" in start:

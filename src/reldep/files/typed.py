@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from reldep.files.options import Reading
+    from reldep.files.options import CellOptions
 
 
 def table_of_columns(
@@ -27,7 +27,7 @@ def table_of_columns(
     schema: Mapping[str, pl.DataType],
     load: Callable[[list[str]], pl.DataFrame],
     n_rows: int,
-    reading: Reading,
+    reading: CellOptions,
     *,
     said: Sequence[str] = (),
     column_said: Mapping[str, Sequence[str]] | None = None,
@@ -42,7 +42,7 @@ def table_of_columns(
     load : callable
         Return some columns.
     n_rows : int
-    reading : Reading
+    reading : CellOptions
     said, column_said
         Notes about the file and about columns.
     kinds : mapping of str to ColumnType, optional
@@ -84,7 +84,7 @@ def table_of_columns(
     ).composed()
 
 
-def _stated(reading: Reading, schema: Mapping[str, ColumnType], name: str) -> dict[str, str]:
+def _stated(reading: CellOptions, schema: Mapping[str, ColumnType], name: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for words, kind in (
         (reading.numbers, "numbers"),
@@ -96,11 +96,13 @@ def _stated(reading: Reading, schema: Mapping[str, ColumnType], name: str) -> di
     return found
 
 
-def _is_cyclic(name: str, kind: ColumnType, reading: Reading) -> bool:
+def _is_cyclic(name: str, kind: ColumnType, reading: CellOptions) -> bool:
     return kind is ColumnType.DATE and reading.date_rule(name) != "elapsed"
 
 
-def _read(values: pl.Series, kind: ColumnType, name: str, reading: Reading, stated: str) -> Column:
+def _read(
+    values: pl.Series, kind: ColumnType, name: str, reading: CellOptions, stated: str
+) -> Column:
     """Return a column of a type as what it is meant to be."""
     import polars as pl
 
@@ -117,7 +119,7 @@ def _read(values: pl.Series, kind: ColumnType, name: str, reading: Reading, stat
     return on_circles(column, name, reading)
 
 
-def _tidied(values: pl.Series, reading: Reading) -> pl.Series:
+def _tidied(values: pl.Series, reading: CellOptions) -> pl.Series:
     """Return values with NaN and missing codes as null, decimals as floats, text composed."""
     import polars as pl
 
@@ -146,7 +148,7 @@ def without_codes(values: pl.Series, na: Sequence[str | float]) -> pl.Series:
     return values.to_frame("v").select(pl.when(~is_code).then("v"))["v"].alias(values.name)
 
 
-def on_circles(column: Column, name: str, reading: Reading) -> Column:
+def on_circles(column: Column, name: str, reading: CellOptions) -> Column:
     """Return dates as places on a circle, if the user asks for it."""
     import polars as pl
 

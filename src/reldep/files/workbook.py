@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from reldep.files.byte_sources import Source
-    from reldep.files.options import Reading
+    from reldep.files.options import CellOptions
 
 MOST_CELLS = 150_000_000
 """Maximum number of cells between the first and the last one: the reader makes room for each."""
@@ -62,7 +62,7 @@ except fastexcel.FastExcelError:
 """
 
 
-def read_workbook(source: Source, options: Reading) -> Cells:
+def read_workbook(source: Source, options: CellOptions) -> Cells:
     """Return the cells of one sheet: the first, or the one that the options name."""
     name = printable(source.name)
     try:
@@ -140,7 +140,7 @@ def _try_in_child(source: Source, name: str) -> None:
         )
 
 
-def _choose(book: Any, options: Reading, name: str) -> str:
+def _choose(book: Any, options: CellOptions, name: str) -> str:
     """Return the sheet to read: by default the first that people see."""
     names: list[str] = book.sheet_names
     wanted = options.sheet
@@ -169,7 +169,7 @@ def _is_hidden(book: Any, sheet: str) -> bool:
     return bool(getattr(loaded, "visible", "visible") != "visible")
 
 
-def _read_sheet(book: Any, sheet: str, source: Source, options: Reading) -> Cells:
+def _read_sheet(book: Any, sheet: str, source: Source, options: CellOptions) -> Cells:
     """Return the cells of a sheet below its header."""
     name, names = printable(source.name), book.sheet_names
     words = _load(book, sheet, dtypes="string")
