@@ -34,7 +34,7 @@ _LONGEST_CELL = 40
 
 
 def check_choice(argument: str, value: object, choices: Iterable[str]) -> None:
-    """Refuse a word that is not among the choices, and name the nearest one."""
+    """Raise an error for a word that is not among the choices, with the nearest one."""
     known = list(choices)
     way_out = f"pass one of {quoted(known)}."
     if not isinstance(value, str):
@@ -44,14 +44,14 @@ def check_choice(argument: str, value: object, choices: Iterable[str]) -> None:
 
 
 def check_level(argument: str, value: object) -> float:
-    """Refuse what is not strictly between 0 and 1."""
+    """Return a number strictly between 0 and 1; raise InputError for anything else."""
     if not _is_real(value) or not 0 < value < 1:
         raise InputError(f"`{argument}={value!r}`; pass a number strictly between 0 and 1.")
     return float(value)
 
 
 def check_count(argument: str, value: object, *, at_least: int, at_most: int | None = None) -> None:
-    """Refuse what is not a whole number from `at_least` to `at_most`, or too large to count to."""
+    """Raise an error for anything but a whole number from `at_least` to `at_most`."""
     way_out = f"pass a whole number, at least {at_least}."
     if at_most is not None:
         way_out = f"pass a whole number from {at_least} to {at_most}."
@@ -62,7 +62,7 @@ def check_count(argument: str, value: object, *, at_least: int, at_most: int | N
 
 
 def check_positive(argument: str, value: object) -> None:
-    """Refuse what is not a positive, finite number."""
+    """Raise InputError for anything but a positive, finite number."""
     if not _is_real(value) or not 0 < value <= sys.float_info.max:
         raise InputError(f"`{argument}={value!r}`; pass a positive number.")
 
@@ -74,7 +74,7 @@ def _is_real(value: object) -> TypeGuard[float]:
 def check_names_known(
     argument: str, used: Iterable[str], known: Iterable[str], noun: str = "variable"
 ) -> None:
-    """Refuse a name that no variable (or column) has."""
+    """Raise InputError for a name that no variable (or column) has."""
     names = list(known)
     for name in used:
         if name not in names:
@@ -85,7 +85,7 @@ def check_names_known(
 
 
 def check_varies(variable: Variable) -> None:
-    """Refuse a constant: its HSIC with anything is 0 by construction."""
+    """Raise InputError for a constant: its HSIC with anything is 0 by construction."""
     if variable.is_constant():
         raise InputError(
             f"{variable.name} is constant: all {len(variable)} observations are the same, so "
@@ -128,7 +128,7 @@ def nearest_names(name: str, known: Iterable[str], *, limit: int = 3) -> list[st
 
 
 def hint(name: str, known: Iterable[str], *, kind: str) -> str:
-    """Write the nearest known names, or all of them when none is near.
+    """Return the nearest known names as words, or all of them if none is near.
 
     Examples
     --------
@@ -143,12 +143,12 @@ def hint(name: str, known: Iterable[str], *, kind: str) -> str:
 
 
 def quoted(words: Iterable[object]) -> str:
-    """Write all words in quotes, separated by commas."""
+    """Return all words in quotes, separated by commas."""
     return ", ".join(repr(word) for word in words)
 
 
 def listing(names: Iterable[object]) -> str:
-    """Write names for a message, quoted, and cut when there are many.
+    """Return names for a message, quoted, and cut if there are many.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def repeated(names: Iterable[str]) -> list[str]:
 
 
 def printable(text: object) -> str:
-    r"""Write a text from a file so that a terminal shows it and does not obey it.
+    r"""Return a text from a file so that a terminal shows it and does not obey it.
 
     Control characters, and those that change the direction of writing, are escaped.
 
@@ -191,7 +191,7 @@ def printable(text: object) -> str:
 
 
 def composed(value: Any) -> Any:
-    r"""Give a string in Unicode's composed form (NFC), and anything else as it is.
+    r"""Return a string in Unicode's composed form (NFC), and anything else as it is.
 
     Two strings that look alike can differ in how an accent is stored; they are compared in this
     form everywhere.
@@ -206,7 +206,7 @@ def composed(value: Any) -> Any:
 
 
 def cell(value: object) -> str:
-    """Write a cell of a file for a message: quoted, without controls, and not too long.
+    """Return a cell of a file for a message: quoted, without controls, and not too long.
 
     Examples
     --------

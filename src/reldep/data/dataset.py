@@ -136,7 +136,7 @@ def read_dataset(
 
 
 def read_rows(blocks: Mapping[str, Any], n: int, ids: Any = None) -> Rows:
-    """Name the observations: by `ids`, by the index of a frame, or by position."""
+    """Return the names of the observations: `ids`, the index of a frame, or positions."""
     if isinstance(ids, Rows):
         names = ids
     elif ids is not None:
@@ -155,7 +155,7 @@ def read_rows(blocks: Mapping[str, Any], n: int, ids: Any = None) -> Rows:
 
 
 def _check_all_vary(variables: Mapping[str, Variable], rows: Rows) -> None:
-    """Refuse constants, and then variables of which a single row varies, all at once."""
+    """Raise InputError for constants, and then for variables of which a single row varies."""
     constant = [variable for variable in variables.values() if variable.is_constant()]
     if len(constant) == 1:
         check_varies(constant[0])
@@ -242,7 +242,7 @@ def _complete_rows(variables: Mapping[str, Variable], rows: Rows, missing: str) 
 
 
 def _check_usable(variables: Mapping[str, Variable]) -> None:
-    """Name all variables without values or variation, where some have no value at all."""
+    """Raise InputError with all variables without values or variation, if some have no value."""
     empty, constant = [], []
     for name, variable in variables.items():
         gaps = variable.missing()

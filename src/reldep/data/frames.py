@@ -24,7 +24,7 @@ _LIBRARIES = {"pandas", "polars", "pyarrow", "modin", "cudf"}
 
 
 def make_frame(columns: Mapping[str, Sequence[Any] | FloatArray], library: str | None) -> Any:
-    """Build a data frame: pandas for pandas input, arrow for arrow; polars otherwise."""
+    """Return a data frame: pandas for pandas input, arrow for arrow; polars otherwise."""
     import narwhals as nw
 
     backend: Any = library or "polars"
@@ -32,19 +32,19 @@ def make_frame(columns: Mapping[str, Sequence[Any] | FloatArray], library: str |
 
 
 def frame_library(data: Any) -> str | None:
-    """Name the data frame library that `data` comes from, if any."""
+    """Return the name of the data frame library that `data` comes from, if any."""
     library = type(data).__module__.partition(".")[0]
     return library if library in _LIBRARIES else None
 
 
 def unwrapped(data: Any) -> Any:
-    """Give the frame or series that narwhals is wrapped around."""
+    """Return the frame or series that narwhals is wrapped around."""
     wrapped = type(data).__module__.partition(".")[0] == "narwhals"
     return data.to_native() if wrapped and hasattr(data, "to_native") else data
 
 
 def native_name(data: Any) -> str | None:
-    """Give the name that a series, or a frame of one column, carries.
+    """Return the name of a series or of a frame with one column.
 
     Examples
     --------
@@ -61,14 +61,14 @@ def native_name(data: Any) -> str | None:
 
 
 def is_frame(data: Any) -> bool:
-    """Tell a data frame from a series, an array and everything else."""
+    """Return True for a data frame, False for a series, an array and anything else."""
     if frame_library(data) is None or type(data).__name__ == "LazyFrame":
         return False
     return hasattr(data, "columns") and getattr(data, "ndim", 2) == 2
 
 
 def column_name(label: Any) -> str:
-    """Write the label of a column as a name: several levels are joined.
+    """Return the label of a column as a name: several levels are joined.
 
     Examples
     --------
@@ -81,13 +81,13 @@ def column_name(label: Any) -> str:
 
 
 def column_names(data: Any) -> list[str]:
-    """Give the names of a frame's columns, as strings."""
+    """Return the names of a frame's columns, as strings."""
     labels = data.column_names if hasattr(data, "column_names") else data.columns
     return [column_name(label) for label in labels]
 
 
 def with_plain_names(data: Any, name: str) -> Any:
-    """Give the columns of a pandas frame names that are strings; refuse a name that comes twice."""
+    """Return a frame whose names are strings; raise InputError if a name comes twice."""
     names = column_names(data)
     twice = repeated(names)
     if twice:
@@ -102,7 +102,7 @@ def with_plain_names(data: Any, name: str) -> Any:
 
 
 def own_index(data: Any) -> Any | None:
-    """Give the index of a pandas object, or of lifetimes made of such; else there is none."""
+    """Return the index of a pandas object, or of lifetimes made of such, else None."""
     if isinstance(data, Survival):
         return data.row_index
     if frame_library(data) != "pandas" or not hasattr(data, "iloc"):
@@ -111,7 +111,7 @@ def own_index(data: Any) -> Any | None:
 
 
 def _composed_index(data: Any) -> Any | None:
-    """Give the index by which rows are matched: strings in Unicode's composed form."""
+    """Return the index by which rows are matched, with composed strings."""
     index = own_index(data)
     if index is None or index.nlevels > 1 or index.inferred_type != "string":
         return index
@@ -119,13 +119,13 @@ def _composed_index(data: Any) -> Any | None:
 
 
 def counts_only(index: Any) -> bool:
-    """Tell whether an index only counts the rows, as it does if none was given."""
+    """Return True if an index only counts the rows, as it does if none was given."""
     counted = type(index).__name__ == "RangeIndex"
     return counted and (index.start, index.step) == (0, 1)
 
 
 def index_rows(data: Any) -> Rows | None:
-    """Name rows by the index of a pandas object, unless it only counts them."""
+    """Return rows named by the index of a pandas object, unless it only counts them."""
     index = own_index(data)
     if index is None or counts_only(index):
         return None
@@ -156,7 +156,7 @@ def time_of_blocks(blocks: Mapping[str, Any]) -> TimeOrder | None:
 
 
 def aligned(blocks: Mapping[str, Any]) -> tuple[dict[str, Any], Unmatched | None]:
-    """Bring pandas objects into one order by their index; refuse those that do not match.
+    """Return pandas objects in one order by their index; raise InputError if they do not match.
 
     Objects whose index only counts the rows, arrays and frames of other libraries are matched
     by position, unless their numbers are in part those of another index: then either may be meant.

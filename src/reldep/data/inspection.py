@@ -30,7 +30,7 @@ _LEVELS_OF_A_SCALE = 10
 
 
 def suspected_codes(column: FloatArray) -> list[tuple[float, int]]:
-    """Find numbers in a column that may stand for missing values, and how often they come.
+    """Return the numbers of a column that may stand for missing values, with their counts.
 
     A code is suspected if it is the smallest or largest value and lies apart from the others:
     below 0 where all others are not, or farther from them than they are spread. A single 0, or
@@ -60,7 +60,7 @@ def suspected_codes(column: FloatArray) -> list[tuple[float, int]]:
 
 
 def has_codes_at_ends(column: FloatArray) -> bool:
-    """Tell quickly whether the smallest or the largest value may be a code."""
+    """Return True if the smallest or the largest value may be a code."""
     ends = float(np.fmin.reduce(column)), float(np.fmax.reduce(column))
     return any(map(_may_be_code, ends))
 
@@ -84,7 +84,7 @@ def _stands_apart(code: float, values: FloatArray) -> bool:
 
 
 def without_codes(variable: Variable, na: Sequence[str | float]) -> Variable:
-    """Make the values of a variable missing that the user says stand for missing ones."""
+    """Return a variable in which the values that mean missing are missing."""
     if not na:
         return variable
     if isinstance(variable, Mixed):
@@ -111,11 +111,11 @@ def _as_number(code: str | float) -> float | None:
 
 
 def starts_of_levels(values: FloatArray) -> IntArray:
-    """Give the place of the first of each run of equal values, once these are sorted."""
+    """Return the place of the first of each run of equal values, once these are sorted."""
     ordered = np.sort(values)
     return np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
 
 
 def n_distinct(values: FloatArray) -> int:
-    """Count the different values."""
+    """Return the number of different values."""
     return len(starts_of_levels(values))

@@ -150,7 +150,7 @@ class Survival(Sequence[Lifetime | None]):
         return f"Survival({len(self)} observations, {n_events} events)"
 
     def take(self, rows: IntArray) -> list[Lifetime | None]:
-        """Keep some observations, in the order given."""
+        """Return some observations, in the order given."""
         return [self[int(row)] for row in rows]
 
 
@@ -203,7 +203,7 @@ def read_lifetimes(
 
 
 def event_beside(name: str, columns: Iterable[str]) -> str | None:
-    """Find the column that by its name tells how a time, by its name, ended.
+    """Return the column that by its name tells how a time, by its name, ended.
 
     Examples
     --------
@@ -260,7 +260,7 @@ def _read_events(
     way_out: Callable[[Any], str],
     places: Rows,
 ) -> FloatArray:
-    """Give 1 for an event, 0 for a censored time and NaN where it is not known."""
+    """Return 1 for an event, 0 for a censored time and NaN where it is not known."""
     words = [None if is_missing(value) else word_of(value) for value in values]
     distinct = list(dict.fromkeys(word for word in words if word is not None))
     if event_value is not None:
@@ -283,7 +283,7 @@ def _meanings(
     way_out: Callable[[Any], str],
     places: Rows,
 ) -> dict[str, float]:
-    """Say of every word whether it marks an event; refuse what can be read in two ways."""
+    """Return whether each word marks an event; raise InputError if it can be read in two ways."""
 
     def shown(among: list[str]) -> Any:
         return values[words.index(min(among, key=lambda word: word not in _NO))]
@@ -313,7 +313,7 @@ def _meanings(
 
 
 def _meaning(word: str) -> bool | None:
-    """Tell an event from a censored time; None where a word says neither."""
+    """Return True for an event, False for a censored time, None for any other word."""
     if word in _EVENT | _YES:
         return True
     if word in _CENSORED | _NO:
@@ -325,7 +325,7 @@ def _meaning(word: str) -> bool | None:
 
 
 def word_of(value: Any) -> str:
-    """Write a value of an event column so that the same ones compare as equal.
+    """Return a value of an event column as a word, so that the same ones compare as equal.
 
     Examples
     --------
@@ -354,7 +354,7 @@ def _listed(values: Any, argument: str) -> list[Any]:
 
 
 def _common_index(time: Any, event: Any) -> Any | None:
-    """Give the index of pandas series, by which rows are matched with those of other frames."""
+    """Return the index of pandas series, by which rows are matched with other frames."""
     from reldep.data.frames import own_index
 
     first, second = own_index(time), own_index(event)

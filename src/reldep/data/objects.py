@@ -64,7 +64,7 @@ WAY_OUT_OBJECTS = (
 
 
 def read_variable(data: Any, name: str) -> Variable:
-    """Turn whatever a person has into a named variable.
+    """Return data of any kind as a named variable.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def read_variable(data: Any, name: str) -> Variable:
 
 
 def one_per_row(data: Any, name: str) -> list[Any]:
-    """Give the values of one column: of a sequence, a series, or a frame or array of one column."""
+    """Return the values of a sequence, a series, or a frame or array of one column."""
     _check_has_rows(data, name)
     data = unwrapped(data)
     if type(data).__name__ == "LazyFrame":
@@ -159,7 +159,7 @@ def _dispatch(data: Any, name: str) -> Variable:
 
 
 def _check_has_rows(data: Any, name: str) -> None:
-    """Refuse what is plainly not one observation per row."""
+    """Raise InputTypeError for what is plainly not one observation per row."""
     if isinstance(data, str):
         raise InputTypeError(
             f"{name} is the string {cell(data)}; to name a column, pass the file or frame it is in "
@@ -214,7 +214,7 @@ def _from_array(array: npt.NDArray[Any], name: str) -> Variable:
 
 
 def _as_doubles(table: npt.NDArray[Any], name: str) -> FloatArray:
-    """Give float64, read-only; refuse numbers that are finite only in a wider type."""
+    """Return float64, read-only; raise InputError for numbers finite only in a wider type."""
     with np.errstate(over="ignore"):
         doubles = np.asarray(table, dtype=np.float64)
     if table.dtype.itemsize > 8 and not np.array_equal(np.isfinite(doubles), np.isfinite(table)):
@@ -268,7 +268,7 @@ def _from_rows(rows: list[Any], name: str) -> Variable:
 
 
 def _is_flat(row: Any) -> bool:
-    """Tell whether a row holds numbers or labels only."""
+    """Return True if a row contains numbers or labels only."""
     if isinstance(row, np.ndarray) and (row.ndim != 1 or row.dtype.kind in "biuf"):
         return row.ndim == 1
     return all(isinstance(cell, (numbers.Real, str)) or is_missing(cell) for cell in row)
@@ -348,7 +348,7 @@ def _from_series(series: nw.Series[Any], name: str) -> Variable:
 
 
 def _combine(name: str, columns: Sequence[Variable]) -> Variable:
-    """Put columns side by side: the numbers as one part, each label column as its own."""
+    """Return columns as one variable: the numbers as one part, each label column as its own."""
     if len(columns) == 1 and not isinstance(columns[0], Numeric):
         return replace(columns[0], name=name)
     flat = [
@@ -379,7 +379,7 @@ def _combine(name: str, columns: Sequence[Variable]) -> Variable:
 
 
 def _frozen(array: FloatArray) -> FloatArray:
-    """Give a read-only view, so that no later step can write into the caller's data."""
+    """Return a read-only view, so that no later step can write into the caller's data."""
     view = array.view()
     view.flags.writeable = False
     return view

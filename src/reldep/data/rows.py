@@ -60,7 +60,7 @@ class TimeOrder:
 
     @classmethod
     def of(cls, column: str, values: Iterable[Any]) -> TimeOrder | None:
-        """Look at the order of dates or years; None where fewer than three are known."""
+        """Return the order of dates or years; None if fewer than three are known."""
         listed = list(values)
         known = [value for value in listed if value is not None and value == value]
         n_dates = len(set(known))
@@ -141,19 +141,19 @@ class Rows:
 
     @classmethod
     def of(cls, n: int) -> Rows:
-        """Name `n` rows by their positions."""
+        """Return `n` rows named by their positions."""
         return cls(np.arange(n, dtype=np.int64))
 
     @classmethod
     def labelled(cls, labels: Labels, noun: str = "row") -> Rows:
-        """Name rows by `labels`, one each."""
+        """Return rows named by `labels`, one each."""
         return cls(np.arange(len(labels), dtype=np.int64), labels, noun)
 
     def __len__(self) -> int:
         return len(self.positions)
 
     def take(self, indices: Sequence[int] | IntArray) -> Rows:
-        """Keep some observations, in the order given."""
+        """Return some observations, in the order given."""
         chosen = np.asarray(indices, dtype=np.int64)
         labels = self.labels
         if labels is not None:
@@ -166,12 +166,12 @@ class Rows:
         return Rows(self.positions[chosen], labels, self.noun, time)
 
     def values(self) -> list[Any]:
-        """Give the label of every observation, or its position: a column for a table."""
+        """Return the label of every observation, or its position: a column for a table."""
         labels = self.positions if self.labels is None else self.labels
         return labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
 
     def name(self, index: int) -> str:
-        """Name one observation.
+        """Return the name of one observation.
 
         Examples
         --------
@@ -182,7 +182,7 @@ class Rows:
         return f"{self.noun} {_shown(self.positions[index], self.labels, index)}"
 
     def names(self, indices: Sequence[int] | IntArray) -> str:
-        """Name the first few of some observations.
+        """Return the names of the first few of some observations.
 
         Examples
         --------
@@ -214,14 +214,14 @@ class Places:
     numbers: IntArray | None = None
 
     def rows(self, records: IntArray) -> Rows:
-        """Name the rows that are left, by the numbers of their records."""
+        """Return the rows that are left, by the numbers of their records."""
         if self.noun == "row":
             return Rows(records)
         places = self.first + records if self.numbers is None else self.numbers[records]
         return Rows(records, places, self.noun)
 
     def name(self, record: int) -> str:
-        """Name one record."""
+        """Return the name of one record."""
         return self.rows(np.array([record], dtype=np.int64)).name(0)
 
 

@@ -289,7 +289,7 @@ def _is_named(definition: str, schema: Mapping[str, ColumnType]) -> bool:
 
 
 def quote_column(name: str) -> str:
-    """Write a column's name so that it stands for that column and nothing else.
+    """Return a column's name as words that name this column and nothing else.
 
     Examples
     --------
@@ -301,7 +301,7 @@ def quote_column(name: str) -> str:
 
 
 def parse_named(text: str) -> tuple[str, str]:
-    """Split ``NAME=COLS`` into the name and the column expression.
+    """Return the name and the column expression of ``NAME=COLS``.
 
     Examples
     --------
@@ -315,7 +315,7 @@ def parse_named(text: str) -> tuple[str, str]:
 
 
 def columns_part(text: str, schema: Container[str]) -> str:
-    """Give the columns of ``COLS`` or ``NAME=COLS``; a column's own name may hold an equals sign.
+    """Return the columns of ``COLS`` or ``NAME=COLS``; a name may contain an equals sign.
 
     Examples
     --------
@@ -371,7 +371,7 @@ def parse_lifetime(text: str) -> tuple[str, str, str | None]:
 
 
 def _split(text: str, separator: str, *, maximum: int = -1) -> list[str]:
-    """Split at the separators that stand outside quoted names; trim the pieces."""
+    """Return the pieces between separators outside quoted names, trimmed."""
     pieces: list[str] = []
     start = position = 0
     may_open = True

@@ -53,26 +53,26 @@ class Variable(ABC):
 
     @abstractmethod
     def __len__(self) -> int:
-        """Count the observations."""
+        """Return the number of observations."""
 
     @abstractmethod
     def take(self, rows: IntArray) -> Variable:
-        """Keep some observations, in the order given."""
+        """Return some observations, in the order given."""
 
     @abstractmethod
     def missing(self) -> BoolArray:
-        """Mark the observations that are incomplete (NaN, infinite or None)."""
+        """Return True for the observations that are incomplete (NaN, infinite or None)."""
 
     @abstractmethod
     def is_constant(self) -> bool:
-        """Tell whether all observations are the same."""
+        """Return True if all observations are the same."""
 
     def unlike_first(self) -> BoolArray | None:
-        """Mark the observations that differ from the first; None where that is not known."""
+        """Return True for the observations that differ from the first; None if not known."""
         return None
 
     def lone(self) -> int | None:
-        """Find the observation that alone differs from all others, which are the same."""
+        """Return the observation that alone differs from all others, which are the same."""
         unlike = self.unlike_first()
         if unlike is None or len(unlike) < 3:
             return None
@@ -83,7 +83,7 @@ class Variable(ABC):
         return 0 if alone else None
 
     def describe_missing(self, rows: Rows | None = None) -> str:
-        """Say how many values are missing and in which of the `rows`."""
+        """Return how many values are missing and in which of the `rows`, in words."""
         gaps = np.flatnonzero(self.missing())
         noun = "missing value" if len(gaps) == 1 else "missing values"
         return f"{len(gaps)} {noun} in {_names(gaps, rows)}"
@@ -185,7 +185,7 @@ class Labels(Variable):
         return np.asarray(self.codes != self.codes[0])
 
     def values(self) -> list[Any]:
-        """Give the category of every observation."""
+        """Return the category of every observation."""
         return [self.categories[code] for code in self.codes]
 
 
@@ -218,11 +218,11 @@ class Mixed(Variable):
         )
 
     def numbers(self) -> Numeric | None:
-        """Give the numeric part, if there is one."""
+        """Return the numeric part, if there is one."""
         return next((part for part in self.parts if isinstance(part, Numeric)), None)
 
     def labels(self) -> Labels | None:
-        """Join the label columns into one: two rows agree if all their labels agree."""
+        """Return the label columns as one: two rows agree if all their labels agree."""
         columns = [part for part in self.parts if isinstance(part, Labels)]
         if not columns:
             return None
@@ -258,13 +258,13 @@ class Items(Variable):
         return False
 
     def is_ragged(self) -> bool:
-        """Tell whether these are plain rows that do not have the same length."""
+        """Return True if these are plain rows that do not have the same length."""
         present = [item for item in self.items if item is not None]
         plain = all(isinstance(item, (list, tuple, np.ndarray)) for item in present)
         return plain and len({len(item) for item in present}) > 1
 
     def in_words(self) -> str:
-        """Say what the observations are."""
+        """Return what the observations are, in words."""
         if isinstance(self.items, np.ndarray):
             return f"arrays of shape {self.items.shape[1:]}"
         present = [item for item in self.items if item is not None]
@@ -276,7 +276,7 @@ class Items(Variable):
 
 
 def joint_labels(name: str, columns: Sequence[npt.NDArray[Any]]) -> Labels:
-    """Give numbers to the distinct rows of several columns; a missing code stays missing."""
+    """Return the distinct rows of several columns as labels; a missing code stays missing."""
     table = np.column_stack(columns)
     distinct, codes = np.unique(table, axis=0, return_inverse=True)
     codes = codes.reshape(-1).astype(np.int64)
@@ -292,7 +292,7 @@ def _listed(values: Sequence[Any], limit: int = 5) -> str:
 
 
 def rows_in_words(positions: IntArray) -> str:
-    """Name the first few rows by position."""
+    """Return the names of the first few rows, by position."""
     return _names(positions, None)
 
 

@@ -39,7 +39,7 @@ _MOMENTS = (
 
 
 def labels_of(values: Sequence[Any], name: str) -> Labels:
-    """Give numbers to the distinct values in order of first appearance.
+    """Return the distinct values as labels, numbered in order of first appearance.
 
     Strings that only differ in how their accents are stored are one category.
     """
@@ -136,17 +136,17 @@ def read_datetimes(array: npt.NDArray[Any], name: str) -> Numeric:
 
 
 def are_moments(values: Sequence[Any]) -> bool:
-    """Tell whether all values are dates, or all of them times of the day, or spans of time."""
+    """Return True if all values are dates, or all times of the day, or all spans of time."""
     return any(all(isinstance(value, kind) for value in values) for kind in _MOMENTS)
 
 
 def is_number(value: Any) -> bool:
-    """Tell whether a value is a number that has a place on the line."""
+    """Return True if a value is a number that has a place on the line."""
     return isinstance(value, (Real, Decimal)) and not isinstance(value, (bool, np.bool_))
 
 
 def is_missing(value: Any) -> bool:
-    """Recognise None, NaN and the missing-value marks of the frame libraries."""
+    """Return True for None, NaN and the missing-value marks of the frame libraries."""
     if value is None:
         return True
     if isinstance(value, (float, np.floating)):
@@ -157,7 +157,7 @@ def is_missing(value: Any) -> bool:
 
 
 def float_of(value: Any, name: str) -> float:
-    """Turn a number into a float; refuse one that no float can hold."""
+    """Return a number as a float; raise InputError if it is too large for one."""
     if is_missing(value):
         return float("nan")
     try:
@@ -179,7 +179,7 @@ def _text(value: Any) -> str:
 
 
 def _is_code(word: str) -> bool:
-    """Tell a code such as 007 from a number: it starts with zeros that a number leaves out."""
+    """Return True for a code such as 007, which starts with zeros that a number leaves out."""
     text = word.strip()
     return len(text) > 1 and text[0] == "0" and text.isdigit()
 
@@ -193,7 +193,7 @@ def _doubt_of_codes(words: Sequence[str]) -> str | None:
 
 
 def _doubted(labels: Labels, doubt: str | None) -> Labels:
-    """Attach a doubt to labels: a given one, or that nearly all of them differ."""
+    """Return labels with a doubt: a given one, or that nearly all of them differ."""
     present = int((labels.codes != MISSING_CODE).sum())
     levels = len(labels.categories)
     # Where all differ, the kernel of labels refuses them, whoever chose it.
@@ -208,7 +208,7 @@ def _doubted(labels: Labels, doubt: str | None) -> Labels:
 
 
 def _crowd_in_words(categories: Sequence[Any], present: int) -> str | None:
-    """Say that strings are so many that they may be numbers, or names of single rows."""
+    """Return a caution if labels are so many that they may be numbers or names of rows."""
     words = [value for value in categories if isinstance(value, str)]
     if len(words) < _MANY_LABELS:
         return None
@@ -237,7 +237,7 @@ def _in_words(doubt: Doubt, labels: Labels) -> str:
 
 
 def _days(values: Sequence[Any]) -> tuple[FloatArray, str]:
-    """Count the days since the first date; the hours of times of the day."""
+    """Return the days since the first date, or the hours of times of the day."""
     present = [value for value in values if not is_missing(value)]
     if not present:
         return np.full(len(values), np.nan), "no dates"
@@ -258,7 +258,7 @@ def _days(values: Sequence[Any]) -> tuple[FloatArray, str]:
 
 
 def _without_zone(value: Any) -> Any:
-    """Give a moment in universal time, which is what NumPy counts in."""
+    """Return a moment in universal time, which is what NumPy counts in."""
     if isinstance(value, datetime.datetime) and value.tzinfo is not None:
         return value.astimezone(datetime.UTC).replace(tzinfo=None)
     return value
@@ -271,7 +271,7 @@ def _seconds(value: datetime.time) -> float:
 def _numbers(
     of_categories: FloatArray, codes: npt.NDArray[Any], name: str, said: Sequence[str]
 ) -> Numeric:
-    """Give every observation the number of its category."""
+    """Return the number of the category of every observation."""
     values = np.append(of_categories, np.nan)[codes]
     notes = (f"{name}: {'; '.join(said)}.",)
     return Numeric(name, values[:, None], (name,), notes=notes)

@@ -73,7 +73,7 @@ def read_annotated(source: Source, reading: CellOptions) -> Table:
 
 
 def _check_links(group: Any, name: str) -> None:
-    """Refuse a file whose groups or datasets refer to other files."""
+    """Raise InputError if groups or datasets refer to other files."""
     import h5py
 
     for key in group:
@@ -305,7 +305,7 @@ def _shape(stored: Any) -> tuple[int, int]:
 
 
 def _check_starts(starts: IntArray, n_lines: int, stored: Any, name: str) -> None:
-    """Refuse a sparse matrix whose lines do not start where its values are."""
+    """Raise InputError if the lines of a sparse matrix do not start where its values are."""
     n_values = len(stored["data"])
     is_right = (
         len(starts) == n_lines + 1

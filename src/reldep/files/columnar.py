@@ -139,7 +139,7 @@ def read_parquet_files(name: str, files: Sequence[Path], reading: CellOptions) -
 def _check_columns(
     file: Path, schema: Mapping[str, pl.DataType], names: Sequence[str], first: Mapping[str, Any]
 ) -> None:
-    """Refuse a file that lacks a column, or has one of another kind."""
+    """Raise InputError if a file lacks a column, or has one of another kind."""
     import polars as pl
 
     for name in names:
@@ -193,7 +193,7 @@ def table_of_dask(data: Any, reading: CellOptions) -> Table:
 
 
 def check_memory(name: str, n_rows: int, n_columns: int) -> None:
-    """Refuse columns that would not fit into memory as doubles."""
+    """Raise InputError if columns would not fit into memory as doubles."""
     needed, free = 8 * n_rows * n_columns, available_memory()
     if needed > free:
         raise InputError(
@@ -227,7 +227,7 @@ def read_arrays(source: Source, reading: CellOptions) -> Table:
 
 
 def _load(source: Source, name: str) -> dict[str, NDArray[np.generic]]:
-    """Load the arrays of an archive; raise if one is neither a column nor a block of columns."""
+    """Return the arrays of an archive; raise InputError if one is not a block of columns."""
     arrays: dict[str, NDArray[np.generic]] = {}
     try:
         # NumPy would take what is not an archive for pickled objects.

@@ -206,7 +206,7 @@ def _with_placeholders(where: str) -> tuple[str, list[str], list[str]]:
 
 @dataclass(frozen=True)
 class _Filter:
-    """Turns the tree of a condition into expressions of polars."""
+    """The tree of a condition as expressions of polars."""
 
     text: _Parsed
     schema: Mapping[str, pl.DataType]

@@ -60,7 +60,7 @@ class Header:
 def find_header(
     text: str, name: str, *, delimiter: str | None, has_header: bool, skip_rows: int
 ) -> Header:
-    """Find the header of a text.
+    """Return the header of a text.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def _first_record(text: str, delimiter: str, name: str) -> tuple[list[str], str]
 
 
 def check_names(names: Sequence[str], name: str, line: int) -> list[str]:
-    """Refuse names that come twice, and numbers in their place; return what is doubtful."""
+    """Return notes about names; raise InputError for repeated names and for numbers."""
     check_unique(names, name)
     if not names or not all(map(_NUMBER.fullmatch, names)):
         return []
@@ -181,7 +181,7 @@ def check_names(names: Sequence[str], name: str, line: int) -> list[str]:
 
 
 def check_unique(names: Sequence[str], name: str) -> None:
-    """Refuse two columns of one name."""
+    """Raise InputError if two columns have one name."""
     twice = repeated(names)
     if twice:
         raise InputError(
@@ -285,7 +285,7 @@ def _widths(text: str, delimiter: str) -> list[int]:
 
 
 def _check_blanks(text: str, name: str) -> None:
-    """Refuse fields that are lined up with blanks: how many there are is not clear."""
+    """Raise InputError if fields are lined up with blanks: how many there are is not clear."""
     lines = [line.split() for line in islice(io.StringIO(text), PREAMBLE) if line.strip()]
     widths = {len(fields) for fields in lines}
     if len(lines) > 1 and len(widths) == 1 and widths.pop() > 1:

@@ -24,7 +24,7 @@ _LARGEST_EXACT = 2**53
 
 
 def join_tables(tables: Sequence[Table], stems: Sequence[str], key: str) -> Table:
-    """Join tables on a key; keep the rows that are in every table.
+    """Return tables joined on a key, with the rows that are in every table.
 
     The rows stay in the order of the first table. A column whose name is in two tables gets its
     file's name in front: ``C14`` of ``lipids.csv`` becomes ``lipids_C14``.

@@ -61,7 +61,7 @@ def find_records(
     header: str = "",
     piece: int = PIECE,
 ) -> Records:
-    r"""Find the records of a text.
+    r"""Return the records of a text.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def _joined(lines: pl.Series, first_line: int) -> tuple[pl.Series, IntArray]:
 
 
 def _check_quotes(bare: pl.Series, line: IntArray, delimiter: str, name: str) -> None:
-    """Refuse a double quote that opens or closes inside a value: what it means is unclear."""
+    """Raise InputError for a double quote inside a value: what it means is unclear."""
     beside = rf"[^{re.escape(delimiter)}\r{_CELL}]"
     stray = bare.str.contains(rf'"|{beside}{_CELL}|{_CELL}{beside}')
     if stray.any():
@@ -193,7 +193,7 @@ def _last_end(text: bytes) -> int:
 
 
 def _check_text(text: bytes, name: str, line: int) -> None:
-    """Refuse bytes that are not UTF-8 text, with their line."""
+    """Raise InputError for bytes that are not UTF-8 text, with their line."""
     nul = text.find(b"\0")
     if nul >= 0:
         raise binary(name, line + text.count(b"\n", 0, nul))

@@ -120,7 +120,7 @@ class _Text:
 
 
 def _header_of(content: Path | bytes, source: Source, options: CellOptions) -> Header:
-    """Find the header in the start of a text."""
+    """Return the header in the start of a text."""
     start, name = _start_of(content), printable(source.name)
     if b"\0" in start:
         raise binary(name, start.count(b"\n", 0, start.index(b"\0")) + 1)
@@ -148,7 +148,10 @@ def _start_of(content: Path | bytes) -> bytes:
 def _left_out(
     found: Records, header: Header, content: Path | bytes, name: str
 ) -> tuple[np.ndarray, list[str]]:
-    """Mark blank records, comments and repeated headers; refuse records of another width."""
+    """Return the blank records, comments and repeated headers, with notes.
+
+    Raises InputError for a record of another width.
+    """
     is_odd = (found.n_fields != len(header.names)) & ~found.is_blank
     wrong = np.flatnonzero(is_odd & ~found.is_comment)
     if len(wrong):

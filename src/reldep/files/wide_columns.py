@@ -32,7 +32,7 @@ class WideColumns(Protocol):
         """The number of observations."""
 
     def read(self, start: int, stop: int) -> list[Variable]:
-        """Give the variables from `start` to before `stop`."""
+        """Return the variables from `start` to before `stop`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class HeldColumns:
         return len(self.variables[0])
 
     def read(self, start: int, stop: int) -> list[Variable]:
-        """Give some of the variables."""
+        """Return some of the variables."""
         return list(self.variables[start:stop])
 
 

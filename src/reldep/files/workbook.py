@@ -103,7 +103,7 @@ def _with_notes(cells: Cells, notes: Sequence[str]) -> Cells:
 
 @contextmanager
 def _quiet_reader() -> Iterator[None]:
-    """Keep in what the reader logs about types that it guesses; they are found again here."""
+    """Suppress what the reader logs about types that it guesses; they are found again here."""
     logs = [logging.getLogger(name) for name in ("fastexcel", "calamine")]
     levels = [log.level for log in logs]
     for log in logs:
@@ -116,9 +116,10 @@ def _quiet_reader() -> Iterator[None]:
 
 
 def _try_in_child(source: Source, name: str) -> None:
-    """Refuse an old workbook that its reader does not survive: a damaged one may take all memory.
+    """Raise InputError for an old workbook that its reader does not survive.
 
-    The reader ends the process that it runs in, so another process tries first.
+    A damaged one may take all memory, and the reader ends the process that it runs in, so another
+    process tries first.
     """
     import tempfile
     from pathlib import Path
@@ -261,7 +262,7 @@ class _Facts:
 
 
 def _look(source: Source, name: str) -> _Facts:
-    """Look through the sheets; refuse one whose last cell is so far out that memory would fill."""
+    """Return facts about the sheets; raise InputError if a far cell would fill the memory."""
     facts = _Facts(0, {})
     try:
         with zipfile.ZipFile(source.file()) as archive:
@@ -294,7 +295,7 @@ def _pieces(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
 
 
 def _hidden_rows(archive: zipfile.ZipFile, known: dict[str, zipfile.ZipInfo]) -> dict[str, int]:
-    """Count the hidden rows of every sheet of an .xlsx file."""
+    """Return the number of hidden rows of every sheet of an .xlsx file."""
     found = {}
     for sheet, part in _parts(archive, known).items():
         rest, count = b"", 0
@@ -333,7 +334,7 @@ def _tags(data: bytes) -> list[dict[str, str]]:
 
 
 def _extent(pieces: Iterator[bytes]) -> tuple[int, int]:
-    """Count the cells between A1 and the last one, and those that are there.
+    """Return the number of cells between A1 and the last one, and of those that are there.
 
     A cell or row without a place of its own follows the one before it.
     """
@@ -395,7 +396,7 @@ class _OpenSheet:
 
 
 def _extent_of_open(pieces: Iterator[bytes]) -> tuple[int, int]:
-    """Do for an OpenDocument sheet what `_extent` does for one of Excel."""
+    """Return for an OpenDocument sheet what `_extent` returns for one of Excel."""
     sheet = _OpenSheet()
     parser = expat.ParserCreate()
     parser.StartElementHandler = sheet.start

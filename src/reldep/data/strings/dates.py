@@ -39,7 +39,7 @@ _SHOWN = 3
 
 
 def date_format(cells: Sequence[str]) -> str | Disagreement | None:
-    """Find how dates or times are written; return None if not all cells are of one shape.
+    """Return how dates or times are written, or None if not all cells are of one shape.
 
     Examples
     --------

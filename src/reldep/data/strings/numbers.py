@@ -210,7 +210,7 @@ def looks_like_number(text: str) -> bool:
 def find_form(
     cells: Iterable[str], evidence: Evidence | None = None
 ) -> tuple[Form | Disagreement | None, str]:
-    """Find the one form that some cells follow.
+    """Return the one form that some cells follow.
 
     Parameters
     ----------
