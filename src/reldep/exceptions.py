@@ -14,7 +14,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
 
 class Message(Exception):  # noqa: N818 (a mistake or a caution, by its second base)
@@ -173,30 +173,4 @@ class BandwidthWarning(ReldepWarning):
 
     headline = "a bandwidth may jump from sample to sample"
     weight = Weight.NOTE
-
-
-class ApproximationWarning(ReldepWarning):
-    """The kernels were approximated, as the engine asked for does.
-
-    Attributes
-    ----------
-    relative_errors : dict of (str, str) to float
-        By pair: how far the approximate HSIC lies from the exact one, as a share of the exact
-        one, on a subsample of the observations.
-    """
-
-    weight = Weight.NOTE
-    headline = "the kernels were approximated"
-
-    def __init__(
-        self, message: str, relative_errors: Mapping[tuple[str, str], float] | None = None
-    ) -> None:
-        super().__init__(message)
-        self.relative_errors = dict(relative_errors or {})
-
-
-class PrecisionWarning(ReldepWarning):
-    """Rounding has taken digits off the answer: some values are far larger than the others."""
-
-    weight = Weight.NOTE
-    headline = "rounding has taken digits off the answer"
+    from collections.abc import Iterable

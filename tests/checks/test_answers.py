@@ -103,3 +103,16 @@ def test_groups_over_another_range_or_of_few_rows_are_named(rng):
     few = np.where(np.arange(90) < 12, "a", "b")
     assert "a (12)" in said(reldep.groups(x, y, few), "FewUnits")[0]
     assert reldep.groups(x, y, half).warnings == ()
+
+
+def test_random_blocks_of_rows_are_not_taken_for_rows(rng):
+    x = rng.normal(size=3000)
+    x[7] = 300.0
+    y, z = x + rng.normal(size=(2, 3000))
+    for kernel in ("linear", "auto"):
+        answer = reldep.compare(x, y, z, engine="blocks", kernel=kernel)
+        assert not said(answer, "Influential")
+        assert not said(answer, "UnlikeTargets")
+        assert "random blocks" in answer.provenance.notes[0]
+    walks = np.cumsum(rng.normal(size=(3, 3000)), axis=1)
+    assert said(reldep.compare(*walks, engine="blocks"), "DependentRows")

@@ -12,7 +12,7 @@ import reldep
 from reldep.data.objects import read_variable
 from reldep.engine import Dense, Features, Tiled, compute_influence
 from reldep.engine.choose import Sizes
-from reldep.exceptions import PrecisionWarning
+from reldep.exceptions import ScaleWarning
 from reldep.kernels import Delta, Distance, Gaussian, Laplace, Linear, Polynomial, Precomputed
 
 PAIRS = [("x", "y"), ("x", "w")]
@@ -71,10 +71,10 @@ def test_an_exact_zero_is_told_from_rounding(kernel, engine, own):
     pairs = [*PAIRS, ("x", "x")] if own else PAIRS
     found = influence(kernel, single, chosen, pairs)
     assert not found.values.any()
-    assert any("rounding leaves nothing" in str(note) for note in found.notes)
+    assert any("Rounding leaves nothing" in str(one) for one in found.cautions)
     plain = influence(kernel, data, chosen, pairs)
     assert plain.values.any(axis=1).all()
-    assert not plain.notes
+    assert not plain.cautions
 
 
 def test_features_know_an_exact_zero_too():
@@ -164,7 +164,7 @@ def test_digits_that_rounding_took_are_counted():
     for size, digits in ((1e2, None), (1e9, 1e-5), (1e12, 1e-2)):
         found = compute_influence(shifted(size), PAIRS, "dense")
         assert z_of(found) == pytest.approx(z_of(plain), rel=digits or 1e-9)
-        assert [type(note) for note in found.notes] == [PrecisionWarning] * (digits is not None)
+        assert [type(one) for one in found.cautions] == [ScaleWarning] * (digits is not None)
 
 
 @pytest.mark.parametrize("bandwidth", [1e-170, 1e160])

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reldep.checks.subjects import Data, Tested
-    from reldep.data.variables import IntArray, Variable
+    from reldep.data.variables import BoolArray, FloatArray, IntArray, Variable
 
 # Adjacent rows are correlated if in both variables of a pair their correlation is above this, and
 # this many deviations from 0.
@@ -85,6 +85,8 @@ def dependent_rows(tested: Tested) -> Iterator[DependentRowsWarning]:
         columns = {name: values[:, np.argsort(ranks)] for name, values in columns.items()}
     way_out = "use `max_lag='auto'` for a series, `clusters` for repeated measurements"
     if len(columns) < len(names):
+        if not tested.found.keeps_rows:
+            return
         harm = _mean_lag_correlation(tested.psi)
         if harm > max(CORRELATED_INFLUENCE, INFLUENCE_DEVIATIONS / np.sqrt(n)):
             yield DependentRowsWarning(
@@ -98,11 +100,8 @@ def dependent_rows(tested: Tested) -> Iterator[DependentRowsWarning]:
     bar = max(CORRELATED, DEVIATIONS / np.sqrt(min(n, neighbours.MOST_ROWS)))
     if not both.max() > bar:
         return
-    if not is_series:
-        affected = np.abs(tested.weights) @ (both > bar) > 0
-        harm = _mean_lag_correlation(tested.psi[affected])
-        if neighbours.only_sorted(columns) or not harm > HARM_DEVIATIONS / np.sqrt(n):
-            return
+    if not is_series and (neighbours.only_sorted(columns) or not _does_harm(tested, both > bar)):
+        return
     by = f"Rows are a series by {time.column!r}, and adjacent" if time is not None else ""
     rows = by if is_series else "Adjacent"
     if ranks is not None:
@@ -113,7 +112,16 @@ def dependent_rows(tested: Tested) -> Iterator[DependentRowsWarning]:
     )
 
 
-def _mean_lag_correlation(psi: np.ndarray) -> float:
+def _does_harm(tested: Tested, correlated: BoolArray) -> bool:
+    """Return True if adjacent rows have similar influence on tests of correlated pairs."""
+    if not tested.found.keeps_rows:
+        return True
+    affected = np.abs(tested.weights) @ correlated > 0
+    harm = _mean_lag_correlation(tested.psi[affected])
+    return harm > HARM_DEVIATIONS / float(np.sqrt(len(tested.data)))
+
+
+def _mean_lag_correlation(psi: FloatArray) -> float:
     found = neighbours.lag_correlations(psi)
     return float(np.mean(found)) if len(found) else 0.0
 

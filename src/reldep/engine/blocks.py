@@ -23,7 +23,7 @@ from reldep.engine.threads import (
     single_threaded_blas,
 )
 from reldep.engine.tiled import programs_of, sweep_twice
-from reldep.exceptions import ApproximationWarning, InputError
+from reldep.exceptions import InputError
 from reldep.system import available_cores
 
 if TYPE_CHECKING:
@@ -74,11 +74,11 @@ class BlockTable:
         """Return the column of a pair, in either order."""
         return [canonical(known) for known in self.pairs].index(canonical(pair))
 
-    def note(self) -> ApproximationWarning:
-        """Return what the reader of a result should know."""
+    def note(self) -> str:
+        """Return in words how the HSICs were computed."""
         rows = round(float(self.sizes.mean()))
-        return ApproximationWarning(
-            f"computed in {len(self.sizes):,} random blocks of {rows:,} rows: unbiased, and the "
+        return (
+            f"Computed in {len(self.sizes):,} random blocks of {rows:,} rows: unbiased, and the "
             "standard error is a little larger than with all pairs of rows. Larger blocks, as with "
             "engine=Blocks(size=...), bring it closer."
         )

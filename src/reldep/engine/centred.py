@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from reldep.exceptions import InputError, PrecisionWarning
+from reldep.exceptions import InputError, ScaleWarning
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reldep.data.variables import BoolArray, FloatArray
-    from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel
 
 Pair: TypeAlias = tuple[str, str]
@@ -122,7 +121,7 @@ class Products:
         The size of each kernel's values before centring, whose last digits are rounding.
     engines : dict of str to None
         The engines that were used, in order.
-    notes : tuple of ReldepWarning
+    notes : tuple of str
     lost : tuple of Pair
         Pairs of which the engine lost digits that sums over pairs of rows keep.
     """
@@ -131,7 +130,7 @@ class Products:
     totals: dict[Pair, float] = field(default_factory=dict)
     sizes: dict[str, float] = field(default_factory=dict)
     engines: dict[str, None] = field(default_factory=dict)
-    notes: tuple[ReldepWarning, ...] = ()
+    notes: tuple[str, ...] = ()
     lost: tuple[Pair, ...] = ()
 
     def join(self, other: Products) -> Products:
@@ -193,7 +192,7 @@ def _spread(products: Products, name: str, m: int) -> float:
 
 def precision_cautions(
     products: Products, pairs: Sequence[Pair], values: FloatArray
-) -> tuple[PrecisionWarning, ...]:
+) -> tuple[ScaleWarning, ...]:
     """Return a caution about pairs of which rounding leaves few digits."""
     ratios = {
         pair: rounding_ratio(products, pair, row) for pair, row in zip(pairs, values, strict=True)
@@ -205,8 +204,8 @@ def precision_cautions(
     left = int(digits[x, y])
     more = f", and less than usual of {len(digits) - 1} more" if len(digits) > 1 else ""
     return (
-        PrecisionWarning(
-            f"rounding leaves {f'about {left} digits' if left > 0 else 'nothing'} of the HSIC of "
+        ScaleWarning(
+            f"Rounding leaves {f'about {left} digits' if left > 0 else 'nothing'} of the HSIC of "
             f"{x} and {y}{more}: next to the largest kernel values the others hardly differ, as "
             "with a far value among them, a bandwidth that is much too wide, or all observations "
             "but one the same. Look at the values; if some stand for missing ones, name them as "

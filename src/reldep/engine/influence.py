@@ -96,8 +96,8 @@ class Influence:
     n_observations : int
     engine : str
         The engine that summed the kernels.
-    notes : tuple of ReldepWarning
-        What the reader of a result should know about the computation: approximations.
+    notes : tuple of str
+        Facts about the computation: approximations.
     bandwidth_psi : ndarray, shape (n_pairs, n_observations), or None
         What is added to `psi` where bandwidths chosen by the data move too, if asked for.
     means : mapping of (str, str) to float
@@ -115,6 +115,8 @@ class Influence:
     blocks : BlockTable or None
         The HSICs of random blocks of rows, if these were used. `values` then has one column per
         block, and `order` is 1.
+    cautions : tuple of ReldepWarning
+        About pairs of which rounding leaves few digits.
     """
 
     values: FloatArray
@@ -122,7 +124,7 @@ class Influence:
     names: tuple[str, ...]
     n_observations: int
     engine: str = ""
-    notes: tuple[ReldepWarning, ...] = ()
+    notes: tuple[str, ...] = ()
     bandwidth_psi: FloatArray | None = None
     means: Mapping[Pair, float] = field(default_factory=dict)
     kernels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -131,6 +133,7 @@ class Influence:
     order: int = 4
     conditioning: Conditioning | None = None
     blocks: BlockTable | None = None
+    cautions: tuple[ReldepWarning, ...] = ()
 
     @property
     def estimates(self) -> FloatArray:
@@ -287,9 +290,10 @@ def _finished(
         tuple(kernels),
         m,
         " and ".join(found.engines),
-        (*found.notes, *cautions),
+        found.notes,
         None if followed is None else moved_influence(followed, pairs, m),
         means=further,
+        cautions=cautions,
     )
 
 

@@ -254,6 +254,7 @@ def _spread_over_all_rows(
         kernels={name: kernel for part in parts for name, kernel in part.kernels.items()},
         rows=study.dataset.rows,
         library=study.dataset.library,
+        cautions=tuple(one for part in parts for one in part.cautions),
     )
 
 

@@ -246,10 +246,10 @@ class Study:
             library=self.dataset.library,
             unit_kernels=all(kernel.in_unit_interval for kernel in self.fitted.values()),
             conditioning=influence.conditioning,
-            notes=self.dataset.notes,
+            notes=(*self.dataset.notes, *influence.notes),
         )
         data = self.subject(dependences.pairs, influence.conditioning)
-        cautions = (*cautions_about(data), *influence.notes)
+        cautions = (*cautions_about(data), *influence.cautions)
         return Computed(influence, dependences, provenance, cautions, data)
 
     def plan(self, pairs: Sequence[Pair]) -> Plan:
@@ -393,6 +393,7 @@ def reuse_influence(influence: Influence, pairs: Sequence[Pair], settings: Setti
         dependence=dependences.rows,
         library=influence.library,
         conditioning=influence.conditioning,
+        notes=influence.notes,
     )
     clusterings = tuple(codes for codes in (first, second) if codes is not None)
     data = Data(
@@ -403,7 +404,7 @@ def reuse_influence(influence: Influence, pairs: Sequence[Pair], settings: Setti
         max_lag=settings.max_lag,
         conditioning=influence.conditioning,
     )
-    cautions = (*cautions_about(data), *influence.notes)
+    cautions = (*cautions_about(data), *influence.cautions)
     return Computed(influence, dependences, provenance, cautions, data)
 
 

@@ -27,7 +27,7 @@ from reldep.engine.centred import Pair, canonical, check_held
 from reldep.engine.given.unexplained import design
 from reldep.engine.influence import Influence
 from reldep.engine.threads import blas_threads_for
-from reldep.exceptions import ApproximationWarning, InputError
+from reldep.exceptions import InputError
 from reldep.kernels.dot import FittedDot
 from reldep.system import available_memory, in_words
 
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     from reldep.data.variables import FloatArray, IntArray, Variable
     from reldep.engine.given.unexplained import Covariates, Regression
-    from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel
 
 ORDER = 2
@@ -168,8 +167,8 @@ class Residuals(ABC, Generic[Left]):
     def bandwidth_psi(self, pairs: Sequence[Pair]) -> FloatArray:
         """Give what bandwidths that the data chose add to the influence of every row."""
 
-    def notes(self) -> tuple[ReldepWarning, ...]:
-        """Say what the reader of a result should know about the computation."""
+    def notes(self) -> tuple[str, ...]:
+        """Return facts about the computation."""
         return ()
 
     @property
@@ -354,13 +353,11 @@ class FeatureResiduals(Residuals[ResidualFactors]):
     def bandwidth_psi(self, pairs: Sequence[Pair]) -> FloatArray:
         return np.zeros((len(pairs), self.n))
 
-    def notes(self) -> tuple[ReldepWarning, ...]:
+    def notes(self) -> tuple[str, ...]:
         return (
-            ApproximationWarning(
-                f"{self.n:,} observations: kernels are approximated by {LANDMARKS} of them, "
-                "and bandwidths are held fixed, since regressions on covariates hold whole "
-                "matrices only for fewer."
-            ),
+            f"{self.n:,} observations: kernels are approximated by {LANDMARKS} of them, and "
+            "bandwidths are held fixed, since regressions on covariates hold whole matrices only "
+            "for fewer.",
         )
 
 
