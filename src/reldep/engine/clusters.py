@@ -287,41 +287,45 @@ def masked_hsics(kernels: Sequence[ClusteredKernel], clustering: Clustering) -> 
     return _combined(products, triples, fours, clustering.counts()[0])
 
 
-def design_factors(
-    kernels: Sequence[ClusteredKernel], left: IntArray, right: IntArray, clustering: Clustering
-) -> FloatArray:
-    """Return the design factor of each dependence and of each variable with itself.
+def second_parts(
+    kernels: Sequence[ClusteredKernel], places: IntArray, clustering: Clustering
+) -> tuple[FloatArray, FloatArray]:
+    """Return what pairs of clusters tell about the second components of HSICs.
 
     The second component of an HSIC is a sum over pairs of units. For independent rows its
     variance follows from HSICs; where rows of a cluster go together, sums of products over
-    pairs of clusters vary more than products of pairs of rows, by this factor.
+    pairs of clusters vary more than products of pairs of rows, by the design factor.
 
     Parameters
     ----------
     kernels : sequence of ClusteredKernel
-    left, right : ndarray of int
-        The variables of each dependence.
+    places : ndarray of int, shape (2, q)
+        The variables of each HSIC.
     clustering : Clustering
 
     Returns
     -------
-    ndarray, shape (variables, variables)
-        1 where no factor is needed.
+    design : ndarray, shape (variables, variables)
+        The design factor of each HSIC; 1 where none is needed, and for clusters of one row.
+    covariance : ndarray, shape (q, q)
+        Of the second components, from the products of pairs of clusters themselves.
     """
-    count, G = len(kernels), clustering.n
+    G = clustering.n
     middled = [kernel.centred(clustering) for kernel in kernels]
     of_rows = clustering.pair_weights()
     of_clusters = clustering.sums(clustering.sums(of_rows, axis=0), axis=1)
-    everyone = range(count)
-    design = np.ones((count, count))
-    for u, v in {*zip(left, right, strict=True), *zip(everyone, everyone, strict=True)}:
+    design = np.ones((len(kernels), len(kernels)))
+    parts = []
+    for u, v in places.T:
         products = of_rows * middled[u] * middled[v]
         sums = clustering.sums(clustering.sums(products, axis=0), axis=1)
+        parts.append(_interaction(sums, of_clusters, G).ravel())
         by_rows = np.sum(_interaction(products, of_rows, G) ** 2)
-        by_clusters = np.sum(_interaction(sums, of_clusters, G) ** 2)
         if by_rows > 0:
-            design[u, v] = design[v, u] = by_clusters / by_rows
-    return design
+            design[u, v] = design[v, u] = parts[-1] @ parts[-1] / by_rows
+    flat = np.array(parts)
+    scale = 2.0 / np.sum(of_rows) ** 2 * (G - 1) / (G - 3)
+    return design, np.asarray(scale * flat @ flat.T)
 
 
 def _interaction(products: FloatArray, weights: FloatArray, G: int) -> FloatArray:

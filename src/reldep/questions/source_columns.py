@@ -39,8 +39,6 @@ FEWEST_ROWS = 6
 # Variables that are looked at together before the work begins.
 SURVEYED = 1_000
 
-# The place in memory of a function, which says nothing about it.
-
 
 @dataclass(frozen=True, eq=False)
 class Part:

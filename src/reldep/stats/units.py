@@ -9,13 +9,14 @@ jackknife counts twice; a block is a mean of many rows and needs none of these.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations_with_replacement
 from math import inf
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from reldep.engine.clusters import design_factors, hsic_without_clusters, masked_hsics
+from reldep.engine.clusters import hsic_without_clusters, masked_hsics, second_parts
 from reldep.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -69,6 +70,13 @@ class Units:
     design : ndarray, shape (variables, variables), or None
         For clusters: the factor by which products of pairs of clusters vary more than those of
         pairs of rows. Clusters of one row have a factor of 1.
+    products : ndarray, shape (q, q), or None
+        For clusters: the covariance of the second components of the HSICs from the products of
+        pairs of clusters themselves.
+    row_share : float
+        The weight of what HSICs say of the second component; the rest is that of `products`.
+        It is (G - 1)/(m - 1) for G clusters of m rows, so 1 for clusters of one row. Of few
+        clusters HSICs say too much, and tests would reject too often.
     is_linear : bool
         Whether a normalised measure is taken to first order, as with the published variance.
     """
@@ -83,6 +91,8 @@ class Units:
     is_small: bool = False
     most_df: float = inf
     design: FloatArray | None = None
+    products: FloatArray | None = None
+    row_share: float = 1.0
     is_linear: bool = False
 
     @property
@@ -188,6 +198,7 @@ class Units:
         used = [kernels[name] for name in names]
         hsics = masked_hsics(used, clustering)
         G, weights = clustering.n, clustering.pair_weights()
+        design, products = second_parts(used, places, clustering)
         return cls(
             "clusters",
             names,
@@ -198,7 +209,9 @@ class Units:
             G / (G - ORDER),
             True,
             G - 1.0,
-            design_factors(used, places[0], places[1], clustering),
+            design,
+            products,
+            (G - 1) / (len(clustering.label) - 1),
         )
 
     @classmethod
@@ -237,6 +250,14 @@ class Units:
             most_df=len(values) - 1.0,
         )
 
+    @cached_property
+    def _rows(self) -> IntArray:
+        """The row of each pair of variables in `without`, shape (variables, variables)."""
+        rows = np.full(self.hsics.shape, -1)
+        everyone = np.arange(self.places.shape[1])
+        rows[self.places[0], self.places[1]] = rows[self.places[1], self.places[0]] = everyone
+        return rows
+
     def second(self, one: IntArray, two: IntArray, is_normalised: bool) -> FloatArray:
         """Return the covariances of the second components of dependences.
 
@@ -267,17 +288,25 @@ class Units:
             if is_normalised:
                 half = -h(u, v) / 2
                 slopes += [(u, u, half), (v, v, half)]
-            if self.design is None:
-                return slopes
-            root = np.sqrt(self.design)
-            return [(a, b, slope * root[a, b]) for a, b, slope in slopes]
+            return slopes
 
-        total = sum(
-            slope * other * (h(u, a) * h(v, b) + h(u, b) * h(v, a))
-            for u, v, slope in terms(*one)
-            for a, b, other in terms(*two)
+        def shared(u: IntArray, v: IntArray, a: IntArray, b: IntArray) -> FloatArray:
+            """Return the covariance of the second components of H_uv and H_ab, in these units."""
+            known = self.constant * (h(u, a) * h(v, b) + h(u, b) * h(v, a))
+            if self.design is None or self.products is None:
+                return np.asarray(known)
+            known = known * np.sqrt(self.design[u, v] * self.design[a, b])
+            products = self.products[self._rows[u, v], self._rows[a, b]]
+            products = products / (own[u] * own[v] * own[a] * own[b])
+            return np.asarray(self.row_share * known + (1.0 - self.row_share) * products)
+
+        found = np.asarray(
+            sum(
+                slope * other * shared(u, v, a, b)
+                for u, v, slope in terms(*one)
+                for a, b, other in terms(*two)
+            )
         )
-        found = np.asarray(self.constant * total)
         if np.isnan(found).any():
             raise KeyError("an HSIC that the second component needs was not computed")
         return found
