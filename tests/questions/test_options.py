@@ -164,3 +164,10 @@ def test_the_published_test_is_a_call_of_its_own():
 def test_every_place_of_a_sentence_is_an_argument(question):
     places = {name: name for name in offered(question)}
     assert "{" not in SENTENCES[question].format(**places)
+
+
+def test_a_word_that_is_the_default_of_another_function_is_not_lost():
+    words = {"source": "x", "first": "y", "second": "z", "paper": True, "alternative": "two-sided"}
+    request = Request(question="compare", files=("t.csv",), words=words)
+    assert "alternative='two-sided'" in request.call()
+    assert "--alternative two-sided" in request.command()

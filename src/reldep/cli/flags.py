@@ -214,12 +214,14 @@ def flag(argument: Argument, *, required: bool = True) -> inspect.Parameter:
         kind = list[str]
     if argument.columns:
         settings["autocompletion"] = complete_columns
+    if argument.is_choice and argument.default is not None:
+        settings["show_default"] = str(argument.default)
     described = _option(text, argument.panel or "Variables", *names, **settings)
     if argument.is_required and required:
         return _parameter(argument.name, Annotated[kind, described])
-    default = argument.default if argument.is_flag or argument.is_choice else None
-    if not argument.is_flag and default is None:
-        kind = kind | None
+    # A word that was not typed is None, so that every function has its own default.
+    default = argument.default if argument.is_flag else None
+    kind = kind if argument.is_flag else kind | None
     return _parameter(argument.name, Annotated[kind, described], default)
 
 

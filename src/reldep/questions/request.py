@@ -65,13 +65,14 @@ class Request:
         check_level("alpha", self.alpha)
         offers = {**offered(self.question), **READING}
         check_names_known("words", self.words, offers, "argument")
+        is_paper = bool(self.words.get("paper"))
+        asked = interface("paper_test" if is_paper else self.question)
+        defaults = {name: one.default for name, one in {**offers, **asked.arguments}.items()}
         words = {
             name: value
             for name, value in self.words.items()
-            if value not in (None, "", [], ()) and value != offers[name].default
+            if value not in (None, "", [], ()) and value != defaults[name]
         }
-        is_paper = words.get("paper", False)
-        asked = interface("paper_test" if is_paper else self.question)
         reading = {name: READING[name].value(words[name]) for name in READING if name in words}
         arguments = {
             name: one.value(words[name]) for name, one in asked.arguments.items() if name in words
