@@ -35,7 +35,6 @@ KERNELS = [
     Laplace(bandwidth="mean"),
     Gaussian(),
     Gaussian(bandwidth="mean", factor=0.5),
-    Gaussian(bandwidth="mid-median"),
     Laplace(bandwidth=0.7),
     Distance(),
     Distance(exponent=1.5),

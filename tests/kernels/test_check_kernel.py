@@ -19,6 +19,8 @@ from reldep.kernels import (
     check_kernel,
 )
 
+ALL = slice(None)
+
 X = np.random.default_rng(4).normal(size=(30, 2))
 
 
@@ -45,18 +47,18 @@ class Faulty(Kernel):
     def __init__(self, fill):
         self.fill = fill
 
-    def fit(self, variable, *, rng=None):
+    def fit(self, variable):
         return FittedWith(self.fill, len(variable))
 
 
-SOUND = Gaussian().fit(read_variable(X, "x")).matrix()
+SOUND = Gaussian().fit(read_variable(X, "x"))(ALL, ALL)
 ASYMMETRIC = np.triu(SOUND)
 HOLED = np.where(np.eye(30) > 0, np.nan, SOUND)
 
 
 def position(rows, cols):
     """Values that depend on where the block starts."""
-    return SOUND[rows, cols] + rows.start
+    return SOUND[rows, cols] + (rows.start or 0)
 
 
 def shared(rows, cols):
@@ -102,7 +104,7 @@ def test_sound_kernels_pass(kernel):
 
 def test_minus_the_squared_distance_passes_only_after_centring():
     assert check_kernel(Distance(2), X).ok
-    assert np.linalg.eigvalsh(Distance(2).fit(read_variable(X, "x")).matrix()).min() < -1
+    assert np.linalg.eigvalsh(Distance(2).fit(read_variable(X, "x"))(ALL, ALL)).min() < -1
 
 
 def test_large_data_are_sampled_and_the_sample_can_be_chosen():

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.special import eval_legendre
 from sklearn.gaussian_process.kernels import ExpSineSquared
 from sklearn.metrics.pairwise import haversine_distances
 
 from reldep.data.objects import read_variable
 from reldep.kernels import Angles, Gaussian, Haversine, Periodic
+from reldep.kernels.scale import score_of
+
+ALL = slice(None)
 
 RNG = np.random.default_rng(8)
 HOURS = RNG.uniform(-30, 80, 25)
@@ -16,7 +21,7 @@ PLACES = np.column_stack([RNG.uniform(-90, 90, 20), RNG.uniform(-180, 360, 20)])
 
 
 def matrix(kernel, data):
-    return kernel.fit(read_variable(data, "v")).matrix()
+    return kernel.fit(read_variable(data, "v"))(ALL, ALL)
 
 
 def test_periodic_equals_the_periodic_kernel_of_scikit_learn():
@@ -93,7 +98,7 @@ def test_the_gaussian_of_the_great_circle_distance_would_be_no_kernel():
             ValueError,
             "row 1 of v is the zero vector",
         ),
-        (lambda: matrix(Angles("degrees"), ["N", "S"]), TypeError, "which holds labels"),
+        (lambda: matrix(Angles("degrees"), ["N", "S"]), TypeError, "which contains labels"),
         (lambda: matrix(Haversine(), HOURS), ValueError, "v has 1 columns; kernel Haversine takes"),
         (
             lambda: matrix(Haversine(), [[100.0, 2.0], [1.0, 2.0]]),
@@ -122,29 +127,40 @@ def test_numbers_without_a_period_need_no_special_kernel():
     )
 
 
-def test_the_slope_in_the_bandwidth_is_that_of_a_finite_difference():
-    fitted = Haversine().fit(read_variable(PLACES, "v"))
-    (probe,) = fitted.bandwidth_probes()
-    step = 1e-5
-    difference = fitted.scaled(1 + step).matrix() - fitted.scaled(1 - step).matrix()
-    width = fitted.describe()["bandwidth"]
-    np.testing.assert_allclose(
-        probe.slope.matrix(), difference / (2 * step * width), rtol=1e-6, atol=1e-12
-    )
-
-
 @pytest.mark.parametrize("factor", [1.0, 0.5])
 def test_the_bandwidth_follows_the_median_chord(factor):
     fitted = Haversine(factor=factor).fit(read_variable(PLACES, "v"))
-    (probe,) = fitted.bandwidth_probes()
-    step = 1e-6
-    arcs = [2 * 6371.0088 * np.arcsin((fitted.scale.value + s) / 2) for s in (step, -step)]
-    assert probe.factor == pytest.approx(factor * (arcs[0] - arcs[1]) / (2 * step), rel=1e-6)
-    assert Haversine(bandwidth=500).fit(read_variable(PLACES, "v")).bandwidth_probes() == ()
+    [width] = fitted.bandwidths()
+    chord, h = fitted.chord.value, 1e-6
+    plain = score_of(fitted.chord, fitted.points)
+    arcs = [np.log(np.arcsin(chord * (1 + s) / 2)) for s in (h, -h)]
+    ratio = width.score(ALL, ALL) / plain(ALL, ALL)
+    assert ratio == pytest.approx((arcs[0] - arcs[1]) / (2 * h), rel=1e-6)
+    assert Haversine(bandwidth=500).fit(read_variable(PLACES, "v")).bandwidths() == ()
+
+
+def test_the_great_circle_kernel_tells_apart_all_distributions_on_the_sphere():
+    """Universal on the sphere: every Legendre coefficient of the kernel is positive."""
+    nodes, weights = np.polynomial.legendre.leggauss(200)
+    theta = 0.5 * np.pi * (nodes + 1)
+    for sigma in (0.05, 0.5, 3.0):
+        profile = np.exp(-theta / sigma) * np.sin(theta) * weights
+        coefficients = [profile @ eval_legendre(n, np.cos(theta)) for n in range(40)]
+        assert min(coefficients) > 0
 
 
 def test_tied_places_take_the_median_of_the_other_distances():
     places = np.vstack([np.tile([50.0, 8.0], (30, 1)), PLACES[:4]])
     fitted = Haversine().fit(read_variable(places, "v"))
     assert fitted.describe()["rule"] == "median of the non-zero distances"
-    assert "more than half of the distances" in str(fitted.cautions[0])
+
+
+def test_haversine_notices_longitude_before_latitude_and_radians():
+    places = np.array([[48.9, 2.4], [51.5, -0.1], [40.4, -3.7], [-33.9, 151.2]])
+    frame = pd.DataFrame(places[:, ::-1], columns=["Longitude", "Latitude"])
+    with pytest.raises(ValueError, match="columns of v are 'Longitude' and 'Latitude'; pass lat"):
+        Haversine().fit(read_variable(frame, "v"))
+    with pytest.raises(ValueError, match="look like longitude, latitude"):
+        Haversine().fit(read_variable(places[:, ::-1], "v"))
+    with pytest.raises(ValueError, match=r"look like radians: pass np.rad2deg\(places\)"):
+        Haversine().fit(read_variable(np.deg2rad(places), "v"))

@@ -11,6 +11,8 @@ import pytest
 from reldep.data.objects import read_variable
 from reldep.kernels import WeisfeilerLehman
 
+ALL = slice(None)
+
 # Number of nodes, edges, labels.
 GRAPHS = [
     (4, [(0, 1), (1, 2), (2, 3)], "CCCO"),
@@ -58,7 +60,7 @@ def as_networkx():
 
 
 def matrix(kernel, data):
-    return kernel.fit(read_variable(data, "v")).matrix()
+    return kernel.fit(read_variable(data, "v"))(ALL, ALL)
 
 
 @pytest.mark.parametrize("make", [as_tuples, as_networkx])

@@ -9,12 +9,14 @@ import scipy.sparse as sp
 from reldep.data.objects import read_variable
 from reldep.kernels import Embedding, Gaussian, Images, Linear
 
+ALL = slice(None)
+
 RNG = np.random.default_rng(5)
 PICTURES = RNG.integers(0, 256, (6, 5, 8, 3), dtype=np.uint8)
 
 
 def matrix(kernel, data):
-    return kernel.fit(read_variable(data, "v")).matrix()
+    return kernel.fit(read_variable(data, "v"))(ALL, ALL)
 
 
 def test_blocks_are_averaged_channel_by_channel():
@@ -48,7 +50,7 @@ def test_grey_pictures_lists_and_booleans_are_pictures_too():
         (np.zeros((3, 2, 2, 2, 2)), ValueError, r"of shape \(3, 2, 2, 2, 2\) and type float64"),
         (np.full((3, 2, 2), "a"), ValueError, r"kernel Images takes numbers of shape \(n, height"),
         (np.zeros((3, 0, 2)), ValueError, r"of shape \(3, 0, 2\)"),
-        (np.zeros((3, 4)), TypeError, "which holds numbers; it takes other objects"),
+        (np.zeros((3, 4)), TypeError, "which contains numbers; it takes other objects"),
         (np.zeros((3, 2, 2)), ValueError, r"to kernel Images\(max_side=32\) all 3 observations"),
     ],
 )
@@ -86,7 +88,7 @@ def test_embeddings_are_made_in_batches(data, function):
         return function(batch)
 
     variable = read_variable(data, "v")
-    values = Embedding(counted, batch_size=2).fit(variable).matrix()
+    values = Embedding(counted, batch_size=2).fit(variable)(ALL, ALL)
     assert sizes[:2] == [2, 2]
     assert sum(sizes) == len(variable)
     vectors = np.asarray(function(data if hasattr(data, "shape") else list(data)), dtype=float)
@@ -134,7 +136,7 @@ def test_channels_may_come_first_or_last():
     last = np.random.default_rng(0).normal(size=(6, 8, 10, 3))
     first = np.moveaxis(last, 3, 1)
     fitted = {name: Images(4).fit(read_variable(x, "v")) for name, x in (("C", first), ("", last))}
-    np.testing.assert_allclose(fitted["C"].matrix(), fitted[""].matrix())
+    np.testing.assert_allclose(fitted["C"](ALL, ALL), fitted[""](ALL, ALL))
     assert fitted["C"].label.startswith("Images(max_side=4, NCHW): ")
     assert fitted[""].label.startswith("Images(max_side=4, NHWC): ")
 

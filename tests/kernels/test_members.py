@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
+import reldep
 from reldep import Survival
 from reldep.data.objects import read_variable
 from reldep.kernels import (
@@ -192,6 +193,17 @@ def test_values_are_those_of_the_definition_up_to_row_effects(name):
 
 
 @pytest.mark.parametrize("name", KERNELS)
+def test_evaluation_is_that_of_the_sample_with_itself_and_the_fit_up_to_row_effects(name):
+    kernel, data, _ = KERNELS[name]
+    kernel = as_kernel(kernel, read_variable(data, "v"))
+    once = kernel(data)
+    np.testing.assert_allclose(once, once.T, rtol=1e-12, atol=1e-13)
+    close(centred(fitted(name)(ALL, ALL)), centred(once), 1e-9)
+    if not isinstance(kernel, Precomputed):
+        close(kernel(data, data), once, 1e-9)
+
+
+@pytest.mark.parametrize("name", KERNELS)
 def test_blocks_and_selections_are_parts_of_the_whole(name):
     kernel = fitted(name)
     whole = kernel(ALL, ALL)
@@ -282,15 +294,75 @@ def test_leverages_predict_the_bandwidth_without_each_observation(rule, columns)
     assert scatter < (0.02 if rule == "mean" else 0.15)
 
 
-def test_deviations_of_standardized_columns_are_followed():
-    kernel = fitted("standardized")
-    widths = kernel.bandwidths()
-    assert [width.rule for width in widths] == ["mean"] + ["standard deviation"] * 3
+@pytest.mark.parametrize("inner", [Laplace("mean"), Gaussian(1.5), Gaussian("mean")], ids=str)
+def test_deviations_of_standardized_columns_are_followed(inner):
+    widths = Standardized(inner).fit(read_variable(POINTS, "v")).bandwidths()[-3:]
+    assert [width.rule for width in widths] == ["standard deviation"] * 3
     # To stretch one standardised column is to shrink its deviation; the scale follows.
     h, z = 1e-5, (POINTS - POINTS.mean(0)) / POINTS.std(0)
-    for column, width in enumerate(widths[1:]):
+    for column, width in enumerate(widths):
         stretch = np.where(np.arange(3) == column, np.exp(-h), 1.0)
-        ends = [
-            Laplace("mean").fit(read_variable(z * s, "z"))(ALL, ALL) for s in (stretch, 1 / stretch)
-        ]
+        ends = [inner.fit(read_variable(z * s, "z"))(ALL, ALL) for s in (stretch, 1 / stretch)]
         close(width.slope(ALL, ALL), (ends[0] - ends[1]) / (2 * h), 1e-6)
+
+
+# Not positive semi-definite by design, or by the function of the user.
+INDEFINITE = ("edits", "function of items")
+
+
+@pytest.mark.parametrize("name", [name for name in KERNELS if name not in INDEFINITE])
+def test_kernels_are_positive_semi_definite_once_centred(name):
+    matrix = fitted(name)(ALL, ALL)
+    np.testing.assert_allclose(matrix, matrix.T, rtol=1e-12, atol=1e-14)
+    centre = np.eye(M) - 1 / M
+    smallest = np.linalg.eigvalsh(centre @ matrix @ centre).min()
+    assert smallest > -1e-9 * np.abs(matrix).max() * M
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_values_that_claim_the_unit_interval_lie_in_it(name):
+    kernel = fitted(name)
+    matrix = kernel(ALL, ALL)
+    assert not kernel.in_unit_interval or (matrix.min() >= 0 and matrix.max() <= 1 + 1e-12)
+    assert kernel.label == kernel.describe()["kernel"] != ""
+
+
+@pytest.mark.parametrize("name", [*FOLLOWED, "edits", "series"])
+def test_bandwidths_of_all_kinds_can_be_varied(name):
+    before = fitted(name)
+    after = before.scaled(2.0)
+    assert after.describe()["bandwidth"] == pytest.approx(2 * before.describe()["bandwidth"])
+    assert after.describe()["rule"] == f"2 × {before.describe()['rule']}"
+    off_diagonal = ~np.eye(M, dtype=bool)
+    assert after(ALL, ALL)[off_diagonal].mean() > before(ALL, ALL)[off_diagonal].mean()
+
+
+@pytest.mark.filterwarnings("ignore::reldep.exceptions.ReldepWarning")
+@pytest.mark.parametrize("name", KERNELS)
+def test_all_engines_agree(name):
+    kernel, data, _ = KERNELS[name]
+    if name == "function of items":
+        return
+    y = np.random.default_rng(6).normal(size=M)
+    variables, kernels = {"x": data, "y": y}, {"x": kernel, "y": "linear"}
+    engines = ["dense", "tiled"] + ["features"] * (name in FEATURES)
+    found = [
+        reldep.influence(variables, [("x", "y")], kernel=kernels, engine=engine).values
+        for engine in engines
+    ]
+    for values in found[1:]:
+        close(values, found[0], 1e-8)
+
+
+YES = [Gaussian(), Laplace(), Delta(), Distance(), Jaccard(), MinMax(), Periodic(7), Haversine()]
+YES += [Angles("radians"), Standardized(), Images(max_side=None), Gaussian() * Delta(), Gaussians()]
+YES += [Columns({"a": "auto", "b": Delta()}), Columns({"a": Gaussian()}, combine="sum")]
+NO = [Linear(), Polynomial(), Distance(2), Gaussian() + Delta(), Gaussian() * Linear(), Text()]
+NO += [Spectrum(), EditDistance(), WeisfeilerLehman(), Images(), Embedding(len), TimeSeries()]
+NO += [Images(max_side=None, kernel="linear"), Standardized("linear"), Precomputed(np.eye(3))]
+NO += [Columns({"a": Gaussian(), "b": Delta()}, combine="sum"), Columns({"a": products})]
+
+
+def test_which_kernels_are_characteristic():
+    assert [kernel.is_characteristic for kernel in YES] == [True] * len(YES)
+    assert [kernel.is_characteristic for kernel in NO] == [False] * len(NO)

@@ -23,6 +23,8 @@ from reldep.kernels import Columns, Gaussian, check_kernel
 from reldep.kernels.choosing import NAMED, as_kernel, is_characteristic
 from reldep.kernels.custom import PAIRWISE_NAMES
 
+ALL = slice(None)
+
 RNG = np.random.default_rng(2)
 X = RNG.random((30, 3))
 Y = X + 0.3 * RNG.random((30, 3))
@@ -41,7 +43,7 @@ def test_every_pairwise_name_is_ours_or_scikit_learns():
 @pytest.mark.parametrize("name", PAIRWISE_NAMES)
 def test_names_stand_for_the_functions_of_scikit_learn(name):
     np.testing.assert_allclose(
-        fitted(name).matrix(), pairwise_kernels(X, X, metric=name), rtol=1e-13
+        fitted(name)(ALL, ALL), pairwise_kernels(X, X, metric=name), rtol=1e-13
     )
     assert fitted(name).label == name
 
@@ -52,7 +54,7 @@ def test_names_stand_for_the_functions_of_scikit_learn(name):
     ids=str,
 )
 def test_objects_are_taken_as_they_are(kernel):
-    np.testing.assert_array_equal(fitted(kernel).matrix(), kernel(X, X))
+    np.testing.assert_array_equal(fitted(kernel)(ALL, ALL), kernel(X, X))
     assert fitted(kernel).label == str(kernel)
 
 
@@ -69,7 +71,7 @@ def test_noise_on_the_diagonal_changes_nothing():
 
 def test_sparse_rows_go_through_the_names():
     np.testing.assert_allclose(
-        fitted("cosine", sp.csr_array(X)).matrix(), fitted("cosine").matrix()
+        fitted("cosine", sp.csr_array(X))(ALL, ALL), fitted("cosine")(ALL, ALL)
     )
 
 

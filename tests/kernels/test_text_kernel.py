@@ -24,6 +24,8 @@ from reldep.kernels.structured.documents import (
     words,
 )
 
+ALL = slice(None)
+
 DOCUMENTS = [
     "Running dogs run.",
     "The dog ran home; the cat did not.",
@@ -34,7 +36,7 @@ DOCUMENTS = [
 
 
 def matrix(kernel, data):
-    return kernel.fit(read_variable(data, "v")).matrix()
+    return kernel.fit(read_variable(data, "v"))(ALL, ALL)
 
 
 def test_text_equals_the_vectorizer_of_scikit_learn():
@@ -111,7 +113,7 @@ def test_tfidf_equals_scikit_learn_and_leaves_the_counts_alone():
         (
             lambda: matrix(Text(), np.arange(4.0)),
             TypeError,
-            "v, which holds numbers; it takes",
+            "v, which contains numbers; it takes",
         ),
         (
             lambda: matrix(Text("sv"), ["samma ord"] * 3 + ["ord"]),
@@ -182,7 +184,7 @@ def test_texts_without_spaces_are_said_to_be_read_by_pairs_of_characters():
     fitted = Text(kernel="linear").fit(read_variable(texts, "texts"))
     expected = "Text(), by pairs of characters in 3 texts without spaces: Linear()"
     assert fitted.label == expected
-    assert fitted.matrix()[0, 1] > 0.1
+    assert fitted(ALL, ALL)[0, 1] > 0.1
 
 
 def test_utf_8_bytes_are_the_text_they_encode():

@@ -67,7 +67,7 @@ def holed(*rows):
         (
             lambda: reldep.compare([{1}] * M, Y, Z),
             TypeError,
-            "source holds objects of type set, which are neither numbers nor labels",
+            "source contains objects of type set, which are neither numbers nor labels",
         ),
         (
             lambda: reldep.compare(np.ones(M), Y, Z),

@@ -266,12 +266,11 @@ def test_bandwidths_are_followed_as_by_finite_differences(rng):
 
     expected = np.zeros(40)
     for name in blocks:
-        probe = residuals.kernels[name].bandwidth_probes()[0]
+        width = residuals.kernels[name].bandwidths()[0]
         up, down = (theta({"x": 1.0, "y": 1.0, name: f}) for f in (1 + 1e-5, 1 - 1e-5))
-        slope = (up - down) / (2e-5 * residuals.kernels[name].profile.bandwidth)
-        sides = probe.side(slice(0, 40), slice(0, 40))
-        np.fill_diagonal(sides, 0.0)
-        expected += slope * probe.influence(sides.sum(axis=1) / 39)
+        score = width.score(slice(0, 40), slice(0, 40))
+        np.fill_diagonal(score, 0.0)
+        expected += (up - down) / 2e-5 * width.leverage(score.sum(axis=1) / 39)
     np.testing.assert_allclose(added, expected, rtol=1e-5, atol=1e-10)
 
 

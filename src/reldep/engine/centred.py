@@ -236,7 +236,7 @@ def check_held(
     for (x, y), row in zip(pairs, values, strict=True):
         held = bool(is_held(row, own=x == y))
         if held and not row.any() and kernels is not None:
-            held = all(kernels[name].proportional() is kernels[name] for name in (x, y))
+            held = all(kernels[name].in_own_unit() is kernels[name] for name in (x, y))
         if not held:
             is_small = np.abs(row).max(initial=0.0) < 1
             how = "small to be multiplied" if is_small else "large to be added up"

@@ -232,7 +232,6 @@ def compute_influence(
     totals = [pair for pair in distinct(means) if pair not in known]
     # What overflows is found below, once for all engines.
     with np.errstate(over="ignore", invalid="ignore"):
-        kernels = {name: kernel.conditioned() for name, kernel in kernels.items()}
         parts = choose(kernels, wanted, totals, engine, allow_blocks=allow_blocks, sizes=sizes)
         if parts[0].engine.name == "blocks":
             return _in_blocks(kernels, pairs, means, parts[0].engine)

@@ -49,7 +49,6 @@ def permuted_hsics(
     most_rows : int
         Whole matrices are used up to this number of rows; lines, features or tiles beyond.
     """
-    first, second = first.conditioned(), second.conditioned()
     n = len(first)
     if n <= most_rows:
         return _of_matrices(first, second, orders)

@@ -194,7 +194,7 @@ class CentredMatrix:
         """Evaluate a kernel on all observations."""
         widths = kernel.bandwidths()
         parts = [part for width in widths for part in (width.slope, width.score)]
-        (_, matrix), *rest = whole([kernel.conditioned(), *parts])
+        (_, matrix), *rest = whole([kernel, *parts])
         moves = []
         for width, (_, slope), (_, score) in zip(widths, rest[0::2], rest[1::2], strict=True):
             np.fill_diagonal(slope, 0.0)
@@ -231,8 +231,6 @@ class Batches:
         self,
         kernels: Sequence[Kernel],
         variables: Sequence[Variable],
-        *,
-        rng: np.random.Generator | None = None,
     ) -> Batch:
         """Compute A for some variables.
 
@@ -241,8 +239,6 @@ class Batches:
         kernels : sequence of Kernel
             One for each variable, to be fitted.
         variables : sequence of Variable
-        rng : numpy.random.Generator, optional
-            For fits with random steps.
         """
         n, m, f = len(variables), self.n, len(self._fixed)
         made = Batch(np.empty((n, f + 1, m)), np.empty((n, f + 1, m)), np.empty(n))
@@ -253,8 +249,8 @@ class Batches:
                 columns = fit_columns(kernel, [variables[i] for i in members])
                 self._compile(columns, np.array(members), made)
         for i in alone:
-            fitted = kernels[i].fit(variables[i], rng=rng)
-            matrix = CentredMatrix.of(fitted.proportional() if self._own_units else fitted)
+            fitted = kernels[i].fit(variables[i])
+            matrix = CentredMatrix.of(fitted.in_own_unit() if self._own_units else fitted)
             made.means[i], made.moves[i] = self._finished(matrix)
             made.sizes[i] = matrix.size
         made.means[made.means[:, -1].mean(axis=1) <= ZERO * made.sizes**2] = 0.0
@@ -348,8 +344,6 @@ class EngineBatches:
         self,
         kernels: Sequence[Kernel],
         variables: Sequence[Variable],
-        *,
-        rng: np.random.Generator | None = None,
     ) -> Batch:
         """Compute A for some variables, one after another; NaN for one that has none."""
         means, moves = np.full((2, len(variables), len(self._fixed) + 1, self.n), np.nan)
@@ -357,8 +351,8 @@ class EngineBatches:
         own = "".join(self._fixed) + "'"
         pairs = [*((own, name) for name in self._fixed), (own, own)]
         for i, (kernel, variable) in enumerate(zip(kernels, variables, strict=True)):
-            fitted = kernel.fit(variable, rng=rng)
-            fitted = fitted.proportional() if self._own_units else fitted
+            fitted = kernel.fit(variable)
+            fitted = fitted.in_own_unit() if self._own_units else fitted
             with suppress(InputError):  # values that cannot be added up: skipped in a scan
                 found = compute_influence(
                     {**self._fixed, own: fitted},

@@ -1,8 +1,8 @@
-"""What a kernel is: a description that, fitted to a variable, fills blocks of values.
+"""What a kernel is: a description, and its fit to a variable.
 
-A :class:`Kernel` knows nothing of the data. ``kernel.fit(variable)`` freezes what the data
-decide (bandwidth, codes, norms) into a :class:`FittedKernel`, which gives any block of the
-kernel matrix: ``fitted(rows, cols)``. The engines see fitted kernels only.
+A :class:`Kernel` is independent of data. ``kernel.fit(variable)`` estimates what depends on the
+data (bandwidth, codes, norms) and returns a :class:`FittedKernel`, which computes any block of the
+kernel matrix: ``fitted(rows, cols)``. Engines see fitted kernels only.
 """
 
 from __future__ import annotations
@@ -20,14 +20,13 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from reldep.data.variables import FloatArray, IntArray
-    from reldep.exceptions import ReldepWarning
     from reldep.kernels.composite import Product, Sum
     from reldep.kernels.program import Factor
-    from reldep.kernels.scales.bandwidth import BandwidthProbe
 
     Rows = slice | IntArray
 
 ALL_ROWS = slice(None)
+
 
 KINDS_IN_WORDS: dict[type[Variable], str] = {
     Numeric: "numbers",
@@ -36,12 +35,6 @@ KINDS_IN_WORDS: dict[type[Variable], str] = {
     Mixed: "columns of numbers and labels",
     Items: "other objects",
 }
-
-# The functions of a squared distance s that compiled code knows, with parameters c and a: cs, c√s,
-# 2^(cs), 2^(c√s), and a for s = 0 but c for any other; then what follows bandwidths: as 2^(cs),
-# a√s 2^(c√s), and -1/2 for s > c or else 1/2, but a for s = 0. NEAR stands for 2^(cs) where no s is
-# so large that the power vanishes.
-LINEAR, ROOT, POWER, POWER_ROOT, NEAR, EQUAL, SLOPE, SLOPE_ROOT, SIDE = range(9)
 
 
 class Kernel(ABC):
@@ -54,25 +47,20 @@ class Kernel(ABC):
     accepts: ClassVar[tuple[type[Variable], ...]] = ()
 
     @abstractmethod
-    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedKernel:
-        """Freeze what the data decide and return a kernel that fills blocks.
+    def fit(self, variable: Variable) -> FittedKernel:
+        """Return the kernel of these observations, with everything that the data decide.
 
-        Parameters
-        ----------
-        variable : Variable
-            The observations.
-        rng : numpy.random.Generator, optional
-            Used only where a kernel draws a subsample.
+        The result depends on nothing but the variable.
         """
 
     def preparation(self, variable: Variable) -> str | None:  # noqa: ARG002
-        """Say what texts are counted by; None for a kernel of other data."""
+        """Return what texts are counted by; None for a kernel of other data."""
         return None
 
     def __call__(self, X: Any, Y: Any = None) -> FloatArray:
-        """Evaluate the kernel between the observations of X and those of Y.
+        """Return the kernel values between the observations of X and those of Y.
 
-        What the data decide, such as a median bandwidth, is decided by X.
+        What the data decide, such as a median bandwidth, is estimated from X.
 
         Parameters
         ----------
@@ -96,9 +84,8 @@ class Kernel(ABC):
         return evaluate(self, X, Y)
 
     def between(self, first: Variable, second: Variable) -> FloatArray:
-        """Fill the block between two samples; the first one decides what the data decide."""
-        kernel = self.frozen(self.fit(first))
-        both = kernel.fit(stacked(first, second))
+        """Return the block between two samples; parameters are estimated from the first."""
+        both = self.fit(stacked(first, second))
         return both(slice(0, len(first)), slice(len(first), len(both)))
 
     @property
@@ -111,22 +98,18 @@ class Kernel(ABC):
         return False
 
     def take(self, rows: IntArray) -> Kernel:  # noqa: ARG002
-        """Follow a selection of observations; only kernels that hold rows change."""
-        return self
-
-    def frozen(self, fitted: FittedKernel) -> Kernel:  # noqa: ARG002
-        """Give the kernel that, fitted again, keeps the bandwidth of an earlier fit."""
+        """Return the kernel for a selection of observations; only kernels with rows change."""
         return self
 
     def check_accepts(self, variable: Variable) -> None:
-        """Refuse a kind of variable that this kernel is not made for."""
+        """Raise if the kernel is not made for this kind of variable."""
         if not isinstance(variable, self.accepts):
             wanted = ", ".join(KINDS_IN_WORDS[kind] for kind in self.accepts)
             found = KINDS_IN_WORDS[type(variable)]
             if isinstance(variable, Items):
                 found = variable.in_words()
             raise InputTypeError(
-                f"kernel {type(self).__name__} cannot be used for {variable.name}, which holds "
+                f"kernel {type(self).__name__} cannot be used for {variable.name}, which contains "
                 f"{found}; it takes {wanted}. Choose another kernel, or `kernel='auto'`."
             )
 
@@ -139,30 +122,6 @@ class Kernel(ABC):
         from reldep.kernels.composite import Product
 
         return Product((self, other)) if isinstance(other, Kernel) else NotImplemented
-
-
-@dataclass(frozen=True, eq=False)
-class Formula:
-    """A kernel as compiled code evaluates it: a function of the squared distance.
-
-    Attributes
-    ----------
-    function : int
-        One of the numbers above.
-    c, a : float
-        Its parameters.
-    source : object
-        What the distances are between; kernels with the same source share them.
-    columns : ndarray, shape (n_columns, n), or None
-        The coordinates; None where ``source.squared_distances(rows, cols)`` is the better way,
-        which is a matrix product for many columns.
-    """
-
-    function: int
-    c: float
-    a: float
-    source: Any
-    columns: FloatArray | IntArray | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,48 +149,25 @@ class FittedKernel(ABC):
     @property
     @abstractmethod
     def label(self) -> str:
-        """Say in a few words which kernel this is, with its fitted parameters."""
+        """The kernel with its fitted parameters, in a few words."""
 
     @property
     def in_unit_interval(self) -> bool:
         """Whether all values lie in [0, 1], as the finite-sample bound requires."""
         return False
 
-    @property
-    def is_bounded(self) -> bool:
-        """Whether all values are of one size, so that a constant is enough to take off them."""
-        return self.in_unit_interval
+    def take(self, rows: IntArray) -> FittedKernel:
+        """Return the kernel of some observations, in the order given, with the fit of all."""
+        return FittedSelection(self, np.arange(len(self))[rows])
 
-    @property
-    def cautions(self) -> tuple[ReldepWarning, ...]:
-        """What the reader of a result should know about the fit."""
-        return ()
-
-    def features(self, rows: slice | IntArray = ALL_ROWS) -> FloatArray | csr_array | None:  # noqa: ARG002
-        """Give Φ with K = ΦΦ' where it is finite and explicit, else None.
+    def features(self, rows: Rows = ALL_ROWS) -> FloatArray | csr_array | None:  # noqa: ARG002
+        """Return Φ with K = ΦΦ' if it is finite and explicit, else None.
 
         Parameters
         ----------
         rows : slice or array of int, default all
-            The observations whose rows of Φ are made; at millions of observations an engine
-            asks for a run at a time.
+            The observations whose rows of Φ are computed.
         """
-        return None
-
-    @property
-    def n_features(self) -> int | None:
-        """The number of columns of Φ, or None where there is no finite Φ."""
-        one_row = self.features(slice(0, 1))
-        return None if one_row is None else int(one_row.shape[1])
-
-    @property
-    def formula(self) -> Formula | None:
-        """The kernel in a form that compiled code knows, or None."""
-        return None
-
-    @property
-    def nanoseconds(self) -> float | None:
-        """About what a value costs in a block on one core; None where a trial must tell."""
         return None
 
     def program(self) -> list[Factor] | None:
@@ -246,50 +182,25 @@ class FittedKernel(ABC):
         """Return the bandwidths that the data chose and that move with every observation."""
         return ()
 
-    def bandwidth_probes(self) -> tuple[BandwidthProbe, ...]:
-        """Give a probe for each bandwidth that the data chose; none for a fixed kernel."""
-        return ()
-
     def scaled(self, factor: float) -> FittedKernel:  # noqa: ARG002
-        """Give the same kernel with `factor` times its bandwidth; itself if it has none."""
+        """Return the kernel with `factor` times its bandwidth; itself if it has none."""
         return self
 
-    def take(self, rows: IntArray) -> FittedKernel:
-        """Return the kernel of some observations, in the order given, with the fit of all."""
-        return FittedSelection(self, np.arange(len(self))[rows])
+    def in_own_unit(self) -> FittedKernel:
+        """Return the kernel times a constant that makes its values ordinary numbers, or itself.
 
-    def conditioned(self) -> FittedKernel:
-        """Give a kernel that differs by ``f(x) + f(x')`` only and keeps more digits, or itself."""
-        return self
-
-    @property
-    def whole(self) -> FittedKernel:
-        """The kernel with the effects of row and column that were left out, if any.
-
-        Dependence does not see them, but a product with another kernel does.
+        A normalised measure does not see the constant.
         """
         return self
-
-    def proportional(self) -> FittedKernel:
-        """Give a kernel that differs by a constant factor only, of an ordinary size, or itself.
-
-        A normalised measure does not see the factor, and the powers of its values stay numbers.
-        """
-        return self
-
-    def matrix(self) -> FloatArray:
-        """Fill the whole kernel matrix."""
-        everything = slice(0, len(self))
-        return self(everything, everything)
 
     def describe(self) -> dict[str, Any]:
-        """Give the fitted parameters for tables and machine-readable output."""
+        """Return the fitted parameters, for tables and machine-readable output."""
         return {"kernel": self.label}
 
 
 @dataclass(frozen=True, eq=False)
 class FittedSelection(FittedKernel):
-    """Some observations of a fitted kernel, which keeps the fit of all.
+    """Some observations of a fitted kernel, with the fit of all: its bandwidths do not move.
 
     Attributes
     ----------
@@ -315,10 +226,6 @@ class FittedSelection(FittedKernel):
     def in_unit_interval(self) -> bool:
         return self.kernel.in_unit_interval
 
-    @property
-    def cautions(self) -> tuple[ReldepWarning, ...]:
-        return self.kernel.cautions
-
     def take(self, rows: IntArray) -> FittedKernel:
         return FittedSelection(self.kernel, self.chosen[rows])
 
@@ -333,14 +240,12 @@ class FittedSelection(FittedKernel):
         points = {id(factor.points): factor.points[self.chosen] for factor in factors}
         return [replace(factor, points=points[id(factor.points)]) for factor in factors]
 
-    def bandwidths(self) -> tuple[Bandwidth, ...]:
-        return tuple(
-            replace(width, slope=width.slope.take(self.chosen), score=width.score.take(self.chosen))
-            for width in self.kernel.bandwidths()
-        )
-
     def scaled(self, factor: float) -> FittedKernel:
         return FittedSelection(self.kernel.scaled(factor), self.chosen)
+
+    def in_own_unit(self) -> FittedKernel:
+        kernel = self.kernel.in_own_unit()
+        return self if kernel is self.kernel else FittedSelection(kernel, self.chosen)
 
     def describe(self) -> dict[str, Any]:
         return self.kernel.describe()
@@ -381,7 +286,7 @@ class Bandwidth:
 
 
 def stacked(first: Variable, second: Variable) -> Variable:
-    """Put the observations of the second variable below those of the first."""
+    """Return the observations of the second variable below those of the first."""
     values: Any
     if isinstance(first, Numeric) and isinstance(second, Numeric):
         _check_columns(first.values.shape[1], second.values.shape[1])
@@ -405,7 +310,7 @@ def stacked(first: Variable, second: Variable) -> Variable:
         return Items(first.name, [*first.items, *second.items])
     kinds = [KINDS_IN_WORDS[type(variable)] for variable in (first, second)]
     raise InputTypeError(
-        f"X holds {kinds[0]} and Y {kinds[1]}; pass two samples of the same kind of data."
+        f"X contains {kinds[0]} and Y {kinds[1]}; pass two samples of the same kind of data."
     )
 
 

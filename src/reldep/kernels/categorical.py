@@ -1,16 +1,16 @@
-"""The kernel for categories: 1 where two observations carry the same label, else 0."""
+"""Kernels for categories: equal labels, and the share of equal labels."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from reldep.data.variables import Labels, Mixed, Numeric, Variable, joint_labels
 from reldep.exceptions import InputError, InputTypeError
-from reldep.kernels.base import ALL_ROWS, FittedKernel, Formula, Kernel, stacked
-from reldep.kernels.base import EQUAL as EQUAL_CODES
+from reldep.kernels.base import ALL_ROWS, FittedKernel, Kernel, stacked
 from reldep.kernels.program import EQUAL, FIRST, Factor
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def indicators(labels: Labels, rows: slice | IntArray = ALL_ROWS) -> csr_array:
-    """Give the one-hot matrix of the labels, or some rows of it."""
+    """Return the one-hot matrix of the labels, or some rows of it."""
     from scipy.sparse import csr_array
 
     codes = labels.codes[rows]
@@ -36,7 +36,7 @@ def as_points(labels: Labels) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class FittedDelta(FittedKernel):
-    """Equality of codes."""
+    """Equality of labels."""
 
     labels: Labels
 
@@ -52,7 +52,11 @@ class FittedDelta(FittedKernel):
         return np.equal(self.codes[rows][:, None], self.codes[cols]).astype(np.float64)
 
     def program(self) -> list[Factor]:
-        return [Factor(FIRST, EQUAL, as_points(self.labels), 0.0)]
+        return [Factor(FIRST, EQUAL, self._points, 0.0)]
+
+    @cached_property
+    def _points(self) -> FloatArray:
+        return as_points(self.labels)
 
     @property
     def label(self) -> str:
@@ -62,19 +66,8 @@ class FittedDelta(FittedKernel):
     def in_unit_interval(self) -> bool:
         return True
 
-    @property
-    def formula(self) -> Formula:
-        return Formula(EQUAL_CODES, 0.0, 1.0, self.labels, self.codes[None, :])
-
-    @property
-    def nanoseconds(self) -> float:
-        return 2.0
-
-    def take(self, rows: IntArray) -> FittedDelta:
-        return FittedDelta(self.labels.take(rows))
-
     def features(self, rows: slice | IntArray = ALL_ROWS) -> csr_array:
-        """Give the one-hot matrix."""
+        """Return the one-hot matrix."""
         return indicators(self.labels, rows)
 
 
@@ -92,7 +85,7 @@ class Delta(Kernel):
     def is_characteristic(self) -> bool:
         return True
 
-    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedDelta:  # noqa: ARG002
+    def fit(self, variable: Variable) -> FittedDelta:
         self.check_accepts(variable)
         labels = _as_labels(variable)
         if len(np.unique(labels.codes)) == len(labels):
@@ -118,9 +111,9 @@ class FittedAgreement(FittedKernel):
     Attributes
     ----------
     parts : tuple of Labels
-        The label columns and, if there are several, what they say together.
+        The label columns and, if there are several, all of them as one.
     weights : tuple of float
-        How much agreement in each part adds.
+        What agreement in each part adds.
     floor : float
     """
 
@@ -130,7 +123,7 @@ class FittedAgreement(FittedKernel):
 
     @classmethod
     def of(cls, columns: tuple[Labels, ...], floor: float) -> FittedAgreement:
-        """Share what is above the floor: half for the columns one by one, half for all at once."""
+        """Return the kernel; single columns and all at once each share half of 1 - floor."""
         if len(columns) == 1:
             return cls(columns, (1.0 - floor,), floor)
         together = joint_labels("all", [labels.codes for labels in columns])
@@ -151,7 +144,11 @@ class FittedAgreement(FittedKernel):
     def program(self) -> list[Factor] | None:
         if len(self.parts) > 1:
             return None
-        return [Factor(FIRST, EQUAL, as_points(self.parts[0]), self.floor)]
+        return [Factor(FIRST, EQUAL, self._points, self.floor)]
+
+    @cached_property
+    def _points(self) -> FloatArray:
+        return as_points(self.parts[0])
 
     @property
     def label(self) -> str:
@@ -162,21 +159,8 @@ class FittedAgreement(FittedKernel):
     def in_unit_interval(self) -> bool:
         return True
 
-    @property
-    def formula(self) -> Formula | None:
-        if len(self.parts) > 1:
-            return None
-        return Formula(EQUAL_CODES, self.floor, 1.0, self.parts[0], self.parts[0].codes[None, :])
-
-    @property
-    def nanoseconds(self) -> float:
-        return 2.0 * len(self.parts)
-
-    def take(self, rows: IntArray) -> FittedAgreement:
-        return replace(self, parts=tuple(labels.take(rows) for labels in self.parts))
-
     def features(self, rows: slice | IntArray = ALL_ROWS) -> csr_array:
-        """Give the one-hot matrices side by side, and a constant column for the floor."""
+        """Return the one-hot matrices side by side, and a constant column for the floor."""
         from scipy.sparse import csr_array, hstack
 
         marks = [
@@ -189,12 +173,12 @@ class FittedAgreement(FittedKernel):
 
 @dataclass(frozen=True)
 class Agreement(Kernel):
-    """How far two rows agree in their labels, with a floor under it.
+    """The share of labels in which two rows agree, above a floor.
 
     Made to be multiplied with a kernel of numbers: ``Gaussian() * Agreement()`` is the default for
     frames with both. A plain product with :class:`Delta` is 0 between rows of different labels, so
-    that a label that has nothing to do with the question destroys what the numbers show; with a
-    floor of ½ such rows still count half. Relations that change with the label are seen.
+    that an irrelevant label hides what the numbers show; with a floor of ½ such rows still count
+    half. Relations that change with the label are seen.
 
     On one label column the kernel is ``floor + (1 - floor) [equal]``. On several, half of what is
     above the floor goes by the share of columns that agree, half by whether all do.
@@ -228,7 +212,7 @@ class Agreement(Kernel):
     def is_characteristic(self) -> bool:
         return True
 
-    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedAgreement:  # noqa: ARG002
+    def fit(self, variable: Variable) -> FittedAgreement:
         return self._fitted(variable)
 
     def between(self, first: Variable, second: Variable) -> FloatArray:
@@ -254,6 +238,6 @@ def _as_labels(variable: Variable) -> Labels:
         if labels is not None:
             return labels
     raise InputTypeError(
-        f"{variable.name} has numeric columns beside its labels; kernel Delta would compare the "
+        f"{variable.name} has numeric columns next to its labels; kernel Delta would compare the "
         'numbers for equality. Pass "auto", Gaussian() * Delta() or Gaussian() + Delta().'
     )

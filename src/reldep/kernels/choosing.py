@@ -1,9 +1,8 @@
 """From what a user writes for ``kernel=``, or leaves out, to one kernel per variable.
 
-A name is ours (:data:`NAMED`, and "auto") or, where we have none of that name, one of
-``sklearn.metrics.pairwise`` ("laplacian", "chi2", ...). "rbf" is our Gaussian with the median
-bandwidth; "linear" and "polynomial" are ours too. "auto" follows the data, and says what a reader
-should know about the choice.
+A name stands for a kernel of this package (:data:`NAMED`), for a choice by the kind of the data
+(:data:`BY_KIND`), or for a function of ``sklearn.metrics.pairwise`` ("laplacian", "chi2", ...).
+"rbf" is the Gaussian with the median bandwidth.
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ from reldep.kernels.radial import Distance, Gaussian, Laplace
 if TYPE_CHECKING:
     from reldep.data.variables import Variable
 
-# Strings whose median length is above this, and most of which differ, are texts, not labels.
+# Strings whose median length exceeds this, and most of which differ, are texts, not labels: few
+# category names are longer than a short sentence.
 LONGEST_LABEL = 30
-
 
 # The kernel for numbers. Over thirty laws its largest loss of power against the best kernel is a
 # third of that of a Gaussian at the median distance, which is blind to anything finer than half
@@ -46,12 +45,13 @@ FOR_NUMBERS = Laplace(bandwidth="mean")
 
 
 def auto_kernel(variable: Variable, numbers: Kernel = FOR_NUMBERS) -> Kernel:
-    """Choose by the kind of data: Laplace for numbers, Delta for labels, LogRank for lifetimes.
+    """Return the kernel for the kind of data.
 
-    Labels with an order get :class:`~reldep.kernels.Ordered`; numbers beside labels the kernel
-    for numbers times :class:`~reldep.kernels.Agreement` of the labels. Objects, and strings that
-    look like texts, have no kernel of their own accord: which features of them matter is a
-    question to the user, and the error proposes kernels.
+    Laplace for numbers, Delta for labels, LogRank for lifetimes. Labels with an order get
+    :class:`~reldep.kernels.Ordered`; numbers next to labels the kernel for numbers times
+    :class:`~reldep.kernels.Agreement` of the labels. Objects, and strings that look like texts,
+    have no default kernel: which of their features matter is for the user to decide, and the error
+    proposes kernels.
 
     Parameters
     ----------
@@ -74,8 +74,8 @@ def auto_kernel(variable: Variable, numbers: Kernel = FOR_NUMBERS) -> Kernel:
             return LogRank()
         error = InputError if variable.is_ragged() else InputTypeError
         raise error(
-            f"{variable.name} holds {variable.in_words()}, which are neither numbers nor labels; "
-            f"{_proposal(variable)}{WAY_OUT_OBJECTS}"
+            f"{variable.name} contains {variable.in_words()}, which are neither numbers nor "
+            f"labels; {_proposal(variable)}{WAY_OUT_OBJECTS}"
         )
     return numbers
 
@@ -90,7 +90,7 @@ def _for_mixed(variable: Mixed, kernel: Kernel) -> Kernel:
 
 
 def _refuse_doubtful(labels: Labels) -> None:
-    """Refuse strings that are labels only if the user says so."""
+    """Raise for strings that are labels only if the user declares them so."""
     if labels.doubt is not None:
         raise InputError(
             f"{labels.name} {labels.doubt}. Pass numbers; or, if they are labels after all, "
@@ -99,14 +99,14 @@ def _refuse_doubtful(labels: Labels) -> None:
 
 
 def _refuse_texts(labels: Labels, way_out: str) -> None:
-    """Refuse long strings that mostly differ: as labels they would show no dependence."""
+    """Raise for long strings that mostly differ: as labels they would show no dependence."""
     strings = [value for value in labels.categories if isinstance(value, (str, bytes))]
     if 2 * len(strings) <= len(labels):
         return
     length = float(np.median([len(string) for string in strings]))
     if length > LONGEST_LABEL:
         raise InputError(
-            f"{labels.name} holds strings of about {length:.0f} characters, {len(strings)} "
+            f"{labels.name} contains strings of about {length:.0f} characters, {len(strings)} "
             f"different ones in {len(labels)} observations; as labels they would show no "
             f"dependence. {way_out} for texts, Spectrum() for sequences such as DNA, or Delta() "
             "if they are labels after all."
@@ -114,7 +114,7 @@ def _refuse_texts(labels: Labels, way_out: str) -> None:
 
 
 def _proposal(variable: Items) -> str:
-    """Propose a kernel for the objects, as a clause to put into a message."""
+    """Return a kernel to propose for the objects, as a clause of a message."""
     first = next(item for item in variable.items if item is not None)
     if isinstance(first, np.ndarray) and first.ndim > 1:
         fitting = "Images() for pictures, TimeSeries() for series, Bags() for bags of vectors"
@@ -173,7 +173,7 @@ BY_KIND: dict[str, Kernel] = {
 
 
 def as_kernel(spec: Any, variable: Variable) -> Kernel:
-    """Turn a name, a kernel object or a function into a kernel for this variable."""
+    """Return the kernel that a name, a kernel object or a function stands for."""
     if isinstance(spec, str) and spec.lower() in BY_KIND:
         return auto_kernel(variable, BY_KIND[spec.lower()])
     kernel = _without_data(spec)
@@ -186,7 +186,7 @@ def as_kernel(spec: Any, variable: Variable) -> Kernel:
 
 
 def kernel_class(name: str) -> Callable[..., Kernel]:
-    """Find the class of a kernel by the name in lower case that users write."""
+    """Return the class of a kernel by its name in lower case."""
     import reldep.kernels
 
     found: Callable[..., Kernel] = getattr(reldep.kernels, NAMED[name])
@@ -194,7 +194,7 @@ def kernel_class(name: str) -> Callable[..., Kernel]:
 
 
 def is_characteristic(spec: Any) -> bool:
-    """Tell whether what a user wrote for ``kernel=`` is a characteristic kernel."""
+    """Return True if what a user wrote for ``kernel=`` is a characteristic kernel."""
     if isinstance(spec, str) and spec.lower() in BY_KIND:
         return True
     kernel = _without_data(spec)
@@ -202,7 +202,7 @@ def is_characteristic(spec: Any) -> bool:
 
 
 def _without_data(spec: Any) -> Kernel | None:
-    """Turn a specification into a kernel, where that does not depend on the data."""
+    """Return the kernel of a specification that does not depend on the data, else None."""
     if isinstance(spec, Kernel):
         return spec
     if isinstance(spec, str):
@@ -224,7 +224,7 @@ def assign(
     among: Sequence[str] | None = None,
     measure: str = "cka",
 ) -> dict[str, Any]:
-    """Give every variable of a question its specification.
+    """Return the kernel specification of every variable of a question.
 
     Parameters
     ----------
@@ -296,7 +296,7 @@ def _in_order(
 
 
 def _of_distances(spec: Any) -> Any:
-    """Distance correlation is defined by distances: it brings its own kernel."""
+    """Return the kernel of distance correlation, which is defined by distances."""
     if isinstance(spec, str) and spec.lower() in {"auto", "distance"}:
         return Distance()
     if isinstance(spec, (Distance, Precomputed)):
@@ -309,5 +309,5 @@ def _of_distances(spec: Any) -> Any:
 
 
 def _in_words(spec: Any) -> Any:
-    """Give a callable by its name; a kernel object speaks for itself."""
+    """Return the name of a callable; a kernel object as it is."""
     return spec if isinstance(spec, Kernel) else getattr(spec, "__name__", spec)

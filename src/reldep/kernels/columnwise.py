@@ -13,11 +13,9 @@ from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import Bandwidth, FittedKernel
 from reldep.kernels.mapped import MappedKernel
 from reldep.kernels.points import Points
-from reldep.kernels.profiles import BandwidthProfile, PowerProfile
-from reldep.kernels.radial import FittedMultiple, FittedRadial
-from reldep.kernels.scales.bandwidth import BandwidthProbe
-from reldep.kernels.scales.median import MeanDistance
-from reldep.kernels.sizes import standardised
+from reldep.kernels.program import FIRST, ROOT, TIMES
+from reldep.kernels.radial import FittedRadial
+from reldep.kernels.scale import FittedTerms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,20 +66,32 @@ class Standardized(MappedKernel):
     def title(self) -> str:
         return "Standardized"
 
-    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedKernel:
-        fitted = super().fit(variable, rng=rng)
-        if not isinstance(fitted, FittedRadial) or not isinstance(fitted.profile, BandwidthProfile):
+    def fit(self, variable: Variable) -> FittedKernel:
+        fitted = super().fit(variable)
+        if not isinstance(fitted, FittedRadial):
             return fitted
-        own = {name: getattr(fitted, name) for name in FittedRadial.__dataclass_fields__}
-        return FittedStandardized(**own)
+        return FittedStandardized(fitted.chosen, fitted.points, fitted.function, title=fitted.title)
 
     def rows(self, variable: Variable) -> Numeric:
         return self.rows_between(variable, variable)[0]
 
     def rows_between(self, first: Variable, second: Variable) -> tuple[Numeric, Numeric]:
         values, others = first.values, second.values  # type: ignore[attr-defined]
-        scaled, others_scaled, _ = standardised(values, others)
+        scaled, others_scaled = standardised(values, others)
         return Numeric(first.name, scaled), Numeric(second.name, others_scaled)
+
+
+def standardised(values: FloatArray, others: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return columns with mean 0 and standard deviation 1, and other rows in the same units.
+
+    A column without variation becomes 0. Columns are first divided by a power of two near their
+    largest value, whose squares are numbers.
+    """
+    exponents = np.frexp(np.abs(values).max(axis=0))[1]
+    inside, outside = (np.ldexp(table, -exponents) for table in (values, others))
+    centre, deviation = inside.mean(axis=0), inside.std(axis=0)
+    deviation[(values == values[0]).all(axis=0)] = np.inf
+    return (inside - centre) / deviation, (outside - centre) / deviation
 
 
 class FittedStandardized(FittedRadial):
@@ -90,19 +100,11 @@ class FittedStandardized(FittedRadial):
     With z_c the standardised difference in column c, d² their sum of squares and σ the bandwidth,
     the kernel changes with the logarithm of the deviation s_c by::
 
-        dK / dlog s_c = σ ∂K/∂σ (z_c²/d² - w_c)
+        ∂K/∂log s_c = ∂K/∂log σ (z_c²/d² - w_c)
 
-    where w_c is what column c contributes to the scale that σ is a multiple of (0 for a bandwidth
-    that was given): the w_c add up to 1, since deviations that all grow alike change nothing.
+    where w_c is the share of column c in the scale that σ is a multiple of (0 for a bandwidth
+    that was given): the w_c add up to 1, because deviations that grow alike change nothing.
     """
-
-    def bandwidth_probes(self) -> tuple[BandwidthProbe, ...]:
-        rows = np.asarray(self.points.rows)
-        own = super().bandwidth_probes()
-        if not 2 <= rows.shape[1] <= MOST_FOLLOWED:
-            return own
-        shares = self._shares_of_scale()
-        return (*own, *(self._probe(c, share) for c, share in enumerate(shares)))
 
     def bandwidths(self) -> tuple[Bandwidth, ...]:
         """Return the bandwidth and, for up to `MOST_FOLLOWED` columns, their deviations."""
@@ -112,26 +114,20 @@ class FittedStandardized(FittedRadial):
         return (*own, *map(self._deviation, range(self.points.n_columns), self._shares_of_scale()))
 
     def _deviation(self, column: int, share: float) -> Bandwidth:
-        squares = FittedRadial(self._column(column), PowerProfile(2.0), f"squares of {column}")
-        slope = FittedColumnSlope(self, squares, share)
+        values = np.asarray(self.points.rows)[:, [column]]
+        points = Points(values, np.square(values[:, 0]), self.points.unit)
         # The mean over the others of (z_i - z_j)² is z_i² + 1, and the influence on log s is half
-        # of z_i² - 1.
-        return Bandwidth(1.0, "standard deviation", slope, FittedMultiple(squares, -0.25))
-
-    def _probe(self, column: int, share: float) -> BandwidthProbe:
-        # The mean over others of the squared difference tells how far out an observation is.
-        squares = FittedRadial(self._column(column), PowerProfile(2.0), f"squares of {column}")
-        return BandwidthProbe(FittedColumnSlope(self, squares, share), squares, 1.0, factor=0.25)
-
-    def _column(self, column: int) -> Points:
-        values = self.points.unit * np.asarray(self.points.rows)[:, [column]]
-        return Points.of(Numeric("column", values))
+        # of z_i² - 1: a quarter of the square, as every leverage is doubled.
+        half = 0.5 * points.unit
+        terms = ((FIRST, ROOT, half), (TIMES, ROOT, half))
+        score = FittedTerms(points, terms, f"quarter of the squares in column {column}")
+        return Bandwidth(1.0, "standard deviation", FittedColumnSlope(self, points, share), score)
 
     def _shares_of_scale(self) -> FloatArray:
         """Return an estimate of each column's share in the scale, from evenly spaced rows."""
-        n_columns = np.asarray(self.points.rows).shape[1]
-        if self.scale is None:
-            return np.zeros(n_columns)
+        scale = self.chosen.scale
+        if scale is None:
+            return np.zeros(self.points.n_columns)
         n = len(self.points)
         rows = np.unique(np.linspace(0, n - 1, min(n, ROWS_FOR_SHARES)).astype(np.int64))
         values = self.points.unit * np.asarray(self.points.rows)[rows]
@@ -140,10 +136,9 @@ class FittedStandardized(FittedRadial):
         distances = np.sqrt(squares.sum(axis=1))
         squares, distances = squares[distances > 0], distances[distances > 0]
         weights = 1.0 / distances
-        if not isinstance(self.scale, MeanDistance):
+        if scale.rule == "median":
             # The median moves with the distances that are near it.
-            near = 0.1 * self.scale.value
-            weights *= np.exp(-0.5 * np.square((distances - self.scale.value) / near))
+            weights *= np.exp(-0.5 * np.square((distances / scale.value - 1.0) / 0.1))
         shares = weights @ squares
         return np.asarray(shares / shares.sum())
 
@@ -153,19 +148,19 @@ class FittedColumnSlope(FittedKernel):
     """The derivative of a standardised kernel in the logarithm of a column's deviation."""
 
     kernel: FittedStandardized
-    squares: FittedRadial
+    column: Points
     share: float
 
     def __len__(self) -> int:
         return len(self.kernel)
 
     def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
-        points, profile = self.kernel.points, self.kernel.profile
-        slope = FittedRadial(points, profile.slope(), "slope")(rows, cols)  # type: ignore[attr-defined]
-        negative = FittedRadial(points, PowerProfile(2.0), "squares")(rows, cols)
-        column = self.squares(rows, cols)
-        ratio = np.divide(column, negative, out=np.zeros_like(column), where=negative < 0)
-        return np.asarray((ratio - self.share) * slope * profile.bandwidth)  # type: ignore[attr-defined]
+        squares = self.kernel.points.squared_distances(rows, cols)
+        ratio = self.column.squared_distances(rows, cols)
+        np.divide(ratio, squares, out=ratio, where=squares > 0)
+        ratio -= self.share
+        ratio *= self.kernel.slope()(rows, cols)
+        return ratio
 
     @property
     def label(self) -> str:

@@ -1,4 +1,4 @@
-"""Sums and products of kernels: of all of a variable, column by column, or at several scales."""
+"""Sums and products of kernels: of a whole variable, by column, or at several scales."""
 
 from __future__ import annotations
 
@@ -14,19 +14,16 @@ from reldep.data.checks import check_choice, check_names_known, check_positive, 
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import FittedKernel, Kernel
-from reldep.kernels.profiles import Profile, ScaledProfile
+from reldep.kernels.dot import FittedDot
 from reldep.kernels.program import PLUS, TIMES, joined
-from reldep.kernels.radial import Distance, FittedRadial, Gaussian
-from reldep.kernels.scales.bandwidth import BandwidthKernel
-from reldep.kernels.scales.median import ScaleRule
+from reldep.kernels.radial import FittedDistance, FittedRadial, Gaussian
+from reldep.kernels.scale import BandwidthKernel, ScaleRule
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray
-    from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import Bandwidth, Rows
     from reldep.kernels.choosing import KernelSpec
     from reldep.kernels.program import Factor
-    from reldep.kernels.scales.bandwidth import BandwidthProbe
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,18 +36,11 @@ class _FittedComposite(FittedKernel):
     @staticmethod
     @abstractmethod
     def combine(first: FloatArray, second: FloatArray) -> FloatArray:
-        """Combine two blocks, writing into the first."""
+        """Return the combination of two blocks, written into the first."""
 
     @abstractmethod
     def slope_through(self, position: int, slope: FittedKernel) -> FittedKernel:
-        """Differentiate the whole in a bandwidth of one factor, whose own slope is given."""
-
-    def bandwidth_probes(self) -> tuple[BandwidthProbe, ...]:
-        return tuple(
-            replace(probe, slope=self.slope_through(position, probe.slope))
-            for position, factor in enumerate(self.factors)
-            for probe in factor.bandwidth_probes()
-        )
+        """Return the derivative in a bandwidth of one factor, whose own slope is given."""
 
     def bandwidths(self) -> tuple[Bandwidth, ...]:
         return tuple(
@@ -75,21 +65,8 @@ class _FittedComposite(FittedKernel):
         return self if unchanged else type(self)(scaled)
 
     @property
-    def nanoseconds(self) -> float | None:
-        parts = [factor.nanoseconds for factor in self.factors]
-        known = [part for part in parts if part is not None]
-        return sum(known) if len(known) == len(parts) else None
-
-    def take(self, rows: IntArray) -> FittedKernel:
-        return type(self)(tuple(factor.take(rows) for factor in self.factors))
-
-    @property
     def label(self) -> str:
         return f" {self.symbol} ".join(factor.label for factor in self.factors)
-
-    @property
-    def cautions(self) -> tuple[ReldepWarning, ...]:
-        return tuple(caution for factor in self.factors for caution in factor.cautions)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,10 +82,6 @@ class FittedSum(_FittedComposite):
 
     def slope_through(self, position: int, slope: FittedKernel) -> FittedKernel:  # noqa: ARG002
         return slope
-
-    @property
-    def whole(self) -> FittedSum:
-        return FittedSum(tuple(factor.whole for factor in self.factors))
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,10 +107,23 @@ class FittedProduct(_FittedComposite):
 def combined(
     kind: type[FittedSum | FittedProduct], parts: Sequence[FittedKernel]
 ) -> FittedSum | FittedProduct:
-    """Combine fitted kernels; in a product their effects of row and column count."""
+    """Return the sum or the product of fitted kernels."""
     if kind is FittedProduct:
-        parts = [part.whole for part in parts]
+        parts = [_whole(part) for part in parts]
     return kind(tuple(parts))
+
+
+def _whole(part: FittedKernel) -> FittedKernel:
+    """Return a factor with its effects of row and column, which count in a product."""
+    if isinstance(part, FittedDistance):
+        # Where the other factor is 0, the product would be larger than between equals.
+        raise InputError(
+            "Distance is minus a distance, of which a product is not a kernel; "
+            "multiply by Laplace() or Gaussian(), or add Distance() with +."
+        )
+    if isinstance(part, FittedSum):
+        return replace(part, factors=tuple(map(_whole, part.factors)))
+    return part.whole() if isinstance(part, FittedDot) else part
 
 
 @dataclass(frozen=True)
@@ -160,18 +146,12 @@ class _Composite(Kernel):
     def take(self, rows: IntArray) -> Kernel:
         return type(self)(tuple(kernel.take(rows) for kernel in self.kernels))
 
-    def frozen(self, fitted: FittedKernel) -> Kernel:
-        if not isinstance(fitted, _FittedComposite):
-            return self
-        pairs = zip(self.kernels, fitted.factors, strict=True)
-        return type(self)(tuple(kernel.frozen(part) for kernel, part in pairs))
-
-    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedKernel:
+    def fit(self, variable: Variable) -> FittedKernel:
         parts = [_part_for(kernel, variable) for kernel in self.kernels]
         if isinstance(variable, Mixed):
             _check_all_used(variable, parts)
         pairs = zip(self.kernels, parts, strict=True)
-        return combined(self.fitted, [kernel.fit(part, rng=rng) for kernel, part in pairs])
+        return combined(self.fitted, [kernel.fit(part) for kernel, part in pairs])
 
     def between(self, first: Variable, second: Variable) -> FloatArray:
         blocks = (
@@ -194,18 +174,9 @@ class Sum(_Composite):
 
 
 class Product(_Composite):
-    """The product of kernels: observations are similar if they are so in all columns."""
+    """The product of kernels: observations are similar if they are similar in all columns."""
 
     fitted = FittedProduct
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if any(isinstance(kernel, Distance) for kernel in self.kernels):
-            # Where the other factor is 0, the product would be larger than between equals.
-            raise InputError(
-                "Distance is minus a distance, of which a product is no kernel; multiply by "
-                "Laplace() or Gaussian(), or add Distance() with +."
-            )
 
     @property
     def is_characteristic(self) -> bool:
@@ -228,7 +199,7 @@ def _part_for(kernel: Kernel, variable: Variable) -> Variable:
 
 
 def _prefers_numbers(kernel: Kernel) -> bool:
-    """Kernels that read labels only as a courtesy take the numbers of a mixed variable."""
+    """Return True for kernels of numbers that accept labels as well."""
     return kernel.accepts[0] is Numeric
 
 
@@ -261,11 +232,11 @@ class Columns(Kernel):
         By column name; a tuple of names gives several numeric columns to one kernel. A kernel is
         whatever ``kernel=`` takes: a name, a kernel object or a function.
     combine : {"product", "sum"}, default "product"
-        "product": rows are alike if they are so in all columns; characteristic if every kernel
-        is. "sum": the dependencies through single columns, added up; relations that only
-        several columns together show are not seen.
+        "product": rows are similar if they are similar in all columns; characteristic if every
+        kernel is. "sum": the dependences through single columns, added up; relations that show
+        only in several columns together are not seen.
     others : {"raise", "drop"}, default "raise"
-        What to do about columns that are not named.
+        What to do with columns that are not named.
 
     Examples
     --------
@@ -296,13 +267,13 @@ class Columns(Kernel):
         alone = self.combine == "product" or len(self.kernels) == 1
         return alone and all(map(is_characteristic, self.kernels.values()))
 
-    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedKernel:
+    def fit(self, variable: Variable) -> FittedKernel:
         from reldep.kernels.choosing import as_kernel
 
         fitted = []
         for spec, part in zip(self.kernels.values(), self._parts(variable), strict=True):
             check_varies(part)
-            fitted.append(as_kernel(spec, part).fit(part, rng=rng))
+            fitted.append(as_kernel(spec, part).fit(part))
         return fitted[0] if len(fitted) == 1 else combined(COMBINATIONS[self.combine], fitted)
 
     def between(self, first: Variable, second: Variable) -> FloatArray:
@@ -320,7 +291,7 @@ class Columns(Kernel):
         return replace(self, kernels=taken)
 
     def _parts(self, variable: Variable) -> list[Variable]:
-        """Give every kernel its columns."""
+        """Return the columns of every kernel."""
         self.check_accepts(variable)
         columns = _columns_of(variable)  # type: ignore[arg-type]
         groups = [key if isinstance(key, tuple) else (key,) for key in self.kernels]
@@ -341,7 +312,7 @@ class Columns(Kernel):
 
 
 def _columns_of(variable: Mixed | Numeric) -> dict[str, Numeric | Labels]:
-    """Take a variable apart into its columns by name."""
+    """Return the columns of a variable by name."""
     parts = variable.parts if isinstance(variable, Mixed) else (variable,)
     columns: dict[str, Numeric | Labels] = {}
     for part in parts:
@@ -361,44 +332,22 @@ def _columns_of(variable: Mixed | Numeric) -> dict[str, Numeric | Labels]:
 
 
 def _joined(columns: list[Numeric | Labels]) -> Variable:
-    """Put columns that share a kernel side by side."""
+    """Return columns that share a kernel side by side."""
     if len(columns) == 1:
         return columns[0]
     numeric = [column for column in columns if isinstance(column, Numeric)]
     if len(numeric) < len(columns):
         mixed = next(column.name for column in columns if isinstance(column, Labels))
         raise InputTypeError(
-            f"column {mixed!r} holds labels and cannot share a kernel with other columns; give it "
-            "an entry of its own."
+            f"column {mixed!r} contains labels and cannot share a kernel with other columns; give "
+            "it an entry of its own."
         )
     names = tuple(column.name for column in numeric)
     return Numeric(", ".join(names), np.hstack([column.values for column in numeric]), names)
 
 
+# Factors of the default bandwidths, an octave apart.
 OCTAVES = (0.25, 0.5, 1.0, 2.0, 4.0)
-
-
-@dataclass(frozen=True)
-class MultiscaleSlope(Profile):
-    """Σ d²/(f² σ³) · exp(-d² / (2 f² σ²)) over factors f: the slope of the sum in σ."""
-
-    bandwidth: float
-    factors: tuple[float, ...]
-    in_unit_interval: ClassVar[bool] = False
-
-    def __call__(self, squared: FloatArray) -> FloatArray:
-        squared /= self.bandwidth**2
-        total = np.zeros_like(squared)
-        for factor in self.factors:
-            total += np.exp(squared * (-0.5 / factor**2)) / factor**2
-        squared *= total
-        squared /= self.bandwidth
-        return squared
-
-    def in_units(self, unit: float) -> Profile:
-        if unit == 1:
-            return self
-        return ScaledProfile(replace(self, bandwidth=self.bandwidth / unit), 1.0 / unit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -410,58 +359,46 @@ class FittedGaussians(FittedSum):
 
     @classmethod
     def of(cls, base: FittedRadial, ratios: tuple[float, ...]) -> FittedGaussians:
-        """Scale one fitted Gaussian; all share its distances."""
+        """Return the sum of one fitted Gaussian at several scales."""
         return cls(tuple(base.scaled(ratio) for ratio in ratios), base, ratios)
-
-    @property
-    def width(self) -> float:
-        """The bandwidth that the factors multiply."""
-        return float(self.base.describe()["bandwidth"])
 
     @property
     def label(self) -> str:
         listed = ", ".join(f"{ratio:g}" for ratio in self.ratios)
-        return f"Gaussians(bandwidth={self.width:.6g} × {listed})"
-
-    @property
-    def cautions(self) -> tuple[ReldepWarning, ...]:
-        return self.base.notes
+        return f"Gaussians(bandwidth={self.base.chosen.width:.6g} × {listed})"
 
     def scaled(self, factor: float) -> FittedGaussians:
-        return self.of(self.base.scaled(factor), self.ratios)
-
-    def take(self, rows: IntArray) -> FittedGaussians:
-        return self.of(self.base.take(rows), self.ratios)
+        return self.of(replace(self.base, chosen=self.base.chosen.scaled(factor)), self.ratios)
 
     def describe(self) -> dict[str, Any]:
-        own = {"kernel": self.label, "bandwidth": self.width, "factors": self.ratios}
-        return {**own, "rule": self.base.rule}
+        chosen = self.base.chosen
+        return {
+            "kernel": self.label,
+            "bandwidth": chosen.width,
+            "factors": self.ratios,
+            "rule": chosen.rule,
+        }
 
     def bandwidths(self) -> tuple[Bandwidth, ...]:
         """Return one for each scale; they move together, so that their slopes add up."""
         return tuple(
-            replace(width, value=part.profile.bandwidth, slope=part.slope())  # type: ignore[attr-defined]
+            replace(width, value=part.chosen.width, slope=part.slope())  # type: ignore[attr-defined]
             for width in self.base.bandwidths()
             for part in self.factors
         )
-
-    def bandwidth_probes(self) -> tuple[BandwidthProbe, ...]:
-        slope = MultiscaleSlope(self.width, self.ratios)
-        fitted = FittedRadial(self.base.points, slope, f"slope of {self.label}")
-        return tuple(replace(probe, slope=fitted) for probe in self.base.bandwidth_probes())
 
 
 @dataclass(frozen=True)
 class Gaussians(BandwidthKernel):
     """Gaussian kernels at several scales, added up: ``Σ exp(-|x - y|² / (2 (fσ)²))``.
 
-    One Gaussian at the median distance hardly sees what is finer than half the data's width; one
-    at a quarter of it hardly sees trends. The sum sees both, at a small price where one scale
-    would do. It is characteristic.
+    One Gaussian at the median distance misses what is finer than half the width of the data; one
+    at a quarter of it misses trends. The sum sees both, at a small cost in power where one scale
+    is enough. It is characteristic.
 
     Parameters
     ----------
-    bandwidth : float, "median", "mean" or "mid-median", default "median"
+    bandwidth : float, "median" or "mean", default "median"
         σ, as for :class:`Gaussian`.
     factor : float, default 1
         Multiplies the bandwidth.
@@ -494,7 +431,7 @@ class Gaussians(BandwidthKernel):
     def is_characteristic(self) -> bool:
         return True
 
-    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedGaussians:
+    def fit(self, variable: Variable) -> FittedGaussians:
         self.check_accepts(variable)
-        base = Gaussian(self.bandwidth, self.factor).fit(variable, rng=rng)
+        base = Gaussian(self.bandwidth, self.factor).fit(variable)
         return FittedGaussians.of(base, self.factors)

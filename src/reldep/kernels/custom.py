@@ -108,12 +108,7 @@ class Precomputed(Kernel):
             )
         return Precomputed(self.matrix[np.ix_(rows, rows)])
 
-    def fit(
-        self,
-        variable: Variable,
-        *,
-        rng: np.random.Generator | None = None,  # noqa: ARG002
-    ) -> FittedPrecomputed:
+    def fit(self, variable: Variable) -> FittedPrecomputed:
         self._check_length(variable)
         off_diagonal = self.matrix[~np.eye(len(self), dtype=bool)]
         if (off_diagonal == off_diagonal[0]).all():
@@ -205,12 +200,7 @@ class FunctionKernel(Kernel):
 
     accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric, Sparse, Labels, Items)
 
-    def fit(
-        self,
-        variable: Variable,
-        *,
-        rng: np.random.Generator | None = None,  # noqa: ARG002
-    ) -> FittedFunction:
+    def fit(self, variable: Variable) -> FittedFunction:
         self.check_accepts(variable)
         return FittedFunction(self.function, observations_of(variable), variable.name)
 
@@ -254,7 +244,7 @@ class ScikitKernel(Kernel):
         """Whether it is known to be characteristic."""
         return _is_characteristic(self.source)
 
-    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedFunction:  # noqa: ARG002
+    def fit(self, variable: Variable) -> FittedFunction:
         self.check_accepts(variable)
         rows = observations_of(variable)
         if isinstance(variable, Numeric):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations_with_replacement
 from math import comb, factorial, prod
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,30 +15,22 @@ from reldep.data.variables import Labels, Numeric, Sparse, Variable
 from reldep.exceptions import InputError
 from reldep.kernels.base import ALL_ROWS, FittedKernel, Kernel, stacked
 from reldep.kernels.categorical import indicators
-from reldep.kernels.sizes import in_units, is_ordinary, middle, two_largest
-from reldep.system import worth_compiling
+from reldep.kernels.points import ORDINARY, dot_products, middle
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from reldep.data.variables import FloatArray, IntArray
+    from reldep.data.variables import FloatArray
     from reldep.kernels.base import Rows
 
+# Powers of products beyond this degree overflow for ordinary data.
 HIGHEST_DEGREE = 100
-
-# Above this many columns the expansion of a polynomial costs more than its kernel matrix.
-MOST_MONOMIALS = 2_000
-
-# Values whose powers are so many times what is left of them lose digits; so few monomials cost no
-# more than the powers. So many rows tell.
-FAR, FEW_MONOMIALS = 1e6, 100
-SAMPLED = 1_000
 
 # Binary digits of a number.
 DIGITS = 53
 
-# Nanoseconds for a column of dense rows and for a stored entry of a sparse row.
-DENSE_COLUMN, SPARSE_ENTRY = 0.1, 1.0
+# Maximum number of monomials in an expansion: above it the kernel matrix costs less.
+MOST_MONOMIALS = 2_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,27 +40,37 @@ class FittedDot(FittedKernel):
     Attributes
     ----------
     rows : ndarray or sparse matrix
-        The points or, where there is a `centre`, the points less that.
-    label_text : str
+        The points or, if there is a `centre`, the points less that.
+    name : str
     degree, offset, scale : int, float, float
     centre : ndarray or None
         The median of the points. With it, the values come less the effects of row and column,
         ``k(x, y) - k(x, centre) - k(centre, y) + k(centre, centre)``: dependence does not see
         these, and far from 0 they are so large that nothing else would be left of the digits.
+    title : str
+        The map that made the rows, in front of the label.
     """
 
     rows: FloatArray | csr_array
-    label_text: str
+    name: str
     degree: int = 1
     offset: float = 0.0
     scale: float = 1.0
     centre: FloatArray | None = None
+    title: str = field(default="", kw_only=True)
 
     def __len__(self) -> int:
         return int(self.rows.shape[0])
 
+    @property
+    def label(self) -> str:
+        return f"{self.title}: {self.name}" if self.title else self.name
+
+    def describe(self) -> dict[str, Any]:
+        return {"kernel": self.label, "columns": int(self.rows.shape[1])}
+
     def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
-        block = dot_products(self.rows, rows, cols)
+        block = dot_products(self.rows[rows], self.rows[cols])
         if self.degree == 1:
             return block
         block *= self.scale
@@ -79,86 +81,54 @@ class FittedDot(FittedKernel):
         block += self.offset
         return np.power(block, self.degree, out=block)
 
-    @property
     def whole(self) -> FittedDot:
-        """The kernel with its effects of row and column; of degree 1, centred on the mean."""
+        """Return the kernel with its effects of row and column; of degree 1, about the mean."""
         if self.centre is None:
             return self
         back = self.centre if self.degree > 1 else -self.rows.mean(axis=0)
         return replace(self, rows=self.rows + back, centre=None)
 
-    @property
-    def label(self) -> str:
-        return self.label_text
-
-    def describe(self) -> dict[str, Any]:
-        return {"kernel": self.label, "columns": int(self.rows.shape[1])}
-
-    @property
-    def nanoseconds(self) -> float:
-        return 2.0 * self.degree + dot_nanoseconds(self.rows)
-
-    def take(self, rows: IntArray) -> FittedDot:
-        return replace(self, rows=self.rows[rows])
-
-    def features(self, rows: slice | IntArray = ALL_ROWS) -> FloatArray | csr_array | None:
-        """Give the rows themselves for the linear kernel, their monomials for a polynomial."""
+    def features(self, rows: Rows = ALL_ROWS) -> FloatArray | csr_array | None:
+        """Return the rows themselves for the linear kernel, their monomials for a polynomial."""
+        chosen = self.rows[rows]
         if self.degree == 1:
-            return self.rows[rows]
+            return chosen
         if self._n_monomials() > MOST_MONOMIALS:
             return None
-        chosen = self.rows[rows]
         values = chosen if isinstance(chosen, np.ndarray) else chosen.toarray()
         root = np.sqrt(self.scale)
         less = self.centre is not None
         centre = np.zeros(values.shape[1]) if self.centre is None else root * self.centre
         return monomials(root * values, self.degree, self.offset, centre, less=less)
 
-    def conditioned(self) -> FittedDot:
-        """Give the dot product of centred monomials where the values differ little for their size.
-
-        A power of large products has no digits left for their differences. Some of the rows tell.
-        """
-        if self.degree == 1 or self._n_monomials() > FEW_MONOMIALS:
+    def in_own_unit(self) -> FittedDot:
+        """Return the kernel divided by a power of two if its largest base is far from 1."""
+        away = 0.0 if self.centre is None or self.degree == 1 else float(np.abs(self.centre).max())
+        size = max(float(abs(self.rows).max()), away)
+        if size == 0:
             return self
-        some = slice(0, None, max(1, len(self) // SAMPLED))
-        features = self.features(some)
-        if not isinstance(features, np.ndarray) or not isinstance(self.rows, np.ndarray):
-            return self
-        points = self.rows[some] if self.centre is None else self.rows[some] + self.centre
-        base = self.offset + self.scale * np.square(points).sum(axis=1).max()
-        left = np.square(features - middle(features)).sum(axis=1).max()
-        if base**self.degree <= FAR * left:
-            return self
-        features = np.asarray(self.features())
-        return FittedDot(features - middle(features), self.label_text)
-
-    def proportional(self) -> FittedDot:
-        """Give the kernel of the rows in units of their usual size; its base is about 1."""
-        first, second = two_largest(self.rows)
-        if first == 0:
-            return self
-        # Far from 0 the products are those of the centre.
-        away = 0.0
-        if self.centre is not None and self.degree > 1:
-            away = float(np.abs(self.centre).max())
-        twice = np.log2(max(first, away)) + np.log2(max(second, away))
-        unit = int(twice // 2)
-        base = twice + (np.log2(self.scale) if self.degree > 1 else 0.0)
+        unit = int(np.floor(np.log2(size)))
+        rows: Any = self.rows.copy()
+        if isinstance(rows, np.ndarray):
+            rows = np.ldexp(rows, -unit)
+        else:
+            rows.data = np.ldexp(rows.data, -unit)
+        centre = None if self.centre is None else np.ldexp(self.centre, -unit)
+        base = 2 * unit + (int(np.floor(np.log2(self.scale))) if self.degree > 1 else 0)
         if self.offset > 0:
-            level = float(np.log2(self.offset))
+            level = int(np.floor(np.log2(self.offset)))
             if base < level - DIGITS:
-                # Beside the offset products are so small that their powers are lost in rounding.
-                return FittedDot(in_units(self.rows, unit), self.label_text, centre=self.centre)
+                # Products vanish next to the offset: what is left of the power is linear.
+                return FittedDot(rows, self.name, centre=centre, title=self.title)
             base = max(base, level)
-        if is_ordinary(base * self.degree):
+        if abs(base * self.degree) < ORDINARY:
             return self
         return replace(
             self,
-            rows=in_units(self.rows, unit),
-            offset=float(np.ldexp(self.offset, -int(base))),
-            scale=float(np.ldexp(self.scale, 2 * unit - int(base))),
-            centre=None if self.centre is None else in_units(self.centre, unit),
+            rows=rows,
+            offset=float(np.ldexp(self.offset, -base)),
+            scale=float(np.ldexp(self.scale, 2 * unit - base)) if self.degree > 1 else 1.0,
+            centre=centre,
         )
 
     def _n_monomials(self) -> int:
@@ -169,7 +139,7 @@ class FittedDot(FittedKernel):
 def power_less_effects(
     products: FloatArray, first: FloatArray, second: FloatArray, level: float, degree: int
 ) -> FloatArray:
-    """Give ``(u + a + b + C)^d - (a + C)^d - (b + C)^d + C^d`` without cancellation.
+    """Return ``(u + a + b + C)^d - (a + C)^d - (b + C)^d + C^d`` without cancellation.
 
     Parameters
     ----------
@@ -204,7 +174,7 @@ def monomials(
     *,
     less: bool = False,
 ) -> FloatArray:
-    """Expand rows so that ``ΦΦ' = (x'y + offset)^degree``.
+    """Return rows expanded so that ``ΦΦ' = (x'y + offset)^degree``.
 
     By the multinomial theorem the power is a sum over all products of `degree` factors taken
     from x_1 y_1, …, x_d y_d and `offset`; a product that can be ordered in c ways has weight c.
@@ -238,7 +208,7 @@ class Linear(Kernel):
 
     accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric, Sparse, Labels)
 
-    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedDot:  # noqa: ARG002
+    def fit(self, variable: Variable) -> FittedDot:
         self.check_accepts(variable)
         if isinstance(variable, Numeric):
             centre = middle(variable.values)
@@ -252,8 +222,7 @@ class Linear(Kernel):
         self.check_accepts(first)
         both = stacked(first, second)
         rows = indicators(both) if isinstance(both, Labels) else both.values  # type: ignore[attr-defined]
-        n = len(first)
-        return dot_products(rows, slice(0, n), slice(n, len(both)))
+        return dot_products(rows[: len(first)], rows[len(first) :])
 
 
 @dataclass(frozen=True)
@@ -284,7 +253,7 @@ class Polynomial(Kernel):
                 "a positive scale, or the kernel is not positive semi-definite."
             )
 
-    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedDot:  # noqa: ARG002
+    def fit(self, variable: Variable) -> FittedDot:
         self.check_accepts(variable)
         text = f"Polynomial(degree={self.degree}, offset={self.offset:g}, scale={self.scale:g})"
         rows = variable.values  # type: ignore[attr-defined]
@@ -297,43 +266,6 @@ class Polynomial(Kernel):
 
     def between(self, first: Variable, second: Variable) -> FloatArray:
         self.check_accepts(first)
-        both = stacked(first, second)
-        places = slice(0, len(first)), slice(len(first), len(both))
-        products = self.scale * dot_products(both.values, *places)  # type: ignore[attr-defined]
+        rows = stacked(first, second).values  # type: ignore[attr-defined]
+        products = self.scale * dot_products(rows[: len(first)], rows[len(first) :])
         return np.asarray((products + self.offset) ** self.degree)
-
-
-def dot_products(matrix: FloatArray | csr_array, rows: Rows, cols: Rows) -> FloatArray:
-    """Give x_i'x_j for a block as a new, dense array."""
-    if isinstance(matrix, np.ndarray):
-        product: FloatArray = matrix[rows] @ matrix[cols].T
-        return product
-    if worth_compiling(matrix.shape[0]):
-        return _sparse_products(matrix[rows], matrix[cols])
-    dense: FloatArray = (matrix[rows] @ matrix[cols].T).toarray()
-    return dense
-
-
-def dot_nanoseconds(matrix: FloatArray | csr_array) -> float:
-    """Estimate what the dot product of two rows costs on one core."""
-    if isinstance(matrix, np.ndarray):
-        return DENSE_COLUMN * float(matrix.shape[1])
-    return SPARSE_ENTRY * float(matrix.nnz / max(1, matrix.shape[0]))
-
-
-def _sparse_products(first: csr_array, second: csr_array) -> FloatArray:
-    """Multiply without the detour over a sparse result, which here is hardly ever sparse."""
-    from reldep.kernels.compiled import add_sparse_products
-
-    out = np.zeros((first.shape[0], second.shape[0]))
-    add_sparse_products(*_parts(first), *_parts(second.T.tocsr()), out)
-    return out
-
-
-def _parts(table: csr_array) -> tuple[IntArray, IntArray, FloatArray]:
-    """Take a matrix apart, with one type of index and of number: one function to compile."""
-    return (
-        table.indptr.astype(np.int64),
-        table.indices.astype(np.int64),
-        table.data.astype(np.float64),
-    )

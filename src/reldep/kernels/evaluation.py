@@ -12,6 +12,7 @@ from reldep.data.checks import check_count
 from reldep.data.objects import read_variable
 from reldep.data.variables import Variable
 from reldep.exceptions import InputError
+from reldep.kernels.base import ALL_ROWS
 from reldep.kernels.choosing import as_kernel
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def check_kernel(
 
 def _examine(fitted: FittedKernel) -> KernelReport:
     # A copy, in case the kernel returns an array of its own.
-    matrix = fitted.matrix().copy()
+    matrix = fitted(ALL_ROWS, ALL_ROWS).copy()
     n_not_finite = int((~np.isfinite(matrix)).sum())
     if n_not_finite:
         fault = f"{n_not_finite} of its values are NaN or infinite"

@@ -20,14 +20,15 @@ from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import FittedKernel, Kernel, stacked
 from reldep.kernels.custom import observations_of
 from reldep.kernels.dot import FittedDot
-from reldep.kernels.radial import FittedRadial
+from reldep.kernels.radial import FittedDistance
+from reldep.kernels.scale import FittedBandwidth
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from scipy.sparse import csr_array
 
-    from reldep.data.variables import FloatArray, IntArray
+    from reldep.data.variables import FloatArray
     from reldep.kernels.choosing import KernelSpec
 
 
@@ -64,7 +65,7 @@ class MappedKernel(Kernel):
 
         return self.is_injective and is_characteristic(self.kernel)
 
-    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedKernel:
+    def fit(self, variable: Variable) -> FittedKernel:
         from reldep.kernels.choosing import as_kernel
 
         self.check_accepts(variable)
@@ -80,7 +81,7 @@ class MappedKernel(Kernel):
                 "same, so nothing can depend on them (the HSIC is 0 by construction). Choose "
                 "another kernel or other parameters."
             )
-        fitted = as_kernel(self.kernel, rows).fit(rows, rng=rng)
+        fitted = as_kernel(self.kernel, rows).fit(rows)
         return _titled(fitted, self.title_for(variable))
 
     def between(self, first: Variable, second: Variable) -> FloatArray:
@@ -99,30 +100,12 @@ class MappedKernel(Kernel):
         places = np.arange(len(both))
         return both.take(places[: len(first)]), both.take(places[len(first) :])
 
-    def frozen(self, fitted: FittedKernel) -> Kernel:
-        # The rows are the costly part: texts are not read again for every permutation.
-        return _Ready(fitted) if isinstance(fitted, (FittedDot, FittedRadial)) else self
-
-
-@dataclass(frozen=True)
-class _Ready(Kernel):
-    """A kernel whose rows are known and follow every selection of observations."""
-
-    fitted: FittedDot | FittedRadial
-
-    def take(self, rows: IntArray) -> Kernel:
-        if isinstance(self.fitted, FittedDot):
-            return _Ready(replace(self.fitted, rows=self.fitted.rows[rows]))
-        return _Ready(replace(self.fitted, points=self.fitted.points.take(rows)))
-
-    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedKernel:  # noqa: ARG002
-        return self.fitted
-
 
 def _titled(fitted: FittedKernel, title: str) -> FittedKernel:
     """Return the kernel with the name of the map in front of its label."""
-    if isinstance(fitted, (FittedDot, FittedRadial)):
-        return replace(fitted, label_text=f"{title}: {fitted.label}")
+    if isinstance(fitted, (FittedDot, FittedDistance, FittedBandwidth)):
+        own = f"{title}: {fitted.title}" if fitted.title else title
+        return replace(fitted, title=own)
     return fitted
 
 

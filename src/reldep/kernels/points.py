@@ -1,8 +1,9 @@
-"""Points in a vector space and the distances between them, in blocks.
+"""Points in a vector space, and the distances between them in blocks.
 
-Dense points are centred on their median when they are read: distances do not change, and the
-products ``|x|² + |y|² - 2x'y`` lose far fewer digits. The mean would not do, for one far value
-would move all others away from 0.
+Dense points are read less their median: distances do not change, and the products
+``|x|² + |y|² - 2x'y`` lose far fewer digits. The mean would not do, because one far value would
+move all others away from 0. The unit is a power of two near the size of a typical value, so that no
+unit of the data makes squares overflow or vanish.
 """
 
 from __future__ import annotations
@@ -13,38 +14,78 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.data.variables import Numeric, Sparse
-from reldep.kernels.dot import dot_nanoseconds, dot_products
-from reldep.kernels.sizes import exponent_of, in_units, is_ordinary, middle, typical_size
-from reldep.system import available_cores, on_all_cores, worth_compiling
+from reldep.kernels.program import VALUES_AT_A_TIME
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from scipy.sparse import csr_array
 
-    from reldep.data.variables import FloatArray, IntArray
+    from reldep.data.variables import FloatArray, IntArray, Numeric, Sparse
     from reldep.kernels.base import Rows
 
-# Up to this many columns the direct differences of cdist beat a matrix product.
-FEW_COLUMNS = 24
+# Minimum number of columns for a matrix product in place of differences (measured).
+BY_PRODUCT = 6
 
-# Blocks of so few differences are not worth the third of a second in which cdist is loaded.
-SMALL_BLOCK = 1_000_000
+# Minimum number of rows for which a matrix product is not slowed down by reading its other factor.
+ROWS_OF_PRODUCTS = 256
 
-# Below this share of |x|² + |y|² the product formula has lost about half its digits and the
-# entry is computed again from the difference itself.
-CANCELLATION = 1e-7
-MOST_DIFFERENCES = 4_000_000
+# Below this share of |x|² + |y|² the product formula has lost half its digits, and the distance is
+# computed again from the differences.
+CANCELLED = 1e-7
 
-# Values of an ordinary size are squared as they are; others are measured in a unit of their own.
-ORDINARY = (1e-100, 1e100)
+# Differences that are in memory at a time: 32 MB.
+DIFFERENCES_AT_A_TIME = 4_000_000
 
-# So many points have their mean distances from single precision, if none is so many times farther
-# from the middle than is typical.
-SINGLE_FROM = 6_000
-SINGLE_RANGE = 1e6
+# Values beyond 2^REACH units are moved closer, see `within_reach`; their squares, times those of a
+# bandwidth, are then numbers.
+REACH = 332
 
-# A point that no number can hold is put here.
-FARTHEST = 1e308
+
+# Rows and values from which the centre and the typical size of large data are taken.
+SAMPLED_ROWS = 10_000
+SAMPLED_VALUES = 100_000
+
+# Kernel values from 2^-50 to 2^50 can be multiplied by each other and raised to the fourth power.
+ORDINARY = 50
+
+
+def middle(values: FloatArray) -> FloatArray:
+    """Return the median of each column; of two middle values the lower, which cannot overflow.
+
+    Of many rows a sample is enough, because any centre will do that far values do not move.
+    """
+    if len(values) > SAMPLED_ROWS:
+        values = values[np.random.default_rng(0).integers(len(values), size=SAMPLED_ROWS)]
+    half = (len(values) - 1) // 2
+    return np.asarray(np.partition(values, half, axis=0)[half])
+
+
+def typical_exponent(values: FloatArray) -> int:
+    """Return the exponent of a power of two near the median size of the values other than 0."""
+    some = values.ravel()[:: max(1, values.size // SAMPLED_VALUES)]
+    sizes = np.abs(some[some != 0])
+    if not len(sizes):
+        sizes = np.abs(values[values != 0])
+    if not len(sizes):
+        return 0
+    half = len(sizes) // 2
+    return int(np.frexp(np.partition(sizes, half)[half])[1]) - 1
+
+
+def within_reach(values: FloatArray, exponent: int) -> FloatArray:
+    """Return values in units of 2^exponent, with the farthest ones moved closer.
+
+    Beyond 2^REACH the logarithm grows in place of the value. Such values stay farther from all
+    others, and from each other, than any bandwidth reaches.
+    """
+    with np.errstate(over="ignore"):  # what overflows is replaced
+        scaled = np.ldexp(values, -exponent)
+    far = np.abs(scaled) > 2.0**REACH
+    if far.any():
+        beyond = np.log2(np.abs(values[far])) - exponent - REACH
+        scaled[far] = np.copysign(2.0**REACH * (1.0 + beyond), values[far])
+    return scaled
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,15 +95,44 @@ class Points:
     Attributes
     ----------
     rows : ndarray or csr_array
-        In multiples of `unit`.
+        In multiples of `unit`; dense rows less their median.
     squared_norms : ndarray
     unit : float
-        A power of two; 1 for values whose squares a number can hold.
+        A power of two.
     """
 
     rows: FloatArray | csr_array
     squared_norms: FloatArray
     unit: float = 1.0
+
+    @classmethod
+    def of(cls, variable: Numeric | Sparse, *, keep_far: bool = False) -> Points:
+        """Return the points of a variable.
+
+        Parameters
+        ----------
+        variable : Numeric or Sparse
+        keep_far : bool, default False
+            Keep the distances of far values exact, for kernels that are not bounded.
+        """
+        values = variable.values
+        if not isinstance(values, np.ndarray):
+            exponent = typical_exponent(values.data)
+            rows: Any = values.copy()
+            rows.data = within_reach(values.data, exponent)
+            return cls(rows, _squares(rows), 2.0**exponent)
+        with np.errstate(over="ignore"):
+            values = values - middle(values)
+        if not np.isfinite(values).all():
+            values = np.nan_to_num(values)  # infinity becomes the largest number
+        exponent = typical_exponent(values)
+        if keep_far:
+            with np.errstate(over="ignore"):
+                rows = np.nan_to_num(np.ldexp(values, -exponent))
+        else:
+            rows = within_reach(values, exponent)
+        rows.flags.writeable = False
+        return cls(rows, _squares(rows), 2.0**exponent)
 
     def __len__(self) -> int:
         return int(self.rows.shape[0])
@@ -81,183 +151,122 @@ class Points:
 
     @property
     def is_sparse(self) -> bool:
-        """Whether the rows are held as a sparse matrix."""
+        """Whether the rows are a sparse matrix."""
         return not isinstance(self.rows, np.ndarray)
 
-    @property
-    def few_columns(self) -> FloatArray | None:
-        """The coordinates, one a row, if they are dense and so few that differences are quick."""
-        if isinstance(self.rows, np.ndarray) and self.n_columns <= FEW_COLUMNS:
-            return self.rows.T
-        return None
+    def take(self, rows: IntArray) -> Points:
+        """Return some of the points, in the order given."""
+        return Points(self.rows[rows], self.squared_norms[rows], self.unit)
 
-    @property
-    def nanoseconds(self) -> float:
-        """About what a distance costs in a block on one core."""
-        if self.few_columns is not None:
-            return 1.5 + 0.7 * self.n_columns
-        return 12.0 + dot_nanoseconds(self.rows)
+    def squared_distances(self, rows: Rows, cols: Rows) -> FloatArray:
+        """Return |x_i - x_j|² for a block, in squared units; never negative, 0 for equal points."""
+        norms = self.squared_norms[rows], self.squared_norms[cols]
+        return squared_distances(self.rows[rows], self.rows[cols], norms)
 
-    @cached_property
-    def order(self) -> IntArray:
-        """What sorts points of one column."""
-        return np.argsort(np.asarray(self.rows)[:, 0])
+    def _runs(self) -> Iterator[slice]:
+        """Return runs of rows whose distances from all others fit into the cache.
 
-    @cached_property
-    def typical_norm(self) -> float:
-        """The median of the norms that are not 0; not the mean, which far values take along."""
-        positive = self.squared_norms[self.squared_norms > 0]
-        return float(np.sqrt(np.median(positive))) if len(positive) else 0.0
+        Products of few rows would read the others from memory every time.
+        """
+        fewest = ROWS_OF_PRODUCTS if is_by_product(self.rows) else 1
+        step = max(fewest, VALUES_AT_A_TIME // len(self))
+        return (slice(start, start + step) for start in range(0, len(self), step))
 
-    @property
-    def has_quick_means(self) -> bool:
-        """Whether compiled code finds the mean distances, without a matrix of them."""
-        return self.few_columns is not None and worth_compiling(len(self))
+    def squared_to_next(self, shift: int) -> FloatArray:
+        """Return |x_i - x_(i + shift)|² for all points, in a ring, in squared units."""
+        within = _squares(self.rows[:-shift] - self.rows[shift:])
+        return np.append(within, _squares(self.rows[-shift:] - self.rows[:shift]))
+
+    def squared_pairs(self) -> FloatArray:
+        """Return |x_i - x_j|² for all i < j, row by row, in squared units."""
+        parts = []
+        for run in self._runs():
+            block = self.squared_distances(run, slice(run.start, None))
+            parts += [row[i + 1 :] for i, row in enumerate(block)]
+        return np.concatenate(parts)
 
     @cached_property
     def mean_distances(self) -> FloatArray:
-        """The mean distance of each point from the others.
+        """The mean distance of each point from the others, in units."""
+        sums = np.zeros(len(self))
+        for run in self._runs():
+            # Distances from later runs count for both of their points.
+            block = self.squared_distances(run, slice(run.start, None))
+            np.sqrt(block, out=block)
+            sums[run] += block.sum(axis=1)
+            sums[run.stop :] += block[:, len(block) :].sum(axis=0)
+        return sums / (len(self) - 1)
 
-        From `SINGLE_FROM` points on each distance has seven digits, and their mean nine or more.
-        """
-        n = len(self)
-        if not self.has_quick_means:
-            distances = self.squared_distances(slice(0, n), slice(0, n))
-            return np.asarray(np.sqrt(distances, out=distances).sum(axis=1) / (n - 1))
-        from reldep.kernels.compiled import add_distances
 
-        columns = np.array(np.asarray(self.rows).T, order="C")
-        size = self.typical_norm
-        farthest = float(np.sqrt(self.squared_norms.max()))
-        in_single = n >= SINGLE_FROM and farthest < SINGLE_RANGE * size
-        if in_single:
-            columns = (columns / size).astype(np.float32)
-        n_parts = available_cores()
+def dot_products(first: Any, second: Any) -> FloatArray:
+    """Return the products of rows of two dense or two sparse matrices as a dense array."""
+    product = first @ second.T
+    return np.asarray(product if isinstance(product, np.ndarray) else product.toarray())
 
-        def part(start: int) -> FloatArray:
-            sums = np.zeros(n)
-            add_distances(columns, start, n_parts, sums)
-            return sums
 
-        total: FloatArray = np.sum(on_all_cores(part, range(n_parts)), axis=0)
-        return total / (n - 1) * (size if in_single else 1.0)
+def is_by_product(rows: FloatArray | csr_array) -> bool:
+    """Return True if distances between these rows come from a matrix product."""
+    return not isinstance(rows, np.ndarray) or rows.shape[1] >= BY_PRODUCT
 
-    @property
-    def known_mean_distances(self) -> FloatArray | None:
-        """The mean distances, if they have been asked for before."""
-        found: FloatArray | None = vars(self).get("mean_distances")
-        return found
 
-    @classmethod
-    def of(cls, variable: Numeric | Sparse) -> Points:
-        """Read the rows of a variable; dense ones are centred."""
-        if isinstance(variable, Numeric):
-            with np.errstate(over="ignore"):  # what overflows is brought back
-                rows = _finite(variable.values - middle(variable.values))
-                unit = _unit(rows)
-                rows = rows if unit == 1 else rows / unit
-                return cls._of_rows(np.ascontiguousarray(rows), unit)
-        unit = _unit(variable.values.data)
-        return cls._of_rows(variable.values if unit == 1 else variable.values * (1.0 / unit), unit)
+def squared_distances(
+    first: FloatArray | csr_array,
+    second: FloatArray | csr_array,
+    norms: tuple[FloatArray, FloatArray] | None = None,
+) -> FloatArray:
+    """Return squared distances between rows of two matrices.
 
-    @classmethod
-    def _of_rows(cls, rows: FloatArray | csr_array, unit: float = 1.0) -> Points:
-        """Add the squared norms of the rows."""
-        if isinstance(rows, np.ndarray):
-            rows = _finite(rows)
-            rows.flags.writeable = False
-            return cls(rows, np.einsum("ij,ij->i", rows, rows), unit)
-        squares = rows.multiply(rows)
-        return cls(rows, np.asarray(squares.sum(axis=1), dtype=np.float64).ravel(), unit)
-
-    def take(self, rows: IntArray) -> Points:
-        """Keep some of the points, in the order given."""
-        return Points(self.rows[rows], self.squared_norms[rows], self.unit)
-
-    def of_ordinary_size(self) -> Points:
-        """Give points whose distances have a constant ratio to these and can be raised to powers.
-
-        Their `unit` is 1, so that the ratio is forgotten.
-        """
-        typical = typical_size(self.rows)
-        if self.unit == 1 and is_ordinary(2.0 * np.log2(typical)):
-            return self
-        with np.errstate(over="ignore"):  # what overflows is brought back
-            return Points._of_rows(in_units(self.rows, exponent_of(typical)))
-
-    def squared_distances(self, rows: Rows, cols: Rows) -> FloatArray:
-        """Give |x_i - x_j|² for a block, without negative values and with an exact diagonal."""
-        if self.few_columns is not None:
-            return _squared_differences(np.asarray(self.rows[rows]), np.asarray(self.rows[cols]))
-        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is repaired
-            block = dot_products(self.rows, rows, cols)
-            block *= -2.0
-            sizes = self.squared_norms[rows][:, None] + self.squared_norms[cols]
-            block += sizes
-        self._repair_cancelled(block, CANCELLATION * sizes, rows, cols)
-        return block
-
-    def squared_pairs(self) -> FloatArray:
-        """Give |x_i - x_j|² for all i < j, row by row."""
-        n = len(self)
-        if self.few_columns is not None and n * self.rows.size > SMALL_BLOCK:
-            from scipy.spatial.distance import pdist
-
-            return np.asarray(pdist(self.rows, "sqeuclidean"))
-        block = self.squared_distances(slice(0, n), slice(0, n))
-        return np.concatenate([row[i + 1 :] for i, row in enumerate(block)])
-
-    def _repair_cancelled(
-        self, block: FloatArray, threshold: FloatArray, rows: Rows, cols: Rows
-    ) -> None:
-        """Recompute, from differences, the entries that the product formula spoilt."""
-        # Not "block <= threshold": what overflowed is no number, and compares with none.
-        i, j = np.nonzero(~(block > threshold))
-        # Ties can be many and rows long, so that not all differences are made at once.
-        step = max(1, MOST_DIFFERENCES // self.n_columns)
-        places = np.arange(len(self))
-        first, second = places[rows], places[cols]
-        for start in range(0, len(i), step):
-            at = i[start : start + step], j[start : start + step]
-            difference: Any = self.rows[first[at[0]]] - self.rows[second[at[1]]]
-            if self.is_sparse:
-                block[at] = np.asarray(difference.multiply(difference).sum(axis=1)).ravel()
+    Parameters
+    ----------
+    first, second : ndarray or csr_array
+    norms : tuple of two ndarray, optional
+        Their squared norms, if these are known.
+    """
+    by_product = is_by_product(first)
+    own, others = (_squares(first), _squares(second)) if norms is None else norms
+    block = dot_products(first, second) if by_product else np.empty((len(own), len(others)))
+    step = max(1, VALUES_AT_A_TIME // max(1, len(others)))
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is repaired
+        for start in range(0, len(block), step):
+            part = slice(start, start + step)
+            if by_product:
+                _from_products(first[part], second, own[part], others, block[part])
             else:
-                block[at] = np.einsum("ij,ij->i", difference, difference)
-
-
-def _squared_differences(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Give the squared distances between rows of few columns, summed in the order of these."""
-    if len(first) * second.size > SMALL_BLOCK:
-        from scipy.spatial.distance import cdist
-
-        return np.asarray(cdist(first, second, "sqeuclidean"))
-    with np.errstate(over="ignore"):  # as in cdist: a distance beyond all numbers is infinite
-        block = first[:, :1] - second[:, 0]
-        block *= block
-        difference = np.empty_like(block)
-        for own, others in zip(first.T[1:], second.T[1:], strict=True):
-            np.subtract(own[:, None], others, out=difference)
-            difference *= difference
-            block += difference
+                _from_differences(first[part], second, block[part])
     return block
 
 
-def _finite(values: FloatArray) -> FloatArray:
-    """Put what no number can hold farther away than any bandwidth reaches."""
-    if np.isfinite(values).all():
-        return values
-    return np.nan_to_num(values, posinf=FARTHEST, neginf=-FARTHEST)
+def _from_differences(first: Any, second: Any, out: FloatArray) -> None:
+    """Fill in squared distances, one column after the other."""
+    np.subtract(first[:, :1], second[:, 0], out=out)
+    out *= out
+    difference = np.empty_like(out)
+    for column in range(1, first.shape[1]):
+        np.subtract(first[:, column, None], second[:, column], out=difference)
+        difference *= difference
+        out += difference
 
 
-def _unit(values: FloatArray) -> float:
-    """Choose the power of two in which values are measured: that of their typical size."""
-    sizes = np.abs(values)
-    n_positive = np.count_nonzero(sizes)
-    n_tiny = np.count_nonzero(sizes <= ORDINARY[0]) - (sizes.size - n_positive)
-    n_huge = np.count_nonzero(sizes >= ORDINARY[1])
-    # Most are ordinary, so that their median need not be found.
-    if 2 * max(n_tiny, n_huge) < n_positive or not n_positive:
-        return 1.0
-    typical = typical_size(values)
-    return 1.0 if ORDINARY[0] < typical < ORDINARY[1] else float(2.0 ** exponent_of(typical))
+def _from_products(
+    first: Any, second: Any, norms: FloatArray, others: FloatArray, out: FloatArray
+) -> None:
+    """Overwrite products with squared distances."""
+    out *= -2.0
+    sizes = norms[:, None] + others
+    out += sizes
+    sizes *= CANCELLED
+    # Not "out <= sizes": what overflowed is not a number, and compares with none.
+    i, j = np.nonzero(~(out > sizes))
+    # Ties can be many and rows long, so that not all differences are computed at once.
+    step = max(1, DIFFERENCES_AT_A_TIME // first.shape[1])
+    for start in range(0, len(i), step):
+        at = i[start : start + step], j[start : start + step]
+        out[at] = _squares(first[at[0]] - second[at[1]])
+
+
+def _squares(rows: Any) -> FloatArray:
+    """Return the squared norm of each row."""
+    if isinstance(rows, np.ndarray):
+        with np.errstate(over="ignore"):
+            return np.asarray(np.einsum("ij,ij->i", rows, rows))
+    return np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64).ravel()

@@ -2,382 +2,153 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import log
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 import numpy as np
 
+from reldep.data.checks import check_positive
 from reldep.data.variables import Labels, Numeric, Sparse, Variable
-from reldep.exceptions import BandwidthWarning, InputError
-from reldep.kernels.base import Bandwidth, FittedKernel, Formula, Kernel
-from reldep.kernels.points import Points
-from reldep.kernels.profiles import (
-    BandwidthProfile,
-    GaussianProfile,
-    LaplaceProfile,
-    PowerProfile,
-    Profile,
-)
-from reldep.kernels.program import (
-    FIRST,
-    GAUSSIAN,
-    LAPLACE,
-    ROOT,
-    TIMES,
-    Factor,
-    joined_values,
-)
-from reldep.kernels.scales.bandwidth import (
+from reldep.exceptions import InputError
+from reldep.kernels.base import FittedKernel, Kernel, stacked
+from reldep.kernels.points import ORDINARY, Points
+from reldep.kernels.program import FIRST, GAUSSIAN, LAPLACE, ROOT, TIMES, joined_values
+from reldep.kernels.scale import (
     BandwidthKernel,
-    BandwidthProbe,
-    density_of,
-    pair_variance,
+    FittedBandwidth,
+    FittedTerms,
+    ScaleRule,
+    program_of,
+    scale_of,
+    score_of,
 )
-from reldep.kernels.scales.median import MeanDistance, ScaleRule, distance_scale
-from reldep.kernels.sizes import FittedBased, has_far
 
 if TYPE_CHECKING:
-    from reldep.data.variables import FloatArray, IntArray
-    from reldep.exceptions import ReldepWarning
+    from reldep.data.variables import FloatArray
     from reldep.kernels.base import Rows
-    from reldep.kernels.program import Term
-    from reldep.kernels.scales.median import Scale
+    from reldep.kernels.program import Factor, Term
+    from reldep.kernels.scale import Scale
 
-# Beyond these the squares of distances in bandwidths are no numbers any more.
-EXTREME_WIDTHS = (1e-150, 1e150)
+# Range of bandwidths, in units of typical values. Beyond it every kernel value is 0 or 1, and the
+# squares of distances in bandwidths may not be numbers.
+WIDTHS = (1e-45, 1e45)
 
-# From these ratios of the mean distance to the usual one on, a few far values rule the bandwidth,
-# and the others are lost in the rounding of the kernel.
-FAR, LOST = 100.0, 1e7
+# Ratio of the mean distance to the usual one from which only far values are seen: differences
+# between the others are lost in the rounding of the kernel.
+LOST = 1e7
 
-# Values of a large block that are turned at a time, so that they stay in the cache.
-VALUES_AT_A_TIME = 32_768
+# Distance from the centre, in typical ones, from which a point costs distances their digits: it
+# leaves 12 of 16.
+FAR_POINT = 1e4
 
-# Nanoseconds for turning a squared distance into a kernel value in a block.
-PROFILE_VALUE = 6.0
+# Ratio of two lengths from which their difference is computed as such.
+SIMILAR = 0.5
 
 
-# A squared distance beyond all numbers is taken as this: its root times a value that has decayed
-# to 0 is then 0.
-FARTHEST_SQUARED = 1e300
+NAMES = {GAUSSIAN: "Gaussian", LAPLACE: "Laplace"}
 
 
 @dataclass(frozen=True, eq=False)
-class FittedTerms(FittedKernel):
-    """Functions of the distances between points, joined from left to right."""
+class FittedRadial(FittedBandwidth):
+    """A function of the distance between points in units of a bandwidth."""
 
     points: Points
-    terms: tuple[Term, ...]
-    label_text: str
+    function: int
 
     def __len__(self) -> int:
         return len(self.points)
 
     def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
-        squared = self.points.squared_distances(rows, cols)
-        return joined_values(self.terms, np.minimum(squared, FARTHEST_SQUARED, out=squared))
+        return joined_values([self._term], self.points.squared_distances(rows, cols))
+
+    def own_label(self) -> str:
+        return f"{NAMES[self.function]}(bandwidth={self.chosen.width:.6g})"
 
     @property
-    def label(self) -> str:
-        return self.label_text
+    def _width(self) -> float:
+        """The bandwidth in units of the points."""
+        return self.chosen.width / self.points.unit
+
+    @property
+    def _term(self) -> Term:
+        scale = -1.0 / self._width if self.function == LAPLACE else -0.5 / self._width**2
+        return FIRST, self.function, scale / log(2)
 
     def program(self) -> list[Factor] | None:
-        return program_of(self.points, self.terms)
-
-
-@dataclass(frozen=True, eq=False)
-class FittedMultiple(FittedKernel):
-    """A constant times a kernel."""
-
-    kernel: FittedKernel
-    constant: float
-
-    def __len__(self) -> int:
-        return len(self.kernel)
-
-    def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
-        return self.constant * self.kernel(rows, cols)
-
-    @property
-    def label(self) -> str:
-        return f"{self.constant:g} × {self.kernel.label}"
-
-
-def program_of(points: Points, terms: tuple[Term, ...]) -> list[Factor] | None:
-    """Return the factors of dense points; sparse points have none."""
-    if not terms or not isinstance(points.rows, np.ndarray):
-        return None
-    return [Factor(how, function, points.rows, scale) for how, function, scale in terms]
-
-
-@dataclass(frozen=True, eq=False)
-class FittedRadial(FittedKernel):
-    """A profile applied to the distances between points.
-
-    Attributes
-    ----------
-    points : Points
-    profile : Profile
-    label_text : str
-    rule : str
-        How the bandwidth was chosen, in words.
-    notes : tuple of ReldepWarning
-        Cautions about the fit.
-    scale : Scale or None
-        The scale of the distances that decided the bandwidth; None if it was given.
-    """
-
-    points: Points
-    profile: Profile
-    label_text: str
-    rule: str = "given"
-    notes: tuple[ReldepWarning, ...] = ()
-    scale: Scale | None = None
-
-    def __len__(self) -> int:
-        return len(self.points)
-
-    def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
-        return self.of_distances(self.points.squared_distances(rows, cols))
-
-    def of_distances(self, squared: FloatArray) -> FloatArray:
-        """Turn squared distances, in the unit of the points, into kernel values, in place."""
-        step = max(1, VALUES_AT_A_TIME // max(1, squared.shape[-1]))
-        with np.errstate(over="ignore", invalid="ignore"):
-            for start in range(0, len(squared), step):
-                self._profile_here(squared[start : start + step])
-        return squared
-
-    @cached_property
-    def _profile_here(self) -> Profile:
-        return self.profile.in_units(self.points.unit)
-
-    @property
-    def label(self) -> str:
-        return self.label_text
-
-    @property
-    def in_unit_interval(self) -> bool:
-        return self.profile.in_unit_interval
-
-    @property
-    def is_bounded(self) -> bool:
-        return self.profile.is_bounded
-
-    @property
-    def cautions(self) -> tuple[ReldepWarning, ...]:
-        return self.notes
-
-    @property
-    def formula(self) -> Formula | None:
-        form = self._profile_here.compiled_form
-        if form is None or not np.isfinite(form).all():
-            return None
-        return Formula(*form, self.points, self.points.few_columns)
-
-    @property
-    def nanoseconds(self) -> float:
-        return self.points.nanoseconds + PROFILE_VALUE
-
-    def exact_row_means(self) -> FloatArray | None:
-        """Give the mean of each row over the others; None where it takes more than a moment.
-
-        On one column it follows from the sorted values. The mean distances of rows of more columns
-        may be known from the choice of a bandwidth.
-        """
-        if self.points.is_sparse or self.points.n_columns != 1:
-            is_distance = self._profile_here == PowerProfile(1.0)
-            known = self.points.known_mean_distances if is_distance else None
-            return None if known is None else -known
-        values = np.asarray(self.points.rows)[:, 0]
-        order = self.points.order
-        ordered = self._profile_here.means_on_line(values[order])
-        if ordered is None:
-            return None
-        means = np.empty_like(ordered)
-        means[order] = ordered
-        return means
-
-    def take(self, rows: IntArray) -> FittedRadial:
-        return replace(self, points=self.points.take(rows))
-
-    def conditioned(self) -> FittedKernel:
-        """Give distances as seen from the centre where some points are far from the others."""
-        rows = self.points.rows
-        if not isinstance(self.profile, PowerProfile) or not isinstance(rows, np.ndarray):
-            return self
-        if not has_far(rows):
-            return self
-        exponent = self.profile.exponent
-        factor = float(np.power(self.points.unit, exponent))
-        return FittedBased(rows, exponent, self.label_text, factor)
-
-    def proportional(self) -> FittedRadial:
-        """Give powers of distances in units of their usual size."""
-        if not isinstance(self.profile, PowerProfile):
-            return self
-        points = self.points.of_ordinary_size()
-        return self if points is self.points else replace(self, points=points)
-
-    def scaled(self, factor: float) -> FittedRadial:
-        if not isinstance(self.profile, BandwidthProfile):
-            return self
-        width = factor * self.profile.bandwidth
-        check_width(width, self.points)
-        return replace(
-            self,
-            profile=replace(self.profile, bandwidth=width),
-            label_text=f"{self.label_text.rpartition('(')[0]}(bandwidth={width:.6g})",
-            rule=f"{factor:g} × {self.rule}",
-        )
+        return program_of(self.points, (self._term,))
 
     def describe(self) -> dict[str, Any]:
-        parameters = {f.name: getattr(self.profile, f.name) for f in fields(self.profile)}
-        facts = {"rule": self.rule, "columns": self.points.n_columns}
-        # Of two values a kernel tells no more than whether they are equal, as for categories.
-        binary = {"is_binary": True} if self.points.is_binary else {}
-        return {"kernel": self.label, **parameters, **facts, **binary}
+        return {**super().describe(), **_about_points(self.points)}
 
-    def _terms(self) -> tuple[Term, ...]:
-        """Return the profile as terms of a program; empty for a profile that is none."""
-        unit = self.points.unit
-        if isinstance(self.profile, GaussianProfile):
-            width = self.profile.bandwidth / unit
-            return ((FIRST, GAUSSIAN, -0.5 / (log(2) * width**2)),)
-        if isinstance(self.profile, LaplaceProfile):
-            return ((FIRST, LAPLACE, -unit / (log(2) * self.profile.bandwidth)),)
-        if isinstance(self.profile, PowerProfile) and self.profile.exponent in (1, 2):
-            root = (FIRST, ROOT, -unit)
-            return (root,) if self.profile.exponent == 1 else (root, (TIMES, ROOT, unit))
-        return ()
-
-    def program(self) -> list[Factor] | None:
-        is_distance = isinstance(self.profile, PowerProfile)
-        if is_distance and isinstance(self.points.rows, np.ndarray) and has_far(self.points.rows):
-            # What tells the distances from a far point apart would be lost in their last digits.
-            return None
-        return program_of(self.points, self._terms())
-
-    def bandwidths(self) -> tuple[Bandwidth, ...]:
-        score = self.score()
-        if score is None:
-            return ()
-        width = self.profile.bandwidth  # type: ignore[attr-defined]
-        return (Bandwidth(width, self.rule, self.slope(), score),)
+    def scaled(self, factor: float) -> FittedKernel:
+        scaled = replace(self, chosen=self.chosen.scaled(factor))
+        check_width(scaled.chosen.width, self.points)
+        return scaled
 
     def slope(self) -> FittedKernel:
-        """Return the derivative of the kernel in the logarithm of its bandwidth."""
-        profile, text = self.profile, f"slope of {self.label}"
-        root = self.points.unit / profile.bandwidth  # type: ignore[attr-defined]
-        [(_, function, scale)] = self._terms()
-        roots = ((FIRST, ROOT, root),) if function == LAPLACE else _two_roots(root)
-        return FittedTerms(self.points, (*roots, (TIMES, function, scale)), text)
+        """Return d/σ · exp(-d/σ) for Laplace, d²/σ² · exp(-d²/2σ²) for Gaussian."""
+        root: Term = (FIRST, ROOT, 1.0 / self._width)
+        roots = (root,) if self.function == LAPLACE else (root, (TIMES, *root[1:]))
+        terms = (*roots, (TIMES, *self._term[1:]))
+        return FittedTerms(self.points, terms, f"slope of {self.label}")
 
     def score(self) -> FittedKernel | None:
-        """Return the kernel whose mean is the logarithm of the scale; None if that is fixed."""
-        if self.scale is None or not isinstance(self.profile, BandwidthProfile):
-            return None
-        text = f"score of the scale of {self.label}"
-        if isinstance(self.scale, MeanDistance):
-            root = self.points.unit / self.scale.value
-            return FittedTerms(self.points, ((FIRST, ROOT, root),), text)
-        density = density_of(self.scale, self.points)
-        if not np.isfinite(density):
-            return None
-        side = FittedRadial(self.points, self.scale.side(), text)
-        return FittedMultiple(side, -1.0 / (density * self.scale.value))
-
-    def bandwidth_probes(self) -> tuple[BandwidthProbe, ...]:
-        if self.scale is None or not isinstance(self.profile, BandwidthProfile):
-            return ()
-        density = density_of(self.scale, self.points)
-        if not np.isfinite(density):
-            return ()
-        slope, side = self.profile.slope(), self.scale.side()
-        return (
-            BandwidthProbe(
-                slope=FittedRadial(self.points, slope, f"slope of {self.label}"),
-                side=FittedRadial(self.points, side, f"side of the scale of {self.label}"),
-                density=density,
-                factor=self.profile.bandwidth / self.scale.value,
-                pair_variance=pair_variance(self.scale),
-            ),
-        )
+        scale = self.chosen.scale
+        return None if scale is None else score_of(scale, self.points)
 
 
-def _two_roots(scale: float) -> tuple[Term, ...]:
-    return (FIRST, ROOT, scale), (TIMES, ROOT, scale)
+def _about_points(points: Points) -> dict[str, Any]:
+    # Of two values a kernel tells no more than whether they are equal, as for categories.
+    binary = {"is_binary": True} if points.is_binary else {}
+    return {"columns": points.n_columns, **binary}
 
 
 def check_width(width: float, points: Points) -> None:
-    """Refuse a bandwidth with which the kernel is 0 or 1 everywhere, to the last digit."""
-    least, most = EXTREME_WIDTHS
+    """Raise if with this bandwidth every kernel value is 0 or 1."""
+    least, most = WIDTHS
     if not least < width / points.unit < most:
         raise InputError(
-            f"the bandwidth {width:g} is out of all proportion to the values, so that no kernel "
-            "value can be told from 0 or 1; pass one that is nearer to the distances between "
-            "observations, or leave it out."
+            f"the bandwidth {width:g} is out of all proportion to the values: every kernel value "
+            "would be 0 or 1; pass one that is nearer to the distances between observations, or "
+            "leave it out."
         )
 
 
 @dataclass(frozen=True)
 class RadialKernel(BandwidthKernel):
-    """What Gaussian and Laplace share: a profile of the distance in units of the bandwidth."""
+    """What Gaussian and Laplace share."""
 
     accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric, Sparse)
     rules: ClassVar[tuple[str, ...]] = get_args(ScaleRule)
-    profile: ClassVar[type[BandwidthProfile]]
+    function: ClassVar[int]
 
     @property
     def is_characteristic(self) -> bool:
         return True
 
-    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedRadial:
+    def fit(self, variable: Variable) -> FittedRadial:
         self.check_accepts(variable)
         points = Points.of(variable)  # type: ignore[arg-type]
-        scale = None
-        if isinstance(self.bandwidth, str):
-            scale = distance_scale(points, self.bandwidth, rng)
-        chosen = self.choose(variable, scale)
-        notes = chosen.notes
-        if isinstance(scale, MeanDistance):
-            notes = (*notes, *_ruled_by_far_values(scale.value, points, variable.name))
+        scale = scale_of(points, self.bandwidth) if isinstance(self.bandwidth, str) else None
+        chosen = self.choose(scale)
+        if scale is not None:
+            _check_scale(scale, points, variable.name)
         check_width(chosen.width, points)
-        return FittedRadial(
-            points,
-            self.profile(chosen.width),
-            f"{type(self).__name__}(bandwidth={chosen.width:.6g})",
-            chosen.rule,
-            notes,
-            scale,
+        return FittedRadial(chosen, points, self.function)
+
+
+def _check_scale(scale: Scale, points: Points, name: str) -> None:
+    """Raise if one value makes the mean distance so large that the others look the same."""
+    ratio = scale.value / (points.unit * np.sqrt(points.n_columns))
+    if scale.rule == "mean" and not points.is_sparse and ratio > LOST:
+        raise InputError(
+            f"{name} has a value so far from the others that its bandwidth, the mean distance, is "
+            f"{ratio:.3g} times the usual distance: the others cannot be told apart. If it stands "
+            "for a missing value, write NA instead; if it is right, pass `kernel='gaussian'`, "
+            "whose bandwidth is the median distance."
         )
-
-
-def _ruled_by_far_values(mean: float, points: Points, name: str) -> tuple[BandwidthWarning, ...]:
-    """Look for values so far from the others that the mean distance is the distance to them.
-
-    Raises
-    ------
-    ValueError
-        If no difference between the others is left in the kernel.
-    """
-    typical = points.typical_norm
-    ratio = mean / points.unit / typical if typical > 0 else 0.0
-    if points.is_sparse or ratio < FAR:
-        return ()
-    problem = (
-        f"{name} has a value so far from the others that its bandwidth, the mean distance, is "
-        f"{ratio:.3g} times the usual distance"
-    )
-    way_out = (
-        "If it stands for a missing value, write NA instead; if it is right, pass "
-        "`kernel='gaussian'`, whose bandwidth is the median distance."
-    )
-    if ratio > LOST:
-        raise InputError(f"{problem}: the others cannot be told apart. {way_out}")
-    return (BandwidthWarning(f"{problem}: little else is seen. {way_out}"),)
 
 
 class Gaussian(RadialKernel):
@@ -385,12 +156,11 @@ class Gaussian(RadialKernel):
 
     Parameters
     ----------
-    bandwidth : float, "median", "mean" or "mid-median", default "median"
-        σ, or a scale of the distances between different observations. Where more than half of
-        the distances are 0 (many ties), the median of the others is taken and a
-        :class:`~reldep.exceptions.BandwidthWarning` says so. The mean needs no such care and
-        moves smoothly with the data. The mid-median interpolates between the values of distances
-        that occur often, as of counts and rating scales; elsewhere it is the median.
+    bandwidth : float, "median" or "mean", default "median"
+        σ, or a scale of the distances between different observations. If more than half of
+        the distances are 0 (many ties), the median of the others is used, with a
+        :class:`~reldep.exceptions.BandwidthWarning`. The mean varies smoothly with the data, also
+        for counts and ratings.
     factor : float, default 1
         Multiplies the bandwidth, as in ``Gaussian(factor=0.5)`` for half the median.
 
@@ -401,7 +171,7 @@ class Gaussian(RadialKernel):
     True
     """
 
-    profile = GaussianProfile
+    function = GAUSSIAN
 
 
 class Laplace(RadialKernel):
@@ -409,13 +179,103 @@ class Laplace(RadialKernel):
 
     Parameters
     ----------
-    bandwidth : float, "median", "mean" or "mid-median", default "median"
+    bandwidth : float, "median" or "mean", default "median"
         As for :class:`Gaussian`.
     factor : float, default 1
         Multiplies the bandwidth.
     """
 
-    profile = LaplaceProfile
+    function = LAPLACE
+
+
+@dataclass(frozen=True, eq=False)
+class FittedDistance(FittedKernel):
+    """``-|x - y|^p``, seen from the centre where some points are far from the others.
+
+    The distances from a point at 1e12 are all about 1e12, and what tells them apart is lost in
+    their last digits. ``|x|^p + |y|^p - |x - y|^p`` differs by a function of x and one of y, which
+    no dependence sees, and stays near the size of the smaller of the two.
+    """
+
+    points: Points
+    exponent: float
+    title: str = field(default="", kw_only=True)
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    @property
+    def label(self) -> str:
+        own = f"Distance(exponent={self.exponent:g})"
+        return f"{self.title}: {own}" if self.title else own
+
+    def describe(self) -> dict[str, Any]:
+        own = {"kernel": self.label, "exponent": self.exponent, "rule": "given"}
+        return {**own, **_about_points(self.points)}
+
+    @cached_property
+    def has_far(self) -> bool:
+        """Whether some points are so far from the centre that distances lose digits."""
+        if self.points.is_sparse:
+            return False
+        sizes = np.abs(self.points.rows).max(axis=1)
+        return bool(sizes.max() > FAR_POINT * np.median(sizes[sizes > 0])) if sizes.any() else False
+
+    def program(self) -> list[Factor] | None:
+        if self.has_far or self.exponent not in (1, 2):
+            return None
+        unit = self.points.unit
+        root: Term = (FIRST, ROOT, -unit)
+        terms = (root,) if self.exponent == 1 else (root, (TIMES, ROOT, unit))
+        return program_of(self.points, terms)
+
+    def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
+        if self.has_far:
+            return self._from_centre(rows, cols)
+        block = self.points.squared_distances(rows, cols)
+        np.power(block, 0.5 * self.exponent, out=block)
+        block *= -np.power(self.points.unit, self.exponent)
+        return block
+
+    def _from_centre(self, rows: Rows, cols: Rows) -> FloatArray:
+        """Return a block of ``|x|^p + |y|^p - |x - y|^p``, from angles where lengths differ much.
+
+        With ``r = |y| / |x| < 1`` and the cosine c between them,
+        ``|x - y|² = |x|² (1 + r² - 2rc)``, so that
+        ``|x|^p - |x - y|^p = -|x|^p expm1(p/2 log1p(r² - 2rc))`` without cancellation.
+        """
+        p = self.exponent
+        lengths, directions = self._polar
+        own, others = lengths[rows][:, None], lengths[None, cols]
+        longer, shorter = np.maximum(own, others), np.minimum(own, others)
+        ratio = np.divide(shorter, longer, out=np.zeros(longer.shape), where=longer > 0)
+        turned = ratio**2 - 2.0 * ratio * (directions[rows] @ directions[cols].T)
+        block: FloatArray = np.expm1(0.5 * p * np.log1p(np.maximum(turned, -0.75)))
+        block *= -(longer**p)
+        similar = ratio > SIMILAR
+        if similar.any():
+            apart = np.zeros(block.shape)
+            for column in np.asarray(self.points.rows).T:
+                np.hypot(apart, column[rows][:, None] - column[cols], out=apart)
+            block[similar] = (longer**p - apart**p)[similar]
+        block += shorter**p
+        block *= np.power(self.points.unit, p)
+        return block
+
+    @cached_property
+    def _polar(self) -> tuple[FloatArray, FloatArray]:
+        """The distance of each point from the centre, and its direction."""
+        rows = np.asarray(self.points.rows)
+        largest = np.abs(rows).max(axis=1)
+        scaled = rows / np.where(largest > 0, largest, 1.0)[:, None]
+        lengths = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))
+        return lengths * largest, scaled / np.where(lengths > 0, lengths, 1.0)[:, None]
+
+    def in_own_unit(self) -> FittedDistance:
+        """Return the kernel of the points in their own unit if that is far from 1."""
+        if abs(self.exponent * np.log2(self.points.unit)) < ORDINARY:
+            return self
+        return replace(self, points=replace(self.points, unit=1.0))
 
 
 @dataclass(frozen=True)
@@ -436,26 +296,31 @@ class Distance(Kernel):
     accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric, Sparse, Labels)
 
     def __post_init__(self) -> None:
-        if not 0 < self.exponent <= 2:
-            raise InputError(f"exponent={self.exponent!r}; pass a number in (0, 2].")
+        check_positive("exponent", self.exponent)
+        if self.exponent > 2:
+            raise InputError(f"`exponent={self.exponent!r}`; pass a number in (0, 2].")
 
     @property
     def is_characteristic(self) -> bool:
         return self.exponent < 2
 
-    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedKernel:  # noqa: ARG002
+    def fit(self, variable: Variable) -> FittedKernel:
         self.check_accepts(variable)
         if isinstance(variable, Labels):
             # -[a ≠ b] is [a = b] minus a constant, and constants change nothing.
             from reldep.kernels.categorical import Delta
 
             return Delta().fit(variable)
-        text = f"Distance(exponent={self.exponent:g})"
-        return FittedRadial(Points.of(variable), PowerProfile(self.exponent), text)  # type: ignore[arg-type]
+        return FittedDistance(Points.of(variable, keep_far=True), self.exponent)  # type: ignore[arg-type]
 
     def between(self, first: Variable, second: Variable) -> FloatArray:
-        if not isinstance(first, Labels):
-            return super().between(first, second)
-        from reldep.kernels.categorical import Delta
+        if isinstance(first, Labels):
+            from reldep.kernels.categorical import Delta
 
-        return Delta().between(first, second) - 1.0
+            return Delta().between(first, second) - 1.0
+        self.check_accepts(first)
+        points = Points.of(stacked(first, second), keep_far=True)  # type: ignore[arg-type]
+        n = len(first)
+        squared = points.squared_distances(slice(0, n), slice(n, len(points)))
+        # As written: seen from the centre, the values differ by what dependence does not see.
+        return np.asarray(-((points.unit * np.sqrt(squared)) ** self.exponent))

@@ -22,7 +22,7 @@ from reldep.stats.units import Numbered, Units
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reldep.data.variables import IntArray
+    from reldep.data.variables import FloatArray, IntArray
     from reldep.engine import Influence, Pair
     from reldep.kernels.base import FittedKernel
     from reldep.questions.study import Study
@@ -82,19 +82,22 @@ def dependent_estimates(
 
 def _clustered(kernel: FittedKernel, clustering: Clustering) -> ClusteredKernel:
     """Sum up a kernel by clusters, with its slope if the data chose one bandwidth."""
-    probes = kernel.bandwidth_probes()
-    if len(probes) != 1:
-        return ClusteredKernel.of(kernel.matrix(), clustering)
-    (probe,) = probes
-    side = probe.side.matrix()
-    np.fill_diagonal(side, 0.0)
-    moves = probe.influence(side.sum(axis=1) / (len(side) - 1))
+    widths = kernel.bandwidths()
+    if len(widths) != 1:
+        return ClusteredKernel.of(_matrix(kernel), clustering)
+    score = _matrix(widths[0].score)
+    np.fill_diagonal(score, 0.0)
+    leverage = widths[0].leverage(score.sum(axis=1) / (len(score) - 1))
     return ClusteredKernel.of(
-        kernel.matrix(),
+        _matrix(kernel),
         clustering,
-        slope=probe.slope.matrix(),
-        shift=clustering.shift(moves),
+        slope=_matrix(widths[0].slope),
+        shift=clustering.shift(leverage),
     )
+
+
+def _matrix(kernel: FittedKernel) -> FloatArray:
+    return kernel(slice(None), slice(None))
 
 
 def dependent_independence(
@@ -111,7 +114,7 @@ def dependent_independence(
                 "may be copies of each other, and there is nothing to test."
             )
         return t_test(float(found.values[0]), error, found.n_units() - 1.0)
-    x, y = (study.fitted[name].matrix() for name in pair)
+    x, y = (_matrix(study.fitted[name]) for name in pair)
     if rows.clusters is None:
         return circular_test(x, y)
     clustering = Clustering.of(rows.clusters)

@@ -120,10 +120,8 @@ def groups(
     study = replace(study, dataset=replace(study.dataset, unmatched=unmatched))
     study, codes, levels = _grouped(study, by)
     _check_alternative(options["alternative"], levels)
-    frozen = _frozen(study)
-    own = {name: name for name in labels}
     studies = {
-        level: frozen.part(np.flatnonzero(codes == g), own) for g, level in enumerate(levels)
+        level: _rows_of(study, labels, np.flatnonzero(codes == g)) for g, level in enumerate(levels)
     }
     _check_groups_vary(studies)
     parts = {level: part.compute([(labels[0], labels[1])]) for level, part in studies.items()}
@@ -133,7 +131,7 @@ def groups(
     permuted = None
     if options["test"] == "permutation":
         permuted = _permuted_pvalue(
-            frozen, labels, codes, options["alternative"], options["n_permutations"]
+            study, labels, codes, options["alternative"], options["n_permutations"]
         )
     return GroupComparison(
         provenance=computed.provenance,
@@ -270,10 +268,10 @@ def _check_alternative(alternative: str, levels: Sequence[str]) -> None:
         )
 
 
-def _frozen(study: Study) -> Study:
-    """Keep the parameters that all rows chose, for every part of the rows."""
-    kernels = {name: kernel.frozen(study.fitted[name]) for name, kernel in study.kernels.items()}
-    return replace(study, kernels=kernels)
+def _rows_of(study: Study, labels: Sequence[str], rows: IntArray) -> Study:
+    """Return a group of rows with the kernels that were fitted to all of them."""
+    part = study.part(rows, {name: name for name in labels})
+    return replace(part, fits={name: study.fitted[name].take(rows) for name in labels})
 
 
 def _permuted_pvalue(
@@ -293,7 +291,7 @@ def _permuted_pvalue(
             f"`test='permutation'` shuffles whole kernel matrices, and {n} rows are more than "
             f"{MOST_PERMUTED}; use `test='score'`."
         )
-    matrices = {name: kernel.matrix() for name, kernel in study.fitted.items()}
+    matrices = {name: kernel(slice(None), slice(None)) for name, kernel in study.fitted.items()}
     measure = study.settings.measure
     rng = study.settings.generator()
     observed = _statistic(matrices, labels, codes, measure, alternative)

@@ -83,7 +83,6 @@ class ScanWork:
         self.tests: Any = None
         self._batches: dict[bytes, Batches | EngineBatches] = {}
         # Every chunk has a random seed of its own, so that a run can be continued at any.
-        self._seed = int(wide.study.settings.generator().integers(2**62))
         if len(self.skipped) == len(wide.names):
             raise self._nothing("used", "pass columns that vary.")
 
@@ -93,8 +92,8 @@ class ScanWork:
         total = len(self.wide.names)
         with progress_bar(self.wide.role) as on_progress:
             try:
-                for number, run in enumerate(self._runs()):
-                    found.append(self._tested(number, run))
+                for run in self._runs():
+                    found.append(self._tested(run))
                     on_progress(run.stop, total)
             except KeyboardInterrupt:
                 if not any(chunk.members for chunk in found):
@@ -118,16 +117,15 @@ class ScanWork:
         size = int(np.clip(CHUNK_BYTES // (8 * NUMBERS_PER_ROW * n_rows), 1, LARGEST_CHUNK))
         return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
-    def _tested(self, number: int, run: slice) -> Chunk:
+    def _tested(self, run: slice) -> Chunk:
         """Test the variables of a chunk."""
-        rng = np.random.default_rng([self._seed, number])
         members: list[int] = []
         tests, skipped = [], []
         kernels: dict[str, None] = {}
         for part in self.wide.parts(run.start, run.stop, self.survey.skipped):
             own_kernels, variables = self.wide.of(part)
             batches = self._batches_of(part)
-            batch = batches.batch(own_kernels, variables, rng=rng)
+            batch = batches.batch(own_kernels, variables)
             held = batch.is_held
             fine = held & has_energy(batch, self.wide.study.settings.measure)
             skipped += [

@@ -159,9 +159,8 @@ class WideStudy:
         own = self.study
         if len(rows) < len(self):
             own = own.part(rows, {name: name for name in self.fixed_names})
-        rng = own.settings.generator()
         return {
-            name: own.in_unit(own.kernels[name].fit(own.dataset.variables[name], rng=rng))
+            name: own.in_unit(own.kernels[name].fit(own.dataset.variables[name]))
             for name in self.fixed_names
         }
 

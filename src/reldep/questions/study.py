@@ -101,15 +101,13 @@ class Study:
             return self.fits
         # Each has a generator of its own, so that the order of the variables changes no number.
         return {
-            name: self.in_unit(
-                kernel.fit(self.dataset.variables[name], rng=self.settings.generator())
-            )
+            name: self.in_unit(kernel.fit(self.dataset.variables[name]))
             for name, kernel in self.kernels.items()
         }
 
     def in_unit(self, fitted: FittedKernel) -> FittedKernel:
         """Give a kernel in a unit of its own where the measure does not see the unit."""
-        return fitted.proportional() if self.settings.measure in NORMALISED else fitted
+        return fitted.in_own_unit() if self.settings.measure in NORMALISED else fitted
 
     @cached_property
     def residuals(self) -> Residuals[Any] | None:

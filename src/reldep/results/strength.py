@@ -62,7 +62,8 @@ def _curve(kernel: Mapping[str, Any]) -> tuple[str | None, bool]:
     if kernel.get("is_binary"):
         return "linear", True
     for start, rule, curve in KNOWN:
-        if label.startswith(start) and rule in (None, kernel.get("rule")):
+        chosen = str(kernel.get("rule")).partition(" (")[0]  # without the number of distances
+        if label.startswith(start) and rule in (None, chosen):
             return curve, is_single
     return None, is_single
 

@@ -117,7 +117,7 @@ class Residuals(ABC, Generic[Left]):
     ) -> Self:
         regressions, left, explained = {}, {}, {}
         for name, kernel in kernels.items():
-            embedding = cls.embedding_of(kernel.conditioned())
+            embedding = cls.embedding_of(kernel)
             variable, known = variables.get(name), covariates
             if isinstance(variable, Numeric):
                 points = design(variable)[0]

@@ -25,8 +25,8 @@ from reldep.engine.influence import Conditioning
 from reldep.engine.threads import blas_threads_for
 from reldep.exceptions import InputTypeError
 from reldep.kernels.base import KINDS_IN_WORDS
+from reldep.kernels.columnwise import standardised
 from reldep.kernels.radial import Gaussian
-from reldep.kernels.sizes import standardised
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -349,7 +349,8 @@ def design(variable: Variable) -> tuple[FloatArray, int]:
     n_columns = 0
     for part in parts:
         if isinstance(part, Numeric):
-            values, _, varies = standardised(part.values, part.values[:0])
+            values, _ = standardised(part.values, part.values[:0])
+            varies = values.any(axis=0)
             columns.append(values[:, varies])
             n_columns += int(varies.sum())
         elif isinstance(part, Labels):

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
+from numba import njit
 
-from reldep.kernels.compiled import compiled, power_of_two_or_zero
 from reldep.kernels.structured.series import STEPS_BETWEEN_SCALES
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray
+
+Loop = TypeVar("Loop", bound=Callable[..., Any])
+
+
+def compiled(loop: Loop) -> Loop:
+    """Return a loop compiled on first call; the machine code is cached where that is possible."""
+    try:
+        return cast("Loop", njit(nogil=True, cache=True)(loop))
+    except RuntimeError:  # no directory for the cache can be written to, as in many containers
+        return cast("Loop", njit(nogil=True)(loop))
 
 
 @compiled
@@ -93,7 +104,7 @@ def add_up(
 def local_weights(
     points: FloatArray, x: int, turned: FloatArray, y: int, width: int, c: float, out: FloatArray
 ) -> None:
-    """Write κ / (2 - κ) with κ = 2^(c |x - y|²) for points that stand opposite each other."""
+    """Write κ / (2 - κ) with κ = exp(c |x - y|²) for points that stand opposite each other."""
     for p in range(width):
         out[p] = (points[0, x + p] - turned[0, y + p]) * (points[0, x + p] - turned[0, y + p])
     for row in range(1, len(points)):
@@ -101,5 +112,5 @@ def local_weights(
             gap = points[row, x + p] - turned[row, y + p]
             out[p] += gap * gap
     for p in range(width):
-        near = power_of_two_or_zero(c, out[p], 0.0)
+        near = np.exp(c * out[p])
         out[p] = near / (2.0 - near)

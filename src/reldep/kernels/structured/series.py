@@ -12,8 +12,7 @@ from reldep.data.variables import Items, Numeric, Variable
 from reldep.exceptions import InputError
 from reldep.kernels.mapped import tables_of
 from reldep.kernels.points import Points
-from reldep.kernels.scales.bandwidth import BandwidthKernel, FittedScaled
-from reldep.kernels.scales.median import MedianDistance, median_distance
+from reldep.kernels.scale import BandwidthKernel, FittedBandwidth, Scale, scale_of
 from reldep.system import numba_is_there
 
 if TYPE_CHECKING:
@@ -29,9 +28,6 @@ COMPILED_CELLS = 20_000_000
 # Anti-diagonals between two checks of the scale; each multiplies sums by at most 3, so that 16 of
 # them cannot overflow.
 STEPS_BETWEEN_SCALES = 16
-
-# What a cell costs, in nanoseconds.
-COMPILED_CELL, NUMPY_CELL = 7.0, 40.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +79,7 @@ def log_alignments(store: SeriesStore, rows: Rows, cols: Rows, bandwidth: float)
     from reldep.kernels.structured.alignment_loops import fill_log_alignments
 
     out = np.empty((len(first), len(second)))
-    c = -0.5 / (bandwidth**2 * np.log(2.0))
+    c = -0.5 / bandwidth**2
     same = np.array_equal(first, second)
     fill_log_alignments(store.points, store.turned, store.starts, first, second, same, c, out)
     return out
@@ -154,7 +150,7 @@ POINTS_FOR_MEDIAN = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class FittedTimeSeries(FittedScaled):
+class FittedTimeSeries(FittedBandwidth):
     """Global alignment between series, scaled to 1 on equal series."""
 
     store: SeriesStore
@@ -166,11 +162,6 @@ class FittedTimeSeries(FittedScaled):
         block = log_alignments(self.store, rows, cols, self.chosen.width)
         block -= 0.5 * (self._own[rows][:, None] + self._own[cols])
         return np.exp(block, out=block)
-
-    @property
-    def nanoseconds(self) -> float:
-        cell = COMPILED_CELL if self.store.is_worth_compiling else NUMPY_CELL
-        return cell * float(self.store.lengths.mean()) ** 2
 
     @cached_property
     def _own(self) -> FloatArray:
@@ -219,26 +210,22 @@ class TimeSeries(BandwidthKernel):
 
     accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric, Items)
 
-    def fit(
-        self, variable: Variable, *, rng: np.random.Generator | None = None
-    ) -> FittedTimeSeries:
+    def fit(self, variable: Variable) -> FittedTimeSeries:
         self.check_accepts(variable)
         series = tables_of(variable, "time")
         median = None
-        if self.needs_median:
+        if self.needs_scale:
             if all(np.array_equal(table, series[0]) for table in series):
                 raise InputError(f"all {len(series)} series of {variable.name} are the same.")
-            median = _median_rule(series, rng)
-        chosen = self.choose(variable, median)
-        return FittedTimeSeries(chosen, SeriesStore.of(series))
+            median = _median_rule(series)
+        return FittedTimeSeries(self.choose(median), SeriesStore.of(series))
 
 
-def _median_rule(series: list[FloatArray], rng: np.random.Generator | None) -> MedianDistance:
+def _median_rule(series: list[FloatArray]) -> Scale:
     """Return the median distance between time points times the root of the median length."""
     points = np.concatenate(series)
     if len(points) > POINTS_FOR_MEDIAN:
-        generator = np.random.default_rng(0) if rng is None else rng
-        points = generator.choice(points, POINTS_FOR_MEDIAN, replace=False)
-    found = median_distance(Points.of(Numeric("points", points)))
+        points = np.random.default_rng(0).choice(points, POINTS_FOR_MEDIAN, replace=False)
+    found = scale_of(Points.of(Numeric("points", points)), "median")
     length = float(np.median([len(table) for table in series]))
     return replace(found, value=found.value * np.sqrt(length))

@@ -14,11 +14,10 @@ from reldep.data.checks import check_positive, check_varies, composed
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import FittedKernel, Kernel, stacked
-from reldep.kernels.dot import dot_products
 from reldep.kernels.mapped import MappedKernel, tables_of
-from reldep.kernels.points import Points
+from reldep.kernels.points import Points, dot_products
 from reldep.kernels.radial import Gaussian
-from reldep.kernels.scales.median import median_distance
+from reldep.kernels.scale import scale_of
 from reldep.system import import_extra
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ class FittedJaccard(FittedOverlap):
     """Sets as 0/1 rows: the product of two rows counts the elements shared."""
 
     def shared(self, rows: Rows, cols: Rows) -> FloatArray:
-        return dot_products(self.rows, rows, cols)
+        return dot_products(self.rows[rows], self.rows[cols])
 
 
 class FittedMinMax(FittedOverlap):
@@ -95,7 +94,7 @@ class _Overlap(Kernel):
     def is_characteristic(self) -> bool:
         return True
 
-    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedOverlap:  # noqa: ARG002
+    def fit(self, variable: Variable) -> FittedOverlap:
         self.check_accepts(variable)
         fitted = self.fitted(variable)
         rows = fitted.rows
@@ -336,9 +335,8 @@ class Bags(MappedKernel):
             return float(self.bandwidth)
         vectors = np.concatenate(bags)
         if len(vectors) > VECTORS_FOR_MEDIAN:
-            generator = np.random.default_rng(0)
-            vectors = generator.choice(vectors, VECTORS_FOR_MEDIAN, replace=False)
-        return float(median_distance(Points.of(Numeric("vectors", vectors))).value)
+            vectors = np.random.default_rng(0).choice(vectors, VECTORS_FOR_MEDIAN, replace=False)
+        return scale_of(Points.of(Numeric("vectors", vectors)), "median").value
 
 
 def embeddings(bags: list[FloatArray], bandwidth: float) -> FloatArray:

@@ -10,17 +10,23 @@ import numpy as np
 from reldep.data.checks import check_choice, check_positive, check_varies
 from reldep.data.variables import Numeric, Variable
 from reldep.exceptions import InputError
+from reldep.kernels.base import FittedKernel
 from reldep.kernels.mapped import MappedKernel
 from reldep.kernels.points import Points
-from reldep.kernels.profiles import BandwidthProfile, Profile
-from reldep.kernels.radial import FittedMultiple, FittedRadial, Gaussian
-from reldep.kernels.scales.bandwidth import Bandwidth, BandwidthKernel
-from reldep.kernels.scales.median import median_distance
+from reldep.kernels.radial import Gaussian
+from reldep.kernels.scale import (
+    BandwidthKernel,
+    FittedBandwidth,
+    FittedSide,
+    Scale,
+    ScaleRule,
+    scale_of,
+    score_of,
+)
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
-    from reldep.kernels.base import FittedKernel
-    from reldep.kernels.scales.bandwidth import BandwidthProbe
+    from reldep.kernels.base import Rows
 
 UNITS = ("degrees", "radians", "vectors")
 
@@ -38,7 +44,7 @@ def on_circle(values: FloatArray, period: float) -> FloatArray:
 class _OnCircle(MappedKernel):
     """What both kernels share: the Gaussian between points on circles or spheres."""
 
-    bandwidth: Bandwidth
+    bandwidth: float | ScaleRule
     factor: float
 
     accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric,)
@@ -80,7 +86,7 @@ class Periodic(_OnCircle):
     """
 
     period: float
-    bandwidth: Bandwidth = "median"
+    bandwidth: float | ScaleRule = "median"
     factor: float = 1.0
 
     def __post_init__(self) -> None:
@@ -124,7 +130,7 @@ class Angles(_OnCircle):
     """
 
     unit: Literal["degrees", "radians", "vectors"]
-    bandwidth: Bandwidth = "median"
+    bandwidth: float | ScaleRule = "median"
     factor: float = 1.0
 
     def __post_init__(self) -> None:
@@ -157,60 +163,66 @@ def _directions(vectors: FloatArray, name: str) -> FloatArray:
     return directions
 
 
-@dataclass(frozen=True)
-class GreatCircleProfile(BandwidthProfile):
-    """exp(-g / σ), g the great-circle distance of points a chord apart on the unit sphere."""
+@dataclass(frozen=True, eq=False)
+class FittedHaversine(FittedBandwidth):
+    """``exp(-g / σ)`` of the great-circle distance between points on the unit sphere.
 
-    def __call__(self, squared: FloatArray) -> FloatArray:
-        arcs = great_circle(np.sqrt(squared, out=squared))
-        arcs *= -1.0 / self.bandwidth
-        return np.exp(arcs, out=arcs)
+    Attributes
+    ----------
+    points : Points
+    chord : Scale or None
+        The median distance of the points, if it chose the bandwidth.
+    """
 
-    def slope(self) -> GreatCircleSlope:
-        return GreatCircleSlope(self.bandwidth)
+    points: Points
+    chord: Scale | None = None
 
+    def __len__(self) -> int:
+        return len(self.points)
 
-@dataclass(frozen=True)
-class GreatCircleSlope(Profile):
-    """g/σ² · exp(-g / σ)."""
+    def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
+        block = self.arcs(rows, cols)
+        block *= -1.0 / self.chosen.width
+        return np.exp(block, out=block)
 
-    bandwidth: float
-    in_unit_interval: ClassVar[bool] = False
+    def arcs(self, rows: Rows, cols: Rows) -> FloatArray:
+        """Return a block of great-circle distances in kilometres."""
+        chords = np.sqrt(self.points.squared_distances(rows, cols))
+        chords *= self.points.unit
+        return great_circle(chords)
 
-    def __call__(self, squared: FloatArray) -> FloatArray:
-        arcs = great_circle(np.sqrt(squared, out=squared))
-        arcs *= -1.0 / self.bandwidth
-        decay = np.exp(arcs)
-        arcs *= -1.0 / self.bandwidth
-        return np.multiply(arcs, decay, out=arcs)
-
-
-class FittedHaversine(FittedRadial):
-    """Points on the unit sphere; the median that decides the bandwidth is one of chords."""
-
-    def _growth(self) -> float:
-        """Return by how much the arc of the median chord grows with it, as a ratio of changes."""
-        chord = self.scale.value if self.scale is not None else 0.0
-        # An arc grows with its chord c by R / √(1 - c²/4).
-        growth = EARTH_RADIUS / np.sqrt(1.0 - 0.25 * chord**2)
-        return float(growth * chord / _arc(chord))
+    def own_label(self) -> str:
+        return f"Haversine(bandwidth={self.chosen.width:.6g} km)"
 
     def slope(self) -> FittedKernel:
-        width = self.profile.bandwidth  # type: ignore[attr-defined]
-        slope = FittedRadial(self.points, GreatCircleSlope(width), f"slope of {self.label}")
-        return FittedMultiple(slope, width)
+        return FittedHaversineSlope(self)
 
     def score(self) -> FittedKernel | None:
-        score = super().score()
-        return None if score is None else FittedMultiple(score, self._growth())
+        score = None if self.chord is None else score_of(self.chord, self.points)
+        if not isinstance(score, FittedSide):
+            return None
+        # The arc of a chord c grows with it by R / √(1 - c²/4).
+        chord = self.chord.value  # type: ignore[union-attr]
+        growth = EARTH_RADIUS / np.sqrt(1.0 - 0.25 * chord**2) * chord / _arc(chord)
+        return replace(score, weight=float(growth * score.weight))
 
-    def bandwidth_probes(self) -> tuple[BandwidthProbe, ...]:
-        if self.scale is None:
-            return ()
-        per_chord = self._growth()
-        return tuple(
-            replace(probe, factor=probe.factor * per_chord) for probe in super().bandwidth_probes()
-        )
+
+@dataclass(frozen=True, eq=False)
+class FittedHaversineSlope(FittedKernel):
+    """``g/σ · exp(-g / σ)``."""
+
+    kernel: FittedHaversine
+
+    def __len__(self) -> int:
+        return len(self.kernel)
+
+    def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
+        ratio = self.kernel.arcs(rows, cols) / self.kernel.chosen.width
+        return np.asarray(ratio * np.exp(-ratio))
+
+    @property
+    def label(self) -> str:
+        return f"slope of {self.kernel.label}"
 
 
 def great_circle(chords: FloatArray) -> FloatArray:
@@ -231,11 +243,11 @@ class Haversine(BandwidthKernel):
     """The kernel ``exp(-g / σ)`` of the great-circle distance g, for places on the Earth.
 
     Takes two columns, latitude and longitude in degrees. Columns of a frame that are named the
-    other way round are refused, and numbers that look like radians get a caution.
+    other way round are rejected, and so are numbers that look like radians.
 
-    This exponential form is positive
-    definite on the sphere and characteristic; the Gaussian form ``exp(-g² / (2σ²))`` is not
-    even positive semi-definite there (Gneiting 2013), which is why it is not offered.
+    This exponential form is positive definite on the sphere and characteristic. The Gaussian form
+    ``exp(-g² / (2σ²))`` is not offered, because it is not even positive semi-definite there
+    (Gneiting 2013).
 
     Parameters
     ----------
@@ -264,22 +276,26 @@ class Haversine(BandwidthKernel):
     def is_characteristic(self) -> bool:
         return True
 
-    def fit(self, variable: Variable, *, rng: np.random.Generator | None = None) -> FittedHaversine:
+    def fit(self, variable: Variable) -> FittedHaversine:
         self.check_accepts(variable)
-        if self.needs_median:
+        if self.needs_scale:
             check_varies(variable)
+            _check_degrees(variable)  # type: ignore[arg-type]
         points = Points.of(Numeric(variable.name, _on_sphere(variable)))  # type: ignore[arg-type]
-        # Arcs grow with chords, so the median arc belongs to the median chord.
-        chord = median_distance(points, rng) if self.needs_median else None
+        # Arcs grow with chords, so that the median arc belongs to the median chord.
+        chord = scale_of(points, "median") if self.needs_scale else None
         arc = None if chord is None else replace(chord, value=_arc(chord.value))
-        chosen = self.choose(variable, arc)
-        return FittedHaversine(
-            points,
-            GreatCircleProfile(chosen.width),
-            f"Haversine(bandwidth={chosen.width:.6g} km)",
-            chosen.rule,
-            chosen.notes,
-            chord,
+        return FittedHaversine(self.choose(arc), points, chord)
+
+
+def _check_degrees(places: Numeric) -> None:
+    """Raise if all places are near latitude 0, longitude 0, in the open sea."""
+    largest = np.abs(places.values).max(axis=0)
+    if largest[0] <= np.pi / 2 and largest[-1] <= np.pi:
+        raise InputError(
+            f"{places.name} lies within {largest[0]:.3g} degrees of the equator and within "
+            f"{largest[-1]:.3g} degrees of longitude 0, in the open sea; these look like radians: "
+            "pass np.rad2deg(places)."
         )
 
 

@@ -13,8 +13,7 @@ from reldep.data.checks import check_count, check_varies
 from reldep.data.variables import Items, Labels, Mixed, Sparse, Variable, rows_in_words
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.mapped import MappedKernel, count_matrix, unit_rows
-from reldep.kernels.scales.bandwidth import BandwidthKernel, FittedScaled
-from reldep.kernels.scales.median import MedianDistance
+from reldep.kernels.scale import BandwidthKernel, FittedBandwidth, Scale
 from reldep.system import import_extra
 
 if TYPE_CHECKING:
@@ -259,7 +258,7 @@ def _letters(sequences: Sequence[Sequence[Any]]) -> IntArray:
 
 
 @dataclass(frozen=True, eq=False)
-class FittedEditDistance(FittedScaled):
+class FittedEditDistance(FittedBandwidth):
     """exp(-d / σ) of the edit distance d."""
 
     strings: list[str]
@@ -272,12 +271,6 @@ class FittedEditDistance(FittedScaled):
         block = edit_distances(strings[rows], strings[cols]).astype(np.float64)
         block *= -1.0 / self.chosen.width
         return np.exp(block, out=block)
-
-    @property
-    def nanoseconds(self) -> float:
-        # rapidfuzz is fastest up to 64 characters, which fit into one machine word.
-        length = sum(map(len, self.strings)) / len(self.strings)
-        return 30.0 + length if length <= 64 else 4.5 * length * -(-length // 64)
 
 
 @dataclass(frozen=True)
@@ -312,19 +305,14 @@ class EditDistance(BandwidthKernel):
 
     accepts: ClassVar[tuple[type[Variable], ...]] = (Labels, Items)
 
-    def fit(
-        self,
-        variable: Variable,
-        *,
-        rng: np.random.Generator | None = None,  # noqa: ARG002
-    ) -> FittedEditDistance:
+    def fit(self, variable: Variable) -> FittedEditDistance:
         self.check_accepts(variable)
         strings = strings_of(variable, "EditDistance", may_be_empty=True)  # type: ignore[arg-type]
         median = None
-        if self.needs_median:
+        if self.needs_scale:
             check_varies(variable)
             median = median_edit_distance(strings)
-        return FittedEditDistance(self.choose(variable, median), strings)
+        return FittedEditDistance(self.choose(median), strings)
 
 
 def edit_distances(
@@ -340,7 +328,7 @@ def edit_distances(
     return distances
 
 
-def median_edit_distance(strings: Sequence[str]) -> MedianDistance:
+def median_edit_distance(strings: Sequence[str]) -> Scale:
     """Return the exact median of the pairwise distances from their counts, block by block."""
     counts = np.zeros(max(map(len, strings)) + 1, dtype=np.int64)
     for start in range(0, len(strings), ROWS_AT_A_TIME):
@@ -353,9 +341,9 @@ def median_edit_distance(strings: Sequence[str]) -> MedianDistance:
         counts += twice // 2
     median = _median_of_counts(counts)
     if median > 0:
-        return MedianDistance(median)
+        return Scale(median, "median")
     counts[0] = 0
-    return MedianDistance(_median_of_counts(counts), has_ties=True)
+    return Scale(_median_of_counts(counts), "median", has_ties=True)
 
 
 def _median_of_counts(counts: IntArray) -> float:

@@ -1,0 +1,356 @@
+"""The choice of a bandwidth: given, or the mean or the median of the pairwise distances.
+
+All distances up to `ALL_PAIRS_UP_TO` observations, and for the mean on one column always. For
+larger samples the rows are put in a random order and each is compared with the next few: every
+observation then takes part equally often, so that the scale moves with each observation as that of
+all pairs does.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+
+from reldep.data.checks import check_positive
+from reldep.exceptions import InputError, InputTypeError
+from reldep.kernels.base import Bandwidth, FittedKernel, Kernel, stacked
+from reldep.kernels.program import FIRST, ROOT, Factor, Term, joined_values
+
+if TYPE_CHECKING:
+    from reldep.data.variables import FloatArray, Variable
+    from reldep.kernels.base import Rows
+    from reldep.kernels.points import Points
+
+# Maximum number of observations for which all distances are computed: 100 MB for the median.
+ALL_PAIRS_UP_TO = 5_000
+
+# Distances that are sampled beyond that: the error of the scale is then below .05 %. Fewer are
+# sampled if their rows have more entries than these in all, but never fewer than there are rows.
+SAMPLED_PAIRS = 2_000_000
+SAMPLED_ENTRIES = 20_000_000
+
+# Distances that bracket the median: 45 to 55 % of this many contain it but for ten million to one.
+BRACKETING = 5_000
+
+# Rows from which the density at the median is estimated: its error is then a few per cent.
+DENSITY_ROWS = 500
+
+# Share of the distances, without ties, that must equal the median for it to be an atom, which stays
+# where it is when an observation is added: integers with few levels, categories coded as numbers.
+ATOM_SHARE = 0.05
+
+# Relative difference of squared distances that counts as rounding.
+ROUNDING = 1e-9
+
+ScaleRule = Literal["median", "mean"]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The mean or the median of the distances between different observations.
+
+    Attributes
+    ----------
+    value : float
+        In data units.
+    rule : {"median", "mean"}
+    has_ties : bool
+        Whether more than half of the distances are 0, so that the median of the others was taken.
+    n_pairs : int or None
+        The number of distances that were sampled; None if all were used.
+    """
+
+    value: float
+    rule: ScaleRule
+    has_ties: bool = False
+    n_pairs: int | None = None
+
+    @property
+    def words(self) -> str:
+        """The rule in words."""
+        kept = " of the non-zero distances" if self.has_ties else ""
+        sampled = "" if self.n_pairs is None else f" ({self.n_pairs:,} distances sampled)"
+        return f"{self.rule}{kept}{sampled}"
+
+
+def scale_of(points: Points, rule: ScaleRule) -> Scale:
+    """Return a scale of the distances between different observations."""
+    n, unit = len(points), points.unit
+    if rule == "mean" and not points.is_sparse and points.n_columns == 1:
+        return Scale(unit * _positive(_mean_of_column(np.asarray(points.rows)[:, 0]), rule), rule)
+    if n > ALL_PAIRS_UP_TO:
+        squared = sampled_squares(points)
+        n_pairs = len(squared)
+    elif rule == "mean":
+        return Scale(unit * _positive(float(points.mean_distances.mean()), rule), rule)
+    else:
+        squared, n_pairs = points.squared_pairs(), None
+    if rule == "mean":
+        return Scale(unit * _positive(float(np.sqrt(squared).mean()), rule), rule, False, n_pairs)
+    median, has_ties = _middle_root(squared), False
+    if median == 0:
+        median, has_ties = _middle_root(squared[squared > 0]), True
+    return Scale(unit * _positive(median, rule), rule, has_ties, n_pairs)
+
+
+def _middle_root(squared: FloatArray) -> float:
+    """Return the median of the roots; 0 if there are none.
+
+    A sample brackets the middle, so that of many values only a tenth is put in order.
+    """
+    n = len(squared)
+    if n == 0:
+        return 0.0
+    ranks = np.array([(n - 1) // 2, n // 2])
+    sample = np.sort(squared[:: max(1, n // BRACKETING)])
+    low, high = sample[[int(0.45 * len(sample)), int(0.55 * len(sample))]]
+    inside = squared[(low <= squared) & (squared <= high)]
+    places = ranks - np.count_nonzero(squared < low)
+    if places[0] >= 0 and places[1] < len(inside):
+        squared, ranks = inside, places
+    return float(np.sqrt(np.partition(squared, ranks)[ranks]).mean())
+
+
+def sampled_squares(points: Points) -> FloatArray:
+    """Return squared distances of each row from the next few in a random order that is fixed."""
+    n = len(points)
+    entries = points.rows.size if isinstance(points.rows, np.ndarray) else points.rows.nnz
+    shifts = min(SAMPLED_PAIRS // n, SAMPLED_ENTRIES // max(1, entries))
+    # A seed of its own: the bandwidth of a variable depends on nothing but the variable.
+    shuffled = points.take(np.random.default_rng(0).permutation(n))
+    return np.concatenate([shuffled.squared_to_next(i) for i in range(1, max(1, shifts) + 1)])
+
+
+def _mean_of_column(values: FloatArray) -> float:
+    """Return the mean distance of numbers: the i-th smallest of m counts 2i - m + 1 times."""
+    n = len(values)
+    times = 2.0 * np.arange(n) - (n - 1)
+    return float(np.sort(values) @ times / (n * (n - 1) / 2))
+
+
+def _positive(value: float, rule: str) -> float:
+    if not value > 0:
+        raise InputError(
+            f"all distances that the {rule} bandwidth is taken of are 0; rescale the values if "
+            "they are tiny, pass a bandwidth as in Gaussian(bandwidth=1.0), or `kernel='delta'`."
+        )
+    return value
+
+
+@dataclass(frozen=True, eq=False)
+class FittedTerms(FittedKernel):
+    """Functions of the distances between points, joined from left to right."""
+
+    points: Points
+    terms: tuple[Term, ...]
+    label_text: str
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
+        return joined_values(self.terms, self.points.squared_distances(rows, cols))
+
+    @property
+    def label(self) -> str:
+        return self.label_text
+
+    def program(self) -> list[Factor] | None:
+        return program_of(self.points, self.terms)
+
+
+def program_of(points: Points, terms: tuple[Term, ...]) -> list[Factor] | None:
+    """Return the factors of dense points; sparse points have none."""
+    if not isinstance(points.rows, np.ndarray):
+        return None
+    return [Factor(how, function, points.rows, scale) for how, function, scale in terms]
+
+
+@dataclass(frozen=True, eq=False)
+class FittedSide(FittedKernel):
+    """Half a weight for distances beyond the median, minus that for others; 0 for skipped ties."""
+
+    points: Points
+    median: float
+    skips_ties: bool
+    weight: float
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
+        squared = self.points.squared_distances(rows, cols)
+        # Distances equal to the median are not beyond it, however they were rounded.
+        limit = self.median**2 * (1.0 + ROUNDING)
+        sides = np.where(squared > limit, 0.5 * self.weight, -0.5 * self.weight)
+        return np.where(squared == 0, 0.0, sides) if self.skips_ties else sides
+
+    @property
+    def label(self) -> str:
+        return "side of the median distance"
+
+
+def score_of(scale: Scale, points: Points) -> FittedKernel | None:
+    """Return the kernel whose mean over pairs is, to first order, the logarithm of a scale.
+
+    For the mean, distances in units of it. The median solves ``mean F(σ) = 1/2`` with F the share
+    of distances up to σ, so that a pair moves log σ by ``([d > σ] - 1/2) / (σ f)`` with f the
+    density of the distances at σ. Returns None where the median sits on an atom and does not move.
+    """
+    inside = scale.value / points.unit
+    if scale.rule == "mean":
+        return FittedTerms(points, ((FIRST, ROOT, 1.0 / inside),), "distance in mean distances")
+    density = inside * density_at(points, inside)
+    if not np.isfinite(density):
+        return None
+    return FittedSide(points, inside, scale.has_ties, 1.0 / density)
+
+
+def density_at(points: Points, median: float) -> float:
+    """Return an estimate of the density of the pairwise distances at their median.
+
+    A Gaussian kernel density estimate from at most :data:`DENSITY_ROWS` evenly spaced rows. Its
+    width is Silverman's, ``0.9 min(s, IQR/1.34) N^(-1/5)`` with N the number of pairs of all
+    rows, which goes to 0 at a rate for which the density of a function of pairs is estimated
+    at the speed of a mean (Frees, 1994). Distances of 0 (ties) are left out of the width.
+
+    Returns
+    -------
+    float
+        In units of the points; ``inf`` where the median sits on an atom and does not move.
+    """
+    n = len(points)
+    rows = np.unique(np.linspace(0, n - 1, min(n, DENSITY_ROWS)).astype(np.int64))
+    distances = np.sqrt(points.take(rows).squared_pairs())
+    away = np.abs(distances - median)
+    positive = distances[distances > 0]
+    atom = np.count_nonzero(away <= ROUNDING * median)
+    if not len(positive) or positive.min() == positive.max():
+        return float("inf")
+    if atom > max(1.0, ATOM_SHARE * len(positive)):
+        return float("inf")
+    width = 0.9 * _spread(positive) * (n * (n - 1) / 2) ** -0.2
+    bumps = np.exp(-0.5 * (away[away < 6.0 * width] / width) ** 2)
+    return float(bumps.sum() / (len(distances) * width * np.sqrt(2.0 * np.pi)))
+
+
+def _spread(values: FloatArray) -> float:
+    """Return the smaller of the standard deviation and that of a normal law of equal quartiles."""
+    low, high = np.percentile(values, [25, 75])
+    between = float(high - low) / 1.34
+    deviation = float(values.std())
+    # Not min: a value far beyond all others leaves no number for the deviation.
+    return float(np.fmin(deviation, between)) if between > 0 else deviation
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A bandwidth, the rule that chose it, and the scale if the data did."""
+
+    width: float
+    rule: str = "given"
+    scale: Scale | None = None
+
+    def scaled(self, factor: float) -> Choice:
+        """Return `factor` times this bandwidth."""
+        return replace(self, width=factor * self.width, rule=f"{factor:g} × {self.rule}")
+
+
+@dataclass(frozen=True)
+class BandwidthKernel(Kernel):
+    """What kernels with a bandwidth share: its checks and its choice."""
+
+    bandwidth: float | ScaleRule = "median"
+    factor: float = 1.0
+
+    rules: ClassVar[tuple[str, ...]] = ("median",)
+
+    def __post_init__(self) -> None:
+        given = self.bandwidth
+        rules = " or ".join(f'"{rule}"' for rule in self.rules)
+        way_out = f"pass a positive number or {rules}."
+        if isinstance(given, str):
+            if given not in self.rules:
+                raise InputError(f"`bandwidth={given!r}` is not known; {way_out}")
+        elif isinstance(given, bool) or not isinstance(given, (int, float, np.number)):
+            raise InputTypeError(f"bandwidth is of type {type(given).__name__}; {way_out}")
+        elif not 0 < given <= sys.float_info.max:
+            raise InputError(f"`bandwidth={given!r}`; {way_out}")
+        check_positive("factor", self.factor)
+
+    @property
+    def needs_scale(self) -> bool:
+        """Whether the data choose the bandwidth."""
+        return isinstance(self.bandwidth, str)
+
+    def scaled(self, factor: float) -> Kernel:
+        """Return the same kernel with `factor` times the bandwidth."""
+        return replace(self, factor=self.factor * factor)
+
+    def between(self, first: Variable, second: Variable) -> FloatArray:
+        kernel: Kernel = self
+        if self.needs_scale:
+            width = float(self.fit(first).describe()["bandwidth"])
+            kernel = replace(self, bandwidth=width, factor=1.0)
+        both = kernel.fit(stacked(first, second))
+        return both(slice(0, len(first)), slice(len(first), len(both)))
+
+    def choose(self, scale: Scale | None) -> Choice:
+        """Return the scale of the distances or, without one, the bandwidth given."""
+        chosen = Choice(float(self.bandwidth)) if scale is None else _chosen(scale)
+        return chosen if self.factor == 1 else chosen.scaled(self.factor)
+
+
+def _chosen(scale: Scale) -> Choice:
+    return Choice(scale.value, scale.words, scale)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedBandwidth(FittedKernel):
+    """What fitted kernels with a bandwidth share; their values decay from 1 to 0.
+
+    Attributes
+    ----------
+    chosen : Choice
+    title : str
+        The map that made the rows, in front of the label.
+    """
+
+    chosen: Choice
+    title: str = field(default="", kw_only=True)
+
+    def own_label(self) -> str:
+        """Return the label without the title."""
+        name = type(self).__name__.removeprefix("Fitted")
+        return f"{name}(bandwidth={self.chosen.width:.6g})"
+
+    @property
+    def label(self) -> str:
+        return f"{self.title}: {self.own_label()}" if self.title else self.own_label()
+
+    @property
+    def in_unit_interval(self) -> bool:
+        return True
+
+    def scaled(self, factor: float) -> FittedKernel:
+        return replace(self, chosen=self.chosen.scaled(factor))
+
+    def describe(self) -> dict[str, Any]:
+        return {"kernel": self.label, "bandwidth": self.chosen.width, "rule": self.chosen.rule}
+
+    def slope(self) -> FittedKernel:
+        """Return the derivative of the kernel in the logarithm of its bandwidth."""
+        raise NotImplementedError
+
+    def score(self) -> FittedKernel | None:
+        """Return the kernel whose mean is the logarithm of the bandwidth; None if that is fixed."""
+        return None
+
+    def bandwidths(self) -> tuple[Bandwidth, ...]:
+        score = self.score()
+        if score is None:
+            return ()
+        return (Bandwidth(self.chosen.width, self.chosen.rule, self.slope(), score),)

@@ -1,1 +1,0 @@
-"""Scales: bandwidths that the data choose, and how they move with every observation."""
