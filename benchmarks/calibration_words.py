@@ -162,9 +162,7 @@ a bar of 4 standard errors: of normal series (200 samples) AR(0.8) was seen in 1
 agree by one standard error: 93%, 100% and, for AR(0.5), 39% and 77%. Rows sorted by a column that
 is not used were never suspected; now 12% to 23% are, and would be all if influence had no say.
 Copied rows were not seen where fewer than 21 rows were different. Raw HSIC was compared with an
-approximation of CKA, and only where the energies differed by a factor of 1.5. Rankings were
-cautioned about below 50 rows from 20 targets on; now below 20 times the logarithm of their number,
-from 10 targets on.
+approximation of CKA, and only where the energies differed by a factor of 1.5.
 """
 
 CLASSICS = """\
