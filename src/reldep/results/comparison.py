@@ -189,7 +189,7 @@ class Comparison(Contrast):
         return [said, sentences.which_are_shown(relations, alpha)]
 
     def relative_efficiency(self) -> float:
-        """Give how many times more observations the split test would need, asymptotically."""
+        """Return how many times more observations the split test would need, asymptotically."""
         if self.method != "joint":
             raise InputError(
                 "the efficiency of joint over split needs their covariance; use `method='joint'`."
@@ -197,7 +197,7 @@ class Comparison(Contrast):
         return paper.relative_efficiency(self.dependences.covariance)
 
     def power(self, n: int, *, alpha: float = 0.05, method: str | None = None) -> float:
-        """Give the probability that a test with `n` new observations rejects at level `alpha`.
+        """Return the probability that a test with `n` new observations rejects at level `alpha`.
 
         The effect and the variances are taken to be as estimated here, as from a pilot study.
 
@@ -221,7 +221,7 @@ class Comparison(Contrast):
         careful: bool = False,
         method: str | None = None,
     ) -> int:
-        """Find how many observations give the test this `power`; see :meth:`Result.sample_size`.
+        """Return how many observations give the test this `power`; see :meth:`Result.sample_size`.
 
         Parameters
         ----------
@@ -239,7 +239,7 @@ class Comparison(Contrast):
         return self._pilot(method).sample_size(power, alpha, self.alternative)
 
     def _pilot(self, method: str | None = None) -> Pilot:
-        """Learn what this result tells about either method.
+        """Return what this result says about either method, as a pilot study.
 
         The split test has the variance ``2 (σ²_xy + σ²_xz) / n``: half of the observations for
         each dependence, and no covariance.

@@ -76,7 +76,7 @@ class Dependence(Result):
         return self._correlations(self.pairs, [self.estimate])[0]
 
     def confidence_interval(self, confidence_level: float = 0.95) -> Interval:
-        """Give the interval of the dependence.
+        """Return the interval of the dependence.
 
         Parameters
         ----------
@@ -91,7 +91,7 @@ class Dependence(Result):
         return self.dependences.interval(0, level)
 
     def power(self, n: int, *, alpha: float = 0.05) -> float:
-        """Give the probability that the chi-square test of independence rejects at level `alpha`.
+        """Return the probability that the chi-square test of independence rejects at level `alpha`.
 
         With `n` new observations, if the correlation and its variance are as estimated here.
         """
@@ -100,7 +100,7 @@ class Dependence(Result):
         return independence_power(*self._correlation(), n, alpha)
 
     def sample_size(self, power: float = 0.8, *, alpha: float = 0.05, careful: bool = False) -> int:
-        """Find how many observations give the test of independence this `power`.
+        """Return how many observations give the test of independence this `power`.
 
         With `careful` the plan starts from the lower 80% limit of the correlation.
         """
@@ -113,7 +113,7 @@ class Dependence(Result):
         return independence_sample_size(correlation, deviation, power, alpha)
 
     def _correlation(self) -> tuple[float, float]:
-        """Give the unbiased correlation and the deviation due to one observation."""
+        """Return the unbiased correlation and the deviation due to one observation."""
         found = self.dependences
         scale = float(found.scale[0])
         spread = self.n_observations * float(found.covariance[0, 0])

@@ -126,7 +126,7 @@ class GroupComparison(Answer):
         return np.clip(low, -1.0, 1.0), np.clip(high, -1.0, 1.0)
 
     def differences(self, confidence_level: float = 0.95) -> Any:
-        """Give a data frame with one row for every two groups.
+        """Return a data frame with one row for every two groups.
 
         Intervals and adjusted p-values hold for all differences at once.
         """

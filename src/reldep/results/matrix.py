@@ -86,7 +86,7 @@ class Matrix(Answer):
         return self.dependences.pairs
 
     def confidence_interval(self, confidence_level: float | None = None) -> Intervals:
-        """Give intervals that cover the dependences of all pairs at once.
+        """Return intervals that cover the dependences of all pairs at once.
 
         Returns
         -------
@@ -121,11 +121,11 @@ class Matrix(Answer):
         }
 
     def values_by_name(self) -> FloatArray:
-        """Give the dependences as an array; the diagonal of a square is 1 or the own energy."""
+        """Return the dependences as an array; the diagonal of a square is 1 or the own energy."""
         return self._arranged(self.estimates, self._own())
 
     def to_wide(self) -> Any:
-        """Give a data frame with one row and one column per variable."""
+        """Return a data frame with one row and one column per variable."""
         cells = self.values_by_name()
         columns: dict[str, Any] = {"variable": list(self.row_names)}
         columns |= {name: cells[:, i].tolist() for i, name in enumerate(self.column_names)}
@@ -148,7 +148,7 @@ class Matrix(Answer):
         return square
 
     def is_shown(self, alpha: float = 0.05) -> BoolArray:
-        """Tell which dependences are beyond chance, adjusted for their number."""
+        """Return which dependences are shown to exist, adjusted for their number."""
         return np.asarray(self.adjusted_pvalues < alpha)
 
     def compare(
@@ -192,7 +192,7 @@ class Matrix(Answer):
         )
 
     def _place(self, pair: Any) -> int:
-        """Find the cell of a pair, whichever of its variables is named first."""
+        """Return the place of a pair, whichever of its variables is named first."""
         known = {canonical(one): i for i, one in enumerate(self.pairs)}
         if isinstance(pair, (tuple, list)) and len(pair) == 2:
             place = known.get(canonical((str(pair[0]), str(pair[1]))))
@@ -297,7 +297,7 @@ class Matrix(Answer):
         )
 
     def _linkage(self) -> FloatArray | None:
-        """Give the tree behind the order of a heat map, where there is one."""
+        """Return the tree behind the order of a heat map, where there is one."""
         if not self.is_square or self.measure == "hsic" or len(self.row_names) < 3:
             return None
         return trees.average_linkage(self.values_by_name())
@@ -329,13 +329,13 @@ class Tree:
     measure: str
 
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """Give the names of every group, in the order in which they join."""
+        """Return the names of every group, in the order in which they join."""
         return tuple(
             tuple(self.names[i] for i in sorted(group)) for group in trees.groups_of(self.linkage)
         )
 
     def to_frame(self) -> Any:
-        """Give a data frame with one row per group: members, height and confidence."""
+        """Return a data frame with one row per group: members, height and confidence."""
         columns = {
             "group": [", ".join(group) for group in self.groups()],
             "size": self._sizes().tolist(),

@@ -109,7 +109,7 @@ class Ranking(Answer):
         return tuple(self.targets[i] for i in self._strongest_first() if self.may_be_best[i])
 
     def confidence_interval(self, confidence_level: float | None = None) -> Intervals:
-        """Give intervals that cover the dependences on all targets at once.
+        """Return intervals that cover the dependences on all targets at once.
 
         They are not symmetric around the estimate: the intervals of weak dependences reach
         further up than down.
@@ -157,7 +157,7 @@ class Ranking(Answer):
         return names | {key: np.asarray(column)[order].tolist() for key, column in columns.items()}
 
     def pairwise(self, confidence_level: float | None = None) -> Any:
-        """Give a data frame with one row per pair of targets, in the order given.
+        """Return a data frame with one row per pair of targets, in the order given.
 
         The columns are ``first``, ``second``, ``difference`` (first minus second),
         ``standard_error``, ``statistic``, ``pvalue``, ``adjusted_pvalue`` and the limits ``low``

@@ -128,7 +128,7 @@ class Sensitivity(Answer):
         return self.across.at_every_scale(self.alternative)
 
     def confidence_bands(self, confidence_level: float = 0.95) -> Intervals:
-        """Give intervals of the difference at all factors that hold at once.
+        """Return intervals of the difference at all factors that hold at once.
 
         Returns
         -------
@@ -138,7 +138,7 @@ class Sensitivity(Answer):
         return Intervals(*self.across.bands(confidence_level))
 
     def confidence_interval(self, confidence_level: float = 0.95) -> Intervals:
-        """Give the interval of the difference at each factor, each on its own.
+        """Return the interval of the difference at each factor, each on its own.
 
         Returns
         -------
@@ -249,5 +249,5 @@ class Sensitivity(Answer):
 
 
 def nearest_to_one(factors: FloatArray) -> int:
-    """Give the place of the factor that changes the bandwidths least."""
+    """Return the place of the factor that changes the bandwidths least."""
     return int(np.argmin(np.abs(np.log(factors))))

@@ -91,7 +91,7 @@ def correlation_text(value: float) -> str:
 
 
 def strength_text(values: Sequence[float], scales: Sequence[Scale]) -> str:
-    """Say how strong dependences are that are shown to exist.
+    """Return how strong dependences are that are shown to exist.
 
     Examples
     --------

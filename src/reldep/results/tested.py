@@ -174,7 +174,7 @@ class Result(Answer):
         return float(least), float(most)
 
     def power(self, n: int, *, alpha: float = 0.05) -> float:
-        """Give the probability that a test with `n` new observations rejects at level `alpha`.
+        """Return the probability that a test with `n` new observations rejects at level `alpha`.
 
         The effect and the variance are taken to be as estimated here, as from a pilot study. An
         estimate is not the truth: see :meth:`sample_size` for a careful plan.
@@ -184,7 +184,7 @@ class Result(Answer):
         return self._pilot().power(n, alpha, self.alternative)
 
     def sample_size(self, power: float = 0.8, *, alpha: float = 0.05, careful: bool = False) -> int:
-        """Find how many observations give the test this `power` at level `alpha`.
+        """Return how many observations give the test this `power` at level `alpha`.
 
         A plan from the estimate takes a pilot at its word: a planned power of 80% is 73 to 75%
         in truth, and 51 to 62% after a pilot that was significant. With `careful` the plan
@@ -213,7 +213,7 @@ class Result(Answer):
             return False
 
     def plan_in_words(self, power: float = 0.8, *, alpha: float = 0.05) -> str:
-        """Say how many observations a next study would need, by both plans."""
+        """Return how many observations a next study would need, by both plans."""
         try:
             plain = self.sample_size(power, alpha=alpha)
         except InputError:
