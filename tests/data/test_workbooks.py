@@ -121,7 +121,7 @@ def test_an_open_document_is_read_with_all_its_digits(tmp_path):
 def test_an_open_document_that_would_fill_the_memory_is_refused(tmp_path, rows):
     path = write_ods(tmp_path / "bomb.ods", row(word("x")), *rows)
     assert path.stat().st_size < 2_000
-    with pytest.raises(ValueError, match=r"values over 16,0.* cells, more than are read"):
+    with pytest.raises(ValueError, match="spreads its values over more cells than are read"):
         reldep.read(path)
 
 

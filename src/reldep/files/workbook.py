@@ -12,7 +12,6 @@ import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from xml.parsers import expat
 
 from reldep.data.checks import check_choice, listing, printable
 from reldep.data.rows import Places
@@ -79,6 +78,8 @@ def read_workbook(source: Source, options: CellOptions) -> Cells:
             sheet = _choose(book, options, name)
             cells = _read_sheet(book, sheet, source, options)
     except failures as error:
+        if "Cell limit exceeded" in str(error):  # an OpenDocument sheet
+            raise _too_far(name, "its values over more cells than are read") from error
         raise InputError(
             f"{name} is damaged, or only a part of an Excel or OpenDocument workbook: "
             f"{reason(error)}"
@@ -273,19 +274,21 @@ def _look(source: Source, name: str) -> _Facts:
                     facts.n_errors += sum(
                         len(_ERROR.findall(part)) for part in _pieces(archive, info)
                     )
-                elif info.filename == "content.xml":
-                    area, n_cells = _extent_of_open(_pieces(archive, info))
                 else:
                     continue
                 if area > MOST_CELLS or (area > MOST_EMPTY_CELLS and area > 20 * n_cells):
-                    raise InputError(
-                        f"{name} spreads {n_cells:,} values over {area:,} cells, more than are "
-                        "read. Delete stray cells far from the table, or save the sheet as CSV."
-                    )
+                    what = f"{n_cells:,} values over {area:,} cells, more than are read"
+                    raise _too_far(name, what)
             facts.hidden = _hidden_rows(archive, known)
-    except (*_DAMAGES, expat.ExpatError):
+    except _DAMAGES:
         pass  # an old workbook, or the reader will say what is wrong with it
     return facts
+
+
+def _too_far(name: str, what: str) -> InputError:
+    return InputError(
+        f"{name} spreads {what}. Delete stray cells far from the table, or save the sheet as CSV."
+    )
 
 
 def _pieces(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
@@ -366,40 +369,3 @@ def _column_number(letters: bytes) -> int:
     for letter in letters:
         number = 26 * number + letter - 64
     return number
-
-
-@dataclass
-class _OpenSheet:
-    """The last cell with a value of an OpenDocument sheet, and how many there are."""
-
-    row: int = 0
-    column: int = 0
-    times: int = 1
-    last_row: int = 0
-    last_column: int = 0
-    n_cells: int = 0
-
-    def start(self, name: str, attributes: dict[str, str]) -> None:
-        """Follow the places of rows and cells, which may be repeated."""
-        if name == "table:table":
-            self.row = 0
-        elif name == "table:table-row":
-            self.times = int(attributes.get("table:number-rows-repeated", "1"))
-            self.row, self.column = self.row + self.times, 0
-        elif name in ("table:table-cell", "table:covered-table-cell"):
-            width = int(attributes.get("table:number-columns-repeated", "1"))
-            self.column += width
-            if "office:value-type" in attributes:
-                self.n_cells += self.times * width
-                self.last_row = max(self.last_row, self.row)
-                self.last_column = max(self.last_column, self.column)
-
-
-def _extent_of_open(pieces: Iterator[bytes]) -> tuple[int, int]:
-    """Return for an OpenDocument sheet what `_extent` returns for one of Excel."""
-    sheet = _OpenSheet()
-    parser = expat.ParserCreate()
-    parser.StartElementHandler = sheet.start
-    for piece in pieces:
-        parser.Parse(piece)
-    return sheet.last_row * sheet.last_column, sheet.n_cells
