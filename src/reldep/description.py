@@ -26,15 +26,24 @@ def written(value: Any) -> str:
     return number(value) if isinstance(value, float) else str(value)
 
 
-def rounded(digits: int) -> Callable[[Sequence[Any]], list[str]]:
+def rounded(digits: int, beside: Sequence[float] = ()) -> Callable[[Sequence[Any]], list[str]]:
     """Return a function that writes a column of numbers with the same number of decimals.
 
-    The largest number has `digits` significant digits.
+    The largest number has `digits` significant digits; so has the largest of those `beside` the
+    column, if it is larger, such as upper limits beside lower ones.
     """
 
     def write(values: Sequence[Any]) -> list[str]:
         is_number = [isinstance(value, float) for value in values]
-        found = iter(aligned([v for v, one in zip(values, is_number, strict=True) if one], digits))
+        own = [value for value, one in zip(values, is_number, strict=True) if one]
+        # An exact 1 is the end of a range: it does not take a decimal from the others.
+        inside = [0.0 if abs(value) == 1 else value for value in (*own, *beside)]
+        texts = aligned(inside, digits)
+        decimals = len(texts[0].partition(".")[2]) if texts else 0
+        found = iter(
+            f"{value:.{decimals}f}" if abs(value) == 1 else text
+            for value, text in zip(own, texts, strict=False)
+        )
         return [
             next(found) if one else written(value)
             for value, one in zip(values, is_number, strict=True)

@@ -42,9 +42,14 @@ def test_every_dependence_and_the_contrast_has_its_interval(contrast):
 
 
 def test_one_dependence_is_one_row(triple):
-    ax = reldep.dependence(*triple[:2], measure="cka").plot()
+    ax = reldep.dependence(*triple[:2], measure="hsic").plot()
     assert tick_names(ax) == ["x ~ y"]
-    assert ax.get_xlabel() == "CKA with 95% interval"
+    assert ax.get_xlabel() == "HSIC with 95% interval"
+    # CKA stands on the ruler of correlations.
+    found = reldep.dependence(*triple[:2])
+    ax = found.plot()
+    assert ax.get_xlabel() == "CKA"
+    assert ax.lines[-1].get_xdata()[0] == pytest.approx(found.as_correlation())
 
 
 def test_an_interval_without_end_reaches_the_edge():

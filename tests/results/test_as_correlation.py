@@ -1,5 +1,7 @@
 """Every answer that shows CKA shows it on the scale of correlations, and claims nothing more."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -87,6 +89,42 @@ def test_answers_about_many_have_one_per_target_pair_or_group(data):
     np.testing.assert_allclose(
         list(scanned.as_correlation().values()), list(ranked.as_correlation().values()), atol=1e-9
     )
+
+
+def test_sentences_about_many_say_it_of_what_is_shown(data):
+    x, targets = data
+    answers = {
+        "rank": reldep.rank(x, targets, n_simulations=400),
+        "matrix": reldep.matrix({"x": x, **targets}),
+        "scan": reldep.scan(x, np.column_stack(list(targets.values()))),
+        "groups": reldep.groups(
+            np.concatenate([x, x]),
+            np.concatenate([targets["strong"], targets["weak"]]),
+            np.repeat(["a", "b"], 200),
+        ),
+    }
+    for name, answer in answers.items():
+        assert "about as strong as" in answer.sentence(), name
+    noise = np.random.default_rng(5).normal(size=(200, 3))
+    for answer in (
+        reldep.rank(x, dict(zip("abc", noise.T, strict=True)), n_simulations=400),
+        reldep.matrix(dict(zip("abc", noise.T, strict=True))),
+        reldep.scan(x, noise),
+        reldep.groups(x, noise[:, 0], np.repeat(["a", "b"], 100)),
+    ):
+        assert "about as strong as" not in answer.sentence()
+
+
+def test_one_dependence_has_the_limits_of_its_correlation_among_the_key_numbers(data):
+    x, targets = data
+    found = reldep.dependence(x, targets["weak"])
+    value, low, high = json.loads(found.to_json())["as_correlation"]
+    assert low < value < high
+    assert value == found.as_correlation()
+    shown = {one.heading: one.text for one in found.describe().numbers}
+    assert shown["As a correlation"].startswith(f"{value:.2f}".removeprefix("0") + " (.")
+    none = json.loads(reldep.dependence(x, targets["none"]).to_json())
+    assert "as_correlation" not in none
 
 
 def test_raw_hsic_has_no_such_scale(data):

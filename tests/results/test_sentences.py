@@ -207,11 +207,13 @@ def test_a_matrix_says_what_its_table_says(seed):
     data["noise"] = np.random.default_rng(seed + 100).normal(size=50)
     answer = reldep.matrix(data, n_simulations=1000)
     said, table = answer.sentence(), answer.to_frame()
-    count, of, first, second, *numbers = re.match(
+    count, of, first, second, *numbers, strength = re.match(
         rf"(\d+) of (\d+) pairs (?:is|are) related \(Holm, 5%\), most closely (\w+) and (\w+): CKA "
-        rf"({NUMBER}) \(simultaneous 95% interval ({NUMBER}) to ({NUMBER})\)\.$",
+        rf"({NUMBER}) \(simultaneous 95% interval ({NUMBER}) to ({NUMBER})\), about as strong as a "
+        r"correlation of ([\d.]+)\.$",
         said,
     ).groups()
+    assert strength == f"{max(table['as_correlation'].drop_nulls()):.2f}".removeprefix("0")
     assert int(count) == (table["adjusted_pvalue"] < 0.05).sum()
     assert int(of) == len(table)
     top = int(np.argmax(table["cka"]))

@@ -330,6 +330,14 @@ class Answer(ABC):
             return ""
         return f", {strength_text(values, self._scales(pairs))}"
 
+    def _strength_at(self, row: int, pair: Pair, columns: Columns) -> str:
+        """Return how strong the dependence in a row of the table is; nothing if not shown."""
+        found = columns.get("as_correlation")
+        if found is None or found[row] is None:
+            return ""
+        values = columns[self.measure] if self.measure in columns else columns["estimate"]
+        return self._strength([pair], [values[row]])
+
     def _ruler(self, pairs: Sequence[Pair], columns: Columns) -> tuple[Picture, ...]:
         """Return the first rows of the table on a ruler of correlations.
 

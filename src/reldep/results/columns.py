@@ -12,6 +12,7 @@ from reldep.description import (
     Table,
     each,
     errors,
+    rounded,
 )
 
 if TYPE_CHECKING:
@@ -75,12 +76,16 @@ def as_table(
     """
     first, *others = columns
     known = {**HEADINGS, **(headings or {})}
+    writers = dict(WRITERS)
+    for low, high in (("low", "high"), ("band_low", "band_high")):
+        if low in columns:
+            writers |= {low: rounded(3, columns[high]), high: rounded(3, columns[low])}
     named = [
         Column(
             name,
             known.get(name, name.replace("_", " ")),
             columns[name],
-            WRITERS.get(name, THREE_DIGITS),
+            writers.get(name, THREE_DIGITS),
         )
         for name in others
     ]

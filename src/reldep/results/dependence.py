@@ -10,6 +10,7 @@ from reldep.data.checks import MINIMUM_OBSERVATIONS, check_count, check_level
 from reldep.description import Value
 from reldep.results import sentences
 from reldep.results.columns import as_table
+from reldep.results.strength import correlations_text
 from reldep.results.tested import Result, interval_value, two_decimals
 from reldep.stats.independence import (
     IndependenceTest,
@@ -137,16 +138,24 @@ class Dependence(Result):
             as_table(columns, caption, headings),
             numbers=[
                 *self._tested_numbers(alpha, limits),
+                *self._as_correlation_value(columns),
                 Value("test", "", self.test),
                 Value("n_permutations", "", self.n_permutations),
             ],
-            pictures=(
-                self._forest("estimate", columns, alpha),
-                *self._ruler(self.pairs, columns),
-            ),
+            # The ruler shows all that the forest does; HSIC has none.
+            pictures=self._ruler(self.pairs, columns)
+            or (self._forest("estimate", columns, alpha),),
             sections=self._sections(),
             facts=[Value("", "Test of independence", self.independence.in_words())],
         )
+
+    def _as_correlation_value(self, columns: Columns) -> list[Value]:
+        """Return the correlation with its limits as a key number, if a dependence is shown."""
+        if columns.get("as_correlation", [None])[0] is None:
+            return []
+        values = [self.estimate, columns["low"][0], columns["high"][0]]
+        found = tuple(self._correlations(self.pairs * 3, values))
+        return [Value("as_correlation", "As a correlation", found, correlations_text)]
 
     def _tested_numbers(self, alpha: float, limits: tuple[float, float]) -> list[Value]:
         """Return the key numbers, with statistic and p-value those of independence."""

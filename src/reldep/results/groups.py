@@ -198,7 +198,7 @@ class GroupComparison(Answer):
         return self._described(
             alpha,
             self._asked(),
-            [self._said(alpha, limits)],
+            [self._said(alpha, limits, columns)],
             as_table(columns, f"Every group with its own {level} interval."),
             numbers=[
                 Value("groups", "Groups", self.groups, lambda groups: f"{len(groups)}"),
@@ -231,7 +231,7 @@ class GroupComparison(Answer):
         word = "or" if self.alternative == "two-sided" else "than"
         return f"{asked} {first} {word} in {second} ({self.by})"
 
-    def _said(self, alpha: float, limits: tuple[float, float]) -> str:
+    def _said(self, alpha: float, limits: tuple[float, float], columns: Columns) -> str:
         """Return whether the two variables are more closely related in one group."""
         variables, setting = f"{self.x} and {self.y}", self._setting(alpha)
         sizes = zip(self.groups, self.estimates.tolist(), strict=True)
@@ -243,7 +243,11 @@ class GroupComparison(Answer):
         finding = sentences.Finding(
             self.estimate, limits, law, ratio, self.pvalue, alpha, self.alternative
         )
-        return sentences.comparison(sentences.of_groups(variables), groups, finding, setting)
+        strength = ""
+        if None not in columns.get("as_correlation", [None]):
+            strength = self._strength(self._pairs(), sorted(self.estimates.tolist(), reverse=True))
+        wording = sentences.of_groups(variables)
+        return sentences.comparison(wording, groups, finding, setting, strength)
 
     def _law(self) -> str:
         """Return the statistic as before its value: "t(41)" or "F(2, 31.4)"."""

@@ -232,6 +232,7 @@ class Matrix(Answer):
             " and ".join(self.pairs[top]),
             float(self.estimates[top]),
             limits=(columns["low"][top], columns["high"][top]),
+            strength=self._strength_at(top, self.pairs[top], columns),
         )
         adjusted, n = ADJUSTMENTS_IN_WORDS[self.adjust], len(self.pairs)
         table = as_table(

@@ -220,7 +220,9 @@ class Ranking(Answer):
         order, pvalues = self._strongest_first(), self.standing.best_pvalues
         best = [self.targets[i] for i in order if pvalues[i] > alpha]
         limits = (columns["low"][0], columns["high"][0])
-        top = sentences.Relation(columns["target"][0], columns["estimate"][0], limits=limits)
+        strength = self._strength_at(0, self.pairs[order[0]], columns)
+        name, size = columns["target"][0], columns["estimate"][0]
+        top = sentences.Relation(name, size, limits=limits, strength=strength)
         n = len(self.targets)
         said = sentences.ranking(self.source, best, n, top, self._setting(alpha))
         doubtful = int((self._adjusted_relations() >= alpha).sum())

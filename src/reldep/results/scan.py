@@ -328,7 +328,9 @@ class TargetScan(Screen):
         n, n_found = len(self.targets), int(self.is_discovery(alpha).sum())
         i = int(np.argmax(self.estimates))
         limits = (columns["low"][i], columns["high"][i])
-        top = sentences.Relation(self.targets[i], columns["estimate"][i], limits=limits)
+        name, size = self.targets[i], columns["estimate"][i]
+        strength = self._strength_at(i, (self.source, name), columns)
+        top = sentences.Relation(name, size, limits=limits, strength=strength)
         return self._screened(
             alpha,
             f"Which of {counted(n, 'target')} are related to {self.source}",

@@ -36,12 +36,15 @@ class Relation:
         Of independence, where it is known.
     limits : pair of float
         Its confidence interval, where a sentence gives it.
+    strength : str
+        How strong it is as a correlation, to end a clause; empty where it is not shown to exist.
     """
 
     name: str
     value: float
     pvalue: float | None = None
     limits: tuple[float, float] = (math.nan, math.nan)
+    strength: str = ""
 
 
 @dataclass(frozen=True)
@@ -140,9 +143,10 @@ class Setting:
         return f"{clause if named else clause[:1].upper() + clause[1:]}."
 
     def at_once(self, top: Relation) -> tuple[str, str]:
-        """Return a dependence and its simultaneous interval, as sentences write them."""
+        """Return a dependence, and its simultaneous interval with its strength."""
         size, low, high = numbers([top.value, *top.limits])
-        return size, f"(simultaneous {percent(1 - self.alpha)} interval {low} to {high})"
+        interval = f"(simultaneous {percent(1 - self.alpha)} interval {low} to {high})"
+        return size, f"{interval}{top.strength}"
 
     def largest(self, top: Relation) -> str:
         """Return the clause about the largest of several dependences."""

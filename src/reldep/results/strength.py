@@ -90,6 +90,18 @@ def correlation_text(value: float) -> str:
     return f"{value:.2f}".removeprefix("0") if value < 0.995 else "over .99"
 
 
+def correlations_text(values: Sequence[float]) -> str:
+    """Return a correlation with its limits.
+
+    Examples
+    --------
+    >>> correlations_text((0.64, 0.42, 0.79))
+    '.64 (.42 to .79)'
+    """
+    value, low, high = map(correlation_text, values)
+    return f"{value} ({low} to {high})"
+
+
 def strength_text(values: Sequence[float], scales: Sequence[Scale]) -> str:
     """Return how strong dependences are that are shown to exist.
 
