@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 import reldep
 from reldep.data.inspection import suspected_codes
-from reldep.kernels import Gaussian, Haversine, Text
+from reldep.kernels import Gaussian, Text
 
 pytestmark = pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
 RNG = np.random.default_rng(8)
@@ -109,12 +109,6 @@ def test_texts_of_unlike_lengths_repeated_or_prepared_differently_are_named():
     assert "as stems ('first') and words ('second')" in " ".join(map(str, answer.warnings))
     same = reldep.compare(numbers, alike, texts([20] * 40), kernel=("auto", Text(), Text()))
     assert "prepared" not in " ".join(map(str, same.warnings))
-
-
-def test_places_in_radians_are_named():
-    places = np.column_stack([RNG.uniform(-80, 80, 40), RNG.uniform(-180, 180, 40)])
-    assert "Scale" not in said(places, Haversine())
-    assert "np.rad2deg" in said(np.deg2rad(places), Haversine())["Scale"]
 
 
 @pytest.mark.parametrize("code", [-999, -99, -9, -1, 999, 9999, 99999, 9.97e36, -1e20, 2147483647])

@@ -137,7 +137,6 @@ def scales(data: Data) -> Iterator[ScaleWarning]:
             yield from _unlike_units(variable)
             yield from _ruled_by_length(variable)
         yield from _far_values(name, data)
-        yield from _radians(name, data)
         yield from _unlike_lengths(name, data)
 
 
@@ -215,19 +214,6 @@ def _distances_from_middle(values: FloatArray) -> FloatArray:
 def _median(values: FloatArray) -> FloatArray:
     """Return the upper median along the first axis, several times as fast as np.median."""
     return np.asarray(np.partition(values, len(values) // 2, axis=0)[len(values) // 2])
-
-
-def _radians(name: str, data: Data) -> Iterator[ScaleWarning]:
-    """Check for places on the earth that may be in radians: all are in the sea off Ghana."""
-    variable, kernel = data.variables[name], data.kernels.get(name)
-    if type(kernel).__name__ != "Haversine" or not isinstance(variable, Numeric):
-        return
-    largest = np.abs(variable.values).max(axis=0)
-    if largest[0] <= np.pi / 2 and largest[1] <= np.pi:
-        yield ScaleWarning(
-            f"{name!r} lies within {largest[0]:.3g} degrees of latitude 0 and {largest[1]:.3g} of "
-            "longitude 0; if these are radians, pass np.rad2deg(places)."
-        )
 
 
 def _unlike_lengths(name: str, data: Data) -> Iterator[ScaleWarning]:
