@@ -146,7 +146,7 @@ def holed(*rows):
         (
             lambda: reldep.compare(X, Y, SEX, kernel="gaussian"),
             TypeError,
-            "kernel Gaussian cannot be used for second, which holds labels",
+            "kernel Gaussian cannot be used for second, which contains labels",
         ),
         (
             lambda: reldep.compare(X, Y, Z, kernel=lambda a, b: np.zeros(3)),
@@ -273,7 +273,7 @@ def test_mixed_frames_refuse_kernels_for_one_kind_of_column():
     frame = pl.DataFrame({"age": Z, "sex": SEX})
     labels_only = pl.DataFrame({"sex": SEX, "job": SEX[::-1]})
     with pytest.raises(
-        TypeError, match=r"numeric columns beside its labels.*Gaussian\(\) \* Delta"
+        TypeError, match=r"numeric columns next to its labels.*Gaussian\(\) \* Delta"
     ):
         reldep.hsic(frame, Y, kernel=(Delta(), "auto"))
     with pytest.raises(ValueError, match="made for the label columns"):

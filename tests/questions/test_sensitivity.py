@@ -188,8 +188,8 @@ def test_the_median_is_found_once(monkeypatch):
     calls = []
     from reldep.kernels import radial
 
-    original = radial.distance_scale
-    monkeypatch.setattr(radial, "distance_scale", lambda *a: calls.append(1) or original(*a))
+    original = radial.scale_of
+    monkeypatch.setattr(radial, "scale_of", lambda *a: calls.append(1) or original(*a))
     reldep.sensitivity(*simple(), factors=[0.5, 1, 2, 4])
     assert len(calls) == 3
 

@@ -243,7 +243,7 @@ class Haversine(BandwidthKernel):
     """The kernel ``exp(-g / σ)`` of the great-circle distance g, for places on the Earth.
 
     Takes two columns, latitude and longitude in degrees. Columns of a frame that are named the
-    other way round are rejected, and so are numbers that look like radians.
+    other way round are rejected.
 
     This exponential form is positive definite on the sphere and characteristic. The Gaussian form
     ``exp(-g² / (2σ²))`` is not offered, because it is not even positive semi-definite there
@@ -280,23 +280,11 @@ class Haversine(BandwidthKernel):
         self.check_accepts(variable)
         if self.needs_scale:
             check_varies(variable)
-            _check_degrees(variable)  # type: ignore[arg-type]
         points = Points.of(Numeric(variable.name, _on_sphere(variable)))  # type: ignore[arg-type]
         # Arcs grow with chords, so that the median arc belongs to the median chord.
         chord = scale_of(points, "median") if self.needs_scale else None
         arc = None if chord is None else replace(chord, value=_arc(chord.value))
         return FittedHaversine(self.choose(arc), points, chord)
-
-
-def _check_degrees(places: Numeric) -> None:
-    """Raise if all places are near latitude 0, longitude 0, in the open sea."""
-    largest = np.abs(places.values).max(axis=0)
-    if largest[0] <= np.pi / 2 and largest[-1] <= np.pi:
-        raise InputError(
-            f"{places.name} lies within {largest[0]:.3g} degrees of the equator and within "
-            f"{largest[-1]:.3g} degrees of longitude 0, in the open sea; these look like radians: "
-            "pass np.rad2deg(places)."
-        )
 
 
 def _on_sphere(places: Numeric) -> FloatArray:
