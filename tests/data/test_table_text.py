@@ -266,6 +266,7 @@ def test_totals_are_known_in_many_languages(write: Write, word: str) -> None:
         ('a,b\n1,"x\n2,y\n', "bad.csv has a double quote that is not closed or stands inside"),
         ('a,"b\n1,2\n', "line 1 of .*bad.csv has a double quote that is not closed"),
         ('"a"b",c\n1,2\n', "line 1 of .*bad.csv has a double quote that is not closed"),
+        ('# made in May\n\n"a"b,c\n1,2\n', "line 3 of .*bad.csv has a double quote"),
         ("a,b,c\n1,2,3\n4,5\n", "line 3 of .*bad.csv has 2 fields, .* Was the line cut off"),
         ("My study\n\na,b\n1,2\n3,4\n", "If the table starts further down, pass `skip_rows=2`"),
         (b"\x1f\x8b\x08\x00garbage", "bad.csv is a damaged gzip file"),

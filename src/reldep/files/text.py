@@ -57,7 +57,9 @@ def read_text(source: Source, options: CellOptions, *, largest: float | None = N
         content = _without_padding(content, header.delimiter)
         header = _header_of(content, source, options)
     if header.text:  # refuse a stray quote in it
-        find_records(header.text.encode(), header.delimiter, name=name, first_line=1)
+        above = "\n" * (header.line - 1)
+        written = f"{above}{header.text}".encode()
+        find_records(written, header.delimiter, name=name, first_line=header.line)
     found = find_records(
         content,
         header.delimiter,
