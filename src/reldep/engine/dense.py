@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from reldep.kernels.base import FittedKernel
 
 # Bytes of the matrices, or of their rows, that are held at a time.
-HELD_BYTES = 400_000_000
+HELD_BYTES = 600_000_000
 
 # Where pairs are at least this share of the square of the variables, one matrix product is faster
 # than one sum per pair (measured); and there must be this many.
@@ -37,7 +37,7 @@ class Dense:
 
     Parameters
     ----------
-    held : int, default 400,000,000
+    held : int, default 600,000,000
         Bytes of matrices that are held at a time; beyond, every kernel is evaluated twice.
     """
 
@@ -47,7 +47,7 @@ class Dense:
 
     def memory(self, n: int, n_kernels: int, n_pairs: int) -> int:
         """Return the bytes that a job needs besides the data."""
-        return 8 * n * (3 * n + n_pairs) + min(self.held, 8 * n**2 * n_kernels)
+        return 8 * n * (3 * n + n_pairs) + min(self.held, 16 * n**2 * n_kernels)
 
     def products(
         self,
@@ -80,6 +80,7 @@ class _Work:
     held: int
     sizes: dict[str, float] = field(default_factory=dict)
     effects: dict[str, FloatArray] = field(default_factory=dict)
+    known: dict[int, FloatArray] = field(default_factory=dict)
 
     @property
     def n(self) -> int:
@@ -88,7 +89,7 @@ class _Work:
     def run(self, pairs: Sequence[Pair], totals: Sequence[Pair]) -> Products:
         n, place = self.n, {name: k for k, name in enumerate(self.kernels)}
         q, sums = np.empty((len(pairs), n)), np.zeros(len(totals))
-        size = max(1, self.held // (8 * n * len(place)))
+        size = max(1, self.held // (8 * n * len(place) * (1 + bool(self.followed))))
         runs = [slice(start, min(start + size, n)) for start in range(0, n, size)]
         if len(runs) > 1:
             for run in runs:
@@ -96,6 +97,7 @@ class _Work:
             self._finish_effects()
         rows_of, totals_of = ([(place[x], place[y]) for x, y in part] for part in (pairs, totals))
         for run in runs:
+            self.known.clear()
             held = self._centred(run, whole=len(runs) == 1)
             q[:, run] = row_sums(held, rows_of)
             sums += whole_sums(held, totals_of)
@@ -123,7 +125,9 @@ class _Work:
     def _centred(self, run: slice, *, whole: bool) -> FloatArray:
         names = list(self.kernels)
         held = np.empty((len(names), run.stop - run.start, self.n))
-        for k, block in fill(list(self.kernels.values()), run, slice(0, self.n)):
+        # Slopes of followed bandwidths have the same distances.
+        known = self.known if self.followed else None
+        for k, block in fill(list(self.kernels.values()), run, slice(0, self.n), known):
             without_diagonal(block, run)
             if whole:
                 self.sizes[names[k]] = float(np.sqrt(_squares(block) / (self.n * (self.n - 1))))
@@ -136,7 +140,7 @@ class _Work:
         """Add what a run of rows gives to slopes and row means."""
         widths = [one.bandwidth for one in self.followed]
         parts = [part for width in widths for part in (width.slope, width.score)]
-        for k, block in fill(parts, run, slice(0, self.n)):
+        for k, block in fill(parts, run, slice(0, self.n), self.known):
             one = self.followed[k // 2]
             without_diagonal(block, run)
             if k % 2:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reldep.kernels.program import Factor
 
 # Up to this many columns differences are taken; beyond, one matrix product is faster (measured).
-FEW_COLUMNS = 24
+FEW_COLUMNS = 3
 
 # Below this share of |x|² + |y|² a squared distance by a product has lost half its digits.
 CANCELLED = 1e-7
@@ -30,11 +30,21 @@ VALUES_AT_A_TIME = 32_768
 
 
 def fill(
-    kernels: Sequence[FittedKernel], rows: slice, cols: slice
+    kernels: Sequence[FittedKernel],
+    rows: slice,
+    cols: slice,
+    known: dict[int, FloatArray] | None = None,
 ) -> Iterator[tuple[int, FloatArray]]:
     """Return a block of values of each kernel, with its number; the caller may write into it.
 
     A program may differ from its kernel by row effects, which no dependence sees.
+
+    Parameters
+    ----------
+    kernels : sequence of FittedKernel
+    rows, cols : slice
+    known : dict of int to ndarray, optional
+        Squared distances by the identity of their points: used, and filled for a later call.
     """
     sharing: dict[int, list[tuple[int, list[Factor]]]] = {}
     for i, kernel in enumerate(kernels):
@@ -44,12 +54,18 @@ def fill(
             yield i, np.asarray(kernel(rows, cols), dtype=np.float64)
         else:
             sharing.setdefault(sources.pop(), []).append((i, program))
-    for members in sharing.values():
+    for source, members in sharing.items():
         points = members[0][1][0].points
-        squared = squared_distances(points[rows], points[cols])
-        for i, program in members[1:]:
+        squared = None if known is None else known.get(source)
+        if squared is None:
+            squared = squared_distances(points[rows], points[cols])
+        if known is not None:
+            known[source] = squared
+        kept = members if known is not None else members[1:]
+        for i, program in kept:
             yield i, evaluate(program, squared.copy())
-        yield members[0][0], evaluate(members[0][1], squared)
+        if known is None:
+            yield members[0][0], evaluate(members[0][1], squared)
 
 
 def squared_distances(x: FloatArray, y: FloatArray) -> FloatArray:
