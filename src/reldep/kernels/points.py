@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from reldep.kernels.base import Rows
 
 # Minimum number of columns for a matrix product in place of differences (measured).
-BY_PRODUCT = 6
+BY_PRODUCT = 4
 
 # Minimum number of rows for which a matrix product is not slowed down by reading its other factor.
 ROWS_OF_PRODUCTS = 256
