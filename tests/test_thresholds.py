@@ -6,13 +6,14 @@ arguments and of the rows do not matter; the levels of the tests are the nominal
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 
 import reldep
+from reldep.engine.choose import SIZES as SIZES_OF_ENGINES
 
 PAIRS = [("x", "y"), ("x", "z"), ("x", "x"), ("y", "y"), ("z", "z")]
 
@@ -30,10 +31,25 @@ class Threshold:
 
 
 TABLE = [
-    Threshold("whole matrices", 1_999, 3),
-    Threshold("sums along lines", 5_000, 1),
-    Threshold("tiles in double precision", 5_999, 2),
+    Threshold("dense_rows", SIZES_OF_ENGINES.dense_rows, 1),
+    Threshold("followed_rows", SIZES_OF_ENGINES.followed_rows, 3),
 ]
+
+# Sizes that are not numbers of rows, or are too large for an exact reference here: where a test
+# passes them as parameters and compares both sides with the definition.
+ELSEWHERE = {
+    "line_features": "tests/engine/test_engines.py: every engine",
+    "feature_products": "tests/engine/test_engines.py: every engine",
+    "tiled_values": "tests/engine/test_engines.py: auto chooses",
+    "again_rows": "tests/engine/test_extremes.py: products with a far observation",
+}
+
+
+def test_every_size_at_which_another_algorithm_takes_over_has_a_row():
+    declared = {field.name for field in fields(SIZES_OF_ENGINES)}
+    assert declared == {row.what for row in TABLE} | set(ELSEWHERE)
+
+
 SIDES = [(row, n) for row in TABLE for n in (row.last, row.last + 1)]
 sides = pytest.mark.parametrize(("row", "n"), SIDES, ids=[f"{row} at {n}" for row, n in SIDES])
 
