@@ -71,13 +71,10 @@ calibration: $(VENV)/.bench  ## level, coverage and power by simulation; writes 
 check: test lint types imports  ## everything that must be green
 
 # Tests small enough for loops that are not compiled.
-LOOPS := tests/engine/test_fills.py tests/engine/test_all_engines_agree.py \
-         tests/kernels/test_median.py tests/kernels/test_products.py \
-         tests/engine/test_lowrank.py::test_all_combinations_give_the_numbers_of_whole_matrices \
-         tests/engine/test_bandwidth_influence.py::test_row_means_on_several_columns_come_from_reference_rows \
+LOOPS := tests/engine/test_engines.py tests/engine/test_scan_engine.py \
          tests/kernels/test_series_kernel.py::test_both_programs_give_the_values_of_tslearn
-# Too long without a compiler; float32 rounds otherwise; tslearn overflows when it is not compiled.
-NOT_AS_LOOPS := subsample or one_pass or single_precision or (tslearn and long)
+# Too long without a compiler; tslearn overflows when it is not compiled.
+NOT_AS_LOOPS := offsets or 257 or 300 or threads or interrupt or large or long
 
 loops: $(VENV)/.dev  ## the compiled loops as plain Python, line by line, for the coverage
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n auto $(LOOPS) \
@@ -120,8 +117,7 @@ sdist: dist $(VENV)/.dev  ## the unpacked sdist passes the whole suite by itself
 	rm -rf build/sdist && mkdir -p build/sdist && tar xzf dist/*.tar.gz -C build/sdist --strip-components 1
 	cd build/sdist && PYTHONPATH=src ../../$(BIN)/python -m pytest -q -n auto --dist loadfile
 
-LOWEST := src/reldep/tests tests/kernels tests/stats tests/engine/test_all_engines_agree.py \
-          tests/engine/test_terms.py
+LOWEST := src/reldep/tests tests/kernels tests/stats tests/engine/test_engines.py
 
 lowest:  ## the core of the suite with the oldest versions that are admitted
 	rm -rf build/lowest && $(PYTHON) -m venv build/lowest
