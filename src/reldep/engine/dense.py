@@ -80,7 +80,7 @@ class _Work:
     held: int
     sizes: dict[str, float] = field(default_factory=dict)
     effects: dict[str, FloatArray] = field(default_factory=dict)
-    known: dict[int, FloatArray] = field(default_factory=dict)
+    known: dict[int, tuple[FloatArray, FloatArray]] = field(default_factory=dict)
 
     @property
     def n(self) -> int:

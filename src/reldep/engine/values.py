@@ -21,7 +21,7 @@ def fill(
     kernels: Sequence[FittedKernel],
     rows: slice,
     cols: slice,
-    known: dict[int, FloatArray] | None = None,
+    known: dict[int, tuple[FloatArray, FloatArray]] | None = None,
 ) -> Iterator[tuple[int, FloatArray]]:
     """Return a block of values of each kernel, with its number; the caller may write into it.
 
@@ -31,8 +31,9 @@ def fill(
     ----------
     kernels : sequence of FittedKernel
     rows, cols : slice
-    known : dict of int to ndarray, optional
-        Squared distances by the identity of their points: used, and filled for a later call.
+    known : dict of int to (points, squared distances), optional
+        By the identity of the points: used, and filled for a later call. The points are kept with
+        them, since the identity of an array that is gone may become that of another.
     """
     sharing: dict[int, list[tuple[int, list[Factor]]]] = {}
     for i, kernel in enumerate(kernels):
@@ -44,11 +45,11 @@ def fill(
             sharing.setdefault(sources.pop(), []).append((i, program))
     for source, members in sharing.items():
         points = members[0][1][0].points
-        squared = None if known is None else known.get(source)
+        _, squared = (None, None) if known is None else known.get(source, (None, None))
         if squared is None:
             squared = squared_distances(points[rows], points[cols])
         if known is not None:
-            known[source] = squared
+            known[source] = points, squared
         kept = members if known is not None else members[1:]
         for i, program in kept:
             yield i, _values(program, squared.copy())
