@@ -18,7 +18,7 @@ PEOPLE = {
     "ann_": ("compare", {"source": "ann_0", "first": "ann_1", "second": "ann_2"}),
     "bob_": ("rank", {"source": "bob_2", "targets": "bob_0,bob_1,bob_3"}),
     "cem_": ("dependence", {"x": "cem_1", "y": "cem_3"}),
-    "dora_": ("contrast", {"weight": ["dora_0~dora_1=1", "dora_2~dora_3=-1"]}),
+    "dora_": ("contrast", {"weights": ["dora_0~dora_1=1", "dora_2~dora_3=-1"]}),
 }
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
+from reldep.data.checks import check_choice
 from reldep.exceptions import InputError
 from reldep.questions.ask import quiet_numbers
-from reldep.questions.options import Settings
+from reldep.questions.options import Measure, Missing, Settings, Variance
 from reldep.questions.study import display_names, read_study
 
 if TYPE_CHECKING:
@@ -50,6 +51,12 @@ def explain_plan(
     >>> reldep.explain_plan(x, x**2, x**3).engine.name
     'dense'
     """
+    for name, value, choices in (
+        ("measure", measure, Measure),
+        ("variance", variance, Variance),
+        ("missing", missing, Missing),
+    ):
+        check_choice(name, value, get_args(choices))
     settings = Settings(
         measure=measure,
         kernel=kernel,
