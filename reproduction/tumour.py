@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from reproduction.request import RunRequest
 
-# The paper's two tests, and what this program does unless told otherwise.
+# The paper's two tests, and what this program does unless told otherwise, one-sided like them.
 TESTS = ("paper, joint", "paper, split", "default")
 
 # HSICs of these data are of the order of a thousandth.
@@ -56,7 +56,7 @@ class TumourQuestion:
         """
         blocks = self.blocks if order is None else [block[order] for block in self.blocks]
         if test == "default":
-            return reldep.compare(*blocks, names=self.names)
+            return reldep.compare(*blocks, names=self.names, alternative="greater")
         method: Literal["joint", "split"] = "split" if test.endswith("split") else "joint"
         return reldep.paper_test(*blocks, kernel=_KERNELS, method=method, names=self.names)
 
@@ -83,9 +83,9 @@ The paper's glioma data do not ship with this package; with the file of the R pa
 data that ship are of the same kind and have a truth of their own: the classes `C1A.C1B` of
 adrenocortical tumours were defined by gene expression and must depend more on expression;
 the classes `SCNA.cluster` were defined by copy number and must depend more on copy number
-(Zheng et al., 2016, from The Cancer Genome Atlas through the package MultiAssayExperiment, Ramos
-et al., 2017). "Paper" is the paper's test, `reldep.paper_test`; "default" is `reldep.compare`
-without options: CKA with jackknife-t inference."""
+(Zheng et al., 2016, from The Cancer Genome Atlas through the package MultiAssayExperiment,
+Ramos et al., 2017). "Paper" is the paper's test, `reldep.paper_test`; "default" is
+`reldep.compare` with no option but `alternative="greater"`: CKA with jackknife-t inference."""
 
 _ACC_REMARKS = """\
 The paper's joint test finds both truths. The split test gives the first half of the patients to one

@@ -27,12 +27,12 @@ Gaussian with the median bandwidth of each language."""
 
 _PAPER = """\
 The three tables ask the paper's questions: is the source nearer to the first target than to the
-second? A small p says yes. "Printed" is the p-value in the paper, from 3,000 documents of the
-Europarl corpus (stop words removed by NLTK's lists, Snowball stems, TF-IDF). "Paper's test" is the
-same test, `reldep.paper_test`, on the texts of this page; for the last table it is the paper's
-general test with the weights (1, 1, -2). "Default" is what `reldep.compare` and `reldep.contrast`
-do unless told otherwise: CKA, which divides out how varied each language's own rows are, with the
-jackknife-t inference."""
+second? All tests are one-sided: a small p says yes. "Printed" is the p-value in the paper, from
+3,000 documents of the Europarl corpus (stop words removed by NLTK's lists, Snowball stems, TF-IDF).
+"Paper's test" is the same test, `reldep.paper_test`, on the texts of this page; for the last table
+it is the paper's general test with the weights (1, 1, -2). "Default" is what `reldep.compare` and
+`reldep.contrast` do when told no more than `alternative="greater"`: CKA, which divides out how
+varied each language's own rows are, with the jackknife-t inference."""
 
 _OTHER_CORPUS = """\
 The texts are not the paper's, so single p-values need not agree. `python -m reproduction

@@ -70,7 +70,7 @@ def questions_about(languages: Container[str]) -> list[TreeQuestion]:
 def answers(
     texts: Mapping[str, Any], influence: Influence, *, lagged: bool
 ) -> list[dict[str, Any]]:
-    """Answer every question that can be asked, with each test.
+    """Answer every question that can be asked, with each test, all of them one-sided.
 
     Allowing for neighbours takes the texts themselves, and so most of the time.
     """
@@ -79,12 +79,16 @@ def answers(
         with unprinted_cautions():
             found = {
                 "paper": _papers_test(question, texts, influence),
-                "default": reldep.contrast(influence, question.weights),
+                "default": reldep.contrast(influence, question.weights, alternative="greater"),
             }
             if lagged:
                 asked = {name: texts[name] for name in question.languages}
                 found[LAGGED] = reldep.contrast(
-                    asked, question.weights, kernel=KERNEL, max_lag="auto"
+                    asked,
+                    question.weights,
+                    kernel=KERNEL,
+                    max_lag="auto",
+                    alternative="greater",
                 )
         rows += [_row(question, test, result) for test, result in found.items()]
     return rows
@@ -95,7 +99,13 @@ def _papers_test(question: TreeQuestion, texts: Mapping[str, Any], influence: In
     if len(question.near) == 1:
         data = [texts[name] for name in question.languages]
         return reldep.paper_test(*data, kernel=KERNEL, names=question.languages)
-    return reldep.contrast(influence, question.weights, measure="hsic", variance="fixed-kernel")
+    return reldep.contrast(
+        influence,
+        question.weights,
+        measure="hsic",
+        variance="fixed-kernel",
+        alternative="greater",
+    )
 
 
 def _row(question: TreeQuestion, test: str, result: Any) -> dict[str, Any]:

@@ -23,8 +23,9 @@ At γ3 = 0.3 both targets are alike and every rejection is an error; the share s
 most 5%. "Joint" and "split" are the paper's tests, `reldep.paper_test`. The joint test beats the
 split test by far, as the paper shows. Three curves go beyond the paper: CKA divides HSIC by the
 spread of each variable; the jackknife knows that the median bandwidth moves with
-the sample; "default" is `reldep.compare` without options, which is CKA with jackknife-t inference.
-The paper does not state how many repetitions its curve has."""
+the sample; "default" is `reldep.compare` with no option but `alternative="greater"`, which is CKA
+with jackknife-t inference. All tests are one-sided, as the paper's are. The paper does not state
+how many repetitions its curve has."""
 
 _DRAWS = """\
 Each dot is a sample: HSIC with the first target against HSIC with the second. The ellipses are

@@ -111,7 +111,7 @@ def test_a_file_of_other_settings_is_started_afresh(tmp_path):
 
 
 def test_two_processes_give_the_same_records_as_one(tmp_path):
-    cells = [Cell("a", {"n": 30, "autocorrelation": 0.5, "visual_weight": 1.0}, 3)]
+    cells = [Cell("a", {"n": 400, "autocorrelation": 0.5, "visual_weight": 1.0}, 3)]
     quick = run_cells("streams", cells, stimuli.measure, request(tmp_path))
     full = run_cells("streams", cells, stimuli.measure, request(tmp_path, size="full"))
     assert full.records == quick.records

@@ -92,12 +92,13 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path, monkeypatch):
 
 @pytest.fixture
 def few(monkeypatch):
-    """Make an experiment of few and small samples."""
+    """Make an experiment of few and small samples, too short for lags of our choosing."""
     cells = [
         replace(cell, settings={**cell.settings, "n": 40}, repetitions=2)
         for cell in stimuli.cells(RunRequest("quick", 0, Path()))
     ]
     monkeypatch.setattr(stimuli, "cells", lambda request: cells)
+    monkeypatch.setattr(stimuli, "LAGS", {"independent rows": None, "auto": "auto"})
     return cells
 
 

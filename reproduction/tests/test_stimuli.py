@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,14 +23,11 @@ QUICK = stimuli.cells(RunRequest("quick", 0, Path()))
 
 @pytest.fixture(scope="module")
 def folder(quick):
-    """A quick run with half of its samples, which are the first of each row."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stimuli, "cells", lambda _: [replace(c, repetitions=12) for c in QUICK])
-        return quick("stimuli")
+    return quick("stimuli")
 
 
-def test_a_full_run_has_more_and_longer_samples():
-    assert {(c.repetitions, c.settings["n"]) for c in QUICK} == {(25, 120)}
+def test_a_full_run_has_more_samples():
+    assert {(c.repetitions, c.settings["n"]) for c in QUICK} == {(12, 400)}
     full = stimuli.cells(RunRequest("full", 0, Path()))
     assert {(c.repetitions, c.settings["n"]) for c in full} == {(400, 400)}
     assert [c.part for c in full] == [c.part for c in QUICK] == ["size"] * 5 + ["power"] * 5
@@ -58,12 +54,12 @@ def test_power_grows_with_the_visual_weight(folder):
         assert power[-1] >= 0.8 > power[1]
 
 
-def test_pvalues_are_those_of_compare(folder):
-    cell = stimuli.Cell("size", {"n": 60, "autocorrelation": 0.8, "visual_weight": 1.5}, 1)
+def test_pvalues_are_those_of_compare():
+    cell = stimuli.Cell("size", {"n": 400, "autocorrelation": 0.8, "visual_weight": 1.5}, 1)
     record = stimuli.measure(cell, np.random.default_rng(1))
-    streams = make_two_stimuli(60, 1.5, autocorrelation=0.8, rng=np.random.default_rng(1))
+    streams = make_two_stimuli(400, 1.5, autocorrelation=0.8, rng=np.random.default_rng(1))
     blocks = (streams.response, streams.visual, streams.audio)
-    for name, lag in (("independent rows", None), ("max_lag = 5", 5)):
+    for name, lag in stimuli.LAGS.items():
         expected = reldep.compare(*blocks, alternative="two-sided", max_lag=lag).pvalue
         assert record[name] == pytest.approx(expected)
 
@@ -72,7 +68,7 @@ def test_the_figure_and_the_page_are_written(folder):
     assert_picture(folder, "stimuli", "independent rows", "max_lag = 5", "visual weight")
     page = (folder / "stimuli.md").read_text(encoding="utf-8")
     assert (
-        "`python -m reproduction stimuli --quick --seed 0`: 12 samples of 120 time points" in page
+        "`python -m reproduction stimuli --quick --seed 0`: 12 samples of 400 time points" in page
     )
     row = read_table(folder / "stimuli_size.csv")[3]
     assert f"| 0.8 | {float(row['independent rows']):.3f} |" in page

@@ -52,9 +52,10 @@ def test_the_default_is_that_of_the_program(rows):
     known = tumours.clinical["C1A.C1B"].is_not_null()
     blocks = (tumours.clinical["C1A.C1B"], tumours.expression, tumours.copy_number)
     with warnings.catch_warnings(action="ignore"):
-        asked = reldep.compare(*(block.filter(known) for block in blocks))
+        asked = reldep.compare(*(b.filter(known) for b in blocks), alternative="greater")
     row = next(r for r in rows if (r["label"], r["test"]) == ("C1A.C1B", "default"))
     assert float(row["z"]) == pytest.approx(asked.statistic, rel=1e-6)
+    assert float(row["p"]) == pytest.approx(asked.pvalue, rel=1e-6)
 
 
 def test_the_printed_ellipses_are_95_percent_and_not_two_sigma_ellipses(quick):
