@@ -109,6 +109,26 @@ def test_distance_correlation_does_not_see_the_unit(size, engine):
     assert found == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("function", [reldep.cka, reldep.hsic])
+@pytest.mark.parametrize("size", [1e-155, 1e155])
+def test_a_plain_number_does_not_see_the_unit(size, function):
+    data = related()
+    expected = function(data["x"], data["y"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # NumPy's too, from the checks of the data
+        assert function(size * data["x"], data["y"]) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("size", [1e-155, 1e155])
+def test_influences_do_not_see_the_unit(size):
+    data, pair = related(), [("x", "y")]
+    expected = reldep.influence(data, pair).values
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = reldep.influence(data | {"x": size * data["x"]}, pair).values
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
 @pytest.mark.parametrize("engine", ["dense", "tiled"])
 def test_a_column_with_a_single_one_has_no_dependence_to_compare(engine):
     data, single = related(), np.eye(40)[7]

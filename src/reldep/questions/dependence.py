@@ -190,7 +190,8 @@ def influence(
     with quiet_numbers():
         study = read_study(variables, settings)
         result = study.influence(wanted)
-    raise_in_full(cautions_about_values(study.subject(wanted)))
+        cautions = cautions_about_values(study.subject(wanted))
+    raise_in_full(cautions)
     return result
 
 
@@ -277,10 +278,11 @@ def _plain(x: Any, y: Any, settings: Settings) -> float:
         study = read_study({"x": x, "y": y}, settings)
         computed = study.influence(pairs_needed([pair], measure), means=())
         value = estimate_dependences(computed, [pair], measure).values[0]
+        cautions = cautions_about_values(study.subject([pair]))
     if not np.isfinite(value):
         raise InputError(
             f"{measure} is too large or too small to be a number; rescale the data, for instance "
             "by their standard deviation."
         )
-    raise_in_full(cautions_about_values(study.subject([pair])))
+    raise_in_full(cautions)
     return float(value)
