@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 
 import reldep
 from reldep import kernels
+from reldep.engine.choose import ENGINES
 from reldep.exceptions import ReldepWarning
 
 ALLOWED = (ValueError, TypeError, MemoryError, ImportError, OSError)
@@ -214,12 +215,12 @@ def _choices(n):
             "method": ["joint", "split"],
             "alternative": ["greater", "less", "two-sided"],
             "missing": ["raise", "drop"],
-            "engine": ["auto", "dense", "tiled", "features", reldep.Tiled(tile=7)],
+            "engine": ["auto", *ENGINES, reldep.Tiled(threads=1)],
             "rng": [None, 0, 1],
             "max_lag": [None, "auto", 0, 1, 3, n],
             "names": [None],
-            "test": ["chi-square", "permutation"],
-            "adjust": ["single-step", "holm"],
+            "test": ["chi-square", "score", "permutation"],
+            "adjust": ["single-step", "step-down", "holm", "bh"],
             "factors": [(0.5, 1.0, 2.0), (1.0,)],
             "pairs": [[PAIRS[0]], PAIRS],
             "n_permutations": [19, 99],
@@ -227,7 +228,6 @@ def _choices(n):
             "exponent": [0.5, 1.0, 1.5],
             "constant": [0.0, 1.0],
             "data": [None],
-            "ids": [None, [f"r{i}" for i in range(n)]],
         }
     )
 
