@@ -147,7 +147,10 @@ def choose(
     n = len(kernels[next(iter(names))])
     if not (isinstance(engine, str) and engine == "auto"):
         chosen = as_engine(engine)
-        check_possible(chosen, {name: kernels[name] for name in names})
+        used = {name: kernels[name] for name in names}
+        check_possible(chosen, used)
+        if chosen.name == "lines":
+            return _lines_and_features(chosen, used, pairs, totals)
         return [Part(chosen, list(pairs), list(totals))]
     if n <= sizes.dense_rows and _fits(Dense().memory(n, len(names), len(pairs))):
         return [Part(Dense(), list(pairs), list(totals))]
@@ -160,10 +163,26 @@ def choose(
             (part.totals if is_total else part.pairs).append(pair)
     rest = parts.get("tiled")
     if rest is not None and allow_blocks:
-        used = dict.fromkeys(name for pair in (*rest.pairs, *rest.totals) for name in pair)
-        if sum(traits[name].cost for name in used) * n**2 > sizes.tiled_values:
+        tiled = dict.fromkeys(name for pair in (*rest.pairs, *rest.totals) for name in pair)
+        if sum(traits[name].cost for name in tiled) * n**2 > sizes.tiled_values:
             return [Part(Blocks(), list(pairs), list(totals))]
     return list(parts.values())
+
+
+def _lines_and_features(
+    lines: Lines,
+    kernels: Mapping[str, FittedKernel],
+    pairs: Sequence[Pair],
+    totals: Sequence[Pair],
+) -> list[Part]:
+    """Leave pairs without a line, as that of labels with themselves, to their features."""
+    without = {name for name, kernel in kernels.items() if Line.of(kernel) is None}
+    parts = [Part(lines, [], []), Part(Features(), [], [])]
+    for pair in pairs:
+        parts[without.issuperset(pair)].pairs.append(pair)
+    for pair in totals:
+        parts[without.issuperset(pair)].totals.append(pair)
+    return [part for part in parts if part.pairs or part.totals]
 
 
 def _engine_of(x: Trait, y: Trait, n: int, sizes: Sizes) -> Any:
