@@ -19,13 +19,16 @@ def _labels() -> dict[str, str]:
 
 
 def in_page(message: str) -> str:
-    """Return a message with the arguments in backticks as fields of a form.
+    """Return a message with the arguments in backticks as fields of a form, which are chosen.
 
     Examples
     --------
-    >>> in_page("use `missing='drop'` or `max_lag`")
-    'use “Missing: drop” or “Longest lag”'
+    >>> in_page("pass `missing='drop'` or `max_lag`")
+    'choose “Missing: drop” or “Longest lag”'
     """
+    for word, chosen in (("pass", "choose"), ("Pass", "Choose")):
+        message = message.replace(f"{word} `", f"{chosen} `")
+        message = message.replace(f"{word} one of", f"{chosen} one of")
     return spelled(message, _field)
 
 
