@@ -38,7 +38,8 @@ def serious(page):
 @pytest.mark.skipif(not AXE.exists(), reason="no axe-core: .ci/run installs it by npm")
 def test_axe_finds_nothing_serious(page, plants):
     assert serious(page) == [], "the page without data"
-    choose(page, "stray.csv", plants.replace("\np9,", "\np9,?x?,1,2,green\nq9,"))
+    few = "\n".join(plants.splitlines()[:28]) + "\n"  # few rows bring a caution
+    choose(page, "stray.csv", few.replace("\np9,", "\np9,?x?,1,2,green\nq9,"))
     assert page.locator(".fault").count() == 1
     assert serious(page) == [], "the data, with a cell that does not fit"
     fill(page, source="growth", second="both=height,colour")
