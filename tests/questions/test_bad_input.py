@@ -307,7 +307,7 @@ def test_a_variable_without_energy_has_no_normalised_measure():
     lone = np.array(["a", "a", "a", "b"])
     kernel = Precomputed((lone[:, None] == lone).astype(float))
     with pytest.raises(
-        ValueError, match=r"the HSIC of x with itself is .*, so its dependence .* has no scale"
+        ValueError, match=r"x varies too little for its dependence on anything to have a scale"
     ):
         reldep.cka(kernel, Z[:4])
 

@@ -255,20 +255,27 @@ def test_six_rows_are_enough():
 def test_a_self_hsic_that_is_not_positive_is_refused_by_name():
     data = {**triple(0, 12), "y": np.zeros(12)}
     means, pairs = all_means(kernels_of(data, "cka"))
-    with pytest.raises(
-        InputError, match=r"the HSIC of y with itself is .*almost no variation in y"
-    ):
+    with pytest.raises(InputError, match=r"y varies too little .*HSIC with itself is 0\)"):
         left_out(means, pairs, TWO, "cka")
 
 
-def test_a_self_hsic_that_vanishes_without_some_row_is_refused():
+def test_a_variable_that_does_not_vary_without_some_row_has_no_standard_error():
     spike = np.zeros(12)
     spike[[4, 7]] = 1.0  # without row 4 one row alone differs, which no kernel of order two sees
-    means, pairs = all_means(kernels_of({**triple(0, 12), "y": spike}, "cka"))
-    with pytest.raises(
-        InputError, match=r"of y with itself is .* once one observation is left out"
-    ):
-        left_out(means, pairs, TWO, "cka")
+    kernels = kernels_of({**triple(0, 12), "y": spike}, "cka")
+    means, pairs = all_means(kernels)
+    found = left_out(means, pairs, TWO, "cka")
+    own = [hsic(kernels[name], kernels[name]) for name in "xy"]
+    assert found.values[0] == pytest.approx(
+        hsic(kernels["x"], kernels["y"]) / np.sqrt(np.prod(own))
+    )
+    assert found.is_unknown.tolist() == [True, False]
+    assert np.isposinf(found.standard_errors).tolist() == [True, False]
+    assert found.interval(0, 0.95) == (0, 1)
+    assert 0 <= found.interval(1, 0.95).high < 1
+    for test in (compared(found, 0, 1), contrast(found, np.array([1.0, 1.0]))):
+        assert (test.statistic, test.pvalue(), test.interval()) == (0, 1, (-np.inf, np.inf))
+    assert found.only([1]).covariance == pytest.approx(found.covariance[1:, 1:])
 
 
 def test_statistics_of_order_two_leave_out_rows_exactly():

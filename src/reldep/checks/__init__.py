@@ -44,6 +44,7 @@ TEST_CHECKS: tuple[Callable[[Tested], Iterator[ReldepWarning]], ...] = (
     rows.dependent_rows,
     rows.slow_series,
     answers.near_copies,
+    answers.no_error,
     answers.unlike_targets,
     answers.influential,
     answers.measures,

@@ -10,6 +10,7 @@ import numpy as np
 from reldep.exceptions import (
     CopyWarning,
     CovariatesWarning,
+    FewUnitsWarning,
     InfluentialWarning,
     InputError,
     MeasureWarning,
@@ -84,7 +85,8 @@ def influential(tested: Tested) -> Iterator[InfluentialWarning]:
     if not tested.found.keeps_rows:
         return
     if len(tested.weights) == 1:
-        yield from _influential_test(tested)
+        if not tested.found.fragile:
+            yield from _influential_test(tested)
         return
     found, rows = tested.found, tested.data.rows
     share, top = largest_shares(found.psi)
@@ -120,6 +122,18 @@ def _influential_test(tested: Tested) -> Iterator[InfluentialWarning]:
         p = student.pvalue(statistic, test.df, "two-sided")
         without = f"; without it {pvalue_text(p)}, two-sided"
     yield InfluentialWarning(f"{words} of the variance{tested.where}{without}. Look at it.")
+
+
+def no_error(tested: Tested) -> Iterator[FewUnitsWarning]:
+    """Check whether a variable does not vary without one unit, so that there is no error."""
+    found, units = tested.found, tested.found.units
+    names = [units.names[variable] for variable in found.fragile]
+    if names:
+        yield FewUnitsWarning(
+            f"{listed(list(map(repr, names)), _SHOWN)} would not vary without one of the "
+            f"{units.noun}, so that its dependences have no standard error{tested.where}: only "
+            "estimates and p-values of independence are given."
+        )
 
 
 def unlike_targets(tested: Tested) -> Iterator[UnlikeTargetsWarning]:

@@ -127,7 +127,7 @@ class ScanWork:
             batches = self._batches_of(part)
             batch = batches.batch(own_kernels, variables)
             held = batch.is_held
-            fine = held & has_energy(batch, self.wide.study.settings.measure)
+            fine = held & has_energy(batch)
             skipped += [
                 (part.members[i], NO_ENERGY if held[i] else NOT_HELD) for i in np.flatnonzero(~fine)
             ]

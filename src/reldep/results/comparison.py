@@ -262,6 +262,8 @@ class Comparison(Contrast):
         first, second = (number(float(value)) for value in self.estimates)
         measure, level = MEASURE_NAMES[self.measure], percent(1 - alpha)
         low, high = columns["low"][-1], columns["high"][-1]
+        if not math.isfinite(self.standard_error):
+            return self._forest("difference", columns, alpha)
         draw = partial(
             plotting.region,
             self.estimates,

@@ -17,6 +17,7 @@ from reldep.stats.independence import (
     independence_power,
     independence_sample_size,
 )
+from reldep.stats.power import check_planned
 from reldep.words import percent, pvalue_number
 
 if TYPE_CHECKING:
@@ -117,6 +118,7 @@ class Dependence(Result):
         """Return the unbiased correlation and the deviation due to one observation."""
         found = self.dependences
         scale = float(found.scale[0])
+        check_planned(float(found.covariance[0, 0]))
         spread = self.n_observations * float(found.covariance[0, 0])
         return float(found.values[0]) / scale, math.sqrt(spread) / scale
 

@@ -218,6 +218,11 @@ class Matrix(Answer):
                 "a tree needs the normalised dependences of at least three variables with each "
                 "other; use `measure='cka'` and one set of variables."
             )
+        if self.dependences.fragile:
+            raise InputError(
+                "some dependences have no standard error, so that no tree can be drawn again; "
+                "leave out the variable that the caution names."
+            )
         draws = trees.joint_draws(
             self.estimates, self.dependences.psi, n_draws, np.random.default_rng(self.seed)
         )
@@ -284,7 +289,7 @@ class Matrix(Answer):
             f"{measure} of every pair. Grey cells are not shown to be related, all pairs "
             "considered at once. Variables that are alike stand side by side.",
         )
-        if links is None:
+        if links is None or self.dependences.fragile:
             return (cells,)
         return (
             cells,

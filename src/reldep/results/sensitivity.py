@@ -135,7 +135,8 @@ class Sensitivity(Answer):
         low, high : ndarray, shape (g,)
             A named tuple.
         """
-        return Intervals(*self.across.bands(confidence_level))
+        bands = self.across.bands(confidence_level)
+        return Intervals(*(np.clip(band, *self.central._range()) for band in bands))
 
     def confidence_interval(self, confidence_level: float = 0.95) -> Intervals:
         """Return the interval of the difference at each factor, each on its own.

@@ -214,6 +214,8 @@ class Result(Answer):
 
     def plan_in_words(self, power: float = 0.8, *, alpha: float = 0.05) -> str:
         """Return how many observations a next study would need, by both plans."""
+        if not math.isfinite(self.standard_error):
+            return "The estimate has no standard error, so that nothing can be planned."
         try:
             plain = self.sample_size(power, alpha=alpha)
         except InputError:
@@ -258,6 +260,8 @@ class Result(Answer):
             raise InputError(
                 "blocks of rows do not keep what every row adds; use `engine='tiled'`."
             )
+        if self.dependences.fragile:
+            raise InputError("the estimate has no standard error that rows could have a share in.")
         return np.asarray(self.weights @ self.dependences.psi)
 
     def _influential(self, k: int) -> Columns:
@@ -346,7 +350,7 @@ class Result(Answer):
         found: tuple[Section, ...] = ()
         if self._is_within_reach():
             found += (Section("Planning", "planning", paragraphs=(self.plan_in_words(),)),)
-        if not self.dependences.keeps_rows:
+        if not self.dependences.keeps_rows or self.dependences.fragile:
             return found
         return (*found, self._influential_section())
 

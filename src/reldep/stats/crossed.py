@@ -44,7 +44,9 @@ def crossed(first: Estimates, second: Estimates, cells: Estimates) -> Estimates:
     # Zeros fill up the columns, and (n-1)/n J J' is the covariance.
     deviations = np.zeros((len(root), n))
     deviations[:, : root.shape[1]] = np.sqrt(n / (n - 1.0)) * root
-    return replace(first, deviations=deviations, units=units, sides=(first, second, cells))
+    sides = (first, second, cells)
+    fragile = tuple({variable for side in sides for variable in side.fragile})
+    return replace(first, deviations=deviations, units=units, sides=sides, fragile=fragile)
 
 
 def cells_of(first: IntArray, second: IntArray) -> IntArray:

@@ -26,13 +26,11 @@ from reldep.stats.units import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reldep.data.variables import FloatArray, IntArray
+    from reldep.data.variables import BoolArray, FloatArray, IntArray
     from reldep.engine.centred import Pair
     from reldep.engine.influence import Influence
     from reldep.stats.pairwise import Test
 
-# Where a variable seems not to vary.
-ALL_BUT_ONE = "This happens if all observations but one are the same, or one is very far away."
 # A kurtosis of 1 would make degrees of freedom infinite.
 LEAST_EXCESS = 1e-3
 
@@ -61,6 +59,9 @@ class Estimates:
         The influence of every row to first order, where rows are not the units.
     sides : tuple of Estimates
         For two crossed clusterings: the estimates by the first, by the second and by their cells.
+    fragile : tuple of int
+        The variables that do not vary without some unit, such as a label that two rows have.
+        A normalised dependence on them has an estimate but no standard error.
     """
 
     pairs: tuple[Pair, ...]
@@ -74,6 +75,12 @@ class Estimates:
     rows: RowDependence = INDEPENDENT_ROWS
     row_psi: FloatArray | None = None
     sides: tuple[Estimates, ...] = ()
+    fragile: tuple[int, ...] = ()
+
+    @cached_property
+    def is_unknown(self) -> BoolArray:
+        """Which values have no standard error: it is infinite, and their deviations are 0."""
+        return np.asarray(np.isin(self.places, self.fragile).any(axis=0))
 
     @property
     def n(self) -> int:
@@ -128,7 +135,8 @@ class Estimates:
     def jackknife_variances(self) -> FloatArray:
         """The jackknife variance of every value, ``(n-1)/n Σ J²``."""
         J = self.deviations
-        return np.asarray((self.n - 1) / self.n * np.einsum("ij,ij->i", J, J))
+        found = (self.n - 1) / self.n * np.einsum("ij,ij->i", J, J)
+        return np.where(self.is_unknown, np.inf, found)
 
     @cached_property
     def standard_errors(self) -> FloatArray:
@@ -148,7 +156,11 @@ class Estimates:
         """
         everyone = np.arange(len(self.values))
         S = (self.n - 1) / self.n * self.deviations @ self.deviations.T
-        if not self.units.constant:
+        if self.fragile:
+            known = np.flatnonzero(~self.is_unknown)
+            S = np.diag(np.where(self.is_unknown, np.inf, 0.0))
+            S[np.ix_(known, known)] = replace(self.only(known.tolist()), fragile=()).covariance
+        if self.fragile or not self.units.constant:
             return np.asarray(S)
         C = self.second(everyone[:, None], everyone)
         left = S - (self.units.excess - 1.0) * C
@@ -164,6 +176,8 @@ class Estimates:
 
         The change has rank one and keeps the matrix positive semi-definite.
         """
+        if not np.isfinite(variance):
+            return self.covariance
         direction = self.covariance @ weights
         present = float(weights @ direction)
         # One that agrees already keeps its last digits, and zeros stay exactly 0.
@@ -333,13 +347,13 @@ def estimates_of(
     row = np.array([at[_key(x, y)] for x, y in places.T], dtype=np.int64)
     energies = units.hsics.diagonal()
     hsics, without = units.hsics[places[0], places[1]], units.without[row]
-    is_normalised = measure in NORMALISED
+    is_normalised, fragile = measure in NORMALISED, ()
     # The published variance of an HSIC needs no scale; one that is known serves for planning.
     known = energies[places].min(axis=0)
     scale = np.sqrt(np.where(known > 0, energies[places].prod(axis=0), 1.0))
     if is_normalised or not units.is_linear:
         used = np.unique(places)
-        check_energies(energies[used][:, None], 0.0, used, units.names)
+        check_energies(energies[used], [units.names[v] for v in used])
         scale = np.sqrt(energies[places[0]] * energies[places[1]])
     if is_normalised:
         own = {int(v): units.without[at[_key(v, v)]] for v in used}
@@ -348,15 +362,28 @@ def estimates_of(
             moved = linear_change(places, values, scale, energies, without - hsics[:, None], own)
             without, hsics = values[:, None] + moved, values
         else:
-            left = np.array([own[int(v)] for v in used])
-            check_energies(left, ROUNDING * energies[used], used, units.names)
+            least = np.array([own[int(v)].min() for v in used])
+            fragile = tuple(used[least <= ROUNDING * energies[used]].tolist())
+            own |= dict.fromkeys(fragile, np.ones(units.n))
             x, y = (np.array([own[int(v)] for v in side]) for side in places)
             hsics, without = hsics / scale, without / np.sqrt(x * y)
+            unknown = np.isin(places, fragile).any(axis=0)
+            without[unknown] = hsics[unknown, None]
         scale = np.ones(len(row))
     centre = without.mean(axis=1)
     deviations = without - centre[:, None]
     return Estimates(
-        tuple(pairs), measure, hsics, deviations, centre, scale, places, units, rows, row_psi
+        tuple(pairs),
+        measure,
+        hsics,
+        deviations,
+        centre,
+        scale,
+        places,
+        units,
+        rows,
+        row_psi,
+        fragile=fragile,
     )
 
 
@@ -406,23 +433,14 @@ def _key(x: int, y: int) -> tuple[int, int]:
     return (int(x), int(y)) if x <= y else (int(y), int(x))
 
 
-def check_energies(
-    energies: FloatArray, zero: FloatArray | float, variables: IntArray, names: Sequence[str]
-) -> None:
-    """Raise if the HSIC of a variable with itself is not positive, with or without some unit."""
-    smallest = energies.min(axis=1)
-    fine = smallest > zero
-    if fine.all():
-        return
-    worst = int(np.argmin(fine))
-    name = names[int(variables[worst])]
-    where = " once one observation is left out" if energies.shape[1] > 1 else ""
-    raise InputError(
-        f"the HSIC of {name} with itself is {smallest[worst]:.3g}{where}, so its dependence on "
-        "another variable has no scale. There are too few observations, or almost no variation "
-        f"in {name} beyond rounding. {ALL_BUT_ONE} Use other data, or `measure='hsic'` with "
-        "`variance='fixed-kernel'`."
-    )
+def check_energies(energies: FloatArray, names: Sequence[str]) -> None:
+    """Raise if the HSIC of a variable with itself is not positive."""
+    for name, energy in zip(names, energies.tolist(), strict=True):
+        if not energy > 0:
+            raise InputError(
+                f"{name} varies too little for its dependence on anything to have a scale (its "
+                f"HSIC with itself is {energy:.2g}). Use more data, or leave it out."
+            )
 
 
 def corrected(variance: FloatArray, second: FloatArray, excess: float) -> FloatArray:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
+from reldep.exceptions import InputError
 from reldep.stats import student
 from reldep.stats.intervals import LARGEST, SMALLEST_SECOND
 from reldep.stats.simultaneous import critical_value, tail_probability
@@ -148,6 +149,11 @@ class Groups:
 
         values, scale = each("values"), each("scale")
         variance, second = each("jackknife_variances"), each("second_variances")
+        if not np.isfinite(variance).all():
+            raise InputError(
+                "in some group a variable does not vary without one of the rows, as a label that "
+                "two rows have; the group's dependence has no standard error. Leave the group out."
+            )
         excess = np.array([one.units.excess for one in found])
         sizes = np.array([one.n for one in found])
         df = np.array([float(one.df(one.kurtosis)[0]) for one in found])

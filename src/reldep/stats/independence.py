@@ -322,8 +322,8 @@ def independence_pvalues(influence: Influence, pairs: Sequence[Pair], n: int) ->
 def unbiased_correlation(influence: Influence, pair: Pair) -> float:
     """Return ``H_xy / √(H_xx H_yy)``, from HSICs alone."""
     x, y = pair
-    energies = np.array([[influence.hsic((name, name))] for name in pair])
-    check_energies(energies, 0.0, np.arange(2), pair)
+    energies = np.array([influence.hsic((name, name)) for name in pair])
+    check_energies(energies, pair)
     return influence.hsic((x, y)) / float(np.sqrt(energies.prod()))
 
 

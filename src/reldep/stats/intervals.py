@@ -49,7 +49,8 @@ class Score(NamedTuple):
     ----------
     estimate : ndarray, shape (p,)
     variance : ndarray
-        The jackknife variance.
+        The jackknife variance; where it is infinite, which it is for bounded measures only, the
+        interval has all values from 0 to 1.
     second : ndarray
         The variance of the second component.
     n : ndarray or int
@@ -87,6 +88,11 @@ class Score(NamedTuple):
             Never take a variance below that at the estimate. Far in the tail, where many
             intervals are to hold at once, V alone is too short.
         """
+        unknown = np.isinf(self.variance)
+        if unknown.any():
+            known = self._replace(variance=np.where(unknown, 0.0, self.variance))
+            low, high = known.limits(quantiles, is_floored=is_floored)
+            return Intervals(np.where(unknown, 0.0, low), np.where(unknown, 1.0, high))
         e, v, k = self.estimate, self.variance, self.excess
         start = np.clip(e, 0.0, LARGEST if self.is_bounded else None)
         c = np.maximum(self.second, SMALLEST_SECOND)

@@ -33,7 +33,9 @@ CHUNK = 2**20
 
 @dataclass(frozen=True, eq=False)
 class Tests:
-    """t tests of numbers against 0, and the intervals dual to them; a variance of 0 is a tie.
+    """t tests of numbers against 0, and the intervals dual to them.
+
+    A variance of 0 is a tie. An infinite one is not known: the test never rejects.
 
     Attributes
     ----------
@@ -165,8 +167,14 @@ def dual_intervals(
 ) -> tuple[FloatArray, FloatArray]:
     """Return ``{x : (D-x)² ≤ q² V(x)}``, the values that the test does not reject.
 
-    V is linear from `null` at x = 0 to `here` at x = D, and constant outside.
+    V is linear from `null` at x = 0 to `here` at x = D, and constant outside. An infinite
+    variance rejects nothing.
     """
+    known = np.isfinite(null)
+    if not known.all():
+        null, here = (np.where(known, part, 0.0) for part in (null, here))
+        low, high = dual_intervals(estimate, null, here, quantiles)
+        return np.where(known, low, -np.inf), np.where(known, high, np.inf)
     size = np.abs(estimate)
     near, far = quantiles * np.sqrt(null), quantiles * np.sqrt(here)
     zero_inside = near >= size
@@ -240,10 +248,11 @@ def differences(
     )
     null = np.maximum(null, moments.second)
     here = np.maximum(moments.plain - k * moments.second, moments.second)
-    own = found.jackknife_variances
-    tie = moments.plain <= ROUNDING * (own[first] + own[second])
+    own, unknown = found.jackknife_variances, found.is_unknown[first] | found.is_unknown[second]
+    tie = (moments.plain <= ROUNDING * (own[first] + own[second])) & ~unknown
     estimate = found.values[first] - found.values[second]
     estimate, null, here = (np.where(tie, 0.0, part) for part in (estimate, null, here))
+    null, here = (np.where(unknown, np.inf, part) for part in (null, here))
     df = found.df(moments.kurtosis, is_pooled=is_pooled)
     return Tests(estimate, null, here, df, moments.kurtosis)
 
@@ -323,7 +332,9 @@ def contrast(found: Estimates, weights: FloatArray) -> Test:
     whole = (found.n - 1) / found.n * float(x @ x)
     part = float(w @ found.second(used[:, None], used) @ w)
     variance = max(whole - found.units.excess * part, part)
-    if whole <= ROUNDING * float(w**2 @ found.jackknife_variances[used]):
+    if found.is_unknown[used].any():
+        variance = math.inf
+    elif whole <= ROUNDING * float(w**2 @ found.jackknife_variances[used]):
         variance = 0.0
     df = float(found.df(kurtosis_of(x)))
     return Test(float(w @ found.values[used]), variance, variance, df)
@@ -334,7 +345,8 @@ def joined(first: FloatArray, second: FloatArray, both: FloatArray) -> FloatArra
 
     ``max(V_1 + V_2 - V_12, V_1, V_2)``, with V_12 by the cells that have both in common.
     """
-    return np.maximum(first + second - both, np.maximum(first, second))
+    with np.errstate(invalid="ignore"):  # of infinite variances the sum is not a number
+        return np.fmax(first + second - both, np.maximum(first, second))
 
 
 def kurtosis_of(deviations: FloatArray) -> FloatArray:

@@ -53,6 +53,7 @@ class Pilot:
     @classmethod
     def of(cls, test: Test, n: int, effect: float | None = None) -> Pilot:
         """Learn from a test of n observations; by default the effect is its estimate."""
+        check_planned(test.null)
         root = math.sqrt(n)
         return cls(
             test.estimate if effect is None else effect,
@@ -101,6 +102,12 @@ def _beyond(bar: float, drift: float, df: float) -> float:
     if df > LARGE_DF:
         return float(scipy.special.ndtr(drift - bar))
     return float(1.0 - scipy.special.nctdtr(df, drift, bar))
+
+
+def check_planned(variance: float) -> None:
+    """Raise if an estimate has no standard error."""
+    if not math.isfinite(variance):
+        raise InputError("the estimate has no standard error, so that nothing can be planned.")
 
 
 def careful_effect(test: Test, alternative: str) -> float:

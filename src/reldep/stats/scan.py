@@ -22,7 +22,7 @@ from reldep.stats.simultaneous import (
     holm,
     tail_probability,
 )
-from reldep.stats.units import NORMALISED, ORDER, ROUNDING, Units, hsics_without_rows, square
+from reldep.stats.units import ORDER, Units, square
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,14 +32,9 @@ if TYPE_CHECKING:
     from reldep.stats.estimates import Estimates
 
 
-def has_energy(batch: Batch, measure: str) -> BoolArray:
-    """Return which variables vary enough for a dependence to have a scale, without any row."""
-    means, moves = batch.means[:, -1], batch.moves[:, -1]
-    energies = means.mean(axis=1)
-    fine = energies > 0
-    if measure in NORMALISED:
-        fine &= hsics_without_rows(means, moves).min(axis=1) > ROUNDING * energies
-    return np.asarray(fine)
+def has_energy(batch: Batch) -> BoolArray:
+    """Return which variables vary enough for a dependence to have a scale."""
+    return np.asarray(batch.means[:, -1].mean(axis=1) > 0)
 
 
 def batch_estimates(

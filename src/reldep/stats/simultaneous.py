@@ -69,7 +69,8 @@ def all_differences(found: Estimates) -> Pairwise:
     first, second = np.triu_indices(len(found.values), k=1)
     tests = differences(found, first, second, is_pooled=len(first) > 1)
     lift, df = np.ones(len(first)), tests.df.copy()
-    kept = np.flatnonzero(tests.null > TIE * float(tests.null.max(initial=0.0)))
+    known = np.where(np.isfinite(tests.null), tests.null, 0.0)
+    kept = np.flatnonzero(known > TIE * float(known.max(initial=0.0)))
     if found.units.is_small and len(first) > 1 and len(kept):
         chosen = np.linspace(0, len(kept) - 1, min(len(kept), ROWS_FOR_SHARE)).astype(np.int64)
         some = kept[chosen]
@@ -401,6 +402,9 @@ def rank_dependences(compared: Pairwise, draws: JointDraws, p: int) -> Ranks:
     ahead = np.zeros((p, p))
     ahead[compared.first, compared.second] = -compared.score
     ahead[compared.second, compared.first] = compared.score
+    larger = np.zeros((p, p), dtype=bool)
+    larger[compared.first, compared.second] = compared.estimate < 0
+    larger[compared.second, compared.first] = compared.estimate > 0
     gaps = ahead.max(axis=1)
     beyond = np.zeros(p, dtype=np.int64)
     largest = []
@@ -408,7 +412,7 @@ def rank_dependences(compared: Pairwise, draws: JointDraws, p: int) -> Ranks:
         largest.append(leads.max(axis=0))
         beyond += (leads >= gaps[:, None]).sum(axis=1)
     return Ranks(
-        ranks=1 + (ahead > 0).sum(axis=1),
+        ranks=1 + larger.sum(axis=1),
         best_pvalues=np.where(gaps > 0, tail_probability(beyond, draws.n_draws), 1.0),
         ahead=ahead,
         maxima=np.sort(np.concatenate(largest)).astype(np.float64),

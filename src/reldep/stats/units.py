@@ -197,6 +197,10 @@ class Units:
         places = numbers_of(wanted, names)
         used = [kernels[name] for name in names]
         hsics = masked_hsics(used, clustering)
+        # What is left of a variable that differs in one cluster only is rounding.
+        sizes = np.array([np.abs(kernel.matrix).max(initial=0.0) for kernel in used])
+        rounding = np.flatnonzero(hsics.diagonal() <= ROUNDING * sizes**2)
+        hsics[rounding, rounding] = np.minimum(hsics[rounding, rounding], 0.0)
         G, weights = clustering.n, clustering.pair_weights()
         design, products = second_parts(used, places, clustering)
         return cls(
