@@ -3,6 +3,7 @@
 Usage::
 
     OMP_NUM_THREADS=1 nice python benchmarks/default_kernel.py          # resumes where it stopped
+    python benchmarks/default_kernel.py --show                          # regrets from the counts
 
 Everything with CKA and the default test (jackknife-t, two-sided at 5%). The less dependent
 target's noise is tuned, on seeds of its own, so that the best kernel of a few has a power near
@@ -21,7 +22,7 @@ from pathlib import Path
 import batched
 import numpy as np
 from batched import cauchy, gaussian, laplace, mean_scale, median_scale
-from kernel_holdout import HOLD_OUT
+from kernel_laws import HOLD_OUT
 from kernel_laws import LAWS as CHOSEN_ON
 
 from reldep.stats.pairwise import differences
@@ -113,6 +114,42 @@ def done() -> set[tuple[str, int]]:
         return {(row["law"], int(row["m"])) for row in csv.DictReader(file)}
 
 
+def rates(hypothesis: str) -> dict[tuple[str, int], dict[str, float]]:
+    """Return the rejection rate of every kernel by law and size."""
+    found: dict[tuple[str, int], dict[str, float]] = {}
+    with TABLE.open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            if row["hypothesis"] == hypothesis:
+                rate = int(row["rejections"]) / max(int(row["draws"]), 1)
+                found.setdefault((row["law"], int(row["m"])), {})[row["kernel"]] = rate
+    return found
+
+
+def regrets(m: int, laws: list[str]) -> dict[str, dict[str, float]]:
+    """Return what each kernel loses against the best one, by kernel and law."""
+    lost: dict[str, dict[str, float]] = {kernel: {} for kernel in KERNELS}
+    for (law, size), powers in rates("different").items():
+        if size == m and law in laws:
+            for kernel in KERNELS:
+                lost[kernel][law] = max(powers.values()) - powers[kernel]
+    return lost
+
+
+def show() -> None:
+    """Print the regret and the level of every kernel."""
+    for m in sorted({size for _, size in rates("different")}):
+        levels = [powers for (_, size), powers in rates("equal").items() if size == m]
+        print(f"m = {m}, {len(levels)} laws: largest regret, mean regret; lowest, largest level")
+        for kernel, lost in regrets(m, list(LAWS)).items():
+            own = [powers[kernel] for powers in levels]
+            worst = max(lost, key=lost.get)
+            print(
+                f"{kernel:25s} {max(lost.values()):.3f} ({worst})"
+                f" {sum(lost.values()) / len(lost):.3f}"
+                f"  level {min(own):.3f} to {max(own):.3f}"
+            )
+
+
 def main(sizes: list[int]) -> None:
     """Run what is not there yet."""
     RESULTS.mkdir(exist_ok=True)
@@ -146,4 +183,6 @@ def main(sizes: list[int]) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sizes", type=int, nargs="*", default=list(DRAWS))
-    main(parser.parse_args().sizes)
+    parser.add_argument("--show", action="store_true", help="print regrets, run nothing")
+    arguments = parser.parse_args()
+    show() if arguments.show else main(arguments.sizes)
