@@ -32,6 +32,10 @@ class InputTypeError(Message, TypeError):
     """Something of a kind that cannot be used."""
 
 
+class NoVariationError(InputError):
+    """Observations look all the same or all different, so that every HSIC is 0."""
+
+
 class UnknownPairError(InputError, KeyError):
     """A pair that nothing was computed for; `value` is the pair."""
 

@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
 
+from reldep import kernels
+from reldep.data.objects import read_variable
 from reldep.kernels import (
     Columns,
     Delta,
@@ -27,6 +29,7 @@ from reldep.kernels import (
 )
 
 ALL = slice(None)
+TREES = ["oak", "elm", "ash", "fir", "yew", "box", "bay", "fig"]
 
 RNG = np.random.default_rng(5)
 X, Y = RNG.normal(size=(7, 3)), RNG.normal(size=(4, 3)) * 3.0
@@ -121,3 +124,33 @@ def test_a_matrix_has_values_between_its_own_observations_only():
 def test_two_samples_that_do_not_fit_together_say_so(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    ("kernel", "draw"),
+    [
+        (kernels.Gaussian(), lambda r: r.normal(size=(80, 2))),
+        (kernels.Laplace("mean"), lambda r: r.normal(size=80)),
+        (kernels.Standardized(kernels.Laplace("mean")), lambda r: r.normal(size=(80, 3)) * 9),
+        (kernels.Gaussian() * kernels.Laplace("mean"), lambda r: r.normal(size=(80, 2))),
+        (kernels.Delta(), lambda r: r.choice(["a", "b", "c"], 80)),
+        (kernels.Spectrum(2), lambda r: ["".join(r.choice(list("ACGT"), 9)) for _ in range(80)]),
+        (
+            kernels.Text(),
+            lambda r: [" ".join(r.choice(TREES, 3)) for _ in range(80)],
+        ),
+        (kernels.EditDistance(), lambda r: ["".join(r.choice(list("ab"), 7)) for _ in range(80)]),
+    ],
+    ids=lambda value: getattr(type(value), "__name__", ""),
+)
+def test_a_frozen_kernel_gives_other_rows_the_parameters_of_its_own(kernel, draw):
+    rng = np.random.default_rng(3)
+    first, second = (read_variable(draw(rng), name) for name in "xy")
+    frozen, expected = kernel.frozen(first), kernel.between(first, second)
+    assert np.allclose(frozen.between(first, second), expected)
+    # Between rows of the second sample there is nothing left for them to decide.
+    own = frozen.fit(second)(ALL, ALL)
+    assert np.allclose(own, frozen.between(second, second))
+    if isinstance(kernel, (kernels.Gaussian, kernels.Laplace)):
+        width = kernel.fit(first).describe()["bandwidth"]
+        assert np.allclose(own, type(kernel)(width).fit(second)(ALL, ALL))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
-from reldep.exceptions import InputError, InputTypeError
+from reldep.exceptions import InputError, InputTypeError, NoVariationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -87,7 +87,7 @@ def check_names_known(
 def check_varies(variable: Variable) -> None:
     """Raise InputError for a constant: its HSIC with anything is 0 by construction."""
     if variable.is_constant():
-        raise InputError(
+        raise NoVariationError(
             f"{variable.name} is constant: all {len(variable)} observations are the same, so "
             "nothing can depend on it (its HSIC is 0 by construction). Leave it out."
         )

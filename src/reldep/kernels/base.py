@@ -83,9 +83,13 @@ class Kernel(ABC):
 
         return evaluate(self, X, Y)
 
+    def frozen(self, variable: Variable) -> Kernel:  # noqa: ARG002
+        """Return the kernel with everything fixed that this variable decides, for other rows."""
+        return self
+
     def between(self, first: Variable, second: Variable) -> FloatArray:
         """Return the block between two samples; parameters are estimated from the first."""
-        both = self.fit(stacked(first, second))
+        both = self.frozen(first).fit(stacked(first, second))
         return both(slice(0, len(first)), slice(len(first), len(both)))
 
     @property

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from reldep.data.variables import Labels, Mixed, Numeric, Variable, joint_labels
-from reldep.exceptions import InputError, InputTypeError
+from reldep.exceptions import InputError, InputTypeError, NoVariationError
 from reldep.kernels.base import ALL_ROWS, FittedKernel, Kernel, stacked
 from reldep.kernels.program import EQUAL, FIRST, Factor
 
@@ -89,7 +89,7 @@ class Delta(Kernel):
         self.check_accepts(variable)
         labels = _as_labels(variable)
         if len(np.unique(labels.codes)) == len(labels):
-            raise InputError(
+            raise NoVariationError(
                 f"{variable.name} has a label of its own in each of {len(labels)} observations: no "
                 "two agree, so kernel Delta sees no dependence (its HSIC is 0 by construction). "
                 "Leave out identifiers (of columns '*,!id' takes all but id), turn numbers stored "

@@ -153,6 +153,9 @@ class _Composite(Kernel):
         pairs = zip(self.kernels, parts, strict=True)
         return combined(self.fitted, [kernel.fit(part) for kernel, part in pairs])
 
+    def frozen(self, variable: Variable) -> Kernel:
+        return type(self)(tuple(k.frozen(_part_for(k, variable)) for k in self.kernels))
+
     def between(self, first: Variable, second: Variable) -> FloatArray:
         blocks = (
             kernel.between(_part_for(kernel, first), _part_for(kernel, second))
@@ -275,6 +278,13 @@ class Columns(Kernel):
             check_varies(part)
             fitted.append(as_kernel(spec, part).fit(part))
         return fitted[0] if len(fitted) == 1 else combined(COMBINATIONS[self.combine], fitted)
+
+    def frozen(self, variable: Variable) -> Kernel:
+        from reldep.kernels.choosing import as_kernel
+
+        parts = zip(self.kernels.items(), self._parts(variable), strict=True)
+        fixed = {key: as_kernel(spec, part).frozen(part) for (key, spec), part in parts}
+        return replace(self, kernels=fixed)
 
     def between(self, first: Variable, second: Variable) -> FloatArray:
         from reldep.kernels.choosing import as_kernel

@@ -8,7 +8,7 @@ of the rows, so every engine treats it like numbers.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from reldep.data.checks import check_choice, check_count
 from reldep.data.variables import Items, Labels, Numeric, Sparse, Variable
-from reldep.exceptions import InputError, InputTypeError
+from reldep.exceptions import InputError, InputTypeError, NoVariationError
 from reldep.kernels.base import FittedKernel, Kernel, stacked
 from reldep.kernels.custom import observations_of
 from reldep.kernels.dot import FittedDot
@@ -76,13 +76,19 @@ class MappedKernel(Kernel):
                 f"{rows.describe_missing()}. Fill in or leave out these observations."
             )
         if rows.is_constant():
-            raise InputError(
+            raise NoVariationError(
                 f"to kernel {self.title} all {len(rows)} observations of {variable.name} look the "
                 "same, so nothing can depend on them (the HSIC is 0 by construction). Choose "
                 "another kernel or other parameters."
             )
         fitted = as_kernel(self.kernel, rows).fit(rows)
         return _titled(fitted, self.title_for(variable))
+
+    def frozen(self, variable: Variable) -> Kernel:
+        from reldep.kernels.choosing import as_kernel
+
+        rows = self.rows(variable)
+        return FrozenMap(self, variable, as_kernel(self.kernel, rows).frozen(rows))
 
     def between(self, first: Variable, second: Variable) -> FloatArray:
         from reldep.kernels.choosing import as_kernel
@@ -99,6 +105,32 @@ class MappedKernel(Kernel):
         both = self.rows(stacked(first, second))
         places = np.arange(len(both))
         return both.take(places[: len(first)]), both.take(places[len(first) :])
+
+
+@dataclass(frozen=True)
+class FrozenMap(MappedKernel):
+    """A map of observations to rows with the parameters of one variable, for other observations.
+
+    Attributes
+    ----------
+    map : MappedKernel
+    like : Variable
+        The observations that decide its parameters, such as weights of words.
+    """
+
+    map: MappedKernel
+    like: Variable = field(repr=False)
+    kernel: KernelSpec
+
+    def rows(self, variable: Variable) -> Numeric | Sparse:
+        return self.map.rows_between(self.like, variable)[1]  # type: ignore[return-value]
+
+    @property
+    def title(self) -> str:
+        return self.map.title
+
+    def check_accepts(self, variable: Variable) -> None:
+        self.map.check_accepts(variable)
 
 
 def _titled(fitted: FittedKernel, title: str) -> FittedKernel:

@@ -16,7 +16,7 @@ import numpy as np
 
 from reldep.data.checks import check_positive
 from reldep.exceptions import InputError, InputTypeError
-from reldep.kernels.base import Bandwidth, FittedKernel, Kernel, stacked
+from reldep.kernels.base import Bandwidth, FittedKernel, Kernel
 from reldep.kernels.program import FIRST, ROOT, Factor, Term, joined_values
 
 if TYPE_CHECKING:
@@ -290,13 +290,11 @@ class BandwidthKernel(Kernel):
         """Return the same kernel with `factor` times the bandwidth."""
         return replace(self, factor=self.factor * factor)
 
-    def between(self, first: Variable, second: Variable) -> FloatArray:
-        kernel: Kernel = self
-        if self.needs_scale:
-            width = float(self.fit(first).describe()["bandwidth"])
-            kernel = replace(self, bandwidth=width, factor=1.0)
-        both = kernel.fit(stacked(first, second))
-        return both(slice(0, len(first)), slice(len(first), len(both)))
+    def frozen(self, variable: Variable) -> Kernel:
+        if not self.needs_scale:
+            return self
+        width = float(self.fit(variable).describe()["bandwidth"])
+        return replace(self, bandwidth=width, factor=1.0)
 
     def choose(self, scale: Scale | None) -> Choice:
         """Return the scale of the distances or, without one, the bandwidth given."""
