@@ -23,9 +23,9 @@ if TYPE_CHECKING:
         hsic,
         influence,
     )
-    from reldep.questions.explaining import explain_plan
     from reldep.questions.groups import groups
     from reldep.questions.matrix import matrix
+    from reldep.questions.plan import explain_plan
     from reldep.questions.rank import rank
     from reldep.questions.scan import scan
     from reldep.questions.sensitivity import sensitivity
@@ -52,7 +52,7 @@ _HOMES = {
     "distance_correlation": "reldep.questions.dependence",
     "engine": "reldep.engine",
     "exceptions": "reldep.exceptions",
-    "explain_plan": "reldep.questions.explaining",
+    "explain_plan": "reldep.questions.plan",
     "finite_sample_bound": "reldep.stats.paper",
     "groups": "reldep.questions.groups",
     "hsic": "reldep.questions.dependence",

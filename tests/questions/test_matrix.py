@@ -125,7 +125,7 @@ def test_a_frame_a_mapping_and_an_array_are_one(rng):
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        ({"a": np.arange(9.0)}, "variables has 1 of at least 2"),
+        ({"a": np.arange(9.0)}, "variables` has 1 of at least 2"),
         ({"a": np.arange(9.0), "b": np.arange(8.0)}, "a has 9, b has 8"),
         ({"a": np.arange(9.0), "b": np.ones(9)}, "b is constant"),
         ({"a": np.arange(9.0), "b": np.r_[np.nan, np.arange(8)]}, "missing"),
@@ -142,9 +142,9 @@ def test_a_variable_named_twice_is_refused(rng):
     twice = pd.DataFrame(rng.normal(size=(20, 2)), columns=["a", "a"])
     with pytest.raises(InputError, match="2 columns of the name 'a'"):
         reldep.matrix(twice)
-    with pytest.raises(InputError, match="'a' is among the variables and among the columns"):
+    with pytest.raises(InputError, match="two variables are called 'a'"):
         reldep.matrix({"a": twice.iloc[:, 0]}, {"a": twice.iloc[:, 1]})
-    with pytest.raises(InputTypeError, match="variables is of type list"):
+    with pytest.raises(InputTypeError, match="variables` is of type list"):
         reldep.matrix([1, 2, 3])
 
 

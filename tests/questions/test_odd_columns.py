@@ -125,7 +125,7 @@ def test_columns_that_determine_each_other_are_said_in_every_question(rng):
 
 
 def test_names_are_words(xyz):
-    with pytest.raises(InputError, match="targets has a variable without a name"):
+    with pytest.raises(InputError, match="targets` has a variable without a name"):
         reldep.rank(xyz[0], {"": xyz[1], "z": xyz[2]})
     lines = reldep.rank(xyz[0], {"a\nb": xyz[1], "z": xyz[2]}, **FEW)
     assert lines.targets == ("a b", "z")

@@ -302,8 +302,8 @@ A = reldep.influence({"x": X, **TARGETS}, [("x", "t0"), ("x", "t1"), ("t0", "t1"
     [
         (lambda: reldep.rank(X, {"a": X**2}), ValueError, r"1 of at least 2 targets: 'a'"),
         (lambda: reldep.rank(X, {}), ValueError, r"0 of at least 2 targets\. For one"),
-        (lambda: reldep.rank(X, X), TypeError, r"targets is of type ndarray; pass a mapping"),
-        (lambda: reldep.rank(X, pd.Series(X)), TypeError, r"targets is a Series; pass a data"),
+        (lambda: reldep.rank(X, X), TypeError, r"targets` is of type ndarray; pass a mapping"),
+        (lambda: reldep.rank(X, pd.Series(X)), TypeError, r"targets` is a Series; pass a data"),
         (
             lambda: reldep.rank(X, pd.DataFrame(np.column_stack([X, X]), columns=["a", "a"])),
             ValueError,
@@ -327,17 +327,17 @@ A = reldep.influence({"x": X, **TARGETS}, [("x", "t0"), ("x", "t1"), ("t0", "t1"
         (
             lambda: reldep.rank(X, {"source": TARGETS["t0"], "b": TARGETS["t1"]}),
             ValueError,
-            r"target of the name 'source'",
+            r"two variables are called 'source'",
         ),
         (
             lambda: reldep.rank(X, TARGETS, names=["a", "b", "c"]),
             ValueError,
-            r"names has 3 entries, 3 of them different; pass 4 different names",
+            r"pass 4 different names, for source, 3 targets",
         ),
         (
             lambda: reldep.rank(X, TARGETS, names=["a", "b", "c", "c"]),
             ValueError,
-            r"names has 4 entries, 3 of them different",
+            r"does not name the variables; pass 4 different",
         ),
         (
             lambda: reldep.rank(X, TARGETS, kernel=("linear",) * 3),
@@ -395,7 +395,7 @@ A = reldep.influence({"x": X, **TARGETS}, [("x", "t0"), ("x", "t1"), ("t0", "t1"
             r"flat is constant",
         ),
         (lambda: reldep.rank(X, A), TypeError, r"pass the name of the source"),
-        (lambda: reldep.rank("x", A, names=["a"]), ValueError, r"leave names out"),
+        (lambda: reldep.rank("x", A, names=["a"]), ValueError, r"leave `names` out"),
         (lambda: reldep.rank("y", A), ValueError, r"source names 'y', which is not a variable"),
         (lambda: reldep.rank("t2", A), ValueError, r"has 0 pairs of 't2'"),
         (

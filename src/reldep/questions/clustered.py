@@ -14,6 +14,7 @@ import numpy as np
 from reldep.engine.clusters import FEWEST_CLUSTERS as FEWEST_MASKED
 from reldep.engine.clusters import ClusteredKernel, Clustering
 from reldep.exceptions import InputError
+from reldep.questions.options import generator
 from reldep.stats.crossed import cells_of, crossed
 from reldep.stats.estimates import estimates, moves_of, row_influence
 from reldep.stats.independence import circular_test, cluster_independence, t_test
@@ -120,5 +121,5 @@ def dependent_independence(
     clustering = Clustering.of(rows.clusters)
     first, second = (ClusteredKernel.of(matrix, clustering) for matrix in (x, y))
     return cluster_independence(
-        first, second, clustering, n_permutations or PERMUTATIONS, study.settings.generator()
+        first, second, clustering, n_permutations or PERMUTATIONS, generator(study.options)
     )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
 import numpy as np
 
 from reldep.arguments import Argument
-from reldep.checks import cautions_about
 from reldep.engine import Influence
 from reldep.exceptions import InputError
 from reldep.questions.ask import question
@@ -19,30 +19,21 @@ from reldep.questions.options import (
     Located,
     Named,
     Options,
-    Settings,
     variable,
 )
-from reldep.questions.study import (
-    Computed,
-    Study,
-    display_names,
-    read_study,
-    source_apart,
-)
+from reldep.questions.study import Computed, Study, read_study
 from reldep.results.comparison import Comparison
 from reldep.stats.independence import relation_pvalues
 from reldep.stats.paper import split
-from reldep.stats.units import FEW_OBSERVATIONS, FEWEST_FOR_ERRORS, pairs_needed
+from reldep.stats.units import FEWEST_FOR_ERRORS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reldep.data.variables import FloatArray, IntArray
-    from reldep.engine import Pair
     from reldep.kernels import FittedKernel
 
 Method = Literal["joint", "split"]
-ROLES = ("source", "first", "second")
 WEIGHTS = np.array([1.0, -1.0])
 
 
@@ -95,10 +86,8 @@ def compare(
     >>> beyond.pvalue < 0.001
     True
     """
-    settings = Settings.of(options)
-    study, labels = read_three((source, first, second), options["names"], settings)
-    computed = study.compute(pairs_of(labels), needed=_needed(study, labels))
-    return compared(computed, labels, options["alternative"])
+    study = read_study({"source": source, "first": first, "second": second}, options)
+    return compared(study, study.compute())
 
 
 class PaperOptions(Basic, Located, Named, total=False):
@@ -154,60 +143,36 @@ def paper_test(
     >>> reldep.paper_test(x, y, z).pvalue < 0.001
     True
     """
-    settings = Settings.of(options, measure="hsic", variance="fixed-kernel")
-    study, labels = read_three((source, first, second), options["names"], settings)
+    study = read_study(
+        {"source": source, "first": first, "second": second},
+        {**options, "measure": "hsic", "variance": "fixed-kernel"},
+    )
     if options["method"] == "joint":
-        computed = study.compute(pairs_of(labels), needed=_needed(study, labels))
-    else:
-        computed = compute_halves(study, labels)
-    return compared(computed, labels, options["alternative"], options["method"])
+        return compared(study, study.compute())
+    return compared(study, compute_halves(study), "split")
 
 
-def read_three(
-    blocks: tuple[Any, Any, Any], names: Sequence[str] | None, settings: Settings
-) -> tuple[Study, list[str]]:
-    """Read source, first and second, and choose their names for the result."""
-    labels = display_names(ROLES, blocks, names)
-    study = read_study(dict(zip(labels, blocks, strict=True)), settings, roles=ROLES)
-    return source_apart(study, labels[0], labels[1:]), labels
-
-
-def pairs_of(labels: Sequence[str]) -> tuple[Pair, Pair]:
-    """Give the two dependences that are compared."""
-    source, first, second = labels
-    return (source, first), (source, second)
-
-
-def _needed(study: Study, labels: Sequence[str]) -> tuple[Pair, ...]:
-    """List the pairs of which A is needed, also for the caution that sets CKA beside raw HSIC."""
-    few = len(study.dataset) <= FEW_OBSERVATIONS
-    return pairs_needed(pairs_of(labels), "cka" if few else study.settings.measure)
-
-
-def compared(
-    computed: Computed, labels: Sequence[str], alternative: str, method: str = "joint"
-) -> Comparison:
+def compared(study: Study, computed: Computed, method: str = "joint") -> Comparison:
     """Test the difference of the two dependences and answer."""
-    test = computed.dependences.test(WEIGHTS)
-    about = cautions_about(computed.tested(WEIGHTS, is_difference=True))
-    n = computed.influence.n_observations // (2 if method == "split" else 1)
+    source, first, second = study.names
+    n = len(study.dataset) // (2 if method == "split" else 1)
     return Comparison(
         provenance=computed.provenance,
-        warnings=(*computed.cautions, *about),
+        warnings=computed.warnings(WEIGHTS, is_difference=True),
         dependences=computed.dependences,
         weights=WEIGHTS,
-        tested=test,
-        alternative=alternative,
+        tested=computed.dependences.test(WEIGHTS),
+        alternative=study.options["alternative"],
         influence=computed.influence,
         relation_pvalues=relation_pvalues(computed.influence, computed.dependences, n),
-        source=labels[0],
-        first=labels[1],
-        second=labels[2],
+        source=source,
+        first=first,
+        second=second,
         method=method,
     )
 
 
-def compute_halves(study: Study, labels: Sequence[str]) -> Computed:
+def compute_halves(study: Study) -> Computed:
     """Compute one dependence on each half of the rows, kernels fitted on each.
 
     The result is an A of all rows: an observation has influence on the dependence of its own
@@ -220,17 +185,16 @@ def compute_halves(study: Study, labels: Sequence[str]) -> Computed:
             "`method='joint'`."
         )
     halves = (np.arange(n // 2), np.arange(n // 2, n))
+    source, *targets = study.names
     parts = []
     fitted: dict[str, FittedKernel] = {}
-    for chosen, target, word in zip(halves, labels[1:], ("first", "second"), strict=True):
-        own_source = f"{labels[0]} ({word} half)"
-        part = study.part(chosen, {labels[0]: own_source, target: target})
-        parts.append(part.compute([(own_source, target)]))
+    for rows, target, word in zip(halves, targets, ("first", "second"), strict=True):
+        part = study.part(rows, {source: f"{source} ({word} half)", target: target})
+        parts.append(part.compute(needed=part.pairs))
         fitted |= part.fitted
     influence = _spread_over_all_rows([part.influence for part in parts], halves, study)
     first, second = (part.dependences for part in parts)
-    whole = Study(study.dataset, study.kernels, study.settings, fitted)
-    return whole.describe(influence, split(first, second, halves))
+    return replace(study, fits=fitted).describe(influence, split(first, second, halves))
 
 
 def _spread_over_all_rows(
@@ -259,7 +223,7 @@ def _spread_over_all_rows(
 
 
 def _spread(values: FloatArray, rows: IntArray, n: int) -> FloatArray:
-    """Give centred values of some rows to all n, such that their variance stays the same."""
+    """Return centred values of some rows on all n, such that their variance stays the same."""
     whole = np.zeros((len(values), n))
     whole[:, rows] = values * (n / len(rows))
     return whole

@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 import numpy as np
 
 from reldep.arguments import Argument
-from reldep.checks import cautions_about
 from reldep.data.checks import check_names_known
 from reldep.data.selectors import parse_named, parse_weight, quote_column
 from reldep.engine import Influence, Pair
 from reldep.engine.centred import canonical
 from reldep.exceptions import InputError, InputTypeError
 from reldep.questions.ask import question
-from reldep.questions.options import Directed, Options, Settings
+from reldep.questions.options import Directed, Options
 from reldep.questions.options import variables as several
 from reldep.questions.study import read_study, reuse_influence
-from reldep.questions.targets import read_variables
+from reldep.questions.variables import read_variables
 from reldep.results.comparison import Contrast
 from reldep.stats.independence import relation_pvalues
 from reldep.stats.pairwise import check_weights
@@ -111,27 +110,21 @@ def contrast(
     >>> bool(a_or_b.estimate < a_or_c.estimate)
     True
     """
-    settings = Settings.of(options)
     if isinstance(variables, Influence):
         pairs, vector = read_weights(weights, variables.names)
-        computed = reuse_influence(variables, pairs, settings)
+        computed = reuse_influence(variables, pairs, options)
     else:
         known = read_variables("variables", variables)
         pairs, vector = read_weights(weights, known)
-        used = dict.fromkeys(name for pair in pairs for name in pair)
-        blocks = {name: known[name] for name in used}
-        study = read_study(blocks, settings, among=list(known))
-        computed = study.compute(pairs)
-    test = computed.dependences.test(vector)
-    is_difference = sorted(vector) == [-1.0, 1.0]
-    about = cautions_about(computed.tested(vector, is_difference=is_difference))
-    cautions = (*computed.cautions, *about)
+        used = {name: known[name] for pair in pairs for name in pair}
+        study = read_study({}, options, many={"variables": used}, pairs=pairs, among=list(known))
+        computed = study.compute()
     return Contrast(
         provenance=computed.provenance,
-        warnings=cautions,
+        warnings=computed.warnings(vector, is_difference=sorted(vector) == [-1.0, 1.0]),
         dependences=computed.dependences,
         weights=vector,
-        tested=test,
+        tested=computed.dependences.test(vector),
         alternative=options["alternative"],
         influence=computed.influence,
         relation_pvalues=relation_pvalues(computed.influence, computed.dependences),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 import numpy as np
 
 from reldep.arguments import Argument, public
-from reldep.checks import cautions_about, cautions_about_values
+from reldep.checks import cautions_about_values
 from reldep.data.checks import check_names_known
 from reldep.engine import Influence
 from reldep.exceptions import InputError, InputTypeError
@@ -22,14 +22,13 @@ from reldep.questions.options import (
     Named,
     Options,
     Random,
-    Settings,
     Variance,
+    generator,
     repetitions,
     variable,
 )
-from reldep.questions.study import display_names, read_study
+from reldep.questions.study import read_study
 from reldep.results.dependence import Dependence
-from reldep.stats.estimates import estimate_dependences
 from reldep.stats.independence import (
     IndependenceTest,
     independence_test,
@@ -42,10 +41,6 @@ if TYPE_CHECKING:
     from reldep.engine import Pair
     from reldep.engine.given.residuals import Residuals
     from reldep.questions.study import Computed, Study
-
-ROLES = ("x", "y")
-TESTS = ("chi-square", "permutation")
-
 
 Test = Literal["chi-square", "permutation"]
 
@@ -86,42 +81,34 @@ def dependence(
     >>> reldep.dependence(x, x**2).pvalue < 0.001
     True
     """
-    settings = Settings.of(options)
-    if options["given"] is not None and options["test"] == "permutation":
+    is_permuted = options["test"] == "permutation"
+    if options["given"] is not None and is_permuted:
         raise InputError(
             "`test='permutation'` breaks the tie of the rows to the covariates and cannot be "
             "combined with `given`; use `test='chi-square'`."
         )
-    labels = display_names(ROLES, (x, y), options["names"])
-    study = read_study(dict(zip(labels, (x, y), strict=True)), settings, roles=ROLES)
-    pair = (labels[0], labels[1])
-    computed = study.compute([pair], needed=pairs_needed([pair], "cka"))
+    study = read_study({"x": x, "y": y}, options)
+    computed = study.compute(needed=pairs_needed(study.pairs, "cka"))
     weights = np.ones(1)
-    cautions = (*computed.cautions, *cautions_about(computed.tested(weights)))
+    n_permutations = options["n_permutations"] if is_permuted else None
     return Dependence(
         provenance=computed.provenance,
-        warnings=cautions,
+        warnings=computed.warnings(weights),
         dependences=computed.dependences,
         weights=weights,
         tested=computed.dependences.estimate(weights),
         alternative="greater",
         relation_pvalues=(None,),
         influence=computed.influence,
-        x=labels[0],
-        y=labels[1],
-        independence=_independence(
-            study,
-            computed,
-            pair,
-            options["n_permutations"] if options["test"] == "permutation" else None,
-        ),
+        x=study.names[0],
+        y=study.names[1],
+        independence=_independence(study, computed, n_permutations),
     )
 
 
-def _independence(
-    study: Study, computed: Computed, pair: Pair, n_permutations: int | None
-) -> IndependenceTest:
+def _independence(study: Study, computed: Computed, n_permutations: int | None) -> IndependenceTest:
     """Test independence by the unbiased correlation, or by shuffling the rows."""
+    (pair,) = study.pairs
     if study.residuals is not None:
         return conditional_independence(study.residuals, pair, computed.influence.hsic(pair))
     if study.rows.any:
@@ -132,7 +119,11 @@ def _independence(
     )
     if n_permutations is None:
         return by_law
-    permuted = study.shuffled_hsics(pair, n_permutations)
+    from reldep.engine.permutations import permuted_hsics
+
+    rng, (first, second) = generator(study.options), study.fitted.values()
+    orders = (rng.permutation(len(first)) for _ in range(n_permutations))
+    permuted = permuted_hsics(first, second, orders)
     return permutation_test(by_law.statistic, computed.influence.hsic(pair), permuted)
 
 
@@ -177,7 +168,6 @@ def influence(
     >>> A.values.shape
     (2, 50)
     """
-    settings = Settings.of(options)
     if not isinstance(variables, Mapping):
         raise InputTypeError(
             f"`variables` is of type {type(variables).__name__}; pass a mapping of names to data."
@@ -188,9 +178,9 @@ def influence(
     for pair in wanted:
         check_names_known("pairs", pair, variables)
     with quiet_numbers():
-        study = read_study(variables, settings)
+        study = read_study({}, options, many={"variables": variables}, pairs=wanted)
         result = study.influence(wanted)
-        cautions = cautions_about_values(study.subject(wanted))
+        cautions = cautions_about_values(study.data)
     raise_in_full(cautions)
     return result
 
@@ -222,7 +212,7 @@ def hsic(
     >>> round(reldep.hsic([1, 2, 3, 4, 5, 6], [1, 4, 9, 16, 25, 36], kernel="linear"), 4)
     504.2778
     """
-    return _plain(x, y, Settings.of(options, measure="hsic", variance="fixed-kernel"))
+    return _plain(x, y, {**options, "measure": "hsic"})
 
 
 @public
@@ -240,7 +230,7 @@ def cka(
     float
         1 for identical variables, about 0 for independent ones.
     """
-    return _plain(x, y, Settings.of(options, measure="cka", variance="fixed-kernel"))
+    return _plain(x, y, {**options, "measure": "cka"})
 
 
 class DistanceOptions(PlainOptions, total=False):
@@ -267,22 +257,14 @@ def distance_correlation(
     from reldep.kernels import Distance
 
     kernel = Distance(options["exponent"])
-    fixed = {"measure": "dcor", "variance": "fixed-kernel", "kernel": kernel}
-    return _plain(x, y, Settings.of(options, **fixed))
+    return _plain(x, y, {**options, "measure": "dcor", "kernel": kernel})
 
 
-def _plain(x: Any, y: Any, settings: Settings) -> float:
-    measure = settings.measure
-    pair = ("x", "y")
+def _plain(x: Any, y: Any, options: Mapping[str, Any]) -> float:
     with quiet_numbers():
-        study = read_study({"x": x, "y": y}, settings)
-        computed = study.influence(pairs_needed([pair], measure), means=())
-        value = estimate_dependences(computed, [pair], measure).values[0]
-        cautions = cautions_about_values(study.subject([pair]))
-    if not np.isfinite(value):
-        raise InputError(
-            f"{measure} is too large or too small to be a number; rescale the data, for instance "
-            "by their standard deviation."
-        )
+        study = read_study({"x": x, "y": y}, {**options, "variance": "fixed-kernel"})
+        computed = study.influence(pairs_needed(study.pairs, study.measure), means=())
+        value = study.estimates(computed).values[0]
+        cautions = cautions_about_values(study.data)
     raise_in_full(cautions)
     return float(value)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 import numpy as np
 
 from reldep.arguments import Argument
-from reldep.checks import Tested, cautions_about_groups
+from reldep.checks import cautions_about_groups
 from reldep.data.checks import check_count
 from reldep.data.frames import aligned
 from reldep.data.objects import native_name, read_labels
@@ -25,11 +25,11 @@ from reldep.questions.options import (
     Measured,
     Named,
     Random,
-    Settings,
+    generator,
     repetitions,
     variable,
 )
-from reldep.questions.study import Study, display_names, read_study
+from reldep.questions.study import Study, read_study
 from reldep.results.groups import GroupComparison
 from reldep.stats.estimates import estimate_dependences
 from reldep.stats.groups import Groups
@@ -39,10 +39,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reldep.data.frames import Unmatched
-    from reldep.data.variables import FloatArray, IntArray, Labels
-    from reldep.questions.study import Computed
+    from reldep.data.variables import BoolArray, FloatArray, IntArray, Labels
 
-ROLES = ("x", "y")
 # Names that no variable has, for what is matched with the variables.
 BY, IDS = "\0by", "\0ids"
 Test = Literal["score", "permutation"]
@@ -112,39 +110,35 @@ def groups(
     True
     """
     check_count("n_simulations", options["n_simulations"], at_least=400)
-    settings = Settings.of(options)
-    labels = display_names(ROLES, (x, y), options["names"])
-    blocks, unmatched = _matched(dict(zip(labels, (x, y), strict=True)), by, settings.ids)
+    blocks, unmatched = _matched(x, y, by, options.get("ids"))
     by, ids = blocks.pop(BY), blocks.pop(IDS, None)
-    study = read_study(blocks, replace(settings, ids=ids), roles=ROLES)
+    study = read_study(blocks, {**options, "ids": ids})
     study = replace(study, dataset=replace(study.dataset, unmatched=unmatched))
     study, codes, levels = _grouped(study, by)
     _check_alternative(options["alternative"], levels)
-    studies = {
-        level: _rows_of(study, labels, np.flatnonzero(codes == g)) for g, level in enumerate(levels)
-    }
+    studies = {level: _rows_of(study, codes == g) for g, level in enumerate(levels)}
     _check_groups_vary(studies)
-    parts = {level: part.compute([(labels[0], labels[1])]) for level, part in studies.items()}
+    parts = {level: part.compute() for level, part in studies.items()}
     dependences = tuple(part.dependences for part in parts.values())
     joined = Groups.of(dependences)
-    computed = study.compute([(labels[0], labels[1])])
+    computed = study.compute()
     permuted = None
     if options["test"] == "permutation":
-        permuted = _permuted_pvalue(
-            study, labels, codes, options["alternative"], options["n_permutations"]
-        )
+        permuted = _permuted_pvalue(study, codes, options["n_permutations"])
     return GroupComparison(
         provenance=computed.provenance,
         warnings=(
             *computed.cautions,
-            *cautions_about_groups({g: _tested(part, g) for g, part in parts.items()}),
+            *cautions_about_groups(
+                {g: part.tested(np.ones(1), where=f" in {g!r}") for g, part in parts.items()}
+            ),
         ),
-        x=labels[0],
-        y=labels[1],
+        x=study.names[0],
+        y=study.names[1],
         by=_name_of_groups(by),
         groups=tuple(levels),
         dependences=dependences,
-        differences_found=joined.differences(options["n_simulations"], settings.generator()),
+        differences_found=joined.differences(options["n_simulations"], generator(options)),
         overall=joined.test(),
         alternative=options["alternative"],
         test=options["test"],
@@ -153,14 +147,12 @@ def groups(
     )
 
 
-def _matched(
-    blocks: Mapping[str, Any], by: Any, ids: Any
-) -> tuple[dict[str, Any], Unmatched | None]:
+def _matched(x: Any, y: Any, by: Any, ids: Any) -> tuple[dict[str, Any], Unmatched | None]:
     """Bring the variables, the groups and the names of rows into one order by their index."""
     # A generator can be gone through only once.
     groups = by if hasattr(by, "__len__") or not isinstance(by, Iterable) else list(by)
     beside = {BY: groups} if ids is None else {BY: groups, IDS: ids}
-    return aligned({**blocks, **beside})
+    return aligned({"x": x, "y": y, **beside})
 
 
 def _name_of_groups(by: Any) -> str:
@@ -170,7 +162,7 @@ def _name_of_groups(by: Any) -> str:
 
 def _grouped(study: Study, by: Any) -> tuple[Study, IntArray, list[str]]:
     """Give every row its group, in the order of the labels; check that groups can be compared."""
-    dataset, missing = study.dataset, study.settings.missing
+    dataset, missing = study.dataset, study.options["missing"]
     labels = read_labels(by, "by")
     n_input = len(dataset) + dataset.n_dropped
     if len(labels) != n_input:
@@ -188,17 +180,13 @@ def _grouped(study: Study, by: Any) -> tuple[Study, IntArray, list[str]]:
             )
         kept = np.flatnonzero(codes >= 0)
         dropped = dataset.n_dropped + len(codes) - len(kept)
-        study = study.part(kept, {name: name for name in dataset.variables})
+        study = study.part(kept)
         study = replace(study, dataset=replace(study.dataset, n_dropped=dropped))
         codes = codes[kept]
     name = native_name(by) or "by"
     known = {**study.dataset.labels, name: replace(labels, name=name)}
     study = replace(study, dataset=replace(study.dataset, labels=known))
     return study, *_ordered(codes, labels)
-
-
-def _tested(part: Computed, group: str) -> Tested:
-    return replace(part.tested(np.ones(1)), where=f" in {group!r}")
 
 
 def _check_groups_vary(studies: Mapping[str, Study]) -> None:
@@ -268,19 +256,14 @@ def _check_alternative(alternative: str, levels: Sequence[str]) -> None:
         )
 
 
-def _rows_of(study: Study, labels: Sequence[str], rows: IntArray) -> Study:
+def _rows_of(study: Study, is_member: BoolArray) -> Study:
     """Return a group of rows with the kernels that were fitted to all of them."""
-    part = study.part(rows, {name: name for name in labels})
-    return replace(part, fits={name: study.fitted[name].take(rows) for name in labels})
+    rows = np.flatnonzero(is_member)
+    fits = {name: fitted.take(rows) for name, fitted in study.fitted.items()}
+    return replace(study.part(rows), fits=fits)
 
 
-def _permuted_pvalue(
-    study: Study,
-    labels: Sequence[str],
-    codes: IntArray,
-    alternative: str,
-    n_permutations: int,
-) -> float:
+def _permuted_pvalue(study: Study, codes: IntArray, n_permutations: int) -> float:
     """Shuffle the labels of whole rows and studentise each time (Chung and Romano, 2013).
 
     Exact if all groups follow one law, asymptotically valid if only the dependence is equal.
@@ -291,32 +274,27 @@ def _permuted_pvalue(
             f"`test='permutation'` shuffles whole kernel matrices, and {n} rows are more than "
             f"{MOST_PERMUTED}; use `test='score'`."
         )
-    matrices = {name: kernel(slice(None), slice(None)) for name, kernel in study.fitted.items()}
-    measure = study.settings.measure
-    rng = study.settings.generator()
-    observed = _statistic(matrices, labels, codes, measure, alternative)
+    matrices = [kernel(slice(None), slice(None)) for kernel in study.fitted.values()]
+    rng, alternative = generator(study.options), study.options["alternative"]
+    observed = _statistic(matrices, codes, study.measure, alternative)
     beyond = 1
     for _ in range(n_permutations):
         shuffled = codes[rng.permutation(n)]
-        beyond += _statistic(matrices, labels, shuffled, measure, alternative) >= observed
+        beyond += _statistic(matrices, shuffled, study.measure, alternative) >= observed
     return beyond / (1.0 + n_permutations)
 
 
 def _statistic(
-    matrices: Mapping[str, FloatArray],
-    labels: Sequence[str],
-    codes: IntArray,
-    measure: str,
-    alternative: str,
+    matrices: Sequence[FloatArray], codes: IntArray, measure: str, alternative: str
 ) -> float:
-    """Give a studentised statistic that is large where the groups differ as asked."""
-    x, y = labels
-    pairs = [(x, y), (x, x), (y, y)]
+    """Return a studentised statistic that is large where the groups differ as asked."""
+    pairs = [("x", "y"), ("x", "x"), ("y", "y")]
     found = []
     for g in range(int(codes.max()) + 1):
         rows = np.flatnonzero(codes == g)
         kernels = {
-            name: FittedPrecomputed(matrix[np.ix_(rows, rows)]) for name, matrix in matrices.items()
+            name: FittedPrecomputed(matrix[np.ix_(rows, rows)])
+            for name, matrix in zip("xy", matrices, strict=True)
         }
         influence = compute_influence(kernels, pairs, "dense")
         fixed = replace(influence, bandwidth_psi=np.zeros_like(influence.values))

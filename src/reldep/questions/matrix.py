@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 import numpy as np
 
 from reldep.arguments import Argument
-from reldep.checks import cautions_about
 from reldep.exceptions import InputError
 from reldep.questions.ask import question
 from reldep.questions.dependence import conditional_independence
-from reldep.questions.options import Options, Settings, Simultaneous, check_simulations
+from reldep.questions.options import Options, Simultaneous, check_simulations, generator
 from reldep.questions.options import variables as several
 from reldep.questions.study import read_study
-from reldep.questions.targets import read_variables
+from reldep.questions.variables import read_variables
 from reldep.results.matrix import Matrix
 from reldep.stats import student
 from reldep.stats.independence import independence_pvalues_of
 from reldep.stats.simultaneous import JointDraws, holm
+from reldep.stats.units import pairs_needed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,22 +88,19 @@ def matrix(
     True
     """
     check_simulations(options)
-    settings = Settings.of(options)
-    blocks, rows, others = _sides(variables, columns)
-    pairs = list(combinations(rows, 2)) if columns is None else list(product(rows, others))
-    study = read_study(blocks, settings)
-    selves = [(name, name) for name in blocks]
-    computed = study.compute(pairs, needed=[*pairs, *selves])
+    rows = read_variables("variables", variables, at_least=2 if columns is None else 1)
+    others = rows if columns is None else read_variables("columns", columns, at_least=1)
+    pairs = list(combinations(rows, 2) if columns is None else product(rows, others))
+    many = {"variables": rows} | ({} if columns is None else {"columns": others})
+    study = read_study({}, options, many=many, pairs=pairs)
+    computed = study.compute(needed=pairs_needed(pairs, "cka"))
     found = computed.dependences
-    generator = settings.generator()
-    draws = JointDraws.of(found.deviations, options["n_simulations"], generator)
+    rng = generator(options)
+    draws = JointDraws.of(found.deviations, options["n_simulations"], rng)
     pvalues = _independence(study, computed.influence, found)
     return Matrix(
         provenance=computed.provenance,
-        warnings=(
-            *computed.cautions,
-            *cautions_about(computed.tested(np.eye(len(found.pairs)))),
-        ),
+        warnings=computed.warnings(np.eye(len(found.pairs))),
         row_names=tuple(rows),
         column_names=tuple(others),
         dependences=found,
@@ -113,23 +110,8 @@ def matrix(
         maxima=draws.value_maxima(),
         adjust=options["adjust"],
         confidence_level=options["confidence_level"],
-        seed=int(generator.integers(2**62)),
+        seed=int(rng.integers(2**62)),
     )
-
-
-def _sides(variables: Any, columns: Any) -> tuple[dict[str, Any], list[str], list[str]]:
-    """Read the variables along both sides, and which name stands where."""
-    rows = read_variables("variables", variables, at_least=2 if columns is None else 1)
-    if columns is None:
-        return rows, list(rows), list(rows)
-    others = read_variables("columns", columns, at_least=1)
-    both = [name for name in others if name in rows]
-    if both:
-        raise InputError(
-            f"{both[0]!r} is among the variables and among the columns; rename one of them, or "
-            "leave it out."
-        )
-    return {**rows, **others}, list(rows), list(others)
 
 
 def _independence(study: Study, influence: Influence, found: Estimates) -> FloatArray:

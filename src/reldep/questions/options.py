@@ -4,8 +4,7 @@ Annotations are read when a question is imported, so the names in them are impor
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, Literal, TypedDict, get_type_hints
 
 import numpy as np
 
@@ -255,83 +254,65 @@ def check_simulations(options: Mapping[str, Any]) -> None:
     check_count("n_simulations", options["n_simulations"], at_least=least)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Settings:
-    """The shared options of one call, for :mod:`reldep.questions.study`.
+#: The defaults of the shared options, for questions that do not have all of them.
+DEFAULTS: dict[str, Any] = {
+    name: hint.__metadata__[0].default
+    for name, hint in get_type_hints(Options, include_extras=True).items()
+}
 
-    Attributes
-    ----------
-    ids : Rows or None
-        Names of the rows, from the argument `data`; by default the index of a frame.
-    """
 
-    measure: str = "cka"
-    kernel: Any = "auto"
-    variance: str = "jackknife"
-    clusters: Any = None
-    max_lag: int | str | None = None
-    missing: str = "raise"
-    engine: Any = "auto"
-    rng: Any = None
-    given: Any = None
-    ids: Any = None
+def complete(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all shared options of a call; raise InputError if some exclude each other."""
+    found = {**DEFAULTS, **options}
+    given, engine, variance = found["given"], found["engine"], found["variance"]
+    dependent = [name for name in ("clusters", "max_lag") if found[name] is not None]
+    if len(dependent) == 2:
+        raise InputError(
+            "`clusters` and `max_lag` are both given; rows depend on each other within clusters or "
+            "over time: leave one of them out."
+        )
+    if dependent and variance != "jackknife":
+        raise InputError(
+            f"`variance={variance!r}` takes the rows to be independent and cannot be combined with "
+            f"`{dependent[0]}`; use `variance='jackknife'`."
+        )
+    if dependent and given is not None:
+        raise InputError(
+            f"`given` takes the rows to be independent and cannot be combined with "
+            f"`{dependent[0]}`; leave one of them out, or keep one row of each cluster."
+        )
+    if dependent and (engine == "blocks" or getattr(engine, "name", None) == "blocks"):
+        raise InputError(
+            "`engine='blocks'` takes the rows to be independent; leave out "
+            f"`{dependent[0]}`, or use `engine='tiled'`."
+        )
+    if given is not None and (not isinstance(engine, str) or engine not in ENGINES_GIVEN):
+        raise InputError(
+            f"`engine={engine!r}` cannot be combined with `given`, which has two ways of its own; "
+            "use `engine='auto'`, or `engine='dense'` to hold whole matrices."
+        )
+    return found
 
-    @classmethod
-    def of(cls, options: Mapping[str, object], **fixed: Any) -> "Settings":
-        """Return the settings of a question's options; `fixed` are decided by the question."""
-        known: dict[str, Any] = {
-            name: value for name, value in options.items() if name in cls.__dataclass_fields__
-        }
-        made = cls(**known | fixed)
-        made.check()
-        return made
 
-    def check(self) -> None:
-        """Raise InputError if options exclude each other."""
-        if self.clusters is not None and self.max_lag is not None:
-            raise InputError(
-                "`clusters` and `max_lag` are both given; rows depend on each other within "
-                "clusters or over time: leave one of them out."
-            )
-        for name in ("clusters", "max_lag"):
-            if getattr(self, name) is None:
-                continue
-            if self.variance != "jackknife":
-                raise InputError(
-                    f"`variance={self.variance!r}` takes the rows to be independent and cannot be "
-                    f"combined with `{name}`; use `variance='jackknife'`."
-                )
-            if self.given is not None:
-                raise InputError(
-                    "`given` takes the rows to be independent and cannot be combined with "
-                    f"`{name}`; leave one of them out, or keep one row of each cluster."
-                )
-        if self.given is not None and (
-            not isinstance(self.engine, str) or self.engine not in ENGINES_GIVEN
-        ):
-            raise InputError(
-                f"`engine={self.engine!r}` cannot be combined with `given`, which has two ways of "
-                "its own; use `engine='auto'`, or `engine='dense'` to hold whole matrices."
-            )
+def generator(options: Mapping[str, Any]) -> np.random.Generator:
+    """Return the generator of all random steps; `rng=None` is a fixed seed."""
+    seed = options["rng"]
+    return np.random.default_rng(0 if seed is None else seed)
 
-    def generator(self) -> np.random.Generator:
-        """Return the generator of all random steps; None is a fixed seed."""
-        return np.random.default_rng(0 if self.rng is None else self.rng)
 
-    def check_lag(self, n: int, time: TimeOrder | None = None) -> None:
-        """Raise if a lag is not a whole number below n, or rows are not in the order of time."""
-        lag = self.max_lag
-        if lag is None:
-            return
-        if time is not None and not time.is_sorted:
-            raise InputError(
-                f"`max_lag={lag!r}` needs rows in the order of time, but {time.column!r} is not in "
-                "order; sort the rows by it; if they are several series, ask about one of them."
-            )
-        if isinstance(lag, str) and lag == "auto":
-            return
-        if isinstance(lag, bool) or not isinstance(lag, (int, np.integer)) or not 0 <= lag < n:
-            raise InputError(
-                f"`max_lag={lag!r}` does not fit {n} observations; pass a whole number from 0 to "
-                f'{n - 1}, or "auto".'
-            )
+def check_lag(lag: Any, n: int, time: TimeOrder | None = None) -> None:
+    """Raise if a lag is not a whole number below n, or rows are not in the order of time."""
+    if lag is None:
+        return
+    if time is not None and not time.is_sorted:
+        raise InputError(
+            f"`max_lag={lag!r}` needs rows in the order of time, but {time.column!r} is not in "
+            "order; sort the rows by it; if they are several series, ask about one of them."
+        )
+    if isinstance(lag, str) and lag == "auto":
+        return
+    if isinstance(lag, bool) or not isinstance(lag, (int, np.integer)) or not 0 <= lag < n:
+        raise InputError(
+            f"`max_lag={lag!r}` does not fit {n} observations; pass a whole number from 0 to "
+            f'{n - 1}, or "auto".'
+        )

@@ -7,29 +7,21 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 import numpy as np
 
 from reldep.arguments import Argument
-from reldep.checks import cautions_about
+from reldep.data.checks import check_names_known
 from reldep.engine import Influence
+from reldep.exceptions import InputError, InputTypeError
 from reldep.questions.ask import question
 from reldep.questions.options import (
     Named,
     Options,
-    Settings,
     Simultaneous,
     check_simulations,
+    generator,
     variable,
     variables,
 )
-from reldep.questions.study import (
-    Computed,
-    read_study,
-    reuse_influence,
-    source_apart,
-)
-from reldep.questions.targets import (
-    name_all,
-    names_in_influence,
-    read_targets,
-)
+from reldep.questions.study import read_study, reuse_influence
+from reldep.questions.variables import read_variables
 from reldep.results.ranking import Ranking
 from reldep.stats.independence import relation_pvalues
 from reldep.stats.simultaneous import (
@@ -38,9 +30,10 @@ from reldep.stats.simultaneous import (
     all_differences,
     rank_dependences,
 )
+from reldep.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
 
 Adjustment = Literal["single-step", "step-down", "holm", "bh"]
@@ -99,20 +92,24 @@ def rank(
     array([1, 2, 3])
     """
     check_simulations(options)
-    settings = Settings.of(options)
-    source_name, target_names, computed = _compute(source, targets, options["names"], settings)
+    if isinstance(targets, Influence):
+        names = _names_in(targets, source, options)
+        computed = reuse_influence(targets, [(source, name) for name in names[1:]], options)
+    else:
+        several = {"targets": read_variables("targets", targets, at_least=2)}
+        study = read_study({"source": source}, options, many=several)
+        names, computed = study.names, study.compute()
     found = computed.dependences
     # Each dependence less the mean of all: what a ranking compares.
     differences = np.eye(len(found.pairs)) - 1.0 / len(found.pairs)
-    cautions = (*computed.cautions, *cautions_about(computed.tested(differences)))
     comparisons = all_differences(found)
-    draws = JointDraws.of(found.deviations, options["n_simulations"], settings.generator())
-    standing = rank_dependences(comparisons, draws, len(target_names))
+    draws = JointDraws.of(found.deviations, options["n_simulations"], generator(options))
+    standing = rank_dependences(comparisons, draws, len(found.pairs))
     return Ranking(
         provenance=computed.provenance,
-        warnings=cautions,
-        source=source_name,
-        targets=tuple(target_names),
+        warnings=computed.warnings(differences),
+        source=names[0],
+        targets=tuple(names[1:]),
         dependences=found,
         comparisons=comparisons,
         adjusted_pvalues=adjusted_pvalues(comparisons, options["adjust"], draws, standing.maxima),
@@ -125,21 +122,21 @@ def rank(
     )
 
 
-def _compute(
-    source: Any, targets: Any, names: Sequence[str] | None, settings: Settings
-) -> tuple[str, list[str], Computed]:
-    """Estimate the dependence of the source on every target."""
-    if isinstance(targets, Influence):
-        source_name, target_names = names_in_influence(source, targets, names)
-        pairs = [(source_name, name) for name in target_names]
-        return source_name, target_names, reuse_influence(targets, pairs, settings)
-    blocks = read_targets(targets)
-    source_name, target_names = name_all(source, blocks, names)
-    study = read_study(
-        {source_name: source, **dict(zip(target_names, blocks.values(), strict=True))},
-        settings,
-        roles=["source", *["targets"] * len(target_names)],
-    )
-    study = source_apart(study, source_name, target_names)
-    pairs = [(source_name, name) for name in target_names]
-    return source_name, target_names, study.compute(pairs)
+def _names_in(influence: Influence, source: Any, options: Mapping[str, Any]) -> list[str]:
+    """Return the source and its targets, by the pairs that are computed already."""
+    if not isinstance(source, str):
+        raise InputTypeError(
+            f"`source` is of type {type(source).__name__}; with an Influence in place of `targets` "
+            "pass the name of the source."
+        )
+    if options["names"] is not None:
+        raise InputError("`names` are those of the Influence; leave `names` out.")
+    check_names_known("source", [source], influence.names)
+    others = [y if x == source else x for x, y in influence.pairs if source in (x, y)]
+    targets = [name for name in dict.fromkeys(others) if name != source]
+    if len(targets) < 2:
+        raise InputError(
+            f"the Influence has {counted(len(targets), 'pair')} of {source!r} with another "
+            "variable; a ranking needs at least 2. Add them to the pairs of reldep.influence()."
+        )
+    return [source, *targets]

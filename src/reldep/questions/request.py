@@ -173,7 +173,8 @@ class Request:
 
     def plan(self) -> Plan:
         """Return the engine that would answer, with its memory and time."""
-        from reldep.questions.explaining import explain_plan
+        from reldep.questions.plan import explain_plan
+        from reldep.questions.variables import read_variables
 
         if not self.has_plan:
             raise InputError(
@@ -181,10 +182,11 @@ class Request:
             )
         asked = interface(self.function)
         taken = take_columns(asked, asked.complete({**self.arguments, "data": self.table}))
-        blocks = [taken.arguments[n] for n, one in asked.arguments.items() if one.columns]
+        blocks = [taken.arguments[n] for n, one in asked.arguments.items() if one.is_required]
+        if self.function == "rank":
+            blocks[1] = read_variables("targets", blocks[1])
         shared = ("measure", "kernel", "variance", "missing", "engine", "rng")
-        options = {name: taken.arguments[name] for name in shared}
-        return explain_plan(*_one_by_one(blocks[: len(_required(asked))]), **options)
+        return explain_plan(*blocks, **{name: taken.arguments[name] for name in shared})
 
     def _paths(self) -> str | list[str]:
         return self.files[0] if len(self.files) == 1 else list(self.files)
@@ -225,19 +227,3 @@ def offered(question: str) -> dict[str, Argument]:
         published = interface("paper_test").arguments
         own |= {"paper": PAPER, **{n: one for n, one in published.items() if n not in own}}
     return {name: one for name, one in own.items() if name not in PYTHON_ONLY}
-
-
-def _required(asked: Interface) -> list[str]:
-    return [name for name, one in asked.arguments.items() if one.default is REQUIRED]
-
-
-def _one_by_one(blocks: list[Any]) -> list[Any]:
-    """Return every variable by itself; several come as a mapping or as columns of a frame."""
-    from reldep.questions.targets import read_variables
-
-    source, *others = blocks
-    found = [source]
-    for block in others:
-        several = isinstance(block, dict) or (len(blocks) == 2 and hasattr(block, "columns"))
-        found += read_variables("targets", block).values() if several else [block]
-    return found

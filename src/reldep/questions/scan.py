@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
+from dataclasses import replace
+from typing import Annotated, Any, Literal, Unpack
 
 import numpy as np
 import scipy
 
 from reldep.arguments import Argument
-from reldep.data.objects import native_name
 from reldep.exceptions import InputError
 from reldep.questions.ask import question
 from reldep.questions.options import (
@@ -21,21 +20,17 @@ from reldep.questions.options import (
     Measured,
     Named,
     Random,
-    Settings,
     Simultaneous,
     check_simulations,
+    generator,
     variable,
     variables,
 )
 from reldep.questions.scan_work import ScanWork
 from reldep.questions.source_columns import read_wide
-from reldep.questions.study import display_names
 from reldep.results.scan import Scan, TargetScan
 from reldep.stats.scan import ScannedSources, ScannedTargets
 from reldep.stats.simultaneous import holm
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 # The false-discovery rate at which claims are looked at again.
 CLAIMED = 0.05
@@ -107,42 +102,17 @@ def scan(
     np.int64(5)
     """
     check_simulations(options)
-    asks = _Asked(
-        Settings.of(options),
-        options["alternative"],
-        options["adjust"],
-        options["confidence_level"],
-        options["n_simulations"],
-    )
     if second is None:
-        return _scan_targets(sources, first, options["names"], asks)
-    return _scan_sources(sources, (first, second), options["names"], asks)
+        return _scan_targets(sources, first, options)
+    return _scan_sources(sources, first, second, options)
 
 
-@dataclass(frozen=True, eq=False)
-class _Asked:
-    """What a scan says besides its data."""
-
-    settings: Settings
-    alternative: str
-    adjust: str
-    level: float
-    n_simulations: int
-
-
-def _scan_sources(
-    sources: Any,
-    targets: tuple[Any, Any],
-    names: Sequence[str] | None,
-    asks: _Asked,
-) -> Scan:
+def _scan_sources(sources: Any, first: Any, second: Any, options: Mapping[str, Any]) -> Scan:
     """Compare the two dependences of every source."""
-    settings = asks.settings
-    labels = display_names(("first", "second"), targets, names)
-    fixed = dict(zip(labels, targets, strict=True))
-    wide = read_wide("sources", sources, fixed, settings, ("first", "second"))
+    wide = read_wide("sources", sources, {"first": first, "second": second}, options)
     found = ScanWork(wide, ScannedSources).run()
-    log_pvalues = found.tests.log_pvalues(asks.alternative)
+    alternative, adjust = options["alternative"], options["adjust"]
+    log_pvalues = found.tests.log_pvalues(alternative)
     fdr = np.asarray(scipy.stats.false_discovery_control(np.exp(log_pvalues)))
     return Scan(
         provenance=found.provenance,
@@ -150,27 +120,22 @@ def _scan_sources(
         log10_pvalues=log_pvalues / np.log(10.0),
         fdr=fdr,
         adjusted_pvalues=found.tests.adjusted_pvalues(
-            asks.alternative, asks.adjust, asks.n_simulations, settings.generator()
+            alternative, adjust, options["n_simulations"], generator(options)
         ),
-        adjust=asks.adjust,
+        adjust=adjust,
         skipped=found.skipped_names,
         notes=found.notes,
         variables=found.names,
-        first=labels[0],
-        second=labels[1],
-        alternative=asks.alternative,
+        first=wide.fixed_names[0],
+        second=wide.fixed_names[1],
+        alternative=alternative,
         tests=found.tests,
     )
 
 
-def _scan_targets(
-    source: Any,
-    targets: Any,
-    names: Sequence[str] | None,
-    asks: _Asked,
-) -> TargetScan:
+def _scan_targets(source: Any, targets: Any, options: Mapping[str, Any]) -> TargetScan:
     """Estimate the dependence of one source on every target."""
-    label = names[0] if names else native_name(source) or "source"
+    names = options["names"]
     if isinstance(source, Mapping):
         # A name with its data, as for the sources of the first form.
         if len(source) != 1:
@@ -178,8 +143,8 @@ def _scan_targets(
                 f"{len(source)} sources, and only one other argument; pass one source and its "
                 "targets, or `second` too."
             )
-        label, source = next(iter(source.items()))
-    wide = read_wide("targets", targets, {label: source}, asks.settings, ["source"])
+        names, source = list(source), next(iter(source.values()))
+    wide = read_wide("targets", targets, {"source": source}, {**options, "names": names})
     found = ScanWork(wide, ScannedTargets).run()
     log_pvalues = found.tests.log_pvalues()
     pvalues = np.exp(log_pvalues)
@@ -194,8 +159,8 @@ def _scan_targets(
         skipped=found.skipped_names,
         notes=found.notes,
         variables=found.names,
-        source=label,
+        source=wide.fixed_names[0],
         tests=found.tests,
-        maxima=found.tests.maxima(asks.n_simulations, asks.settings.generator()),
-        confidence_level=asks.level,
+        maxima=found.tests.maxima(options["n_simulations"], generator(options)),
+        confidence_level=options["confidence_level"],
     )

@@ -134,7 +134,7 @@ class ScanWork:
             if not fine.any():
                 continue
             found = batch_estimates(
-                batches, batch.take(fine), self.wide.study.settings.measure, self.wide.fixed_names
+                batches, batch.take(fine), self.wide.study.measure, self.wide.fixed_names
             )
             own = self.kind.of(found, part.rows, len(self.wide))
             places = np.flatnonzero(fine)
@@ -152,9 +152,10 @@ class ScanWork:
             if len(self._batches) >= MOST_PATTERNS:
                 self._batches.clear()
             fixed = self.wide.fit_fixed(part.rows)
-            settings = self.wide.study.settings
             self._batches[part.pattern] = make_batches(
-                fixed, settings.engine, own_units=settings.measure in NORMALISED
+                fixed,
+                self.wide.study.options["engine"],
+                own_units=self.wide.study.measure in NORMALISED,
             )
         return self._batches[part.pattern]
 
@@ -195,7 +196,7 @@ class ScanWork:
         }
         kernels[wide.role] = {"kernel": listed(list(self.kernels), 3)}
         return Provenance(
-            measure=study.settings.measure,
+            measure=study.measure,
             variance="jackknife",
             kernels=kernels,
             engine="batches",

@@ -11,7 +11,7 @@ import numpy as np
 from reldep.arguments import Argument
 from reldep.exceptions import InputError
 from reldep.questions.ask import question
-from reldep.questions.compare import WEIGHTS, compared, pairs_of, read_three
+from reldep.questions.compare import WEIGHTS, compared
 from reldep.questions.options import (
     Basic,
     Directed,
@@ -21,21 +21,19 @@ from reldep.questions.options import (
     Named,
     Random,
     Rows,
-    Settings,
+    generator,
     variable,
 )
-from reldep.questions.study import Study, descriptions
+from reldep.questions.study import Study, read_study
 from reldep.results.sensitivity import Sensitivity, nearest_to_one
 from reldep.stats.bandwidths import AcrossScales
-from reldep.stats.units import pairs_needed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reldep.data.variables import FloatArray
-    from reldep.engine import Influence, Pair
+    from reldep.engine import Influence
     from reldep.kernels import FittedKernel
-    from reldep.questions.study import Computed
 
 # From an eighth to eight times the bandwidth, two steps for each doubling.
 FACTORS = tuple(2.0 ** (step / 2) for step in range(-6, 7))
@@ -95,53 +93,54 @@ def sensitivity(
     True
     """
     grid = _read_factors(options["factors"])
-    settings = Settings.of(options)
-    study, labels = read_three((source, first, second), options["names"], settings)
-    check_any_bandwidth(study.fitted)
-    return over_bandwidths(study, labels, grid, options["alternative"])
+    study = read_study({"source": source, "first": first, "second": second}, options)
+    _check_any_bandwidth(study.fitted)
+    everything = _over(study, grid)
+    steps = range(len(grid))
+    middle = nearest_to_one(grid)
+    scaled = [
+        replace(study, fits={n: k.scaled(float(factor)) for n, k in study.fitted.items()})
+        for factor in grid
+    ]
+    found = [_those_at(everything, step, scaled[step]) for step in steps]
+    dependences = [one.estimates(at) for one, at in zip(scaled, found, strict=True)]
+    # The data are looked at once.
+    central = scaled[middle].describe(found[middle], dependences[middle])
+    comparisons = []
+    for one, at, own in zip(scaled, found, dependences, strict=True):
+        how = replace(central.provenance, kernels=at.kernels, dependence=own.rows)
+        computed = replace(central, influence=at, dependences=own, provenance=how)
+        comparisons.append(compared(one, computed))
+    deviations = np.array([WEIGHTS @ one.dependences.deviations for one in comparisons])
+    tests = [one.tested for one in comparisons]
+    described = {name: kernel.describe() for name, kernel in study.fitted.items()}
+    return Sensitivity(
+        provenance=replace(central.provenance, kernels=described),
+        warnings=comparisons[middle].warnings,
+        factors=grid,
+        comparisons=tuple(comparisons),
+        across=AcrossScales.of(tests, deviations, N_DRAWS, generator(options)),
+        bandwidths={
+            name: float(one["bandwidth"]) for name, one in described.items() if "bandwidth" in one
+        },
+    )
 
 
-def over_bandwidths(
-    study: Study, labels: Sequence[str], grid: FloatArray, alternative: str
-) -> Sensitivity:
-    """Compare at every factor, in one job.
+def _over(study: Study, grid: FloatArray) -> Influence:
+    """Compute A at every factor, in one job.
 
     The scaled kernels of a variable stand on the same points, so that an engine evaluates the
     distances once for all of them.
     """
-    pairs = pairs_of(labels)
-    needed = pairs_needed(pairs, study.settings.measure)
+    steps, needed = range(len(grid)), study.needed
     fits = {
         _at(name, i): kernel.scaled(float(factor))
         for name, kernel in study.fitted.items()
         for i, factor in enumerate(grid)
     }
-    steps = range(len(grid))
     wanted = [(_at(x, i), _at(y, i)) for i in steps for x, y in needed]
     means = [(_at(x, i), _at(y, i)) for i in steps for x, y in study.means_beside(needed)]
-    everything = replace(study, fits=fits).influence(wanted, means=means)
-
-    def at(step: int, like: Computed | None = None) -> Computed:
-        factor = float(grid[step])
-        scaled = {name: kernel.scaled(factor) for name, kernel in study.fitted.items()}
-        influence = _those_at(everything, step, needed, scaled)
-        return replace(study, fits=scaled).finish(influence, pairs, like=like)
-
-    # The data are looked at once.
-    middle = nearest_to_one(grid)
-    central = at(middle)
-    computed = [central if i == middle else at(i, central) for i in steps]
-    comparisons = [compared(one, labels, alternative) for one in computed]
-    deviations = np.array([WEIGHTS @ one.dependences.deviations for one in comparisons])
-    tests = [one.tested for one in comparisons]
-    return Sensitivity(
-        provenance=replace(central.provenance, kernels=descriptions(study.fitted)),
-        warnings=comparisons[middle].warnings,
-        factors=grid,
-        comparisons=tuple(comparisons),
-        across=AcrossScales.of(tests, deviations, N_DRAWS, study.settings.generator()),
-        bandwidths=_bandwidths(study.fitted),
-    )
+    return replace(study, fits=fits).influence(wanted, means=means)
 
 
 def _at(name: str, step: int) -> str:
@@ -149,25 +148,23 @@ def _at(name: str, step: int) -> str:
     return f"{name}\0at {step}"
 
 
-def _those_at(
-    everything: Influence, step: int, pairs: Sequence[Pair], fitted: Mapping[str, FittedKernel]
-) -> Influence:
-    """Take from the A of all factors what belongs to one of them, under the plain names."""
+def _those_at(everything: Influence, step: int, study: Study) -> Influence:
+    """Return what the A of all factors has of one of them, under the plain names."""
     ending = f"\0at {step}"
-    rows = [everything.row((_at(x, step), _at(y, step))) for x, y in pairs]
+    rows = [everything.row((_at(x, step), _at(y, step))) for x, y in study.needed]
     moves = everything.bandwidth_psi
     return replace(
         everything,
         values=everything.values[rows],
-        pairs=tuple(pairs),
-        names=tuple(fitted),
+        pairs=study.needed,
+        names=tuple(study.names),
         bandwidth_psi=None if moves is None else moves[rows],
         means={
             (x.removesuffix(ending), y.removesuffix(ending)): value
             for (x, y), value in everything.means.items()
             if x.endswith(ending) and y.endswith(ending)
         },
-        kernels=descriptions(fitted),
+        kernels={name: kernel.describe() for name, kernel in study.fitted.items()},
     )
 
 
@@ -186,20 +183,11 @@ def _read_factors(factors: Any) -> FloatArray:
     return np.sort(grid)
 
 
-def check_any_bandwidth(fitted: Mapping[str, FittedKernel]) -> None:
-    """Refuse kernels none of which has a bandwidth."""
+def _check_any_bandwidth(fitted: Mapping[str, FittedKernel]) -> None:
+    """Raise InputError if no kernel has a bandwidth."""
     if all(kernel.scaled(2.0) is kernel for kernel in fitted.values()):
         listed = "; ".join(f"{name}: {kernel.label}" for name, kernel in fitted.items())
         raise InputError(
             f"none of the kernels has a bandwidth ({listed}), so there is nothing to vary; use "
             "Gaussian or Laplace kernels, or compare() with each kernel of interest."
         )
-
-
-def _bandwidths(fitted: Mapping[str, FittedKernel]) -> dict[str, float]:
-    described = {name: kernel.describe() for name, kernel in fitted.items()}
-    return {
-        name: float(parameters["bandwidth"])
-        for name, parameters in described.items()
-        if "bandwidth" in parameters
-    }

@@ -16,7 +16,7 @@ from reldep.exceptions import InputError, InputTypeError
 from reldep.files.wide_columns import HeldColumns, TableColumns
 from reldep.kernels.choosing import as_kernel, assign
 from reldep.questions.study import Study, read_study
-from reldep.questions.targets import read_variables
+from reldep.questions.variables import name_variables, read_variables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from reldep.data.variables import IntArray, Variable
     from reldep.files.wide_columns import WideColumns
     from reldep.kernels.base import FittedKernel, Kernel
-    from reldep.questions.options import Settings
 
 CONSTANT = "constant"
 LONE = "all observations but one are the same"
@@ -154,15 +153,12 @@ class WideStudy:
             [variable.take(part.rows) for variable in part.variables],
         )
 
-    def fit_fixed(self, rows: IntArray) -> dict[str, FittedKernel]:
+    def fit_fixed(self, rows: IntArray) -> Mapping[str, FittedKernel]:
         """Fit the fixed variables on some rows."""
         own = self.study
         if len(rows) < len(self):
-            own = own.part(rows, {name: name for name in self.fixed_names})
-        return {
-            name: own.in_unit(own.kernels[name].fit(own.dataset.variables[name]))
-            for name in self.fixed_names
-        }
+            own = own.part(rows)
+        return own.fitted
 
     def survey(self) -> Survey:
         """Look at all variables once: refuse what cannot be, note what must be skipped."""
@@ -200,13 +196,11 @@ class WideStudy:
 
     def subject(self) -> Data:
         """Return the fixed variables, for the checks."""
-        whole = self.study.subject(())
-        kept = {name: whole.variables[name] for name in self.fixed_names if name in whole.variables}
-        return replace(whole, variables=kept)
+        return self.study.data
 
     def _check_gaps(self, gaps: Mapping[str, str]) -> None:
         """Raise if columns have missing values, unless rows may be dropped."""
-        if gaps and self.study.settings.missing != "drop":
+        if gaps and self.study.options["missing"] != "drop":
             name, words = next(iter(gaps.items()))
             raise InputError(
                 f"{len(gaps)} of {len(self.names)} {self.role} have missing values, such as {name} "
@@ -243,7 +237,7 @@ def _check_fixed_differ(fixed: Data) -> None:
 
 
 def read_wide(
-    role: str, many: Any, fixed: Mapping[str, Any], settings: Settings, roles: Sequence[str]
+    role: str, many: Any, single: Mapping[str, Any], options: Mapping[str, Any]
 ) -> WideStudy:
     """Read a few fixed variables, and make many others ready to be read beside them.
 
@@ -252,16 +246,15 @@ def read_wide(
     role : str
         The argument that the many were passed as.
     many : mapping of str to data, data frame, array of two dimensions or TableColumns
-    fixed : mapping of str to data
-        By the names they have in the result.
-    settings : Settings
-    roles : sequence of str
-        The arguments that the fixed ones were passed as.
+    single : mapping of str to data
+        The fixed variables, by argument.
+    options : mapping of str to object
     """
     columns: WideColumns
     unmatched = None
+    fixed = name_variables(single, {}, options["names"])
     if isinstance(many, TableColumns):
-        columns, own, matched = many, {}, dict(fixed)
+        columns, own, matched = many, {}, fixed
     else:
         blocks = {role: many} if _is_table(many) else read_variables(role, many, at_least=1)
         _check_apart(role, blocks, fixed)
@@ -271,23 +264,27 @@ def read_wide(
     names = columns.names
     _check_apart(role, set(names), fixed)
     specs = assign(
-        settings.kernel,
+        options["kernel"],
         [*names, *fixed],
-        roles=[*[role] * len(names), *roles],
-        measure=settings.measure,
+        roles=[*[role] * len(names), *single],
+        measure=options["measure"],
     )
-    ids = settings.ids
+    ids = options.get("ids")
     if ids is None:
         ids = next((rows for rows in map(index_rows, own.values()) if rows is not None), None)
-    placeholder = {f"\0{role}": np.arange(columns.n_rows)}
-    study = read_study(
-        {**placeholder, **matched},
-        replace(settings, kernel={name: specs[name] for name in fixed}, ids=ids),
-    )
-    study = replace(study, dataset=replace(study.dataset, unmatched=unmatched))
+    chosen = {name: specs[name] for name in fixed}
+    own_options = {**options, "kernel": chosen, "ids": ids, "names": list(fixed)}
+    study = read_study(dict(zip(single, matched.values(), strict=True)), own_options, pairs=())
+    dataset = study.dataset
+    if len(dataset) + dataset.n_dropped != columns.n_rows:
+        raise InputError(
+            f"the variables have different numbers of observations: {role} has {columns.n_rows}, "
+            f"{next(iter(fixed))} has {len(dataset) + dataset.n_dropped}. Row i of each must be "
+            "the same observation. Join or cut them first."
+        )
+    study = replace(study, dataset=replace(dataset, unmatched=unmatched))
     library = next((lib for lib in map(frame_library, own.values()) if lib), None)
-    library = library or study.dataset.library
-    return WideStudy(role, columns, specs, study, tuple(fixed), library)
+    return WideStudy(role, columns, specs, study, tuple(fixed), library or dataset.library)
 
 
 def _is_table(many: Any) -> bool:
