@@ -7,7 +7,7 @@ import pytest
 from scipy.signal import lfilter
 
 import reldep
-from reldep.checks import neighbours
+from reldep.checks import rows as neighbours
 from reldep.exceptions import DependentRowsWarning, FewUnitsWarning, RepeatedRowsWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::reldep.exceptions.ReldepWarning")
@@ -76,13 +76,6 @@ def test_one_quick_variable_of_a_pair_makes_every_row_count():
     walk = np.cumsum(rng.normal(size=200))
     noise = rng.normal(size=(2, 200))
     assert not slow(reldep.compare(noise[0], walk, noise[0] + noise[1], max_lag="auto"))
-
-
-def test_the_worth_of_a_row_is_that_of_two_autoregressions():
-    columns = [series(50_000, memory, seed).T for memory, seed in ((0.9, 0), (0.8, 1))]
-    centred = [values - values.mean() for values in columns]
-    worth = neighbours.independent_share(*centred)
-    assert worth == pytest.approx((1 - 0.72) / (1 + 0.72), rel=0.1)
 
 
 def test_a_series_in_one_variable_of_each_pair_harms_nothing():

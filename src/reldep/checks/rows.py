@@ -2,128 +2,214 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.checks import neighbours
-from reldep.checks.tables import names_subjects, repeated
+from reldep.checks.subjects import LEVELS_OF_A_SCALE, MOST_ROWS
 from reldep.data.lifetimes import Lifetime
-from reldep.data.variables import Items, Labels, Numeric
+from reldep.data.variables import Items, Labels
 from reldep.exceptions import (
     AlignmentWarning,
     DependentRowsWarning,
     FewUnitsWarning,
+    InputError,
     RepeatedRowsWarning,
 )
 from reldep.words import counted, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from reldep.checks.subjects import Data, Tested
-    from reldep.data.variables import BoolArray, FloatArray, IntArray, Variable
+    from reldep.checks.subjects import Beside, Data, Tested
+    from reldep.data.variables import FloatArray
 
-# Adjacent rows are correlated if in both variables of a pair their correlation is above this, and
-# this many deviations from 0.
-CORRELATED, DEVIATIONS = 0.2, 2.5
-# It does harm where the influence on what is tested is correlated, too; one deviation leaves out
-# most files that are only sorted (docs/calibration.md).
-HARM_DEVIATIONS = 1.0
-# Objects have no columns, so that the influence decides alone.
-CORRELATED_INFLUENCE, INFLUENCE_DEVIATIONS = 0.2, 3.5
+# Adjacent rows are correlated if in both variables of a pair their correlation is above .2 (the
+# level of a test at 5% is then beyond .06), and 2.5 standard errors from 0. Of objects, which have
+# no columns, the influence alone decides, and has to be 3.5 standard errors from 0.
+CORRELATED, DEVIATIONS, INFLUENCE_DEVIATIONS = 0.2, 2.5, 3.5
 # A correlation of fewer rows shows nothing, unless a date says that they are a series.
 FEWEST_FOR_CORRELATION = 20
+# Two standard deviations, each 2.2/√n on independent rows by simulation, of the logarithm of the
+# ratio of roughness at two steps and at one.
+ROUGHNESS = 4.4
 
-# Rows are repeated if at most this share of them is different, and there are more different ones
-# than a scale of answers has, but hardly more than values of the most detailed variable.
-MOST_DIFFERENT, LEVELS_OF_A_SCALE, MORE_THAN_VALUES = 0.9, 10, 1.05
+# Rows and subjects are repeated if at most this share is different: a few may be typing errors.
+MOST_DIFFERENT = 0.9
+# Copied rows have hardly more different rows than values of the most detailed variable; values
+# that repeat by themselves, as on a scale of five, combine to many different rows.
+MORE_THAN_VALUES = 1.05
 
-# Levels of the jackknife test lie near 5% for this many rows or more (docs/calibration.md).
-FEW_ROWS = 30
-# Student's law with G - 1 degrees of freedom is only approximate for fewer clusters.
-FEW_CLUSTERS = 40
-# An answer about lifetimes rests on the events, however many rows there are.
-FEW_EVENTS = 20
-# A series that is worth fewer independent rows has blocks that are alike: on autoregressions of 50
-# to 200 rows the level at 5% then goes beyond .075.
-FEW_ROWS_IN_TIME = 25
+# Minimum numbers below which p-values are approximate. Levels of the jackknife lie near 5% for 30
+# rows or more, those of groups for 20 rows each (docs/calibration.md). Student's law with G - 1
+# degrees of freedom is approximate for fewer than 40 clusters. Lifetimes rest on their events. The
+# blocks of a series that is worth fewer than 25 independent rows are correlated: on
+# autoregressions of 50 to 200 rows the level at 5% then goes beyond .075.
+FEW = {"rows": 30, "rows of a group": 20, "clusters": 40, "events": 20, "rows in time": 25}
+
+# Columns that name what was measured, perhaps more than once.
+_SUBJECT = re.compile(
+    r"(patient|subject|participant|person|individual|proband|donor|animal|mouse|rat|fish|dog|"
+    r"monkey|plant|tree|family|litter|cage|sample|specimen|tumou?r|biopsy|case)s?"
+    r"([ _.-]?(id|no|nr|num|number|code|name|key)\.?)?",
+    re.IGNORECASE,
+)
 
 
 def alignment(data: Data) -> Iterator[AlignmentWarning]:
     """Check whether data without an index stand next to an index in another order."""
     if data.unmatched is not None:
-        without, shuffled = data.unmatched
-        have = "has" if len(without) == 1 else "have"
-        were = "was" if len(without) == 1 else "were"
+        without, shuffled = (listed(list(map(repr, names)), 5) for names in data.unmatched)
+        have, were = ("has", "was") if len(data.unmatched[0]) == 1 else ("have", "were")
         yield AlignmentWarning(
-            f"{_quoted(without)} {have} no index and {were} matched by position, while the rows "
-            f"of {_quoted(shuffled)} stand in another order; give all of them an index."
+            f"{without} {have} no index and {were} matched by position, while the rows of "
+            f"{shuffled} stand in another order; give all of them an index."
         )
-
-
-def _quoted(names: tuple[str, ...]) -> str:
-    return listed(list(map(repr, names)), 5)
 
 
 def dependent_rows(tested: Tested) -> Iterator[DependentRowsWarning]:
     """Check whether adjacent rows are correlated, unless the question allows for it."""
-    data, n = tested.data, len(tested.data)
-    time = data.rows.time
+    data, n, time = tested.data, len(tested.data), tested.data.rows.time
     is_series = time is not None and time.is_series
     if tested.found.rows.any or (n < FEWEST_FOR_CORRELATION and not is_series):
         return
-    names = dict.fromkeys(name for pair in tested.found.pairs for name in pair)
-    columns = {
-        name: values
-        for name in names
-        if name in data.variables
-        if (values := neighbours.ranked_columns(data.variables[name])) is not None
-    }
-    ranks = None if time is None else time.ranks
-    if ranks is not None:
-        columns = {name: values[:, np.argsort(ranks)] for name, values in columns.items()}
     way_out = "use `max_lag='auto'` for a series, `clusters` for repeated measurements"
-    if len(columns) < len(names):
-        if not tested.found.keeps_rows:
-            return
-        harm = _mean_lag_correlation(tested.psi)
-        if harm > max(CORRELATED_INFLUENCE, INFLUENCE_DEVIATIONS / np.sqrt(n)):
+    ranks = ranks_of(data)
+    if not ranks.keys() >= set(chain.from_iterable(tested.found.pairs)):
+        harm = mean_correlation(tested.psi) if tested.found.keeps_rows else 0.0
+        if harm > max(CORRELATED, INFLUENCE_DEVIATIONS / np.sqrt(n)):
             yield DependentRowsWarning(
                 f"Adjacent rows have similar influence{tested.where} (correlation {harm:.2f}), so "
                 f"that p-values may be too small; {way_out}."
             )
         return
-    of = {name: neighbours.correlation(values) for name, values in columns.items()}
-    # A dependence is affected where both of its variables are.
-    both = np.array([min(of[x], of[y]) for x, y in tested.found.pairs])
-    bar = max(CORRELATED, DEVIATIONS / np.sqrt(min(n, neighbours.MOST_ROWS)))
-    if not both.max() > bar:
-        return
-    if not is_series and (neighbours.only_sorted(columns) or not _does_harm(tested, both > bar)):
-        return
-    by = f"Rows are a series by {time.column!r}, and adjacent" if time is not None else ""
-    rows = by if is_series else "Adjacent"
-    if ranks is not None:
+    if time is not None and time.ranks is not None:
         way_out = "sort the rows by it and use `max_lag='auto'`"
+        order = np.argsort(time.ranks)
+        ranks = {name: values[:, order] for name, values in ranks.items()}
+    own = dict(zip(ranks, map(correlation, ranks.values()), strict=True))
+    # A dependence is affected where both of its variables are.
+    both = np.array([min(own[x], own[y]) for x, y in tested.found.pairs])
+    if not both.max() > least_correlation(n):
+        return
+    if not is_series and (only_sorted(ranks) or not _does_harm(tested, both)):
+        return
+    rows = "Adjacent"
+    if is_series and time is not None:
+        rows = f"Rows are a series by {time.column!r}, and adjacent"
     yield DependentRowsWarning(
         f"{rows} rows are correlated{tested.where} ({both.max():.2f}), so that p-values may be too "
         f"small; {way_out}."
     )
 
 
-def _does_harm(tested: Tested, correlated: BoolArray) -> bool:
-    """Return True if adjacent rows have similar influence on tests of correlated pairs."""
+def ranks_of(data: Data) -> dict[str, FloatArray]:
+    """Return the ranks of every variable that has columns."""
+    return {name: one.ranks for name, one in data.columns.items() if one.ranks is not None}
+
+
+def least_correlation(n: int) -> float:
+    """Return the correlation above which adjacent ones of n rows are correlated."""
+    return max(CORRELATED, DEVIATIONS / float(np.sqrt(min(n, MOST_ROWS))))
+
+
+def _does_harm(tested: Tested, correlations: FloatArray) -> bool:
+    """Return True if adjacent rows have similar influence on tests of correlated pairs.
+
+    One standard error leaves out most files that are only sorted (docs/calibration.md).
+    """
     if not tested.found.keeps_rows:
         return True
-    affected = np.abs(tested.weights) @ correlated > 0
-    harm = _mean_lag_correlation(tested.psi[affected])
-    return harm > HARM_DEVIATIONS / float(np.sqrt(len(tested.data)))
+    n = len(tested.data)
+    affected = np.abs(tested.weights) @ (correlations > least_correlation(n)) > 0
+    return mean_correlation(tested.psi[affected]) > 1.0 / float(np.sqrt(n))
 
 
-def _mean_lag_correlation(psi: FloatArray) -> float:
-    found = neighbours.lag_correlations(psi)
+def correlation(columns: FloatArray) -> float:
+    """Return the correlation of adjacent rows over centred columns, shape (d, n)."""
+    energy = float(np.vdot(columns, columns))
+    return float((columns[:, 1:] * columns[:, :-1]).sum()) / energy if energy > 0 else 0.0
+
+
+def correlations(psi: FloatArray) -> FloatArray:
+    """Return the correlation of adjacent rows in every row of `psi` that is not 0."""
+    scaled = psi / np.maximum(np.abs(psi).max(axis=1, keepdims=True), np.finfo(float).tiny)
+    energy = np.einsum("ij,ij->i", scaled, scaled)
+    products = np.einsum("ij,ij->i", scaled[:, 1:], scaled[:, :-1])
+    return np.asarray(products[energy > 0] / energy[energy > 0])
+
+
+def mean_correlation(psi: FloatArray) -> float:
+    """Return the mean correlation of adjacent rows over the rows of `psi`; 0 without any."""
+    found = correlations(psi)
     return float(np.mean(found)) if len(found) else 0.0
+
+
+def only_sorted(columns: Mapping[str, FloatArray]) -> bool:
+    """Return True if a variable of the question orders the rows and the others have no memory.
+
+    Given the variable by which independent rows were sorted, the others wander smoothly with it
+    and have independent noise. The second differences of noise are as large at one step as at
+    two; those of a series with a memory are larger at two.
+    """
+    rest = [values for values in columns.values() if not _is_in_order(values)]
+    if len(rest) == len(columns):
+        return False
+    n = next(iter(columns.values())).shape[1]
+    return all(_log_roughness(values) <= ROUGHNESS / np.sqrt(n) for values in rest)
+
+
+def _is_in_order(columns: FloatArray) -> bool:
+    """Return True if the only column rises or falls, or equal rows stand together."""
+    changes = (columns[:, 1:] != columns[:, :-1]).any(axis=0)
+    if changes.mean() < 0.5 and changes.sum() < len(np.unique(columns, axis=1).T):
+        return True
+    steps = np.diff(columns[0])
+    return len(columns) == 1 and bool((steps >= 0).all() or (steps <= 0).all())
+
+
+def _log_roughness(columns: FloatArray) -> float:
+    """Return the logarithm of the roughness at two steps over that at one; 0 for noise."""
+    middle = columns[:, 2:-2]
+    one = middle - 0.5 * (columns[:, 1:-3] + columns[:, 3:-1])
+    two = middle - 0.5 * (columns[:, :-4] + columns[:, 4:])
+    at_one, at_two = float((one * one).sum()), float((two * two).sum())
+    return float(np.log(at_two / at_one)) if at_one > 0 and at_two > 0 else 0.0
+
+
+def slow_series(tested: Tested) -> Iterator[FewUnitsWarning]:
+    """Check whether a series moves so slowly that its blocks depend on each other.
+
+    The variance of a sum of products of two independent series is ``1 + 2 Σ r_k s_k`` times that
+    of independent rows (Bartlett, 1935). Lags count until one of them is not positive.
+    """
+    if not tested.found.rows.max_lag:
+        return
+    n, worth = len(tested.data), {}
+    memory = {name: _autocorrelations(ranks) for name, ranks in ranks_of(tested.data).items()}
+    for pair in tested.found.pairs:
+        if pair[0] in memory and pair[1] in memory:
+            one, two = memory[pair[0]], memory[pair[1]]
+            positive = np.append((one > 0) & (two > 0), False)
+            stop = int(np.argmin(positive))
+            worth[pair] = n / (1.0 + 2.0 * float(one[:stop] @ two[:stop]))
+    pair = min(worth, key=lambda one: worth[one], default=("", ""))
+    if worth and worth[pair] < FEW["rows in time"]:
+        yield FewUnitsWarning(
+            f"{pair[0]!r} and {pair[1]!r} move so slowly that {n} rows are worth about "
+            f"{max(round(worth[pair]), 2)} independent ones, and p-values are too small; observe a "
+            "longer time, or ask about changes from one time to the next."
+        )
+
+
+def _autocorrelations(columns: FloatArray) -> FloatArray:
+    """Return the autocorrelations of centred columns, shape (d, n), from lag 1 to n/2."""
+    n = columns.shape[1]
+    spectrum = np.abs(np.fft.rfft(columns, 2 * n, axis=1)) ** 2
+    products = np.fft.irfft(spectrum.sum(axis=0))[: n // 2 + 1]
+    return np.asarray(products[1:] / products[0] if products[0] > 0 else 0.0 * products[1:])
 
 
 def repeated_rows(data: Data) -> Iterator[RepeatedRowsWarning]:
@@ -131,18 +217,15 @@ def repeated_rows(data: Data) -> Iterator[RepeatedRowsWarning]:
     if data.clusters:
         return
     if data.rows.labels is not None and names_subjects(data.rows.noun):
-        yield from repeated(data.rows.noun, data.rows.values())
-    n = len(data)
-    n_different = _n_different(data)
+        yield from _repeated(data.rows.noun, data.rows.values())
+    n, n_different = len(data), _n_different(data)
     if n_different is not None:
         yield RepeatedRowsWarning(
             f"{n - n_different} of {n} rows repeat others; drop them or pass `clusters`."
         )
         return
-    for name, kernel in data.kernels.items():
-        variable = data.variables.get(name)
-        if variable is None or kernel.preparation(variable) is None:
-            continue
+    for name in data.texts:
+        variable = data.variables[name]
         n_texts = len(np.unique(variable.codes)) if isinstance(variable, Labels) else n
         if n_texts <= MOST_DIFFERENT * n:
             yield RepeatedRowsWarning(
@@ -152,21 +235,14 @@ def repeated_rows(data: Data) -> Iterator[RepeatedRowsWarning]:
 
 
 def _n_different(data: Data) -> int | None:
-    """Return the number of different rows if others are copies of them, else None.
-
-    Values that repeat by themselves, as on a scale of five, combine to many different rows. In
-    copied rows they do not: there are hardly more different rows than different values of the
-    most detailed variable.
-    """
-    n = len(data)
-    if any(_is_detailed(variable) for variable in data.variables.values()):
-        return None
-    joint, most = np.zeros(n, dtype=np.int64), 0
-    for variable in data.variables.values():
-        codes = _codes(variable)
+    """Return the number of different rows if others are copies of them, else None."""
+    n, most = len(data), 0
+    joint = np.zeros(n, dtype=np.int64)
+    for columns in data.columns.values():
+        codes = columns.codes
         if codes is None:
             return None
-        n_values = int(codes.max()) + 1
+        n_values = int(codes.max(initial=0)) + 1
         if n_values > MOST_DIFFERENT * n:
             return None
         most = max(most, n_values)
@@ -176,69 +252,67 @@ def _n_different(data: Data) -> int | None:
     return n_different if few and most > LEVELS_OF_A_SCALE else None
 
 
-def _is_detailed(variable: Variable) -> bool:
-    """Return True if the first column alone has too many different values for repeated rows."""
-    if not isinstance(variable, Numeric):
-        return False
-    ordered = np.sort(variable.values[:, 0])
-    n_different = 1 + np.count_nonzero(ordered[1:] != ordered[:-1])
-    return bool(n_different > MOST_DIFFERENT * len(variable))
+def subjects(beside: Beside) -> Iterator[RepeatedRowsWarning]:
+    """Check for a column that names subjects with several rows each."""
+    name = beside.id or next(filter(names_subjects, beside.unused), None)
+    # Rows that are called by their subjects are checked with the data.
+    if name is None or beside.has_clusters or (name == beside.id and names_subjects(name)):
+        return
+    try:
+        yield from _repeated(name, beside.values(name))
+    except InputError:
+        return  # A column that cannot be read names nobody.
 
 
-def _codes(variable: Variable) -> IntArray | None:
-    """Return numbers for the different values of a variable; None for objects."""
-    if isinstance(variable, Labels):
-        return np.unique(variable.codes, return_inverse=True)[1].reshape(-1)
-    if not isinstance(variable, Numeric):
-        return None
-    codes = np.zeros(len(variable), dtype=np.int64)
-    for column in variable.values.T[: neighbours.MOST_COLUMNS]:
-        _, inverse = np.unique(column, return_inverse=True)
-        _, codes = np.unique(codes * len(codes) + inverse.reshape(-1), return_inverse=True)
-        if len(codes) and codes.max() >= MOST_DIFFERENT * len(codes):
-            break  # Too many different rows already.
-    return codes
+def names_subjects(column: str) -> bool:
+    """Return True for names of columns that name what was measured.
+
+    Examples
+    --------
+    >>> names_subjects("patient_id"), names_subjects("PID")
+    (True, False)
+    """
+    return _SUBJECT.fullmatch(column) is not None
+
+
+def _repeated(name: str, values: Sequence[Any]) -> Iterator[RepeatedRowsWarning]:
+    """Check whether the names of rows come several times."""
+    present = [str(value) for value in values if value is not None]
+    n_different = len(set(present))
+    if 1 < n_different <= MOST_DIFFERENT * len(present):
+        yield RepeatedRowsWarning(
+            f"{name!r} has {n_different:,} different values in {len(present):,} rows; if rows with "
+            f"the same one belong together, pass `clusters='{name}'`."
+        )
 
 
 def few_units(data: Data) -> Iterator[FewUnitsWarning]:
     """Check the number of rows, clusters and events."""
     n = len(data)
-    n_clusters = min((len(np.unique(codes)) for codes in data.clusters), default=n)
-    if n_clusters < FEW_CLUSTERS and data.clusters:
+    n_clusters = min([len(np.unique(codes)) for codes in data.clusters], default=n)
+    if data.clusters and n_clusters < FEW["clusters"]:
         yield FewUnitsWarning(f"P-values are approximate for {n_clusters} clusters.")
-    elif n < FEW_ROWS:
-        yield FewUnitsWarning(f"P-values are approximate for {counted(n, 'row', 'rows')}.")
+    elif n < FEW["rows"]:
+        yield FewUnitsWarning(f"P-values are approximate for {counted(n, 'row')}.")
     for name, variable in data.variables.items():
-        items = variable.items if isinstance(variable, Items) else ()
-        if not any(isinstance(item, Lifetime) for item in items):
+        if not isinstance(variable, Items):
             continue
-        n_events = sum(isinstance(item, Lifetime) and item.event for item in items)
-        if n_events < FEW_EVENTS:
+        lifetimes = [item for item in variable.items if isinstance(item, Lifetime)]
+        n_events = sum(item.event for item in lifetimes)
+        if lifetimes and n_events < FEW["events"]:
             yield FewUnitsWarning(
-                f"Only {counted(n_events, 'event', 'events')} in {name!r}: the answer rests on "
-                f"these, not on {n} rows."
+                f"Only {counted(n_events, 'event')} in {name!r}: the answer rests on these, not "
+                f"on {n} rows."
             )
 
 
-def slow_series(tested: Tested) -> Iterator[FewUnitsWarning]:
-    """Check whether a series moves so slowly that its blocks depend on each other."""
-    if not tested.found.rows.max_lag:
-        return
-    data = tested.data
-    columns = {
-        name: values
-        for name, variable in data.variables.items()
-        if (values := neighbours.ranked_columns(variable)) is not None
-    }
-    worth = {
-        (x, y): len(data) * neighbours.independent_share(columns[x], columns[y])
-        for x, y in tested.found.pairs
-        if x in columns and y in columns
-    }
-    pair = min(worth, key=lambda one: worth[one], default=None)
-    if pair is not None and worth[pair] < FEW_ROWS_IN_TIME:
+def few_rows_of_groups(groups: Mapping[str, Data]) -> Iterator[FewUnitsWarning]:
+    """Check the number of rows of every group."""
+    least = FEW["rows of a group"]
+    small = [f"{name} ({len(data)})" for name, data in groups.items() if len(data) < least]
+    # Few rows in all have a caution of their own.
+    if small and sum(map(len, groups.values())) >= FEW["rows"]:
         yield FewUnitsWarning(
-            f"{pair[0]!r} and {pair[1]!r} move so slowly that {len(data)} rows are worth about "
-            f"{max(round(worth[pair]), 2)} independent ones, and p-values are too small; observe a "
-            "longer time, or ask about changes from one time to the next."
+            f"P-values are approximate for groups of few rows: {listed(small, 5)}; "
+            "`test='permutation'` suits small groups."
         )

@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reldep.checks import neighbours, variables
-from reldep.checks.answers import influential_share
-from reldep.checks.copies import Marks
-from reldep.checks.rows import CORRELATED, DEVIATIONS, FEWEST_FOR_CORRELATION
-from reldep.checks.subjects import Data
+from reldep.checks import rows, variables
+from reldep.checks.answers import heavy_rows
+from reldep.checks.subjects import Columns, Data
 from reldep.exceptions import CopyWarning, DependentRowsWarning, InfluentialWarning
-from reldep.stats.influential import largest_shares
-from reldep.words import listed, percent
+from reldep.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,8 +22,6 @@ if TYPE_CHECKING:
 # By chance the influence of adjacent rows has a correlation of two deviations in one of forty
 # sources; where it is one in ten, or more, rows are correlated.
 SHARED_DEVIATIONS, SHARED = 2.0, 0.1
-
-_SHOWN = 5
 
 
 @dataclass
@@ -51,15 +46,20 @@ class ColumnChecks:
 
     def look(self, name: str, variable: Variable) -> list[str]:
         """Check one column; return the names of the fixed variables whose values it has."""
-        data = Data(variables={name: variable}, rows=self.fixed.rows, automatic={name})
+        own = Columns(variable)
+        data = Data(
+            variables={name: variable},
+            rows=self.fixed.rows,
+            automatic={name},
+            columns={name: own},
+        )
         for check in (variables.missing_codes, variables.kinds):
             for caution in check(data):
                 self.found.setdefault(type(caution), {}).setdefault(name, caution)
-        marks = Marks.of(variable)
-        for other, known in self.fixed.marks.items():
-            if known.is_like(marks):
+        for other, known in self.fixed.columns.items():
+            if known.is_like(own):
                 self.copies.setdefault(other, []).append(name)
-        return [other for other, known in self.fixed.marks.items() if marks.shared(known)]
+        return [other for other, known in self.fixed.columns.items() if own.shared(known)]
 
     def cautions(self) -> Iterator[ReldepWarning]:
         """Yield one caution per kind, with how many columns it is about."""
@@ -76,7 +76,7 @@ class ColumnChecks:
             )
 
     def _counted(self, names: Sequence[str]) -> str:
-        return f"{len(names):,} of {self.n_columns:,} {self.role} ({listed(names, _SHOWN)})"
+        return f"{len(names):,} of {self.n_columns:,} {self.role} ({listed(names, 5)})"
 
 
 def dependent_rows(fixed: Data, deviations: FloatArray) -> Iterator[DependentRowsWarning]:
@@ -89,15 +89,13 @@ def dependent_rows(fixed: Data, deviations: FloatArray) -> Iterator[DependentRow
         The influence of every row on every estimate.
     """
     n = deviations.shape[1]
-    ranked = {name: neighbours.ranked_columns(one) for name, one in fixed.variables.items()}
-    columns = {name: values for name, values in ranked.items() if values is not None}
-    if n < FEWEST_FOR_CORRELATION or not columns:
+    ranks = rows.ranks_of(fixed)
+    if n < rows.FEWEST_FOR_CORRELATION or not ranks:
         return
-    largest = max(neighbours.correlation(values) for values in columns.values())
-    bar = max(CORRELATED, DEVIATIONS / np.sqrt(min(n, neighbours.MOST_ROWS)))
-    if not largest > bar or neighbours.only_sorted(columns):
+    largest = max(map(rows.correlation, ranks.values()))
+    if not largest > rows.least_correlation(n) or rows.only_sorted(ranks):
         return
-    harm = neighbours.lag_correlations(deviations)
+    harm = rows.correlations(deviations)
     if len(harm) and np.mean(harm > SHARED_DEVIATIONS / np.sqrt(n)) > SHARED:
         yield DependentRowsWarning(
             f"Adjacent rows are correlated ({largest:.2f}), so that all p-values may be too small; "
@@ -110,14 +108,12 @@ def influential(
 ) -> Iterator[InfluentialWarning]:
     """Check whether single rows may have made the claims."""
     places = np.flatnonzero(claimed)
-    share, top = largest_shares(deviations[places])
-    found = [
-        f"{names[place]} ({fixed.rows.name(int(row))}, {percent(round(float(one), 2))})"
-        for place, one, row in zip(places.tolist(), share, top, strict=True)
-        if one > influential_share(len(fixed))
+    heavy = [
+        f"{names[places[i]]} ({fixed.rows.name(row)}, {share})"
+        for i, row, share in heavy_rows(deviations[places])
     ]
-    if found:
+    if heavy:
         yield InfluentialWarning(
-            f"One row carries much of the variance in {len(found):,} of {len(places):,} claims: "
-            f"{listed(found, _SHOWN)}; look at it, and at the answer without it."
+            f"One row carries much of the variance in {len(heavy):,} of {len(places):,} claims: "
+            f"{listed(heavy, 5)}; look at it, and at the answer without it."
         )

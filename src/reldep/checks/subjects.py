@@ -1,26 +1,203 @@
-"""What a check looks at: the data of a question, and what is tested about them."""
+"""What a check looks at: the data of a question, what is tested, and the rest of the table."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from reldep.checks.copies import Marks
-from reldep.data.variables import Mixed
+from reldep.data.lifetimes import Lifetime
+from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from reldep.data.rows import Rows
-    from reldep.data.variables import FloatArray, IntArray, Labels, Variable
+    from reldep.data.selectors import ColumnType
+    from reldep.data.variables import FloatArray, IntArray, Variable
     from reldep.engine.influence import Conditioning, Influence
     from reldep.kernels.base import FittedKernel, Kernel
     from reldep.stats.estimates import Estimates
 
     Pair = tuple[str, str]
+
+# Rows and columns of a variable that are looked at: correlations, orders and regressions of more
+# differ from these by less than any threshold, and take time.
+MOST_ROWS, MOST_COLUMNS = 20_000, 20
+
+# Levels are compared if they have this many rows on average: rows that are repeated two or three
+# times divide any two variables into the same levels.
+ROWS_PER_LEVEL = 5
+
+# A scale of answers has at most this many levels. Numbers with more are also compared by order.
+LEVELS_OF_A_SCALE = 10
+
+# Fewer rows may be in the same order by chance, or because the dependence is strong: 1 in 20! of
+# independent columns, but 1 in 6 of columns with a correlation of .99. Then only columns on a
+# straight line are copies.
+FEWEST_ORDERED = 20
+
+
+class Levels(NamedTuple):
+    """The different values of a column, the number of each row's value, and their counts."""
+
+    values: FloatArray
+    codes: IntArray
+    counts: IntArray
+
+
+class Columns:
+    """The columns of a variable, with what several checks need of them, computed once."""
+
+    def __init__(self, variable: Variable) -> None:
+        self.variable = variable
+        self.parts = variable.parts if isinstance(variable, Mixed) else (variable,)
+
+    @cached_property
+    def only(self) -> FloatArray | None:
+        """The values of a numeric variable of one column."""
+        one = self.variable
+        return one.values[:, 0] if isinstance(one, Numeric) and one.values.shape[1] == 1 else None
+
+    @cached_property
+    def levels(self) -> Levels | None:
+        """The levels of a variable of one column, from at most `MOST_ROWS` evenly spaced rows."""
+        column = self.only
+        if column is None:
+            if not isinstance(self.variable, Labels):
+                return None
+            column = self.variable.codes.astype(np.float64)
+        if len(column) > MOST_ROWS:
+            column = column[np.linspace(0, len(column) - 1, MOST_ROWS).astype(np.int64)]
+        values, codes, counts = np.unique(column, return_inverse=True, return_counts=True)
+        return Levels(values, codes.reshape(-1), counts)
+
+    @cached_property
+    def codes(self) -> IntArray | None:
+        """The number of each row among the different rows; None for objects."""
+        if self.levels is not None and len(self.levels.codes) == len(self.variable):
+            return self.levels.codes
+        codes: IntArray | None = None
+        for part in self.parts:
+            if not isinstance(part, (Labels, Numeric)):
+                return None
+            table = part.codes[None] if isinstance(part, Labels) else part.values.T[:MOST_COLUMNS]
+            for column in table:
+                _, own = np.unique(column, return_inverse=True)
+                if codes is not None:
+                    _, own = np.unique(codes * len(own) + own.reshape(-1), return_inverse=True)
+                codes = own.reshape(-1)
+                if codes.max(initial=0) + 1 == len(codes):
+                    return codes
+        return codes
+
+    @cached_property
+    def ranks(self) -> FloatArray | None:
+        """The centred ranks of numbers and indicators of labels, by column; None for objects."""
+        columns: list[FloatArray] = []
+        for part in self.parts:
+            if isinstance(part, Numeric):
+                columns.extend(_ranks(part.values[:MOST_ROWS, :MOST_COLUMNS].T))
+            elif isinstance(part, Labels):
+                codes = part.codes[:MOST_ROWS]
+                values, counts = np.unique(codes, return_counts=True)
+                frequent = values[np.argsort(-counts, kind="stable")[:MOST_COLUMNS]]
+                columns.extend((codes == frequent[:, None]).astype(np.float64))
+            else:
+                return None
+        table = np.array(columns[:MOST_COLUMNS])
+        return np.asarray(table - table.mean(axis=1, keepdims=True))
+
+    @cached_property
+    def values(self) -> dict[tuple[str, int], str]:
+        """The name of each column by a hash of its values: columns of equal keys are equal."""
+        found = {}
+        for part in self.parts:
+            if isinstance(part, Numeric):
+                names = part.columns or tuple(map(str, range(part.values.shape[1])))
+                if self.only is not None:
+                    names = (part.name,)
+                for name, column in zip(names, part.values.T, strict=True):
+                    # Adding 0 turns -0.0, which equals 0.0, into it.
+                    found["numbers", hash((column + 0.0).tobytes())] = name
+            else:
+                found[type(part).__name__, hash(tuple(_contents(part)))] = part.name
+        return found
+
+    @cached_property
+    def orders(self) -> frozenset[tuple[str, int]]:
+        """Keys of the levels and of the order of rows, for a variable of one column."""
+        levels = self.levels
+        if levels is None:
+            return frozenset()
+        found = []
+        n, k, column = len(levels.codes), len(levels.values), self.only
+        if ROWS_PER_LEVEL * k <= n and (k <= LEVELS_OF_A_SCALE or column is None):
+            found.append(("levels", hash(_by_first_row(levels.codes).tobytes())))
+        if column is not None:
+            if n >= FEWEST_ORDERED:
+                rising, falling = levels.codes, k - 1 - levels.codes
+            else:
+                size = np.abs(column).max() or 1.0
+                centred = column / size - np.mean(column / size)
+                rising = np.round(centred / (np.abs(centred).max() or 1.0), 9) + 0.0
+                falling = 0.0 - rising
+            found.append(("order", min(hash(rising.tobytes()), hash(falling.tobytes()))))
+        return frozenset(found)
+
+    def shared(self, other: Columns) -> list[str]:
+        """Return the names of the columns that the other variable contains, too."""
+        return [name for key, name in self.values.items() if key in other.values]
+
+    def is_like(self, other: Columns) -> bool:
+        """Return True if both are one column in other units or words."""
+        return not self.orders.isdisjoint(other.orders)
+
+
+def _ranks(columns: FloatArray) -> FloatArray:
+    """Return mid-ranks along each row, up to a constant and on a scale from 0 to 1."""
+    d, n = columns.shape
+    order = np.argsort(columns, axis=1)
+    ordered = np.take_along_axis(columns, order, axis=1)
+    is_new = np.ones((d, n), dtype=bool)
+    is_new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    # Levels and ranks are counted through all columns; the constant goes when they are centred.
+    level = np.cumsum(is_new) - 1
+    counts = np.bincount(level)
+    middle = (np.cumsum(counts) - 0.5 * counts) / n
+    found = np.empty((d, n))
+    np.put_along_axis(found, order, middle[level].reshape(d, n), axis=1)
+    return found
+
+
+def _by_first_row(codes: IntArray) -> IntArray:
+    """Return codes numbered in order of appearance."""
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    numbers = np.empty(len(first), dtype=np.int64)
+    numbers[np.argsort(first)] = np.arange(len(first))
+    return numbers[inverse.reshape(-1)]
+
+
+def _contents(part: Variable) -> Iterator[Any]:
+    """Yield what the values of labels, sparse rows and objects consist of."""
+    if isinstance(part, Labels):
+        codes = _by_first_row(part.codes)
+        _, first = np.unique(codes, return_index=True)
+        yield codes.tobytes()
+        yield from (repr(part.categories[c]) for c in part.codes[first].tolist() if c >= 0)
+    elif isinstance(part, Sparse):
+        yield from (
+            one.tobytes() for one in (part.values.data, part.values.indices, part.values.indptr)
+        )
+    elif isinstance(part, Items):
+        for item in part.items:
+            if isinstance(item, np.ndarray) and item.dtype != object:
+                yield item.shape, item.tobytes()
+            else:
+                # Objects such as graphs are equal only if they are the same.
+                yield repr(item) if isinstance(item, (str, Lifetime)) else id(item)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -42,13 +219,14 @@ class Data:
         The variables whose kernels were not chosen by the user.
     clusters : tuple of ndarray of int
         The number of each row's cluster, for no, one or two clusterings.
-    max_lag : int, "auto" or None
     labels : mapping of str to Labels
         Labels that are not variables: those of clusters and of groups.
     unmatched : tuple of two tuples of str, or None
         Data without an index, next to data whose index is in another order.
     conditioning : Conditioning or None
         The covariates that are held fixed.
+    columns : mapping of str to Columns
+        The columns of every variable; shared with copies of this object made by `replace`.
     """
 
     variables: Mapping[str, Variable]
@@ -59,23 +237,45 @@ class Data:
     fitted: Mapping[str, FittedKernel] = field(default_factory=dict)
     automatic: Collection[str] = ()
     clusters: tuple[IntArray, ...] = ()
-    max_lag: int | str | None = None
     labels: Mapping[str, Labels] = field(default_factory=dict)
     unmatched: tuple[tuple[str, ...], tuple[str, ...]] | None = None
     conditioning: Conditioning | None = None
+    columns: Mapping[str, Columns] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.columns:
+            found = {name: Columns(variable) for name, variable in self.variables.items()}
+            object.__setattr__(self, "columns", found)
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def parts(self) -> Iterator[Variable]:
-        """Yield every variable, and the numbers and labels of mixed ones by themselves."""
-        for variable in self.variables.values():
-            yield from variable.parts if isinstance(variable, Mixed) else (variable,)
+    @cached_property
+    def parts(self) -> list[Variable]:
+        """Every variable, the parts of mixed ones by themselves, labels of clusters and groups."""
+        found: list[Variable] = []
+        for one in self.columns.values():
+            found.extend(one.parts)
+        return [*found, *self.labels.values()]
 
     @cached_property
-    def marks(self) -> dict[str, Marks]:
-        """What identifies the columns of every variable."""
-        return {name: Marks.of(variable) for name, variable in self.variables.items()}
+    def texts(self) -> dict[str, str]:
+        """How the texts of every variable of texts are prepared."""
+        ways = {
+            name: kernel.preparation(self.variables[name])
+            for name, kernel in self.kernels.items()
+            if isinstance(self.variables.get(name), (Labels, Items))
+        }
+        return {name: way for name, way in ways.items() if way is not None}
+
+    @cached_property
+    def described(self) -> dict[str, Mapping[str, Any]]:
+        """What is known of the fitted kernel of every numeric variable."""
+        return {
+            name: kernel.describe()
+            for name, kernel in self.fitted.items()
+            if isinstance(self.variables.get(name), Numeric)
+        }
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -107,3 +307,30 @@ class Tested:
     def psi(self) -> FloatArray:
         """The influence of every row on everything that is tested, shape (k, rows)."""
         return np.asarray(self.weights @ self.found.psi)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beside:
+    """The columns of a table next to those that a question uses.
+
+    Attributes
+    ----------
+    columns : mapping of str to ColumnType
+    used : collection of str
+    values : callable
+        Return the values of a column.
+    has_clusters : bool
+    id : str or None
+        The column that names the rows.
+    """
+
+    columns: Mapping[str, ColumnType]
+    used: Collection[str]
+    values: Callable[[str], Sequence[Any]]
+    has_clusters: bool = False
+    id: str | None = None
+
+    @property
+    def unused(self) -> list[str]:
+        """The other columns."""
+        return [name for name in self.columns if name not in self.used]

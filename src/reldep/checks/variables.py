@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy
 
+from reldep.checks.subjects import MOST_ROWS, ROWS_PER_LEVEL
 from reldep.data.inspection import has_codes_at_ends, suspected_codes
+from reldep.data.lifetimes import event_beside
 from reldep.data.missing_codes import MISSING_CODES
+from reldep.data.selectors import ColumnType
 from reldep.data.variables import MISSING_CODE, Labels, Mixed, Numeric, Sparse
 from reldep.exceptions import (
     BandwidthWarning,
+    CensoredWarning,
     KindWarning,
     MissingCodesWarning,
     ScaleWarning,
@@ -19,38 +25,38 @@ from reldep.exceptions import (
 from reldep.words import listed, number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from reldep.checks.subjects import Data
+    from reldep.checks.subjects import Beside, Data, Levels
     from reldep.data.variables import FloatArray, Variable
 
-# Whole numbers with this many levels, each about as frequent as the others and with this many rows,
+# Whole numbers with this many levels, the rarest at least a third as frequent as the commonest,
 # look like codes: counts and ratings have rare values at their ends.
-CODE_LEVELS, EVEN_FREQUENCIES, ROWS_PER_LEVEL = (5, 20), 1 / 3, 5
+CODE_LEVELS, EVEN_FREQUENCIES = (5, 20), 1 / 3
 
 # Columns whose standard deviations differ by more than this are hardly in one unit. Wide blocks are
 # mostly of one kind (genes, pixels, fatty acids), whose spreads differ for a reason.
 SPREAD_RATIO, MOST_UNITS = 10.0, 12
-# Share of the variance of sparse rows that lies in their length, and rows looked at.
-LENGTH_SHARE, SPARSE_ROWS = 0.5, 500
-# A mean distance of this many times the usual distance is the distance to a few far values.
+# A mean distance of this many times the usual distance is the distance to a few far values: samples
+# of the Cauchy law reach about 10.
 FAR = 100.0
-# Rows from which the usual distance is found, to a few per cent.
-ROWS_FOR_USUAL = 2_000
-# Texts have unlike lengths if the ninth decile of the number of words is this many times the first.
-UNLIKE_LENGTHS = 5.0
+# Where half of the variance of sparse rows lies in their length, or the ninth decile of the number
+# of words is five times the first, length outweighs content.
+LENGTH_SHARE, UNLIKE_LENGTHS = 0.5, 5.0
 
-# A median distance jumps if the share of distances on one side of it is this many standard errors
-# from 1/2; looked for up to this many different values.
+# A median distance jumps if the share of distances on one side of it is within 1.5 standard errors
+# of 1/2; looked for up to this many different values, whose table of distances takes no time.
 JUMP_DEVIATIONS, MOST_LEVELS = 1.5, 500
 
-_SHOWN = 5
+# A variable varies more in one group than in another if its spread is this many times as large and
+# a test of equal spread (Brown and Forsythe) rejects at this level.
+UNLIKE_SPREADS, SPREAD_LEVEL = 2.0, 0.01
 
 
 def missing_codes(data: Data) -> Iterator[MissingCodesWarning]:
     """Check for numbers and labels that stand for missing values."""
     found: dict[str, list[str]] = {}
-    for part in (*data.parts(), *data.labels.values()):
+    for part in data.parts:
         if isinstance(part, Numeric):
             for position, column in enumerate(part.values.T):
                 for code, _ in suspected_codes(column) if has_codes_at_ends(column) else ():
@@ -62,7 +68,7 @@ def missing_codes(data: Data) -> Iterator[MissingCodesWarning]:
                 found.setdefault(repr(word), []).append(repr(part.name))
     for written, names in found.items():
         yield MissingCodesWarning(
-            f"{written} in {listed(names, _SHOWN)} may mean missing; pass `na={written}` to "
+            f"{written} in {listed(names, 5)} may mean missing; pass `na={written}` to "
             "reldep.read()."
         )
 
@@ -82,16 +88,17 @@ def _used_words(labels: Labels) -> list[str]:
 def kinds(data: Data) -> Iterator[KindWarning]:
     """Check for numbers that may be codes, and labels that may be one and the same."""
     codes = []
-    for part in (*data.parts(), *data.labels.values()):
+    for part in data.parts:
         if isinstance(part, Labels):
             yield from _twins(part)
             if part.caution is not None and part.name in data.automatic:
                 yield KindWarning(f"{part.name!r} {part.caution}.")
-        elif isinstance(part, Numeric) and part.name in data.automatic and _like_codes(part):
-            codes.append(f"{part.name!r} ({part.values.min():g} to {part.values.max():g})")
+    for name, columns in data.columns.items():
+        if columns.only is not None and name in data.automatic and _like_codes(columns.levels):
+            codes.append(f"{name!r} ({columns.only.min():g} to {columns.only.max():g})")
     if codes:
         yield KindWarning(
-            f"Numbers that may be codes without an order: {listed(codes, _SHOWN)}; if so, use "
+            f"Numbers that may be codes without an order: {listed(codes, 5)}; if so, use "
             "`kernel='delta'`."
         )
 
@@ -117,34 +124,42 @@ def _plainly_written(word: str) -> str:
         return plain
 
 
-def _like_codes(variable: Numeric) -> bool:
-    """Return True for whole numbers of few levels that are about equally frequent."""
-    column = variable.values[:, 0]
-    if variable.values.shape[1] != 1 or not np.array_equal(column, np.rint(column)):
+def _like_codes(levels: Levels | None) -> bool:
+    """Return True for whole numbers in a row of few levels that are about equally frequent."""
+    if levels is None or not CODE_LEVELS[0] <= len(levels.values) <= CODE_LEVELS[1]:
         return False
-    levels, counts = np.unique(column, return_counts=True)
-    low, high = CODE_LEVELS
-    is_run = levels[-1] - levels[0] == len(levels) - 1
-    enough = len(column) >= ROWS_PER_LEVEL * len(levels)
-    even = counts.min() >= EVEN_FREQUENCIES * counts.max()
-    return bool(low <= len(levels) <= high and is_run and enough and even)
+    values, counts = levels.values, levels.counts
+    is_run = values[0] == np.rint(values[0]) and bool((np.diff(values) == 1).all())
+    enough = len(levels.codes) >= ROWS_PER_LEVEL * len(values)
+    return is_run and enough and bool(counts.min() >= EVEN_FREQUENCIES * counts.max())
 
 
 def scales(data: Data) -> Iterator[ScaleWarning]:
-    """Check for columns or values that outweigh the others."""
+    """Check for columns, values or lengths that outweigh the others."""
     for name, variable in data.variables.items():
-        if name in data.automatic:
-            yield from _unlike_units(variable)
+        numbers = variable.numbers() if isinstance(variable, Mixed) else variable
+        if name not in data.automatic:
+            continue
+        if isinstance(numbers, Numeric) and numbers.values.shape[1] > 1:
+            yield from _unlike_units(numbers, name)
+        elif isinstance(variable, Sparse):
             yield from _ruled_by_length(variable)
-        yield from _far_values(name, data)
-        yield from _unlike_lengths(name, data)
+    for name, known in data.described.items():
+        if str(known.get("rule", "")).startswith("mean"):
+            yield from _far_values(name, data, float(known["bandwidth"]))
+    for name in data.texts:
+        yield from _unlike_lengths(name, data.variables[name])
 
 
-def _unlike_units(variable: Variable) -> Iterator[ScaleWarning]:
-    numbers = variable.numbers() if isinstance(variable, Mixed) else variable
-    if not isinstance(numbers, Numeric):
-        return
-    spreads = numbers.values.std(axis=0)
+def _in_reach(values: FloatArray) -> tuple[FloatArray, float]:
+    """Return values divided by a power of two, so that no square of them overflows, and it."""
+    largest = float(np.abs(values).max(initial=0.0))
+    size = float(2.0 ** np.floor(np.log2(largest))) if largest > 0 else 1.0
+    return values / size, size
+
+
+def _unlike_units(numbers: Numeric, name: str) -> Iterator[ScaleWarning]:
+    spreads = _in_reach(numbers.values)[0].std(axis=0)
     varying = np.flatnonzero(spreads > 0)
     if not 2 <= len(varying) <= MOST_UNITS:
         return
@@ -153,19 +168,17 @@ def _unlike_units(variable: Variable) -> Iterator[ScaleWarning]:
     if ratio >= SPREAD_RATIO:
         names = numbers.columns or tuple(f"column {i}" for i in range(len(spreads)))
         yield ScaleWarning(
-            f"In {variable.name!r}, {names[largest]!r} outweighs {names[smallest]!r} (standard "
-            f"deviation × {number(float(ratio), 2)}); if the units differ, use "
-            "`kernel='standardized'`."
+            f"In {name!r}, {names[largest]!r} outweighs {names[smallest]!r} (standard deviation × "
+            f"{number(float(ratio), 2)}); if the units differ, use `kernel='standardized'`."
         )
 
 
-def _ruled_by_length(variable: Variable) -> Iterator[ScaleWarning]:
+def _ruled_by_length(variable: Sparse) -> Iterator[ScaleWarning]:
     """Check for sparse counts whose rows differ by their length more than by their kind."""
-    if not isinstance(variable, Sparse):
-        return
-    rows = variable.values[: min(len(variable), SPARSE_ROWS)]
+    rows = variable.values[: min(len(variable), MOST_ROWS)]
     if rows.shape[0] < 4 or rows.min() < 0:
         return
+    rows = rows / (rows.max() or 1.0)
     lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
     mean = np.asarray(rows.mean(axis=0)).ravel()
     total, size = float((lengths**2).mean() - mean @ mean), float(np.linalg.norm(mean))
@@ -180,35 +193,21 @@ def _ruled_by_length(variable: Variable) -> Iterator[ScaleWarning]:
         )
 
 
-def _far_values(name: str, data: Data) -> Iterator[ScaleWarning]:
+def _far_values(name: str, data: Data, bandwidth: float) -> Iterator[ScaleWarning]:
     """Check for values so far from the others that the mean distance is the distance to them."""
-    variable, kernel = data.variables[name], data.fitted.get(name)
-    if kernel is None or not isinstance(variable, Numeric):
-        return
-    known = kernel.describe()
-    if not str(known.get("rule", "")).startswith("mean"):
-        return
-    usual = _usual_distance(variable.values)
-    ratio = float(known["bandwidth"]) / usual if usual > 0 else 0.0
+    values, size = _in_reach(data.variables[name].values)  # type: ignore[attr-defined]
+    every = max(1, len(values) // MOST_ROWS)
+    away = values - _median(values[::every])
+    away = np.abs(away[:, 0]) if away.shape[1] == 1 else np.sqrt((away * away).sum(axis=1))
+    some = away[::every]
+    usual = _median(some[some > 0]) if some.any() else np.inf
+    ratio = bandwidth / size / float(usual)
     if ratio >= FAR:
-        row = int(np.argmax(_distances_from_middle(variable.values)))
         yield ScaleWarning(
-            f"{name!r} is so far from the others in {data.rows.name(row)} that its bandwidth is "
-            f"{number(ratio, 2)} times the usual distance; correct the value, or use "
-            "`kernel='gaussian'`, whose bandwidth is a median."
+            f"{name!r} is so far from the others in {data.rows.name(int(np.argmax(away)))} that "
+            f"its bandwidth is {number(ratio, 2)} times the usual distance; correct the value, or "
+            "use `kernel='gaussian'`, whose bandwidth is a median."
         )
-
-
-def _usual_distance(values: FloatArray) -> float:
-    """Return the median of the positive distances from the middle, from evenly spaced rows."""
-    norms = _distances_from_middle(values[:: max(1, len(values) // ROWS_FOR_USUAL)])
-    positive = norms[norms > 0]
-    return float(_median(positive)) if len(positive) else 0.0
-
-
-def _distances_from_middle(values: FloatArray) -> FloatArray:
-    away = values - _median(values)
-    return np.asarray(np.sqrt((away * away).sum(axis=1)))
 
 
 def _median(values: FloatArray) -> FloatArray:
@@ -216,11 +215,8 @@ def _median(values: FloatArray) -> FloatArray:
     return np.asarray(np.partition(values, len(values) // 2, axis=0)[len(values) // 2])
 
 
-def _unlike_lengths(name: str, data: Data) -> Iterator[ScaleWarning]:
+def _unlike_lengths(name: str, variable: Variable) -> Iterator[ScaleWarning]:
     """Check for texts of very different lengths."""
-    kernel, variable = data.kernels.get(name), data.variables[name]
-    if kernel is None or kernel.preparation(variable) is None:
-        return
     from reldep.kernels.structured.strings import strings_of
 
     texts = strings_of(variable, "Text")  # type: ignore[arg-type]
@@ -236,13 +232,10 @@ def _unlike_lengths(name: str, data: Data) -> Iterator[ScaleWarning]:
 def prepared_alike(data: Data) -> Iterator[UnequalWarning]:
     """Check whether all texts are prepared in the same way."""
     ways: dict[str, list[str]] = {}
-    for name, kernel in data.kernels.items():
-        if name in data.variables:
-            way = kernel.preparation(data.variables[name])
-            if way is not None:
-                ways.setdefault(way, []).append(repr(name))
+    for name, way in data.texts.items():
+        ways.setdefault(way, []).append(repr(name))
     if len(ways) > 1:
-        shown = " and ".join(f"{way} ({listed(names, _SHOWN)})" for way, names in ways.items())
+        shown = " and ".join(f"{way} ({listed(names, 5)})" for way, names in ways.items())
         yield UnequalWarning(
             f"Texts are prepared differently, as {shown}, and those prepared alike may be more "
             "closely related for that reason; prepare all of them in the same way."
@@ -252,39 +245,38 @@ def prepared_alike(data: Data) -> Iterator[UnequalWarning]:
 def bandwidths(data: Data) -> Iterator[BandwidthWarning]:
     """Check for median distances that are 0, or that another sample would not have."""
     ties, jumps = [], []
-    for name, kernel in data.fitted.items():
-        variable, known = data.variables.get(name), kernel.describe()
+    for name, known in data.described.items():
         rule = str(known.get("rule", ""))
-        if not rule.startswith("median") or not isinstance(variable, Numeric):
+        if not rule.startswith("median"):
             continue
+        levels = data.columns[name].levels
         if "non-zero" in rule:
             ties.append(repr(name))
-        elif variable.values.shape[1] == 1 and _jumps(variable.values[:, 0], known["bandwidth"]):
+        elif levels is not None and _jumps(levels, float(known["bandwidth"])):
             jumps.append(repr(name))
     if ties:
         yield BandwidthWarning(
-            f"More than half of the distances in {listed(ties, _SHOWN)} are 0, so that the "
-            "bandwidth is the median of the others; use `bandwidth='mean'`, or `kernel='delta'` "
-            "for categories."
+            f"More than half of the distances in {listed(ties, 5)} are 0, so that the bandwidth "
+            "is the median of the others; use `bandwidth='mean'`, or `kernel='delta'` for "
+            "categories."
         )
     if jumps:
         yield BandwidthWarning(
-            f"The median distance of {listed(jumps, _SHOWN)} may jump from sample to sample, for "
-            "which no standard error allows; use `bandwidth='mean'`."
+            f"The median distance of {listed(jumps, 5)} may jump from sample to sample, for which "
+            "no standard error allows; use `bandwidth='mean'`."
         )
 
 
-def _jumps(values: FloatArray, median: float) -> bool:
+def _jumps(levels: Levels, median: float) -> bool:
     """Return True if the median distance of numbers with few levels is one by a narrow margin.
 
     Distances of whole numbers are whole numbers. Where the share of distances below the median,
     or up to it, is near 1/2, the median jumps to its neighbour from sample to sample.
     """
-    levels, counts = np.unique(values, return_counts=True)
-    n = len(values)
-    if len(levels) > min(n / 2, MOST_LEVELS):
+    values, counts, n = levels.values, levels.counts, len(levels.codes)
+    if len(values) > min(n / 2, MOST_LEVELS):
         return False
-    distances = np.abs(levels[:, None] - levels[None, :])
+    distances = np.abs(values[:, None] - values[None, :])
     for most in (median * (1 - 1e-9), median * (1 + 1e-9)):
         # Of the other rows, the share that is nearer.
         shares = ((distances < most) @ counts - 1.0) / (n - 1)
@@ -293,3 +285,48 @@ def _jumps(values: FloatArray, median: float) -> bool:
         if abs(mean - 0.5) < JUMP_DEVIATIONS * error:
             return True
     return False
+
+
+def censored(beside: Beside) -> Iterator[CensoredWarning]:
+    """Check whether a time is used without the column that tells how it ended."""
+    for name in beside.used:
+        if beside.columns.get(name) in (ColumnType.NUMBER, ColumnType.INTEGER):
+            event = event_beside(name, beside.unused)
+            if event is not None:
+                yield CensoredWarning(
+                    f"{name!r} may be censored by {event!r}, and a censored time is not a "
+                    f"lifetime; if so, pass `survival='{name},{event}'` to reldep.read()."
+                )
+
+
+def spreads_of_groups(groups: Mapping[str, Data]) -> Iterator[UnequalWarning]:
+    """Check whether variables have the same range in every group.
+
+    Over a narrow range of a variable its dependence on others is weaker, or none.
+    """
+    for name, columns in next(iter(groups.values())).columns.items():
+        if not isinstance(columns.variable, Numeric):
+            continue
+        tables = [data.variables[name].values for data in groups.values()]  # type: ignore[attr-defined]
+        ends = sorted((float(one.min()), float(one.max())) for one in tables)
+        if columns.only is not None and all(a[1] < b[0] for a, b in pairwise(ends)):
+            yield UnequalWarning(
+                f"The groups do not overlap in {name!r}, and over a part of its range its relation "
+                "to others is weaker; choose groups by something else."
+            )
+            continue
+        size = _in_reach(np.array(ends))[1]
+        # The distance of every row from the median of its group.
+        away = [
+            np.linalg.norm(one / size - np.median(one / size, axis=0), axis=1) for one in tables
+        ]
+        spread = dict(zip(groups, [float(np.mean(one)) for one in away], strict=True))
+        wide, narrow = max(spread, key=spread.__getitem__), min(spread, key=spread.__getitem__)
+        if not spread[wide] > UNLIKE_SPREADS * spread[narrow]:
+            continue
+        if scipy.stats.f_oneway(*away).pvalue < SPREAD_LEVEL:
+            yield UnequalWarning(
+                f"{name!r} varies {number(spread[wide] / spread[narrow], 2)} times as much in "
+                f"{wide!r} as in {narrow!r}, which alone makes its relation to others stronger "
+                "there; compare over one range."
+            )

@@ -228,10 +228,10 @@ def _reason_to_skip(variable: Variable) -> str | None:
 
 def _check_fixed_differ(fixed: Data) -> None:
     """Raise if both fixed variables are the same."""
-    marks = list(fixed.marks.values())
-    if len(marks) == 2 and marks[0].values.keys() == marks[1].values.keys():
+    columns = list(fixed.columns.values())
+    if len(columns) == 2 and columns[0].values.keys() == columns[1].values.keys():
         raise InputError(
-            f"{' and '.join(fixed.marks)} are the same, so that everything depends equally on "
+            f"{' and '.join(fixed.columns)} are the same, so that everything depends equally on "
             "both; pass different ones."
         )
 

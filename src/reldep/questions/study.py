@@ -164,7 +164,6 @@ class Study:
             fitted=self.fitted,
             automatic=self.automatic,
             clusters=tuple(codes for codes in both if codes is not None),
-            max_lag=self.options["max_lag"],
             labels=dataset.labels,
             unmatched=dataset.unmatched,
         )
@@ -368,9 +367,9 @@ def read_study(
         source=names[0] if "source" in single else None,
     )
     if study.source is not None:
-        marks = study.data.marks
-        targets = [name for name in names[1:] if name in marks]
-        check_source_outside(marks, study.source, targets if study.source in marks else [])
+        columns = study.data.columns
+        targets = [name for name in names[1:] if name in columns]
+        check_source_outside(columns, study.source, targets if study.source in columns else [])
     return study
 
 
