@@ -243,8 +243,9 @@ class Data:
     columns: Mapping[str, Columns] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not self.columns:
-            found = {name: Columns(variable) for name, variable in self.variables.items()}
+        if self.columns.keys() != self.variables.keys():
+            known = self.columns
+            found = {name: known.get(name) or Columns(one) for name, one in self.variables.items()}
             object.__setattr__(self, "columns", found)
 
     def __len__(self) -> int:
