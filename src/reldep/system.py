@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import stat
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from threading import current_thread
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from reldep.exceptions import InputError, InputTypeError
@@ -62,10 +65,89 @@ def on_all_cores(work: Callable[[Item], Result], items: Iterable[Item]) -> list[
 def numba_is_there() -> bool:
     """Return True if numba can be imported."""
     try:
-        import numba  # noqa: F401
+        _import_numba()
     except ImportError:
         return False
     return True
+
+
+class _NoSettings(ModuleType):
+    """Stands for the package that reads numba's settings from a file; it reads nothing."""
+
+    @staticmethod
+    def load(*_: Any, **__: Any) -> None:
+        """Return None, as for an empty file."""
+
+    safe_load = load
+
+
+def _import_numba() -> Any:
+    """Return numba, without the settings of a file in the current folder.
+
+    That file may come from a stranger, and could name a folder with machine code to run. Numba
+    looks for it when it is imported and whenever it compiles.
+    """
+    if "numba" not in sys.modules:
+        reader = sys.modules.get("yaml")
+        sys.modules["yaml"] = _NoSettings("yaml")
+        try:
+            import_module("numba.core.config")
+        finally:
+            del sys.modules["yaml"]
+            if reader is not None:
+                sys.modules["yaml"] = reader
+    return import_module("numba")
+
+
+def compile_loop(loop: Any, **options: Any) -> Any:
+    """Return a loop that is compiled on its first call, with the machine code kept on disk."""
+    numba = _import_numba()
+    folder = os.environ.get("NUMBA_CACHE_DIR") or _own_cache()
+    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, folder
+    try:
+        return numba.njit(cache=True, **options)(loop)
+    except RuntimeError:  # no folder can be written to, as in many containers
+        return numba.njit(**options)(loop)
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+@cache
+def _own_cache() -> str:
+    """Return a folder for machine code that only this user can write to, or an empty string.
+
+    Without it numba takes the folder of this package.
+    """
+    caches = os.environ.get("XDG_CACHE_HOME", "")
+    home = Path(caches) if Path(caches).is_absolute() else Path("~/.cache").expanduser()
+    folder = home / "reldep" / "compiled"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = folder.lstat()
+        if sys.platform != "win32" and (
+            not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid()
+        ):
+            return ""
+        folder.chmod(0o700)
+    except (OSError, RuntimeError):  # no home, or one that cannot be written to
+        return ""
+    return str(folder)
+
+
+def import_away(module: str) -> Any:
+    """Return a module, imported from another folder: some read settings from the current one.
+
+    For programs only: threads of a library's user may be reading files.
+    """
+    try:
+        here = Path.cwd()
+    except OSError:  # it was removed
+        return import_module(module)
+    os.chdir(Path(__file__).parent)
+    try:
+        return import_module(module)
+    finally:
+        os.chdir(here)
 
 
 def worth_compiling(n: int) -> bool:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 import scipy.linalg.cython_blas  # noqa: F401  numba multiplies matrices with it
-from numba import njit
 
 from reldep.kernels.program import FIRST, GAUSSIAN, LAPLACE, ROOT, TIMES
+from reldep.system import compile_loop
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,16 +57,8 @@ TWO = (
 
 def compiled(loop: Loop, more: tuple[str, ...] = ()) -> Loop:
     """Compile on first call, keep the machine code on disk, and let other threads run."""
-    options: dict[str, Any] = {
-        "nogil": True,
-        "error_model": "numpy",
-        "fastmath": {"contract", *more},
-    }
-    try:
-        return cast("Loop", njit(cache=True, **options)(loop))
-    except RuntimeError:
-        # Neither the package's directory nor the user's can be written to, as in many containers.
-        return cast("Loop", njit(**options)(loop))
+    made = compile_loop(loop, nogil=True, error_model="numpy", fastmath={"contract", *more})
+    return cast("Loop", made)
 
 
 def summing(loop: Loop) -> Loop:

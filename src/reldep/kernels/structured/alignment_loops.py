@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
-from numba import njit
 
 from reldep.kernels.structured.series import STEPS_BETWEEN_SCALES
+from reldep.system import compile_loop
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray
@@ -18,10 +18,7 @@ Loop = TypeVar("Loop", bound=Callable[..., Any])
 
 def compiled(loop: Loop) -> Loop:
     """Return a loop compiled on first call; the machine code is cached where that is possible."""
-    try:
-        return cast("Loop", njit(nogil=True, cache=True)(loop))
-    except RuntimeError:  # no directory for the cache can be written to, as in many containers
-        return cast("Loop", njit(nogil=True)(loop))
+    return cast("Loop", compile_loop(loop, nogil=True))
 
 
 @compiled
