@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import csv
+import io
 import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from reldep.exceptions import ReldepWarning
-from reldep.io import write_atomically
+from reldep.io import write
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -41,27 +42,25 @@ class Output:
         with mpl.rc_context(SVG_SETTINGS):
             for kind, options in (("png", {"dpi": 110}), ("svg", {"metadata": {"Date": None}})):
                 path = self.folder / f"{name}.{kind}"
-                with write_atomically(path) as temporary:
-                    figure.savefig(temporary, format=kind, **options)
+                file = io.BytesIO()
+                figure.savefig(file, format=kind, **options)
+                write(path, file.getvalue(), overwrite=True)
                 self.paths.append(path)
 
     def table(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
         """Write rows as CSV; numbers have ten significant digits."""
         path = self.folder / f"{name}.csv"
-        with (
-            write_atomically(path) as temporary,
-            temporary.open("w", newline="", encoding="utf-8") as file,
-        ):
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(rows[0])
-            writer.writerows([_plain(value) for value in row.values()] for row in rows)
+        file = io.StringIO()
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(rows[0])
+        writer.writerows([_plain(value) for value in row.values()] for row in rows)
+        write(path, file.getvalue(), overwrite=True)
         self.paths.append(path)
 
     def page(self, name: str, paragraphs: Iterable[str]) -> None:
         """Write a Markdown page; it comes first among the paths."""
         path = self.folder / f"{name}.md"
-        with write_atomically(path) as temporary:
-            temporary.write_text("\n\n".join(paragraphs) + "\n", encoding="utf-8")
+        write(path, "\n\n".join(paragraphs) + "\n", overwrite=True)
         self.paths.insert(0, path)
 
 

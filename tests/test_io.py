@@ -1,4 +1,4 @@
-"""Files are written whole or not at all, where and as the user had them."""
+"""Files are written whole or not at all, where and as the user had them, and never over theirs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from reldep.io import check_writable, write_atomically
+from reldep.io import MADE_BY_US, check_writable, write
 
 posix = pytest.mark.skipif(os.name != "posix", reason="modes, links and signals of POSIX")
 not_root = pytest.mark.skipif(
@@ -22,11 +22,6 @@ not_root = pytest.mark.skipif(
 
 def names_in(folder):
     return sorted(path.name for path in folder.iterdir())
-
-
-def write(path, text):
-    with write_atomically(path) as temporary:
-        temporary.write_text(text)
 
 
 def mode_of(path):
@@ -40,52 +35,86 @@ def mask():
     os.umask(before)
 
 
-def test_a_file_is_written_whole(tmp_path):
-    path = tmp_path / "a.txt"
-    with write_atomically(path) as temporary:
-        temporary.write_text("new")
-        assert not path.exists()
-    assert path.read_text() == "new"
+@posix
+def test_a_new_file_is_whole_and_has_the_usual_permissions(tmp_path, mask, monkeypatch):
+    monkeypatch.setattr(os, "umask", lambda mask: pytest.fail("the mask of the process was set"))
+    write(tmp_path / "a.txt", "näw")
+    monkeypatch.undo()
+    assert (tmp_path / "a.txt").read_bytes() == "näw".encode()
+    assert mode_of(tmp_path / "a.txt") == 0o640
     assert names_in(tmp_path) == ["a.txt"]
 
 
 @posix
-def test_a_new_file_has_the_usual_permissions(tmp_path, mask):
-    write(tmp_path / "a.txt", "new")
-    assert mode_of(tmp_path / "a.txt") == 0o640
-
-
-@posix
-def test_the_mask_of_the_process_is_never_touched(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "umask", lambda mask: pytest.fail("the mask was set"))
-    write(tmp_path / "a.txt", "new")
-
-
-@posix
 @pytest.mark.parametrize("mode", [0o600, 0o664, 0o755])
-def test_an_existing_file_keeps_its_mode(tmp_path, mask, mode):
+def test_an_existing_file_keeps_its_mode(tmp_path, mask, mode, monkeypatch):
     path = tmp_path / "a.txt"
     path.write_text("old")
     path.chmod(mode)
-    with write_atomically(path) as temporary:
-        assert mode_of(temporary) == 0o600, "nobody else reads what is not written yet"
-        temporary.write_text("new")
+    begun, write_bytes = [], Path.write_bytes
+
+    def watched(temporary, data):
+        begun.append(mode_of(temporary))
+        return write_bytes(temporary, data)
+
+    monkeypatch.setattr(Path, "write_bytes", watched)
+    write(path, "new", overwrite=True)
     assert (path.read_text(), mode_of(path)) == ("new", mode)
+    assert begun == [0o600], "nobody else reads what is not written yet"
+
+
+OURS = f"<html>{MADE_BY_US} 0.2</html>"
+
+
+@pytest.mark.parametrize(
+    ("old", "is_kept"),
+    [("mine", True), (OURS, False), ("", False), ("new", False), ("x" * 10**5 + OURS, False)],
+    ids=["somebody's", "ours", "empty", "the same", "long"],
+)
+def test_only_what_reldep_made_is_replaced(tmp_path, old, is_kept):
+    path = tmp_path / "a.html"
+    path.write_text(old)
+    if is_kept:
+        with pytest.raises(FileExistsError, match=r"was not made by reldep.*`overwrite=True`"):
+            check_writable(path)
+        with pytest.raises(FileExistsError, match="was not made by reldep"):
+            write(path, "new")
+        assert path.read_text() == old
+    else:
+        write(path, "new")
+        assert path.read_text() == "new"
+    write(path, "newer", overwrite=True)
+    assert path.read_text() == "newer"
+
+
+@posix
+@pytest.mark.parametrize("name", ["data.csv", "./data.csv", "link.csv", "hard.csv"])
+def test_the_data_are_never_replaced(tmp_path, name, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("data.csv").write_text(OURS)
+    Path("link.csv").symlink_to("data.csv")
+    Path("hard.csv").hardlink_to("data.csv")
+    with pytest.raises(FileExistsError, match="the data are in it; choose another name"):
+        write(name, "new", inputs=["-", "other.csv", "data.csv"], overwrite=True)
+    assert Path("data.csv").read_text() == OURS
 
 
 @posix
 @pytest.mark.parametrize("there", [True, False])
-def test_a_symbolic_link_stays_one(tmp_path, there):
+@pytest.mark.parametrize("folder", [".", "far"])
+def test_a_symbolic_link_stays_one_and_leads_elsewhere_only_if_asked(tmp_path, there, folder):
     (tmp_path / "far").mkdir()
-    link, target = tmp_path / "a.txt", tmp_path / "far" / "b.txt"
+    link, target = tmp_path / "a.txt", tmp_path / folder / "b.txt"
     if there:
-        target.write_text("old")
-    link.symlink_to("far/b.txt")
-    write(link, "new")
+        target.write_text(OURS)
+    link.symlink_to(f"{folder}/b.txt")
+    if folder == "far":
+        with pytest.raises(FileExistsError, match=r"a symbolic link to .*far/b\.txt"):
+            write(link, "new")
+        assert target.exists() is there
+    write(link, "new", overwrite=folder == "far")
     assert link.is_symlink()
     assert target.read_text() == "new"
-    assert names_in(tmp_path) == ["a.txt", "far"]
-    assert names_in(tmp_path / "far") == ["b.txt"]
 
 
 @posix
@@ -104,7 +133,7 @@ def test_devices_and_pipes_are_not_replaced(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", Path(os.devnull)):
         with pytest.raises(OSError, match="it is a device or a pipe; name a file"):
-            write(path, "new")
+            write(path, "new", overwrite=True)
     assert Path(os.devnull).is_char_device()
 
 
@@ -115,7 +144,7 @@ def test_a_read_only_file_is_refused(tmp_path):
     path.write_text("old")
     path.chmod(0o444)
     with pytest.raises(PermissionError, match="the file is read-only"):
-        write(path, "new")
+        write(path, "new", overwrite=True)
 
 
 def test_the_longest_name_a_file_can_have_is_written(tmp_path):
@@ -123,63 +152,69 @@ def test_the_longest_name_a_file_can_have_is_written(tmp_path):
     assert names_in(tmp_path) == ["ä" * 127]
 
 
-def test_an_error_in_the_writing_removes_what_was_begun(tmp_path):
-    def break_off(error):
-        with write_atomically(tmp_path / "a") as path:
-            path.write_text("half")
-            raise error
+@pytest.mark.parametrize(
+    ("place", "error"),
+    [
+        ("pathlib.Path.write_bytes", OSError(errno.ENOSPC, "No space left on device")),
+        ("os.open", PermissionError(errno.EACCES, "Permission denied")),
+        ("pathlib.Path.replace", OSError("unknown")),
+    ],
+)
+def test_an_error_in_the_writing_leaves_the_old_file_and_nothing_else(
+    tmp_path, monkeypatch, place, error
+):
+    (tmp_path / "a").write_text(OURS)
 
-    with pytest.raises(RuntimeError, match="broken"):
-        break_off(RuntimeError("broken"))
-    with pytest.raises(OSError, match=r"cannot write .*: unknown"):
-        break_off(OSError("unknown"))
-    assert names_in(tmp_path) == []
-    check_writable(tmp_path / "a")
+    def fail(*_, **__):
+        raise error
 
-
-def test_a_directory_locked_in_the_meantime_is_told(tmp_path, monkeypatch):
-    def refuse(*_):
-        raise PermissionError(errno.EACCES, "Permission denied")
-
-    monkeypatch.setattr("os.open", refuse)
-    with pytest.raises(PermissionError, match=r"cannot write .*a\.txt: Permission denied"):
-        write(tmp_path / "a.txt", "new")
+    monkeypatch.setattr(place, fail)
+    with pytest.raises(OSError, match=f"cannot write .*: {error.strerror or error}"):
+        write(tmp_path / "a", "new")
+    monkeypatch.undo()
+    assert names_in(tmp_path) == ["a"]
+    assert (tmp_path / "a").read_text() == OURS
 
 
 KILLED = """
-import sys, time
-from reldep.io import write_atomically
-with write_atomically(sys.argv[1]) as temporary:
+import pathlib, sys, time
+from reldep.io import write
+def write_bytes(temporary, data):
     temporary.write_text("half")
     print("begun", flush=True)
     time.sleep(60)
+pathlib.Path.write_bytes = write_bytes
+write(sys.argv[1], "whole", overwrite=True)
 """
 
 
 @posix
-def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path):
+def test_what_a_killed_run_left_is_removed_by_the_next_and_nothing_else_is(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("old")
+    others = {".a.txt.notes.reldep-unfinished", "a.txt.unfinished"}
+    for name in others:
+        (tmp_path / name).write_text("of somebody else")
     process = subprocess.Popen(
         [sys.executable, "-c", KILLED, str(path)], stdout=subprocess.PIPE, text=True
     )
     assert process.stdout.readline() == "begun\n"
     write(tmp_path / "b.txt", "another file")
-    write(path, "while it lives")
-    assert len(names_in(tmp_path)) == 3, "the file of a living run stays"
+    write(path, "while it lives", overwrite=True)
+    assert len(names_in(tmp_path)) == 5, "the file of a living run stays"
     process.send_signal(signal.SIGKILL)
     process.wait()
     process.stdout.close()
     assert path.read_text() == "while it lives"
-    write(path, "new")
-    assert names_in(tmp_path) == ["a.txt", "b.txt"]
-    assert path.read_text() == "new"
+    write(path, "new", overwrite=True)
+    assert set(names_in(tmp_path)) == {"a.txt", "b.txt", *others}
 
 
 def test_threads_that_write_the_same_file_leave_one_whole_file(tmp_path):
     texts = [letter * 100_000 for letter in "abcdefgh"]
     threads = [
-        threading.Thread(target=write, args=(tmp_path / "a.txt", text)) for text in texts * 4
+        threading.Thread(target=write, args=(tmp_path / "a.txt", text), kwargs={"overwrite": True})
+        for text in texts * 4
     ]
     for thread in threads:
         thread.start()

@@ -1,6 +1,8 @@
 """``python -m reldep`` is the command ``reldep``."""
 
+import sys
+
 from reldep.cli import main
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,32 +1,54 @@
-"""Writing files so that nothing is ever half-written."""
+"""The one place that writes files: whole or not at all, and never over what is not ours."""
 
 from __future__ import annotations
 
-import errno
 import os
+import re
 import secrets
 import stat
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable
+
+# What reports and pictures contain, near their beginning or end, so that they can be told from
+# other people's files and written again.
+MADE_BY_US = "Made with reldep"
+_FROM_EITHER_END = 4_096
 
 # How the name of a temporary file ends, so that the leftovers of a killed run are known.
 _UNFINISHED = ".reldep-unfinished"
 
 
-@contextmanager
-def write_atomically(path: str | Path) -> Iterator[Path]:
-    """Give a temporary file beside `path` that takes its place once all is written.
+def write(
+    path: str | os.PathLike[str],
+    content: str | bytes,
+    *,
+    inputs: Iterable[str | os.PathLike[str]] = (),
+    overwrite: bool = False,
+) -> None:
+    """Write a file that takes its place once all of it is on the disk.
 
-    If anything goes wrong the temporary file is removed and what stood at `path` stays. An
-    existing file keeps its mode, and a symbolic link stays one: the file it leads to is written.
-    What a killed run left beside `path` is removed.
+    If anything goes wrong, what was at `path` stays. An existing file keeps its mode, and a
+    symbolic link stays one: the file it leads to is written. What a killed run left next to
+    `path` is removed.
+
+    Parameters
+    ----------
+    path : path-like
+    content : str or bytes
+        The whole file; text is written as UTF-8.
+    inputs : iterable of path-like
+        Files that the content was made from; none of them is ever replaced.
+    overwrite : bool, default False
+        Whether to replace a file that reldep did not make, or to follow a symbolic link to
+        another folder.
     """
-    check_writable(Path(path))
+    data = content.encode("utf-8") if isinstance(content, str) else content
+    check_writable(path, inputs=inputs, overwrite=overwrite, content=data)
     target = _destination(Path(path))
     temporary: Path | None = None
     handle = -1
@@ -34,7 +56,7 @@ def write_atomically(path: str | Path) -> Iterator[Path]:
         _remove_leftovers(target)
         mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
         temporary, handle = _begin(target, 0o666 if mode is None else 0o600)
-        yield temporary
+        temporary.write_bytes(data)
         if mode is not None:
             temporary.chmod(mode)
         if sys.platform == "win32":  # which moves no open file
@@ -49,9 +71,16 @@ def write_atomically(path: str | Path) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
-def check_writable(path: Path) -> None:
-    """Refuse a path that no file can be written to, before the work that would fill it."""
-    target = _destination(path)
+def check_writable(
+    path: str | os.PathLike[str],
+    *,
+    inputs: Iterable[str | os.PathLike[str]] = (),
+    overwrite: bool = False,
+    content: bytes | None = None,
+) -> None:
+    """Raise OSError if :func:`write` would refuse `path`, before the work that would fill it."""
+    link = Path(path)
+    target = _destination(link)
     if not target.parent.is_dir():
         raise FileNotFoundError(
             f"cannot write {path}: the directory {target.parent} does not exist; make it first."
@@ -65,8 +94,40 @@ def check_writable(path: Path) -> None:
             f"cannot write {path}: no permission to write into {target.parent}; choose another "
             "directory."
         )
-    if target.exists() and not os.access(target, os.W_OK):
+    if not overwrite and link.is_symlink() and target.parent != link.parent.resolve():
+        raise FileExistsError(
+            f"cannot write {path}: it is a symbolic link to {target}; write there, or pass "
+            "`overwrite=True`."
+        )
+    if not target.exists():
+        return
+    if not os.access(target, os.W_OK):
         raise PermissionError(f"cannot write {path}: the file is read-only; choose another name.")
+    if any(_is_same(target, one) for one in inputs):
+        raise FileExistsError(f"cannot write {path}: the data are in it; choose another name.")
+    if not (overwrite or _is_ours(target, content)):
+        raise FileExistsError(
+            f"cannot write {path}: it exists and was not made by reldep; choose another name, or "
+            "pass `overwrite=True`."
+        )
+
+
+def _is_same(target: Path, other: str | os.PathLike[str]) -> bool:
+    try:
+        return target.samefile(other)
+    except (OSError, ValueError):  # standard input, a pattern, a name with a NUL byte
+        return False
+
+
+def _is_ours(target: Path, content: bytes | None) -> bool:
+    """Return True if nothing is lost: a file of ours, an empty one, or the same content."""
+    with target.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        head = file.read(_FROM_EITHER_END)
+        file.seek(max(0, size - _FROM_EITHER_END))
+        if size == 0 or MADE_BY_US.encode() in head + file.read():
+            return True
+    return content is not None and len(content) == size and target.read_bytes() == content
 
 
 def _destination(path: Path) -> Path:
@@ -75,12 +136,12 @@ def _destination(path: Path) -> Path:
         return path
     target = Path(os.path.realpath(path))
     if target.is_symlink():
-        raise OSError(errno.ELOOP, f"cannot write {path}: the symbolic link leads to itself")
+        raise OSError(f"cannot write {path}: the symbolic link leads to itself; remove it.")
     return target
 
 
 def _begin(target: Path, mode: int) -> tuple[Path, int]:
-    """Make and lock the temporary file; give it with the handle that holds the lock.
+    """Return a new temporary file, and the handle that has its lock.
 
     The system takes the mask of the process off the mode. Reading the mask to do so here would
     mean setting it, for all threads.
@@ -95,23 +156,24 @@ def _begin(target: Path, mode: int) -> tuple[Path, int]:
         except BlockingIOError:
             pass
         except OSError:
-            return temporary, handle  # some network drives know no locks
+            return temporary, handle  # some network drives have no locks
         os.close(handle)  # another run took the file for a leftover before it was locked
 
 
 def _remove_leftovers(target: Path) -> None:
     """Remove the temporary files of runs that were killed while they wrote `target`."""
+    ours = re.compile(re.escape(_start(target)) + "[0-9a-f]{16}" + re.escape(_UNFINISHED))
     # A directory that cannot be listed, or a file that cannot be opened or removed, belongs to
     # somebody else.
     with suppress(OSError):
         for path in list(target.parent.iterdir()):
-            if path.name.startswith(_start(target)) and path.name.endswith(_UNFINISHED):
+            if ours.fullmatch(path.name) and path.is_file() and not path.is_symlink():
                 with suppress(OSError):
                     _remove_unless_locked(path)
 
 
 def _start(target: Path) -> str:
-    """Give how the temporary files of `target` begin, short enough for any file system."""
+    """Return how the temporary files of `target` begin, short enough for any file system."""
     return f".{target.name[:40]}."
 
 

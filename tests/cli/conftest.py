@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from cli.mouse_files import mouse_table, write_mice
-from reldep.cli.app import run
+from reldep.cli import main
 
 ROOT = Path(__file__).parents[2]
 
@@ -42,7 +42,7 @@ def ask(folder, monkeypatch, capsys):
 
     def asked(*words):
         capsys.readouterr()
-        status = run([str(word) for word in words])
+        status = main([str(word) for word in words])
         return Said(status, *capsys.readouterr())
 
     return asked
@@ -59,10 +59,10 @@ def environment():
 def command(folder, environment):
     """Run ``python -m reldep`` in a process of its own."""
 
-    def called(*words, extra=None, **settings):
+    def called(*words, extra=None, cwd=folder, **settings):
         done = subprocess.run(
             [sys.executable, "-m", "reldep", *map(str, words)],
-            cwd=folder,
+            cwd=cwd,
             env={**environment, **(extra or {})},
             capture_output=True,
             text=True,

@@ -82,7 +82,7 @@ def limit_files():
 def test_a_disk_that_fills_leaves_nothing_half_written(command, tmp_path):
     path = tmp_path / "answer.html"
     path.write_text("old")
-    said = command(*COMPARE, "--report", path, preexec_fn=limit_files)
+    said = command(*COMPARE, "--report", path, "--overwrite", preexec_fn=limit_files)
     assert said.status == 1
     assert said.err == f"Error: cannot write {path}: File too large\n"
     assert said.out.startswith("diet is more closely related")

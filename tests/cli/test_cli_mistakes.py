@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cli.mouse_files import QUESTION
-from reldep.cli import interrupts, main
+from reldep.cli import interrupts
 from reldep.cli.app import run
 
 COMPARE = ("compare", "mice.csv", *QUESTION)
@@ -133,6 +133,8 @@ def test_what_else_may_happen_has_its_status(ask, monkeypatch, error, status, me
         raise error
 
     monkeypatch.setattr("reldep.files.read.read", fail)
+    # `main` would end this process at Ctrl-C.
+    monkeypatch.setattr("reldep.cli._stop", lambda **_: None)
     said = ask("describe", "mice.csv")
     assert (said.status, said.err) == (status, message)
 
@@ -146,6 +148,7 @@ def test_an_error_that_control_c_caused_is_no_mistake_of_the_user(ask, monkeypat
 
     monkeypatch.setattr(interrupts, "seen", False)
     monkeypatch.setattr("reldep.files.read.read", interrupted)
+    monkeypatch.setattr("reldep.cli._stop", lambda **_: None)
     said = ask("describe", "mice.csv")
     assert (said.status, said.err) == (130, "Stopped.\n")
 
@@ -189,13 +192,3 @@ def test_a_full_standard_output_is_a_failure(capsys, monkeypatch):
         monkeypatch.setattr(sys, "stdout", full)
         assert run(["version"]) == 1
     assert capsys.readouterr().err == "Error: No space left on device\n"
-
-
-def test_the_process_ends_with_the_status(capsys, monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["reldep", "version"])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 0
-    with pytest.raises(SystemExit) as ended:
-        main(["describe", "no such file"])
-    assert ended.value.code == 2

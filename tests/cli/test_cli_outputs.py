@@ -12,7 +12,6 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from matplotlib.figure import Figure
 
 import reldep
 from cli.mouse_files import QUESTION
@@ -180,16 +179,15 @@ def test_outputs_are_checked_before_the_work(ask, tmp_path, monkeypatch, option)
     assert names_in(tmp_path) == [f"b.{ending}"]
 
 
-def half_a_picture(_, path, **__):
-    Path(path).write_bytes(b"half")
-    raise OSError(errno.ENOSPC, "No space left on device")
-
-
 def test_a_full_disk_leaves_the_old_file_and_prints_the_answer(ask, tmp_path, monkeypatch):
     path = tmp_path / "a.png"
     path.write_text("old")
-    monkeypatch.setattr(Figure, "savefig", half_a_picture)
-    said = ask(*COMPARE, "--plot", path)
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    said = ask(*COMPARE, "--plot", path, "--overwrite")
     assert said.status == 1
     assert said.err == f"Error: cannot write {path}: No space left on device\n"
     assert said.out.startswith("diet is more closely related to lipids")

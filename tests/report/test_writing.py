@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import errno
-from pathlib import Path
-
 import pytest
 
 
@@ -23,19 +20,14 @@ def test_missing_folder_is_a_clear_error(comparison, tmp_path):
         comparison.to_html(tmp_path / "nowhere" / "report.html")
 
 
-def test_full_disk_leaves_the_old_report_as_it_was(comparison, tmp_path, monkeypatch):
+def test_file_of_somebody_else_is_kept_unless_asked(comparison, tmp_path):
     path = tmp_path / "report.html"
-    path.write_text("old")
-
-    def full(*args, **kwargs):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(Path, "write_text", full)
-    with pytest.raises(OSError, match="No space left"):
+    path.write_text("mine")
+    with pytest.raises(FileExistsError, match="was not made by reldep"):
         comparison.to_html(path)
-    monkeypatch.undo()
-    assert path.read_text() == "old"
-    assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
+    assert path.read_text() == "mine"
+    comparison.to_html(path, overwrite=True)
+    comparison.to_html(path)  # ours by now
 
 
 def test_names_with_half_a_character_can_be_written(variables, tmp_path):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# As a shell gives it to a command that Ctrl-C ended: 128 and the signal's number.
+# As a shell reports a command that Ctrl-C ended: 128 and the signal's number.
 INTERRUPTED = 130
 
 
@@ -24,7 +25,7 @@ class Interrupts:
     seen = False
 
     def __call__(self, *_: Any) -> None:
-        """Answer the signal as Python does."""
+        """Raise KeyboardInterrupt, as Python does."""
         self.seen = True
         raise KeyboardInterrupt
 
@@ -50,24 +51,32 @@ def _stop(*, is_said: bool = False) -> NoReturn:
     os._exit(INTERRUPTED)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and end the process with its exit status."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, interrupts)
         sys.unraisablehook = _stop_if_interrupted
+    # A stream that is closed leaves its number to the next file that is opened.
+    for name, mode in (("stdin", "r"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115
+    if sys.stdout is None:
+        sys.stderr.write("Error: standard output is closed; send it somewhere.\n")
+        return 1
     try:
         # Imported here, so that Ctrl-C while it loads ends as quietly as later on.
         from reldep.cli.app import run
 
-        # A column's name may hold what the terminal cannot show.
-        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+        # A column's name may contain what the terminal cannot show.
+        if hasattr(sys.stdout, "reconfigure"):
+            sys.stdout.reconfigure(errors="backslashreplace")
         status = run(given)
     except KeyboardInterrupt:
         _stop()
     if status == INTERRUPTED:
         _stop(is_said=True)
-    sys.exit(status)
+    return status
 
 
 __all__ = ["main"]

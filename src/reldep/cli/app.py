@@ -6,15 +6,15 @@ import os
 import sys
 import traceback
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from reldep.cli import INTERRUPTED, interrupts
-from reldep.cli.demonstrations import demo
-from reldep.cli.flags import DESCRIPTION, add_questions, describing, listed
-from reldep.cli.output import say
+from reldep.cli.flags import add_questions
+from reldep.cli.output import OVERWRITE, PICTURES, check_ending, say
 from reldep.cli.spelling import in_shell
 from reldep.questions import SENTENCES
 
@@ -23,9 +23,12 @@ if TYPE_CHECKING:
 
 DONE, FAILED, WRONG_INPUT = 0, 1, 2
 
-QUESTIONS, MORE = "Questions about a file", "More"
-
-MEGABYTE = 1_000_000
+# What ``reldep demo`` asks.
+MICE = {
+    "diet": "Is the diet of a mouse more closely related to the fatty acids of its liver or to the "
+    "expression of its genes?",
+    "genotype": "And its genotype?",
+}
 
 
 class _PlainFlags:
@@ -70,19 +73,13 @@ def application(words: Sequence[str] = ()) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_root)
-    own: dict[str, Any] = {
-        "app": serve_page,
-        "demo": demo,
-        "version": version,
-    }
     # A line that is being completed stands in the environment, and may go on in any way.
     used = [*SENTENCES, "describe"] if "_RELDEP_COMPLETE" in os.environ else words[:1]
     lifetime = any(word.partition("=")[0] == "--survival" for word in words)
-    add_questions(app, _Command, QUESTIONS, used, has_lifetime=lifetime)
-    describe = describing() if "describe" in used else listed
-    app.command("describe", cls=_Command, help=DESCRIPTION, rich_help_panel=QUESTIONS)(describe)
+    add_questions(app, _Command, "Questions about a file", used, has_lifetime=lifetime)
+    own: dict[str, Any] = {"app": serve_page, "demo": demo, "version": version}
     for name, command in own.items():
-        app.command(name, cls=_Command, rich_help_panel=MORE)(command)
+        app.command(name, cls=_Command, rich_help_panel="More")(command)
     return app
 
 
@@ -143,11 +140,58 @@ def serve_page(
         import_extra(module, extra="app", purpose="reldep app")
     from reldep.app.serving import serve
 
-    serve(host=host, port=port, max_upload=max_upload * MEGABYTE, browser=browser, say=say)
+    serve(host=host, port=port, max_upload=max_upload * 1_000_000, browser=browser, say=say)
+
+
+def demo(
+    out: Annotated[
+        Path, typer.Option(metavar="PATH", help="Where to write the figure: .png, .svg or .pdf.")
+    ] = Path("reldep-demo.png"),
+    files: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Write the files that the examples of the documentation name into DIR instead.",
+        ),
+    ] = None,
+    overwrite: OVERWRITE = False,
+) -> None:
+    """Answer a real question: forty mice, their diet, lipids and genes."""
+    from reldep.io import check_writable, write
+    from reldep.system import import_away
+
+    if files is not None:
+        from reldep.datasets._examples import write_examples
+
+        for path in write_examples(files, overwrite=overwrite):
+            say(str(path))
+        return
+    check_ending("--out", out, PICTURES)
+    check_writable(out, overwrite=overwrite)
+    import_away("matplotlib")
+    import reldep
+    from reldep.datasets import load_nutrimouse
+    from reldep.report import plain_text
+    from reldep.report.vector import image
+
+    mice = load_nutrimouse()
+    blocks, names = (mice["lipid"], mice["gene"]), ("lipids", "genes")
+    found = {one: reldep.compare(mice[one], *blocks, names=(one, *names)) for one in MICE}
+    for source, result in found.items():
+        said = plain_text(result.describe().reworded(in_shell))
+        say(f"{MICE[source]}\n\n{said}\n")
+
+    def draw(figure: Any) -> None:
+        figure.set_size_inches(9.2, 6.4)
+        for ax, result in zip(figure.subplots(1, len(found)), found.values(), strict=True):
+            result.plot(ax)
+
+    write(out, image(draw, out.suffix), overwrite=overwrite)
+    say(f"The picture is in {out}.")
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command and give its exit status; whatever goes wrong is one line."""
+    """Run one command and return its exit status; whatever goes wrong is one line."""
     from reldep.exceptions import ReldepWarning
 
     debug = "--debug" in arguments
@@ -157,9 +201,7 @@ def run(arguments: Sequence[str]) -> int:
             # Cautions are printed with the answer; as Python warnings they would come twice.
             warnings.simplefilter("ignore", ReldepWarning)
             return _invoke(words)
-    except (ValueError, TypeError, ImportError) as error:
-        return _fail(error, WRONG_INPUT, debug=debug)
-    except (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError) as error:
+    except MISTAKES as error:
         return _fail(error, WRONG_INPUT, debug=debug)
     except (OSError, MemoryError) as error:
         _give_up_full_output()
@@ -167,6 +209,13 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as error:
         # The edge of the program: inside, nothing is caught that is not understood.
         return _fail(error, FAILED, debug=debug)
+
+
+# What a user can mend.
+MISTAKES = (
+    *(ValueError, TypeError, ImportError, FileNotFoundError, FileExistsError),
+    *(PermissionError, IsADirectoryError, NotADirectoryError),
+)
 
 
 def _invoke(words: list[str]) -> int:

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import inspect
+import os
 import re
+import shlex
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_type_hints
 
 import typer
 
-from reldep.cli.output import Delivery, deliver
+from reldep.cli.output import Delivery, deliver, option
+from reldep.cli.spelling import in_shell
 from reldep.questions import EXAMPLES, SENTENCES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection
 
     from reldep.arguments import Argument
-
-METHOD, OUTPUT = "Method", "Output"
 
 COLUMNS_IN_WORDS = (
     "COLS: names (age,sex), ranges (C14:C22), globs ('gene_*'), types (@numeric, @categorical), "
@@ -29,8 +30,6 @@ DESCRIPTION = (
     "The kernel shown is the one a column gets unless --kernel says otherwise."
 )
 PLACE = re.compile(r"\{(\w+)\}")
-# Names that mean themselves where columns are chosen.
-PLAIN_NAME = re.compile(r"[\w.\-]+")
 # Longer lists of words in the column of values leave no room for the help.
 LONGEST_CHOICES = 26
 
@@ -42,71 +41,34 @@ FILES: TypeAlias = Annotated[
         "Several files need --join.",
     ),
 ]
-
-
-def _option(text: str, panel: str, *names: str, **settings: Any) -> Any:
-    return typer.Option(*names, help=text, rich_help_panel=panel, **settings)
-
-
 ALPHA: TypeAlias = Annotated[
-    float, _option("Level of the test; intervals are at 1 - alpha.", METHOD, metavar="LEVEL")
+    float,
+    option("Level of the test; intervals are at 1 - alpha.", panel="Method", metavar="LEVEL"),
 ]
-# By the names of the fields of `Delivery`.
-WRITING: dict[str, Any] = {
-    "json": Annotated[bool, _option("Print JSON, numbers unrounded.", OUTPUT, "--json")],
-    "csv": Annotated[bool, _option("Print the table as CSV, unrounded.", OUTPUT, "--csv")],
-    "code": Annotated[
-        bool, _option("Print the Python call that gives the answer, and run it.", OUTPUT, "--code")
-    ],
-    "plot": Annotated[
-        Path | None, _option("Write the picture: .png, .svg or .pdf.", OUTPUT, metavar="PATH")
-    ],
-    "report": Annotated[
-        Path | None, _option("Write a report, one HTML file.", OUTPUT, metavar="PATH")
-    ],
-    "plan": Annotated[
-        bool,
-        _option("Print the engine, its memory and its time; compute nothing.", OUTPUT, "--plan"),
-    ],
-}
 
 
 def add_questions(
     app: typer.Typer, cls: Any, panel: str, used: Collection[str], *, has_lifetime: bool
 ) -> None:
-    """Give the application a command for every question.
+    """Add a command for every question, and ``describe``.
 
     Only those in `used` have their options: the arguments of a question load NumPy and more.
     Where the line has a lifetime, it is the first variable, which may be left out.
     """
     for name in SENTENCES:
+        asked = PLACE.sub(lambda place: place[1].upper(), SENTENCES[name])
+        command: Callable[..., None] = _listed
         if name in used:
-            command, text = asking(name, has_lifetime=has_lifetime), _help(name)
-        else:
-            command, text = listed, _plain(in_words(name))
-        app.command(name, cls=cls, help=text, rich_help_panel=panel)(command)
+            command = asking(name, has_lifetime=has_lifetime)
+            asked = "\n\n".join((asked, COLUMNS_IN_WORDS, EXAMPLES[name]))
+        # Nothing in it is markup.
+        app.command(name, cls=cls, help=asked.replace("[", r"\["), rich_help_panel=panel)(command)
+    command = describing() if "describe" in used else _listed
+    app.command("describe", cls=cls, help=DESCRIPTION, rich_help_panel=panel)(command)
 
 
-def listed() -> None:
+def _listed() -> None:
     """Stand for a command that is not on the line."""
-
-
-def in_words(name: str) -> str:
-    """Return a question in words, with the names of its variables in capitals."""
-    return PLACE.sub(lambda place: place[1].upper(), SENTENCES[name])
-
-
-def _help(name: str) -> str:
-    return "\n\n".join(_plain(text) for text in (in_words(name), COLUMNS_IN_WORDS, EXAMPLES[name]))
-
-
-def _plain(text: str) -> str:
-    """Return a text in which nothing is taken for markup."""
-    if "[" not in text:
-        return text
-    from rich.markup import escape
-
-    return escape(text)
 
 
 def asking(question: str, *, has_lifetime: bool = False) -> Callable[..., None]:
@@ -115,62 +77,52 @@ def asking(question: str, *, has_lifetime: bool = False) -> Callable[..., None]:
     from reldep.questions.request import WITH_PLAN, Request, offered
 
     own = offered(question)
-    arguments = {**own, **READING}
     first = next(iter(own))
+    delivered = [one for one in fields(Delivery) if one.name != "plan" or question in WITH_PLAN]
     parameters = [
         _parameter("files", FILES),
         *(flag(one, required=one.name != first or not has_lifetime) for one in own.values()),
         *(flag(one) for one in READING.values()),
         _parameter("alpha", ALPHA, 0.05),
-        *(
-            _parameter(one.name, WRITING[one.name], one.default)
-            for one in fields(Delivery)
-            if one.name != "plan" or question in WITH_PLAN
-        ),
+        *(_parameter(one.name, OUTPUT[one.name], one.default) for one in delivered),
     ]
 
     def command(**given: Any) -> None:
-        words = {name: given[name] for name in arguments}
+        words = {name: given[name] for name in (*own, *READING)}
         request = Request(
             question=question, files=tuple(given["files"]), words=words, alpha=given["alpha"]
         )
-        wanted = {one.name: given[one.name] for one in fields(Delivery) if one.name in given}
-        deliver(request, Delivery(**wanted))
+        deliver(request, Delivery(**{one.name: given[one.name] for one in delivered}))
 
     return _with(command, parameters)
 
 
+# How typer shows the fields of `Delivery`.
+OUTPUT = get_type_hints(Delivery, include_extras=True)
+
+
 def describing() -> Callable[..., None]:
-    """Return the command that tells what is in a file."""
+    """Return the command that shows what is in a file."""
     from reldep.files.reading import READING
 
     parameters = [
         _parameter("files", FILES),
         *(flag(one) for one in READING.values()),
-        _parameter("json", WRITING["json"], False),
-        _parameter("csv", WRITING["csv"], False),
+        *(_parameter(name, OUTPUT[name], False) for name in ("json", "csv")),
     ]
 
-    def describe(**given: Any) -> None:
+    def describe(files: list[str], json: bool, csv: bool, **words: Any) -> None:
         from reldep.cli.describe import print_description
         from reldep.files.read import read
 
-        print_description(
-            read(_paths(given["files"]), **values(READING, given)),
-            json=given["json"],
-            csv=given["csv"],
-        )
+        options = {
+            name: READING[name].value(word)
+            for name, word in words.items()
+            if word not in (None, [], READING[name].default)
+        }
+        print_description(read(_paths(files), **options), json=json, csv=csv)
 
     return _with(describe, parameters)
-
-
-def values(arguments: Mapping[str, Argument], words: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of the words that are not left out."""
-    return {
-        name: one.value(words[name])
-        for name, one in arguments.items()
-        if words[name] not in (None, [], one.default)
-    }
 
 
 def _paths(files: list[str]) -> str | list[str]:
@@ -178,7 +130,7 @@ def _paths(files: list[str]) -> str | list[str]:
 
 
 def _with(command: Callable[..., None], parameters: list[inspect.Parameter]) -> Callable[..., None]:
-    """Show parameters to typer, which reads them from the signature."""
+    """Return a command with parameters for typer, which reads them from the signature."""
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in parameters}
     return command
@@ -187,36 +139,32 @@ def _with(command: Callable[..., None], parameters: list[inspect.Parameter]) -> 
 def _parameter(
     name: str, annotation: Any, default: Any = inspect.Parameter.empty
 ) -> inspect.Parameter:
-    return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default
-    )
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, kind, annotation=annotation, default=default)
 
 
 def flag(argument: Argument, *, required: bool = True) -> inspect.Parameter:
     """Return the parameter from which typer makes the flag of an argument."""
-    from reldep.cli.spelling import in_shell
-
     settings: dict[str, Any] = {}
     text, names = in_shell(argument.in_words), list(argument.flags)
     kind: Any = str
     if argument.is_flag:
         kind = bool
         names = [f"{names[0]}/--no-{names[0][2:]}"] if argument.default else names
-    elif argument.is_choice and len("|".join(argument.choices)) <= LONGEST_CHOICES:
-        kind = Literal[argument.choices]
     elif argument.is_choice:
         kind = Literal[argument.choices]
-        settings["metavar"] = argument.metavar or "NAME"
-        text = f"{text.rstrip('.')}: {', '.join(argument.choices)}."
+        if argument.default is not None:
+            settings["show_default"] = str(argument.default)
+        if len("|".join(argument.choices)) > LONGEST_CHOICES:
+            settings["metavar"] = argument.metavar or "NAME"
+            text = f"{text.rstrip('.')}: {', '.join(argument.choices)}."
     else:
         settings["metavar"] = argument.metavar or "TEXT"
     if argument.is_list or argument.columns in ("one", "several", "labels"):
         kind = list[str]
     if argument.columns:
         settings["autocompletion"] = complete_columns
-    if argument.is_choice and argument.default is not None:
-        settings["show_default"] = str(argument.default)
-    described = _option(text, argument.panel or "Variables", *names, **settings)
+    described = option(text, *names, panel=argument.panel or "Variables", **settings)
     if argument.is_required and required:
         return _parameter(argument.name, Annotated[kind, described])
     # A word that was not typed is None, so that every function has its own default.
@@ -226,7 +174,11 @@ def flag(argument: Argument, *, required: bool = True) -> inspect.Parameter:
 
 
 def complete_columns(context: typer.Context, incomplete: str) -> list[str]:
-    """Return the columns of the files on the line that complete a word."""
+    """Return the columns of the files on the line that complete a word, safe to press Enter on.
+
+    A shell inserts what it gets, or even evaluates it, so other than plain names are offered to
+    bash only, in quotes; the other shells quote by themselves or not at all.
+    """
     from reldep.data.selectors import quote_column
     from reldep.files.read import read
 
@@ -239,5 +191,13 @@ def complete_columns(context: typer.Context, incomplete: str) -> list[str]:
         columns = read(_paths(files), join=context.params.get("join")).columns
     except (ValueError, TypeError, OSError):
         return []
-    written = [name if PLAIN_NAME.fullmatch(name) else quote_column(name) for name in columns]
-    return [incomplete[:start] + name for name in written if name.startswith(incomplete[start:])]
+    found = [name for name in columns if name.startswith(incomplete[start:])]
+    plain = [incomplete[:start] + name for name in found if PLAIN_NAME.fullmatch(name)]
+    if os.environ.get("_RELDEP_COMPLETE") != "complete_bash":
+        return plain
+    others = [name for name in found if name.isprintable() and not PLAIN_NAME.fullmatch(name)]
+    return plain + [shlex.quote(incomplete[:start] + quote_column(name)) for name in others]
+
+
+# Names that mean themselves in a shell, and where columns are chosen.
+PLAIN_NAME = re.compile(r"\w[\w.\-]*")

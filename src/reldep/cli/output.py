@@ -2,66 +2,88 @@
 
 from __future__ import annotations
 
-import csv as csv_format
-import io
 import json as json_format
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 from reldep.cli.spelling import in_shell, visible
 from reldep.exceptions import InputError
-from reldep.io import check_writable, write_atomically
+from reldep.io import check_writable, write
+from reldep.system import import_away
 
 if TYPE_CHECKING:
-    from reldep.description import Description, Picture
+    from collections.abc import Sequence
+
+    from reldep.description import Description
     from reldep.questions.request import Request
 
-PICTURES = (".png", ".svg", ".pdf")
-REPORTS = (".html", ".htm")
+PICTURES, REPORTS = (".png", ".svg", ".pdf"), (".html", ".htm")
+
+
+def option(text: str, *names: str, panel: str = "Output", **settings: Any) -> Any:
+    """Return how typer shows an option."""
+    return typer.Option(*names, help=text, rich_help_panel=panel, **settings)
+
+
+OVERWRITE: TypeAlias = Annotated[
+    bool, option("Replace files that reldep did not make; never the data.", "--overwrite")
+]
 
 
 @dataclass(frozen=True)
 class Delivery:
-    """What is wanted besides, or in place of, the answer in words."""
+    """What is wanted besides, or in place of, the answer in words: the options of output."""
 
-    json: bool = False
-    csv: bool = False
-    code: bool = False
-    plot: Path | None = None
-    report: Path | None = None
-    plan: bool = False
+    json: Annotated[bool, option("Print JSON, numbers unrounded.", "--json")] = False
+    csv: Annotated[bool, option("Print the table as CSV, unrounded.", "--csv")] = False
+    code: Annotated[
+        bool, option("Print the Python call that gives the answer, and run it.", "--code")
+    ] = False
+    plot: Annotated[
+        Path | None, option("Write the picture: .png, .svg or .pdf.", metavar="PATH")
+    ] = None
+    report: Annotated[Path | None, option("Write a report, one HTML file.", metavar="PATH")] = None
+    overwrite: OVERWRITE = False
+    plan: Annotated[
+        bool, option("Print the engine, its memory and its time; compute nothing.", "--plan")
+    ] = False
 
-    def check(self) -> None:
-        """Refuse, before any work, what could not be printed or written after it."""
-        refuse_both(json=self.json, csv=self.csv)
-        if self.plot is not None:
-            check_picture("--plot", self.plot)
-        if self.report is not None:
-            if self.report.suffix.lower() not in REPORTS:
-                raise InputError(f"--report {self.report}: write a file that ends in .html.")
-            check_writable(self.report)
+    def check(self, inputs: Sequence[str]) -> None:
+        """Raise, before any work, if something could not be printed or written after it."""
+        if self.json and self.csv:
+            raise InputError("--json and --csv both print to standard output; choose one.")
+        for flag, path, endings in (
+            ("--plot", self.plot, PICTURES),
+            ("--report", self.report, REPORTS),
+        ):
+            if path is not None:
+                check_ending(flag, path, endings)
+                check_writable(path, inputs=inputs, overwrite=self.overwrite)
 
 
-def check_picture(option: str, path: Path) -> None:
-    """Refuse a picture of a kind that cannot be drawn, or that cannot be written."""
-    if path.suffix.lower() not in PICTURES:
-        raise InputError(f"{option} {path}: write a file that ends in {', '.join(PICTURES)}.")
-    check_writable(path)
-
-
-def refuse_both(*, json: bool, csv: bool) -> None:
-    """Refuse two formats on one standard output."""
-    if json and csv:
-        raise InputError("--json and --csv both print to standard output; choose one.")
+def check_ending(flag: str, path: Path, endings: Sequence[str]) -> None:
+    """Raise InputError if a file has none of the endings."""
+    if path.suffix.lower() not in endings:
+        raise InputError(f"{flag} {path}: write a file that ends in {', '.join(endings)}.")
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """Print text that may hold names from a file."""
+    """Print text that may contain names from a file."""
     typer.echo(visible(text), err=err)
+
+
+def say_csv(text: str) -> None:
+    """Print CSV: a file gets the names as they are, but a terminal must not obey them."""
+    typer.echo(visible(text) if sys.stdout.isatty() else text, nl=False)
+
+
+def say_json(value: Any) -> None:
+    """Print plain values as JSON, numbers unrounded."""
+    say(json_format.dumps(value, indent=2, allow_nan=False, default=str))
 
 
 def deliver(request: Request, wanted: Delivery) -> None:
@@ -69,94 +91,60 @@ def deliver(request: Request, wanted: Delivery) -> None:
 
     If a file cannot be written the answer is printed all the same: it may have taken hours.
     """
-    wanted.check()
+    wanted.check(request.files)
+    if wanted.plot or wanted.report:
+        import_away("matplotlib")
     if wanted.plan:
         say(str(request.plan()))
         return
     if wanted.code:
         say(f"{request.code()}\n", err=wanted.json or wanted.csv)
     # In a report the answer is one point of the curve over the bandwidths: one job.
-    answer, sensitivity = (
+    answer, curve = (
         (request.run(), None) if wanted.report is None else request.run_over_bandwidths()
     )
-    parts = answer.describe(request.alpha).reworded(in_shell)
+    parts = answer.describe(request.alpha)
+    whole = parts
+    if curve is not None:
+        whole = parts.beside(curve.as_section(request.alpha), curve.warnings)
     try:
-        _write_files(request, wanted, parts, sensitivity)
+        _write_files(request, wanted, whole.reworded(in_shell))
     finally:
-        _print_answer(request, wanted, parts)
+        _print_answer(request, wanted, parts.reworded(in_shell))
     if not (wanted.json or wanted.csv):
         for kind, path in {"picture": wanted.plot, "report": wanted.report}.items():
             if path is not None:
                 say(f"The {kind} is in {path}.")
 
 
-def _write_files(request: Request, wanted: Delivery, parts: Description, sensitivity: Any) -> None:
+def _write_files(request: Request, wanted: Delivery, parts: Description) -> None:
+    may: Any = {"inputs": request.files, "overwrite": wanted.overwrite}
     if wanted.plot is not None:
-        _draw(parts.pictures[0], wanted.plot)
+        from reldep.report.vector import image
+
+        write(wanted.plot, image(parts.pictures[0].draw, wanted.plot.suffix), **may)
     if wanted.report is not None:
         from reldep import report
 
-        if sensitivity is not None:
-            cautions = sensitivity.describe(request.alpha).reworded(in_shell).cautions
-            parts = parts.beside(sensitivity.as_section(request.alpha), cautions)
-        document = report.page(replace(parts, call=request.command()))
-        with write_atomically(wanted.report) as temporary:
-            temporary.write_text(document, encoding="utf-8")
-
-
-def _draw(picture: Picture, path: Path) -> None:
-    """Write the natural picture of an answer."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(layout="constrained")
-    picture.draw(figure)
-    with write_atomically(path) as temporary:
-        figure.savefig(temporary, format=path.suffix.lower().lstrip("."), dpi=200)
+        write(wanted.report, report.page(replace(parts, call=request.command())), **may)
 
 
 def _print_answer(request: Request, wanted: Delivery, parts: Description) -> None:
+    from reldep import report
+
     join = request.joined
     if wanted.json:
-        say(json_text(as_json(request, parts)))
+        say_json(report.dictionary(parts) | {"join": join or None, "command": request.command()})
         return
     if join:
-        # A table for machines stays a table.
+        # A table for programs stays a table.
         say(f"{join}" if wanted.csv else f"{join}\n", err=wanted.csv)
         # It stands above the answer already.
         others = tuple(c for c in parts.cautions if str(c) != f"{join}.")
         parts = replace(parts, cautions=others)
     if wanted.csv:
-        print_csv({column.name: list(column.values) for column in parts.table.columns})
+        say_csv(report.csv_text(parts.table))
         for caution in parts.cautions:
             say(f"Caution: {caution}", err=True)
     else:
-        from reldep import report
-
         say(report.plain_text(parts))
-
-
-def print_csv(columns: dict[str, list[Any]]) -> None:
-    """Print columns as CSV with numbers unrounded."""
-    text = io.StringIO()
-    writer = csv_format.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-    # A file gets the names as they are; a terminal must not obey them.
-    written = visible(text.getvalue()) if sys.stdout.isatty() else text.getvalue()
-    typer.echo(written, nl=False)
-
-
-def json_text(value: Any) -> str:
-    """Write plain values as JSON, numbers unrounded."""
-    return json_format.dumps(value, indent=2, allow_nan=False, default=str)
-
-
-def as_json(request: Request, parts: Description) -> dict[str, Any]:
-    """Give an answer as plain values, laid out as in ``result.schema.json``."""
-    from reldep import report
-
-    join = request.joined
-    return report.dictionary(parts) | {
-        "join": join or None,
-        "command": request.command(),
-    }

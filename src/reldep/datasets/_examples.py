@@ -10,14 +10,16 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def write_examples(folder: Path) -> list[Path]:
+def write_examples(folder: Path, *, overwrite: bool = False) -> list[Path]:
     """Write the files that the command lines of the documentation name, and list them.
 
     ``mice.csv`` holds all of the mice; ``design.csv``, ``lipids.csv`` and ``genes.parquet`` hold
     them in parts that can be joined by ``id``, in another order of the rows and with two mice
     less in one part. ``plants.csv`` and ``patients.csv`` are made up.
     """
-    from reldep.io import write_atomically
+    import io
+
+    from reldep.io import check_writable, write
 
     folder.mkdir(parents=True, exist_ok=True)
     mice = _mouse_table()
@@ -31,10 +33,14 @@ def write_examples(folder: Path) -> list[Path]:
         "plants.csv": _plant_table(),
         "patients.csv": _patient_table(),
     }
+    contents: dict[Path, bytes] = {}
     for name, table in tables.items():
-        with write_atomically(folder / name) as temporary:
-            write = table.write_csv if name.endswith(".csv") else table.write_parquet
-            write(temporary)
+        file = io.BytesIO()
+        (table.write_csv if name.endswith(".csv") else table.write_parquet)(file)
+        contents[folder / name] = file.getvalue()
+        check_writable(folder / name, overwrite=overwrite, content=file.getvalue())
+    for path, content in contents.items():
+        write(path, content, overwrite=overwrite)
     return [folder / name for name in tables]
 
 

@@ -153,6 +153,8 @@ def open_source(place: Any) -> Source:
         return _recognised(Source("standard input", content))
     path = Path(place)
     name = str(path)
+    if any("\ud800" <= sign <= "\udfff" for sign in name):  # bytes that are not text
+        raise InputError(f"the name {printable(name)} is not valid UTF-8; rename the file.")
     if _is_pipe(path):
         return _recognised(Source(name, _read_pipe(path), ending=_ending(path.name)))
     return _recognised(Source(name, path, ending=_ending(path.name)))

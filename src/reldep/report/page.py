@@ -9,6 +9,7 @@ import platform
 from typing import TYPE_CHECKING, Any
 
 from reldep.description import Column, Table
+from reldep.io import MADE_BY_US
 from reldep.report.markup import Markup, element, facts, joined, section
 from reldep.report.references import MEASURES_IN_WORDS, REFERENCES
 from reldep.report.tables import html_table
@@ -50,7 +51,7 @@ def page(parts: Description) -> str:
         section("How it was computed", *_computed(parts), _repetition(parts.call), name="computed"),
         section("References", _references(parts.references), name="references"),
     )
-    foot = element("footer", f"Made with reldep {__version__}.")
+    foot = element("footer", f"{MADE_BY_US} {__version__}.")
     return _document(parts.question, body, "\n", foot)
 
 

@@ -18,10 +18,19 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager, get_font
 from matplotlib.text import Text
 
+from reldep.io import MADE_BY_US
+
 # Of parts that can only be drawn as an image.
 DPI = 150
 POINTS_PER_INCH = 72
 FONT_SIZE = 10
+
+# Without dates, so that the same picture is the same file.
+METADATA: dict[str, Any] = {
+    "png": {"Software": MADE_BY_US},
+    "svg": {"Creator": MADE_BY_US, "Date": None},
+    "pdf": {"Creator": MADE_BY_US, "CreationDate": None},
+}
 
 
 class _Renderer(backend_svg.RendererSVG):
@@ -63,7 +72,7 @@ class _Canvas(FigureCanvasBase):
 def _renderer(figure: Any, file: io.StringIO) -> _Renderer:
     width, height = figure.get_size_inches() * POINTS_PER_INCH
     kind: Any = _Renderer
-    drawing: _Renderer = kind(width, height, file, image_dpi=DPI, metadata={"Date": None})
+    drawing: _Renderer = kind(width, height, file, image_dpi=DPI, metadata=METADATA["svg"])
     return drawing
 
 
@@ -80,6 +89,15 @@ def svg(draw: Any) -> str:
     draw(figure)
     _as_on_paper(figure)
     return _written(figure)
+
+
+def image(draw: Any, ending: str) -> bytes:
+    """Return a picture as a file: ".png" with 200 dots per inch, ".svg" or ".pdf"."""
+    kind = ending.lower().lstrip(".")
+    figure, file = Figure(layout="constrained"), io.BytesIO()
+    draw(figure)
+    figure.savefig(file, format=kind, dpi=200, metadata=METADATA[kind])
+    return file.getvalue()
 
 
 def _written(figure: Figure) -> str:

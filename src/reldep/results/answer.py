@@ -6,14 +6,13 @@ import json
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reldep import plotting, report
 from reldep.data.checks import check_level
 from reldep.data.frames import make_frame
 from reldep.description import Description, Picture, Section, Table, Value
-from reldep.io import write_atomically
+from reldep.io import write
 from reldep.results import sentences
 from reldep.results.strength import Scale, correlations, scale_of, strength_text
 from reldep.words import MEASURE_NAMES, counted, listed
@@ -121,6 +120,7 @@ class Answer(ABC):
         alpha: float | None = None,
         sensitivity: Any = None,
         command: str | None = None,
+        overwrite: bool = False,
     ) -> str | None:
         """Write a report: the answer, pictures, cautions and how it was computed, in one file.
 
@@ -134,6 +134,8 @@ class Answer(ABC):
             From :func:`reldep.sensitivity`; adds a section about the bandwidth.
         command : str, optional
             What to type to repeat the result; by default the Python call.
+        overwrite : bool, default False
+            Whether to replace a file that reldep did not make.
 
         Returns
         -------
@@ -146,8 +148,7 @@ class Answer(ABC):
         document = report.page(parts if command is None else replace(parts, call=command))
         if path is None:
             return document
-        with write_atomically(Path(path)) as temporary:
-            temporary.write_text(document, encoding="utf-8")
+        write(path, document, overwrite=overwrite)
         return None
 
     def to_latex(self) -> str:
