@@ -78,11 +78,11 @@ class TableColumns:
             size = max(stop - start, READ_BYTES // (8 * self.n_rows))
             block = self.names[start : start + size]
             self._held = []
-            self._start, self._held = start, _variables(self.table.read(block))
+            self._start, self._held = start, columns_of(self.table.read(block))
         return self._held[start - self._start : stop - self._start]
 
 
-def _variables(frame: Any) -> list[Variable]:
+def columns_of(frame: Any) -> list[Variable]:
     """Return every column of a frame as a variable; numbers all at once."""
     import narwhals as nw
 

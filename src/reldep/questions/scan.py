@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
 import numpy as np
 import scipy
@@ -12,6 +12,7 @@ import scipy
 from reldep.arguments import Argument
 from reldep.exceptions import InputError
 from reldep.questions.ask import question
+from reldep.questions.columns import read_columns
 from reldep.questions.options import (
     Basic,
     Directed,
@@ -26,11 +27,13 @@ from reldep.questions.options import (
     variable,
     variables,
 )
-from reldep.questions.scan_work import ScanWork
-from reldep.questions.source_columns import read_wide
 from reldep.results.scan import Scan, TargetScan
 from reldep.stats.scan import ScannedSources, ScannedTargets
 from reldep.stats.simultaneous import holm
+
+if TYPE_CHECKING:
+    from reldep.data.variables import FloatArray
+    from reldep.questions.columns import Columns
 
 # The false-discovery rate at which claims are looked at again.
 CLAIMED = 0.05
@@ -109,27 +112,19 @@ def scan(
 
 def _scan_sources(sources: Any, first: Any, second: Any, options: Mapping[str, Any]) -> Scan:
     """Compare the two dependences of every source."""
-    wide = read_wide("sources", sources, {"first": first, "second": second}, options)
-    found = ScanWork(wide, ScannedSources).run()
+    single = {"first": first, "second": second}
+    found = read_columns("sources", sources, single, options, ScannedSources).run()
     alternative, adjust = options["alternative"], options["adjust"]
-    log_pvalues = found.tests.log_pvalues(alternative)
-    fdr = np.asarray(scipy.stats.false_discovery_control(np.exp(log_pvalues)))
+    adjusted = found.tests.adjusted_pvalues(
+        alternative, adjust, options["n_simulations"], generator(options)
+    )
     return Scan(
-        provenance=found.provenance,
-        warnings=(*found.cautions, *found.cautions_of_tests(fdr <= CLAIMED)),
-        log10_pvalues=log_pvalues / np.log(10.0),
-        fdr=fdr,
-        adjusted_pvalues=found.tests.adjusted_pvalues(
-            alternative, adjust, options["n_simulations"], generator(options)
-        ),
+        **_screened(found, found.tests.log_pvalues(alternative)),
+        adjusted_pvalues=adjusted,
         adjust=adjust,
-        skipped=found.skipped_names,
-        notes=found.notes,
-        variables=found.names,
-        first=wide.fixed_names[0],
-        second=wide.fixed_names[1],
+        first=found.study.names[0],
+        second=found.study.names[1],
         alternative=alternative,
-        tests=found.tests,
     )
 
 
@@ -140,27 +135,33 @@ def _scan_targets(source: Any, targets: Any, options: Mapping[str, Any]) -> Targ
         # A name with its data, as for the sources of the first form.
         if len(source) != 1:
             raise InputError(
-                f"{len(source)} sources, and only one other argument; pass one source and its "
-                "targets, or `second` too."
+                f"`sources` are {len(source)}, and there is only one other argument; pass one "
+                "source and its targets, or `second` too."
             )
         names, source = list(source), next(iter(source.values()))
-    wide = read_wide("targets", targets, {"source": source}, {**options, "names": names})
-    found = ScanWork(wide, ScannedTargets).run()
+    own = {**options, "names": names}
+    found = read_columns("targets", targets, {"source": source}, own, ScannedTargets).run()
     log_pvalues = found.tests.log_pvalues()
-    pvalues = np.exp(log_pvalues)
-    fdr = np.asarray(scipy.stats.false_discovery_control(pvalues))
     return TargetScan(
-        provenance=found.provenance,
-        warnings=(*found.cautions, *found.cautions_of_tests(fdr <= CLAIMED)),
-        log10_pvalues=log_pvalues / np.log(10.0),
-        fdr=fdr,
-        adjusted_pvalues=holm(pvalues),
+        **_screened(found, log_pvalues),
+        adjusted_pvalues=holm(np.exp(log_pvalues)),
         adjust="holm",
-        skipped=found.skipped_names,
-        notes=found.notes,
-        variables=found.names,
-        source=wide.fixed_names[0],
-        tests=found.tests,
+        source=found.study.names[0],
         maxima=found.tests.maxima(options["n_simulations"], generator(options)),
         confidence_level=options["confidence_level"],
     )
+
+
+def _screened(found: Columns, log_pvalues: FloatArray) -> dict[str, Any]:
+    """Return what the answers of both scans have in common."""
+    fdr = np.asarray(scipy.stats.false_discovery_control(np.exp(log_pvalues)))
+    return {
+        "provenance": found.provenance(),
+        "warnings": found.warnings(fdr <= CLAIMED),
+        "log10_pvalues": log_pvalues / np.log(10.0),
+        "fdr": fdr,
+        "skipped": found.skipped_names,
+        "notes": found.notes,
+        "variables": found.names,
+        "tests": found.tests,
+    }

@@ -1,0 +1,370 @@
+"""Thousands of columns, each asked about by itself next to the same one or two variables.
+
+A question about many columns is the question about one of them, mapped over chunks of columns: the
+same kernels, checks and estimates. What cannot be asked about a column is noted, and the others go
+on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reldep.checks import cautions_about, scans
+from reldep.data.frames import aligned, frame_library, index_rows, is_frame, with_plain_names
+from reldep.data.objects import read_variable
+from reldep.data.variables import Labels, Numeric
+from reldep.engine.scan import make_batches
+from reldep.engine.threads import progress_bar
+from reldep.exceptions import InputError, InputTypeError
+from reldep.files.wide_columns import HeldColumns, TableColumns, columns_of
+from reldep.kernels.choosing import as_kernel, assign
+from reldep.questions.study import Study, read_study
+from reldep.questions.variables import name_variables, read_variables
+from reldep.results.provenance import Provenance
+from reldep.stats.scan import batch_estimates, has_energy
+from reldep.stats.series import INDEPENDENT_ROWS
+from reldep.stats.units import NORMALISED
+from reldep.words import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reldep.data.variables import BoolArray, IntArray, Variable
+    from reldep.engine.scan import Batches, EngineBatches
+    from reldep.exceptions import ReldepWarning
+    from reldep.files.wide_columns import WideColumns
+    from reldep.kernels.base import Kernel
+
+# The jackknife leaves out one row at a time, and an HSIC needs 4 and one to vary.
+FEWEST_ROWS = 6
+
+# A column needs about 40 numbers per row at a time; a chunk of columns takes at most 60 MB.
+CHUNK_NUMBERS = 60_000_000 // (8 * 40)
+LARGEST_CHUNK = 1_000
+
+# Sets of complete rows that are remembered: incomplete columns mostly lack the same rows.
+MOST_PATTERNS = 16
+
+
+@dataclass(eq=False)
+class Columns:
+    """Many columns, and the variables that each of them is compared with.
+
+    Attributes
+    ----------
+    role : str
+        The argument that the columns were passed as.
+    columns : WideColumns
+    specs : mapping of str to object
+        The kernel of every column, as it was asked for.
+    study : Study
+        The fixed variables.
+    kind : type
+        The tests that are wanted: `ScannedSources` or `ScannedTargets`.
+    """
+
+    role: str
+    columns: WideColumns
+    specs: Mapping[str, Any]
+    study: Study
+    kind: type[Any]
+    library: str | None
+    #: What was found: tests of the columns `done`, why others were skipped, kernels used.
+    tests: Any = None
+    done: list[int] = field(default_factory=list)
+    skipped: dict[int, str] = field(default_factory=dict)
+    kernels: dict[str, None] = field(default_factory=dict)
+    unusable: Exception | None = None
+    is_interrupted: bool = False
+
+    def __post_init__(self) -> None:
+        self.checks = scans.ColumnChecks(self.study.data, self.role, len(self.columns.names))
+        self._batches: dict[bytes, Batches | EngineBatches] = {}
+
+    def run(self) -> Columns:
+        """Test every column; Ctrl-C keeps what is done."""
+        names, found = self.columns.names, []
+        size = int(np.clip(CHUNK_NUMBERS // len(self.study.dataset), 1, LARGEST_CHUNK))
+        with progress_bar(self.role) as on_progress:
+            try:
+                for start in range(0, len(names), size):
+                    stop = min(start + size, len(names))
+                    found += self._tested(start, stop)
+                    on_progress(stop, len(names))
+            except KeyboardInterrupt:
+                if not found:
+                    raise
+                self.is_interrupted = True
+        if not found:
+            raise self._nothing()
+        members = np.concatenate([own for own, _ in found])
+        order = np.argsort(members)
+        self.done = members[order].tolist()
+        self.tests = self.kind.joined([tests for _, tests in found], order)
+        return self
+
+    def _tested(self, start: int, stop: int) -> list[tuple[IntArray, Any]]:
+        """Return the tests of some columns, with their places, by the rows that they have."""
+        by_rows: dict[bytes, list[tuple[int, Kernel, Variable]]] = {}
+        for i, variable in enumerate(self._read(start, stop), start):
+            gaps = variable.missing()
+            kernel = self._kernel_of(i, variable, gaps)
+            if kernel is not None:
+                pattern = gaps.tobytes() if gaps.any() else b""
+                by_rows.setdefault(pattern, []).append((i, kernel, variable))
+        found = []
+        for pattern, members in by_rows.items():
+            gaps = np.frombuffer(pattern, dtype=bool) if pattern else np.zeros(1, dtype=bool)
+            rows = np.flatnonzero(~gaps) if pattern else np.arange(len(self.study.dataset))
+            if pattern:
+                members = [(i, k.take(rows), variable.take(rows)) for i, k, variable in members]
+            own, tests = self._tests_of(members, rows, self._batches_of(pattern, rows))
+            if len(own):
+                found.append((own, tests))
+        return found
+
+    def _read(self, start: int, stop: int) -> list[Variable]:
+        """Return some of the columns, without rows in which a fixed variable is incomplete."""
+        variables, dataset = self.columns.read(start, stop), self.study.dataset
+        if not dataset.n_dropped:
+            return variables
+        return [variable.take(dataset.rows.positions) for variable in variables]
+
+    def _kernel_of(self, i: int, variable: Variable, gaps: BoolArray) -> Kernel | None:
+        """Check a column and return its kernel; None, noting why, if it cannot be tested."""
+        name, dataset = self.columns.names[i], self.study.dataset
+        if gaps.any() and self.study.options["missing"] != "drop":
+            raise InputError(
+                f"{name!r} among the {self.role} has missing values: "
+                f"{variable.describe_missing(dataset.rows)}. Fill them in, or pass "
+                "`missing='drop'` to leave out, for each column, the rows that it does not have."
+            )
+        same = self.checks.look(name, variable)
+        if same:
+            raise InputError(
+                f"{name!r} among the {self.role} is {same[0]!r} itself; leave it out of "
+                f"`{self.role}`."
+            )
+        try:
+            kernel = as_kernel(self.specs[name], variable)
+        except (InputError, InputTypeError) as error:
+            self.unusable = self.unusable or error
+            self.skipped[i] = "not usable as it is"
+            return None
+        kept = variable.take(np.flatnonzero(~gaps)) if gaps.any() else variable
+        reason = _reason_to_skip(kept)
+        if reason is not None:
+            self.skipped[i] = reason
+            return None
+        return kernel.take(dataset.rows.positions) if dataset.n_dropped else kernel
+
+    def _tests_of(
+        self,
+        members: Sequence[tuple[int, Kernel, Variable]],
+        rows: IntArray,
+        batches: Batches | EngineBatches,
+    ) -> tuple[IntArray, Any]:
+        """Test columns that have the same rows; return the places of those tested, and tests."""
+        places, kernels, variables = zip(*members, strict=True)
+        batch = batches.batch(kernels, variables)
+        held = batch.is_held
+        is_fine = held & has_energy(batch)
+        fine = np.flatnonzero(is_fine)
+        for i in np.flatnonzero(~is_fine):
+            self.skipped[places[i]] = (
+                "almost no variation: its dependence on anything has no scale"
+                if held[i]
+                else "its kernel values are too large or too small to be added up: rescale it"
+            )
+        if not len(fine):
+            return fine, None
+        study = self.study
+        found = batch_estimates(batches, batch.take(is_fine), study.measure, study.names)
+        tests = self.kind.of(found, rows, len(study.dataset))
+        tied = tests.ties()
+        for i in fine[tied]:
+            self.skipped[places[i]] = "both dependences are the same for every observation"
+        self.kernels |= dict.fromkeys(str(kernels[i]) for i in fine[~tied])
+        chosen = np.array(places)[fine[~tied]]
+        return chosen, self.kind.joined([tests], np.flatnonzero(~tied))
+
+    def _batches_of(self, pattern: bytes, rows: IntArray) -> Batches | EngineBatches:
+        """Return the fixed variables on some rows, ready for many others."""
+        if pattern not in self._batches:
+            if len(self._batches) >= MOST_PATTERNS:
+                self._batches.clear()
+            study = self.study.part(rows) if pattern else self.study
+            self._batches[pattern] = make_batches(
+                study.fitted, study.options["engine"], own_units=study.measure in NORMALISED
+            )
+        return self._batches[pattern]
+
+    def _nothing(self) -> Exception:
+        """Return the error if no column could be tested."""
+        reasons = set(self.skipped.values())
+        if self.unusable is not None and len(reasons) == 1:
+            return self.unusable
+        member, reason = min(self.skipped.items())
+        return InputError(
+            f"none of {len(self.columns.names)} {self.role} can be tested: "
+            f"{self.columns.names[member]}, for one, is skipped ({reason}); pass other columns."
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that were tested, in the order given."""
+        return tuple(self.columns.names[i] for i in self.done)
+
+    @property
+    def skipped_names(self) -> tuple[tuple[str, str], ...]:
+        """The columns that were skipped, in the order given, and why."""
+        return tuple((self.columns.names[i], why) for i, why in sorted(self.skipped.items()))
+
+    @property
+    def notes(self) -> tuple[tuple[str, str], ...]:
+        """What is to be said of some of the columns, by name."""
+        copies = self.checks.copies.items()
+        return tuple((name, f"like {other}") for other, names in copies for name in names)
+
+    def provenance(self) -> Provenance:
+        """Return where the numbers come from."""
+        study = self.study
+        fixed = {name: fitted.describe() for name, fitted in study.fitted.items()}
+        return Provenance(
+            measure=study.measure,
+            variance="jackknife",
+            kernels={**fixed, self.role: {"kernel": listed(list(self.kernels), 3)}},
+            engine="batches",
+            rows=study.dataset.rows,
+            dependence=INDEPENDENT_ROWS,
+            n_dropped=study.dataset.n_dropped,
+            library=self.library,
+            notes=self._facts(),
+        )
+
+    def _facts(self) -> tuple[str, ...]:
+        """Return how the data were read, which columns were skipped and why."""
+        found, n = [*self.study.dataset.notes], f"{len(self.columns.names):,} {self.role}"
+        if self.is_interrupted:
+            found.append(
+                f"interrupted after {len(self.done):,} of {n}: false-discovery rates and adjusted "
+                "p-values count only these."
+            )
+        for reason in dict.fromkeys(self.skipped.values()):
+            own = [name for name, why in self.skipped_names if why == reason]
+            verb = "was" if len(own) == 1 else "were"
+            found.append(f"{len(own):,} of {n} {verb} skipped ({reason}): {listed(own, 5)}.")
+        if self.unusable is not None:
+            found.append(f"For one, {self.unusable}")
+        return tuple(found)
+
+    def warnings(self, claimed: BoolArray) -> tuple[ReldepWarning, ...]:
+        """Return what to beware of, once it is known which columns are claimed."""
+        data, deviations = self.study.data, self.tests.deviations
+        return (
+            *cautions_about(data),
+            *self.checks.cautions(),
+            *scans.dependent_rows(data, deviations),
+            *scans.influential(data, self.names, deviations, claimed),
+        )
+
+
+def _reason_to_skip(variable: Variable) -> str | None:
+    """Return why complete rows of a column cannot be tested; None if they can."""
+    if len(variable) < FEWEST_ROWS:
+        return f"fewer than {FEWEST_ROWS} complete observations"
+    if variable.is_constant():
+        return "constant"
+    if variable.lone() is not None:
+        return "all observations but one are the same"
+    if isinstance(variable, Labels) and len(np.unique(variable.codes)) == len(variable):
+        return "every observation has a label of its own"
+    return None
+
+
+def read_columns(
+    role: str, many: Any, single: Mapping[str, Any], options: Mapping[str, Any], kind: type[Any]
+) -> Columns:
+    """Read the fixed variables, and make the columns ready to be read next to them.
+
+    Parameters
+    ----------
+    role : str
+        The argument that the columns were passed as.
+    many : mapping of str to data, data frame, array of two dimensions or TableColumns
+    single : mapping of str to data
+        The fixed variables, by argument.
+    options : mapping of str to object
+    kind : type
+        The tests that are wanted.
+    """
+    fixed = name_variables(single, {}, options["names"])
+    columns, matched, unmatched, ids, library = _matched(role, many, fixed)
+    both = fixed.keys() & set(columns.names)
+    if both:
+        raise InputError(
+            f"{min(both)!r} is among the {role} and is also what they are compared with; leave it "
+            f"out of `{role}`, or rename it."
+        )
+    specs = assign(
+        options["kernel"],
+        [*columns.names, *fixed],
+        roles=[*[role] * len(columns.names), *single],
+        measure=options["measure"],
+    )
+    chosen = {name: specs[name] for name in fixed}
+    own = {**options, "kernel": chosen, "names": list(fixed), "ids": options.get("ids", ids)}
+    study = read_study(dict(zip(single, matched, strict=True)), own, pairs=())
+    dataset, marks = replace(study.dataset, unmatched=unmatched), [*study.data.columns.values()]
+    if len(dataset) + dataset.n_dropped != columns.n_rows:
+        raise InputError(
+            f"the variables have different numbers of observations: {role} has {columns.n_rows}, "
+            f"{study.names[0]} has {len(dataset) + dataset.n_dropped}. Row i of each must be the "
+            "same observation. Join or cut them first."
+        )
+    if len(marks) == 2 and marks[0].values.keys() == marks[1].values.keys():
+        raise InputError(
+            f"{' and '.join(study.names)} are the same, so that everything depends equally on "
+            "both; pass different ones."
+        )
+    study = replace(study, dataset=dataset)
+    return Columns(role, columns, specs, study, kind, library or dataset.library)
+
+
+def _matched(
+    role: str, many: Any, fixed: Mapping[str, Any]
+) -> tuple[WideColumns, list[Any], Any, Any, str | None]:
+    """Return columns and fixed variables on the same rows, what was unmatched, rows, library."""
+    if isinstance(many, TableColumns):
+        return many, list(fixed.values()), None, None, None
+    is_table = is_frame(many) or (isinstance(many, np.ndarray) and many.ndim == 2)
+    # A table is matched as a whole; by a name that no variable has.
+    blocks = {f"\0{role}": many} if is_table else read_variables(role, many, at_least=1)
+    found, unmatched = aligned({**blocks, **fixed})
+    matched = [found.pop(name) for name in fixed]
+    ids = next((rows for rows in map(index_rows, found.values()) if rows is not None), None)
+    library = next((one for one in map(frame_library, found.values()) if one), None)
+    variables = (
+        _variables_of(role, found[f"\0{role}"])
+        if is_table
+        else [read_variable(data, name) for name, data in found.items()]
+    )
+    if not variables:
+        raise InputError(f"`{role}` has no columns; pass at least one.")
+    return HeldColumns([one.name for one in variables], variables), matched, unmatched, ids, library
+
+
+def _variables_of(role: str, table: Any) -> Sequence[Variable]:
+    """Return every column of a frame or an array as a variable; numbers all at once."""
+    if is_frame(table):
+        return columns_of(with_plain_names(table, role))
+    whole, noun = read_variable(table, role), role.removesuffix("s")
+    if not isinstance(whole, Numeric):
+        columns = read_variables(role, table)
+        return [read_variable(column, name) for name, column in columns.items()]
+    by_column = np.ascontiguousarray(whole.values.T)
+    return [Numeric(f"{noun} {i}", one[:, None]) for i, one in enumerate(by_column)]
