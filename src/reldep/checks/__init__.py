@@ -45,6 +45,7 @@ CHECKS: dict[type, tuple[Callable[[Any], Iterator[ReldepWarning]], ...]] = {
     Tested: (
         rows.dependent_rows,
         rows.slow_series,
+        rows.seasons,
         answers.near_copies,
         answers.no_error,
         answers.unlike_targets,

@@ -180,36 +180,27 @@ def _log_roughness(columns: FloatArray) -> float:
 
 
 def slow_series(tested: Tested) -> Iterator[FewUnitsWarning]:
-    """Check whether a series moves so slowly that its blocks depend on each other.
-
-    The variance of a sum of products of two independent series is ``1 + 2 Σ r_k s_k`` times that
-    of independent rows (Bartlett, 1935). Lags count until one of them is not positive.
-    """
-    if not tested.found.rows.max_lag:
-        return
-    n, worth = len(tested.data), {}
-    memory = {name: _autocorrelations(ranks) for name, ranks in ranks_of(tested.data).items()}
-    for pair in tested.found.pairs:
-        if pair[0] in memory and pair[1] in memory:
-            one, two = memory[pair[0]], memory[pair[1]]
-            positive = np.append((one > 0) & (two > 0), False)
-            stop = int(np.argmin(positive))
-            worth[pair] = n / (1.0 + 2.0 * float(one[:stop] @ two[:stop]))
-    pair = min(worth, key=lambda one: worth[one], default=("", ""))
-    if worth and worth[pair] < FEW["rows in time"]:
+    """Check whether a series moves so slowly that its blocks depend on each other."""
+    memory, n = tested.found.rows.memory, len(tested.data)
+    if memory is not None and memory.worth < FEW["rows in time"]:
+        x, y = memory.pair
         yield FewUnitsWarning(
-            f"{pair[0]!r} and {pair[1]!r} move so slowly that {n} rows are worth about "
-            f"{max(round(worth[pair]), 2)} independent ones, and p-values are too small; observe a "
+            f"{x!r} and {y!r} move so slowly that {n} rows are worth about "
+            f"{max(round(memory.worth), 2)} independent ones, and p-values are rough; observe a "
             "longer time, or ask about changes from one time to the next."
         )
 
 
-def _autocorrelations(columns: FloatArray) -> FloatArray:
-    """Return the autocorrelations of centred columns, shape (d, n), from lag 1 to n/2."""
-    n = columns.shape[1]
-    spectrum = np.abs(np.fft.rfft(columns, 2 * n, axis=1)) ** 2
-    products = np.fft.irfft(spectrum.sum(axis=0))[: n // 2 + 1]
-    return np.asarray(products[1:] / products[0] if products[0] > 0 else 0.0 * products[1:])
+def seasons(tested: Tested) -> Iterator[DependentRowsWarning]:
+    """Check whether two variables have a season in common."""
+    memory = tested.found.rows.memory
+    if memory is not None and memory.seasonal is not None:
+        x, y = memory.seasonal
+        yield DependentRowsWarning(
+            f"{x!r} and {y!r} have a season of {memory.season} rows in common, so that their "
+            "relation may be that of the calendar, and p-values are too small; hold the season "
+            "fixed: take off the mean of each month (weekday, hour) first."
+        )
 
 
 def repeated_rows(data: Data) -> Iterator[RepeatedRowsWarning]:

@@ -7,6 +7,7 @@ Beyond, whole clusters are left out of A to first order.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -62,10 +63,16 @@ def dependent_estimates(
     n = influence.n_observations
     psi = row_influence(influence, pairs, measure)
 
+    def finished(units: Units) -> Estimates:
+        if rows.memory is not None:
+            units = replace(units, most_df=min(units.most_df, rows.memory.most_df))
+        return estimates(units, measure, pairs, rows=rows, row_psi=psi)
+
     def summed(codes: IntArray) -> Estimates:
         known, moves = Numbered.of(influence), moves_of(influence)
-        units = Units.summed(influence.values, moves, codes, known.names, known.places, known.hsics)
-        return estimates(units, measure, pairs, rows=rows, row_psi=psi)
+        return finished(
+            Units.summed(influence.values, moves, codes, known.names, known.places, known.hsics)
+        )
 
     units_of_rows = rows.codes(n)
     if len(units_of_rows) == 2:
@@ -77,8 +84,7 @@ def dependent_estimates(
     clustering = Clustering.of(codes, by_rows=rows.clusters is None)
     names = dict.fromkeys(name for pair in pairs for name in pair)
     kernels = {name: _clustered(fitted[name], clustering) for name in names}
-    units = Units.clusters(kernels, pairs, clustering)
-    return estimates(units, measure, pairs, rows=rows, row_psi=psi)
+    return finished(Units.clusters(kernels, pairs, clustering))
 
 
 def _clustered(kernel: FittedKernel, clustering: Clustering) -> ClusteredKernel:

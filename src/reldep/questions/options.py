@@ -268,8 +268,8 @@ def complete(options: Mapping[str, Any]) -> dict[str, Any]:
     dependent = [name for name in ("clusters", "max_lag") if found[name] is not None]
     if len(dependent) == 2:
         raise InputError(
-            "`clusters` and `max_lag` are both given; rows depend on each other within clusters or "
-            "over time: leave one of them out."
+            "`clusters` and `max_lag` cannot be combined; for a panel of units over time, pass "
+            "`clusters=(unit, time)`, or the unit alone if times have nothing in common."
         )
     if dependent and variance != "jackknife":
         raise InputError(

@@ -27,7 +27,7 @@ from reldep.questions.options import DEFAULTS, check_lag, complete
 from reldep.questions.variables import name_variables
 from reldep.results.provenance import Provenance
 from reldep.stats.estimates import estimate_dependences
-from reldep.stats.series import RowDependence
+from reldep.stats.series import Memory, RowDependence
 from reldep.stats.units import FEW_OBSERVATIONS, NORMALISED, pairs_beside, pairs_needed
 
 if TYPE_CHECKING:
@@ -229,8 +229,12 @@ class Study:
         """Estimate the dependences that are asked about from A."""
         pairs = self.pairs
         if self.rows.any:
-            fitted = self.fitted or None
-            found = dependent_estimates(influence, pairs, self.measure, self.rows, fitted)
+            fitted, rows = self.fitted or None, self.rows
+            if rows.max_lag is not None:
+                columns = {name: one.ranks for name, one in self.data.columns.items()}
+                known = {name: ranks for name, ranks in columns.items() if ranks is not None}
+                rows = replace(rows, memory=Memory.of(known, pairs))
+            found = dependent_estimates(influence, pairs, self.measure, rows, fitted)
         else:
             found = estimate_dependences(influence, pairs, self.measure, self.options["variance"])
         if not np.isfinite(found.values).all():
