@@ -84,7 +84,7 @@ class Argument:
         """Whether a front end must have a word for it."""
         return self.default is REQUIRED and self.implied is None
 
-    @property
+    @functools.cached_property
     def choices(self) -> tuple[str, ...]:
         """The words to choose from, if the type is a Literal, with or without None."""
         return tuple(
@@ -95,7 +95,7 @@ class Argument:
             if isinstance(word, str)
         )
 
-    @property
+    @functools.cached_property
     def is_choice(self) -> bool:
         """Whether the words to choose from are the only values."""
         plain = [part for part in get_args(self.type) if part is not type(None)]
@@ -196,9 +196,9 @@ class Interface:
     def code(self, given: Mapping[str, Any]) -> str:
         """Return a call as Python code; data in memory appear under the name of the argument."""
         written = []
-        # Where the columns are stands last, as in the signature.
-        for name, value in sorted(given.items(), key=lambda item: item[0] == "data"):
-            text = python_code(value)
+        # Where the columns are stands last.
+        for name in sorted(given, key="data".__eq__):
+            text = python_code(given[name])
             if text is None or len(text) > LONGEST:
                 text = name
             if self.arguments[name].default is REQUIRED:

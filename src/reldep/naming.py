@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ def imported_when_named(package: str, homes: Mapping[str, str]) -> Callable[[str
         if home is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module = importlib.import_module(home)
-        return module if home == f"{package}.{name}" else getattr(module, name)
+        value = module if home == f"{package}.{name}" else getattr(module, name)
+        # From now on the package has the name itself.
+        setattr(sys.modules[package], name, value)
+        return value
 
     return find

@@ -114,4 +114,4 @@ def test_a_second_name_of_one_block_is_refused(ask):
         *("--first", "C14.0", "--first", "lipids=C16.0"),
     )
     assert said.status == 2
-    assert "--first is one variable of 2 words, and 'lipids=C16.0' has a name" in said.err
+    assert "no column 'lipids=C16.0'" in said.err

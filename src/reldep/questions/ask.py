@@ -3,13 +3,13 @@
 import inspect
 import itertools
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from reldep.arguments import Argument, F, Interface
+from reldep.arguments import F, Interface
 from reldep.checks import Beside, cautions_about
 from reldep.data.selectors import parse_named
 from reldep.exceptions import InputError, InputTypeError, ReldepWarning, by_weight
@@ -53,10 +53,9 @@ def question(function: F) -> F:
             scope=taken.scope,
             notes=(*taken.notes, *answer.provenance.notes),
         )
-        said = by_weight((*taken.cautions, *answer.warnings))
-        answer = replace(answer, provenance=noted, warnings=said)
-        announce(answer.warnings)
-        return answer
+        cautions = by_weight((*taken.cautions, *answer.warnings))
+        announce(cautions)
+        return replace(answer, provenance=noted, warnings=cautions)
 
     return interface.dress(ask, function)
 
@@ -117,199 +116,137 @@ class Taken:
     """
 
     arguments: dict[str, Any]
-    cautions: tuple[ReldepWarning, ...] = field(default=())
+    cautions: tuple[ReldepWarning, ...] = ()
     scope: str | None = None
     notes: tuple[str, ...] = ()
 
 
-def take_columns(interface: Interface, arguments: Mapping[str, Any]) -> Taken:
+def take_columns(interface: Interface, arguments: dict[str, Any]) -> Taken:
     """Read the columns that arguments name from `data`; without `data` they are data already."""
-    data = arguments["data"]
-    found = {name: value for name, value in arguments.items() if name != "data"}
+    data = arguments.pop("data")
     if data is None:
-        return Taken(found)
+        return Taken(arguments)
     table = as_table(data)
-    chosen = {
-        one.name: _variables(one, _kind(one, arguments), arguments[one.name], table)
-        for one in interface.arguments.values()
-        if one.columns and arguments[one.name] is not None
+    kinds = {
+        name: one.columns
+        for name, one in interface.arguments.items()
+        if one.columns and arguments[name] is not None
     }
-    _leave_out_columns_used(chosen, interface)
-    found |= _read(table, chosen, interface, arguments)
-    _add_names(found, chosen, interface, arguments)
-    used = [name for blocks in chosen.values() for block in blocks.values() for name in block]
-    rows = replace(table.rows, time=table.time_order())
+    if interface.name == "scan" and arguments["second"] is None:
+        # One source, many targets.
+        kinds["first"] = "several"
+    chosen = {name: _variables(name, kinds[name], arguments[name], table) for name in kinds}
+    _leave_out_columns_used(chosen, kinds)
+    found = arguments | _read(table, chosen, kinds, interface.name)
+    if isinstance(arguments.get("clusters"), str):
+        (found["clusters"],) = found["clusters"]
+    if arguments.get("names", ()) is None:
+        found["names"] = _names(chosen, kinds) or None
+    used = list(dict.fromkeys(_columns_in(chosen)))
+    id_column = None if table.row_names is None else table.row_names[0]
     # What the columns that the question does not use tell about its rows.
     beside = Beside(
         columns=table.columns,
-        used=list(dict.fromkeys(used)),
+        used=used,
         values=table.values,
         has_clusters=arguments.get("clusters") is not None,
-        id=_id_column(table),
+        id=id_column if id_column in table.columns else None,
     )
+    found["ids"] = replace(table.rows, time=table.time_order())
     scope = None if table.scope is None else str(table.scope)
-    return Taken({**found, "ids": rows}, cautions_about(beside), scope, table.notes_about(used))
+    return Taken(found, cautions_about(beside), scope, table.notes_about(used))
 
 
-def _id_column(table: Table) -> str | None:
-    """Return the column that names the rows; an index is not a column."""
-    name = None if table.row_names is None else table.row_names[0]
-    return name if name in table.columns else None
-
-
-def _kind(argument: Argument, arguments: Mapping[str, Any]) -> str:
-    """Return whether an argument is one variable or several.
-
-    A scan without `second` has one source and many targets.
-    """
-    is_scan = "sources" in arguments and argument.name == "first"
-    return "several" if is_scan and arguments["second"] is None else argument.columns
-
-
-def _variables(argument: Argument, kind: str, words: Any, source: Table) -> dict[str, list[str]]:
+def _variables(argument: str, kind: str, words: Any, table: Table) -> dict[str, list[str]]:
     """Return the columns of every variable that the words of an argument name."""
-    _check_words(argument.name, words)
-    if kind == "labels" and not isinstance(words, str):
-        check_clusterings(argument.name, tuple(words))
-        return {str(i): _one_column(argument.name, one, source) for i, one in enumerate(words)}
+    texts = [*words.values()] if isinstance(words, Mapping) else [words]
+    asked = [one for text in texts for one in (text if isinstance(text, (list, tuple)) else [text])]
+    if not asked or not all(isinstance(one, str) for one in asked):
+        raise InputTypeError(
+            f"`{argument}` is of type {type(words).__name__}, and `data` is given; name columns of "
+            "the data, such as 'age', 'C*' or 'lipids=C14:C22'."
+        )
     if kind in ("label", "labels"):
-        return {argument.name: _one_column(argument.name, words, source)}
-    if kind == "one" and not isinstance(words, (str, Mapping)):
-        words = _one_block(argument.name, list(words), source)
-    _check_no_events(words, source)
-    found = source.variables(words, several=kind == "several")
-    if kind == "one" and argument.name != "given" and len(found) != 1:
-        raise InputError(f"`{argument.name}` names {len(found)} variables; name one.")
-    return {in_one_line(name): columns for name, columns in found.items()}
-
-
-def _check_no_events(words: Any, table: Table) -> None:
-    """Raise InputError for a column that is part of lifetimes."""
-    texts = words.values() if isinstance(words, Mapping) else [words]
-    asked = [one for text in texts for one in ([text] if isinstance(text, str) else text)]
+        if kind == "label" and len(asked) > 1:
+            raise InputError(f"`{argument}` names {len(asked)} columns; give one.")
+        check_clusterings(argument, tuple(asked))
+        return {str(i): _one_column(argument, word, table) for i, word in enumerate(asked)}
     for time, (event, _) in table.lifetimes.items():
         if any(event in (piece.strip() for piece in word.split(",")) for word in asked):
             raise InputError(
                 f"column {event!r} is part of the lifetimes in {time!r}; name {time!r} alone."
             )
+    if kind == "one" and isinstance(words, (list, tuple)) and words[0] not in table.columns:
+        # The first of several words may give the variable a name, as in NAME=COLS.
+        name, columns = parse_named(words[0]) if "=" in words[0] else (", ".join(words), words[0])
+        words = {name: [columns, *words[1:]]}
+    found = table.variables(words, several=kind == "several")
+    if kind == "one" and argument != "given" and len(found) != 1:
+        raise InputError(f"`{argument}` names {len(found)} variables; name one.")
+    return {in_one_line(name): columns for name, columns in found.items()}
 
 
-def _one_block(argument: str, words: list[str], source: Any) -> dict[str, list[str]]:
-    """Return a list of words as one variable; the first may give it a name, as in NAME=COLS."""
-    named = [word for word in words if "=" in word and word not in source.columns]
-    if not named:
-        return {", ".join(words): words}
-    if named != words[:1]:
-        raise InputError(
-            f"`{argument}` is one variable of {len(words)} words, and {named[-1]!r} has a name; "
-            "give the name in the first word, as in NAME=COLS."
-        )
-    name, columns = parse_named(words[0])
-    return {name: [columns, *words[1:]]}
-
-
-def _one_column(argument: str, words: str, source: Any) -> list[str]:
-    found = [words] if words in source.columns else source.select(words)
+def _one_column(argument: str, words: str, table: Table) -> list[str]:
+    found = [words] if words in table.columns else list(table.select(words))
     if len(found) > 1:
         raise InputError(f"`{argument}={words!r}` names {len(found)} columns; give one.")
-    return [*found]
+    return found
 
 
-def _check_words(argument: str, words: Any) -> None:
-    """Raise InputTypeError if an argument is data though `data` is given."""
-    parts = words.values() if isinstance(words, Mapping) else [words]
-    for part in parts:
-        each = part if isinstance(part, (list, tuple)) and part else [part]
-        if not all(isinstance(one, str) for one in each):
-            raise InputTypeError(
-                f"`{argument}` is of type {type(words).__name__}, and `data` is given; name "
-                "columns of the data, such as 'age', 'C*' or 'lipids=C14:C22'."
-            )
+def _columns_in(chosen: Mapping[str, Mapping[str, list[str]]]) -> list[str]:
+    return [name for blocks in chosen.values() for block in blocks.values() for name in block]
 
 
-def _leave_out_columns_used(chosen: dict[str, dict[str, list[str]]], interface: Interface) -> None:
+def _leave_out_columns_used(
+    chosen: dict[str, dict[str, list[str]]], kinds: Mapping[str, str]
+) -> None:
     """Take columns that are a variable of their own out of patterns of many."""
-    one = {
-        blocks[name][0]
-        for argument, blocks in chosen.items()
-        for name in blocks
-        if interface.arguments[argument].columns == "one" and len(blocks[name]) == 1
-    }
+    own = [chosen[argument] for argument, kind in kinds.items() if kind == "one"]
+    alone = {block[0] for blocks in own for block in blocks.values() if len(block) == 1}
     for argument, blocks in chosen.items():
-        if interface.arguments[argument].columns == "several" and len(blocks) > 1:
+        if kinds[argument] == "several" and len(blocks) > 1:
             chosen[argument] = {
-                name: columns
-                for name, columns in blocks.items()
-                if columns != [name] or name not in one
+                name: block
+                for name, block in blocks.items()
+                if block != [name] or name not in alone
             }
 
 
 def _read(
     table: Table,
     chosen: Mapping[str, Mapping[str, list[str]]],
-    interface: Interface,
-    arguments: Mapping[str, Any],
+    kinds: Mapping[str, str],
+    question: str,
 ) -> dict[str, Any]:
-    """Read all columns at once, and return the data of every argument.
-
-    A scan reads its thousands of columns itself, some at a time.
-    """
-    kinds = {name: _kind(interface.arguments[name], arguments) for name in chosen}
+    """Read all columns at once, and return the data of every argument."""
+    special = {*table.lifetimes, *table.orders}
+    # A scan reads its thousands of columns itself, some at a time.
     found: dict[str, Any] = {
         argument: TableColumns(table, list(blocks))
         for argument, blocks in chosen.items()
-        if interface.name == "scan" and kinds[argument] == "several" and _is_plain(table, blocks)
+        if question == "scan" and kinds[argument] == "several" and len(blocks) > 1
+        if all(block == [name] and name not in special for name, block in blocks.items())
     }
     now = {argument: blocks for argument, blocks in chosen.items() if argument not in found}
-    used = [name for blocks in now.values() for block in blocks.values() for name in block]
-    plain = [name for name in dict.fromkeys(used) if name not in table.lifetimes]
+    plain = [name for name in dict.fromkeys(_columns_in(now)) if name not in table.lifetimes]
     frame = table.read(plain) if plain else None
     for argument, blocks in now.items():
-        kind = kinds[argument]
-        if kind == "several" and _is_plain(table, blocks):
-            found[argument] = _columns_of(frame, list(blocks))
-            continue
+        if argument == "given":
+            blocks = {argument: [name for block in blocks.values() for name in block]}
         made = {name: table.block(block, name, frame) for name, block in blocks.items()}
-        if kind == "several":
+        if kinds[argument] == "several":
             found[argument] = made
-        elif argument == "given" and len(made) > 1:
-            found[argument] = _columns_of(
-                frame, [name for block in blocks.values() for name in block]
-            )
-        elif kind == "labels" and isinstance(arguments[argument], (tuple, list)):
-            found[argument] = tuple(made.values())
         else:
-            found[argument] = next(iter(made.values()))
+            found[argument] = tuple(made.values()) if argument == "clusters" else made.popitem()[1]
     return found
 
 
-def _is_plain(table: Table, blocks: Mapping[str, Sequence[str]]) -> bool:
-    """Return True if every variable is one column under its own name, without a special kind."""
-    special = {*table.lifetimes, *table.orders}
-    return len(blocks) > 1 and all(
-        block == [name] and name not in special for name, block in blocks.items()
-    )
-
-
-def _columns_of(frame: Any, names: Sequence[str]) -> Any:
-    import narwhals as nw
-
-    return nw.from_native(frame, eager_only=True).select(*names).to_native()
-
-
-def _add_names(
-    found: dict[str, Any],
-    chosen: Mapping[str, Mapping[str, list[str]]],
-    interface: Interface,
-    arguments: Mapping[str, Any],
-) -> None:
-    """Name the variables in the answer by their columns, if the question has names."""
-    if "names" not in interface.arguments or arguments["names"] is not None:
-        return
+def _names(chosen: Mapping[str, Mapping[str, list[str]]], kinds: Mapping[str, str]) -> list[str]:
+    """Return the names of the variables in the answer: those of their columns."""
     shown = {
         argument: next(iter(blocks))
         for argument, blocks in chosen.items()
-        if _kind(interface.arguments[argument], arguments) == "one" and argument != "given"
+        if kinds[argument] == "one" and argument != "given"
     }
     for (one, name), (other, again) in itertools.combinations(shown.items(), 2):
         if name == again:
@@ -317,5 +254,4 @@ def _add_names(
                 f"`{one}` and `{other}` are both {name!r}; name different columns, or give blocks "
                 "names of their own, as in 'NAME=COLS'."
             )
-    names = [*shown.values(), *chosen.get("targets", ())]
-    found["names"] = names or None
+    return [*shown.values(), *chosen.get("targets", ())]
