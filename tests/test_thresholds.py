@@ -40,7 +40,7 @@ TABLE = [
 ELSEWHERE = {
     "line_features": "tests/engine/test_engines.py: every engine",
     "feature_products": "tests/engine/test_engines.py: every engine",
-    "tiled_values": "tests/engine/test_engines.py: auto chooses",
+    "tiled_seconds": "tests/engine/test_engines.py: auto chooses",
     "again_rows": "tests/engine/test_extremes.py: products with a far observation",
 }
 

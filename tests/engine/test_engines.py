@@ -135,7 +135,9 @@ def test_auto_chooses_an_engine_for_each_pair():
     for pair, engine in expected.items():
         assert compute_influence(kernels, [pair], sizes=LARGE).engine == engine
     assert compute_influence(kernels, list(expected)).engine == "dense"
-    few = compute_influence(kernels, [("gaussian", "delta")], sizes=Sizes(0, tiled_values=1e3))
+    few = compute_influence(
+        kernels, [("gaussian", "delta")], sizes=Sizes(0, tiled_seconds=0.0), dependence={}
+    )
     assert few.engine == "blocks"
 
 
@@ -154,7 +156,9 @@ def test_the_number_of_threads_changes_no_bit():
     pairs = list(itertools.combinations_with_replacement(kernels, 2))
     answers = [compute_influence(kernels, pairs, Tiled(threads=n)).values for n in (1, 2, 5)]
     assert all(np.array_equal(answers[0], answer) for answer in answers)
-    tables = [Blocks(size=60, threads=n).table(kernels, pairs).hsics for n in (1, 2, 5)]
+    tables = [
+        compute_influence(kernels, pairs, Blocks(size=60, threads=n)).values for n in (1, 2, 5)
+    ]
     assert all(np.array_equal(tables[0], table) for table in tables)
 
 
@@ -229,7 +233,7 @@ def test_an_interrupt_stops_the_threads_after_the_piece_in_work():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        Blocks(size=8, threads=2, on_progress=stop).table({"x": kernel}, [("x", "x")])
+        compute_influence({"x": kernel}, [("x", "x")], Blocks(8, threads=2, on_progress=stop))
     assert done[0] == (1, 100)
     calls = function.calls
     assert calls < 100
@@ -240,18 +244,20 @@ def test_an_interrupt_stops_the_threads_after_the_piece_in_work():
 
 def test_engines_refuse_what_they_cannot_compute():
     kernels = fitted_kernels(30)
-    with pytest.raises(ValueError, match=r"`engine='features'` needs explicit features; gaussian"):
+    with pytest.raises(
+        ValueError, match=r"`engine='features'` needs explicit features, and there is Gaussian"
+    ):
         compute_influence(kernels, [("gaussian", "linear")], "features")
-    with pytest.raises(ValueError, match=r"`engine='lines'` needs .*; gaussian has"):
+    with pytest.raises(ValueError, match=r"`engine='lines'` needs .*, and there is Gaussian"):
         compute_influence(kernels, [("gaussian", "laplace-line")], "lines")
     with pytest.raises(ValueError, match="30 observations are too few for blocks"):
         compute_influence(kernels, [("gaussian", "linear")], Blocks(size=8))
-    with pytest.raises(ValueError, match="memory='1KB' is not enough"):
+    with pytest.raises(ValueError, match="`memory='1KB'` is not enough"):
         compute_influence(kernels, [("gaussian", "linear")], Tiled(memory="1KB"))
     with pytest.raises(TypeError, match="`engine` is of type dict"):
         compute_influence(kernels, [("gaussian", "linear")], {})
-    for wrong in ({"threads": 0}, {"threads": True}):
-        with pytest.raises(ValueError, match="at least 1"):
-            Tiled(**wrong)
+    for engine in (Tiled, Blocks):
+        with pytest.raises(ValueError, match="`threads=0`; pass a whole number, at least 1"):
+            engine(threads=0)
     with pytest.raises(ValueError, match="at least 8"):
         Blocks(size=3)

@@ -84,13 +84,13 @@ def test_read_only_arrays_do_not_need_the_compiler_again():
     kernel = Gaussian().fit(Numeric("x", rng.normal(size=(60, 2))))
     pairs, effects = np.array([(0, 0)]), np.zeros((1, 60))
     out = np.zeros((1, 60))
-    program = make_program([kernel.program()])
+    program = make_program([kernel])
     strip(program, pairs, effects, 0, out)
     n_compiled = len(strip.signatures)
     for array in program[:5]:
         array.flags.writeable = False
     again = np.zeros((1, 60))
-    strip(make_program([kernel.program()]), pairs, effects, 0, again)
+    strip(make_program([kernel]), pairs, effects, 0, again)
     assert np.array_equal(again, out)
     assert len(strip.signatures) == n_compiled
 
@@ -127,7 +127,7 @@ def test_progress_is_told_to_the_end_of_both_sweeps():
         ({"memory": "much"}, ValueError, "`memory='much'` is not understood; pass a positive"),
         ({"memory": 0}, ValueError, "`memory=0`; pass a positive amount"),
         ({"memory": 1.5}, TypeError, "memory is of type float; pass"),
-        ({"threads": 2.5}, ValueError, "threads=2.5; pass a whole number, at least 1"),
+        ({"threads": 2.5}, TypeError, "`threads=2.5`; pass a whole number, at least 1"),
     ],
 )
 def test_wrong_options_are_refused_with_a_way_out(options, error, message):

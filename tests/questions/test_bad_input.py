@@ -151,7 +151,7 @@ def holed(*rows):
         (
             lambda: reldep.compare(X, Y, Z, kernel=lambda a, b: np.zeros(3)),
             ValueError,
-            r"kernel function for first returned shape \(3,\)",
+            r"kernel function for source returned shape \(3,\)",
         ),
         (
             lambda: reldep.compare(X, Y, Z, kernel=lambda a, b: np.full((len(a), len(b)), np.nan)),

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reldep.engine import BlockTable
 from reldep.exceptions import InputError
 from reldep.stats.crossed import cells_of, crossed
 from reldep.stats.estimates import estimates, estimates_of
@@ -467,7 +468,8 @@ def test_blocks_are_averaged_and_left_out_in_turn():
     pairs = [*TWO, ("y", "z"), ("x", "x"), ("y", "y"), ("z", "z")]
     values = np.array([0.3, 0.2, 0.1, 1.0, 1.0, 1.0]) + 0.02 * rng.normal(size=(7, 6))
     sizes = np.array([100, 100, 120, 90, 100, 80, 110])
-    units = Units.blocks(values, sizes, names, numbers_of(pairs, names))
+    table = BlockTable(values, sizes, tuple(pairs))
+    units = Units.blocks(table, names, numbers_of(pairs, names))
     found = estimates(units, "cka", TWO)
 
     def measured(rows):

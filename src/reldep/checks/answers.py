@@ -174,7 +174,6 @@ def _without(tested: Tested, left_out: IntArray) -> Test | None:
             pairs_needed(found.pairs, found.measure),
             bandwidths=found.variance == "jackknife",
             means=pairs_beside(found.pairs, len(rest), found.variance),
-            allow_blocks=False,
         )
         test = estimate_dependences(influence, found.pairs, found.measure, found.variance)
         return test.test(tested.weights[0])

@@ -13,23 +13,22 @@ that of all rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from reldep.engine.centred import hsic_of
-from reldep.engine.dense import Dense
 from reldep.engine.lines import Line
-from reldep.engine.program import make_program
-from reldep.engine.threads import over_runs
-from reldep.engine.tiled import programs_of, sweep_once, sweep_twice
+from reldep.engine.threads import added, at_work
+from reldep.engine.tiled import products_of_rows, sums_of_rows
+from reldep.system import available_cores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from reldep.data.variables import FloatArray, IntArray
-    from reldep.engine.centred import Pair
+    from reldep.engine.centred import Places
     from reldep.kernels.base import Bandwidth, FittedKernel
 
 # Slopes are scalars: blocks of 500 rows give them to .5 % at 20,000 rows (measured), whereas a few
@@ -48,62 +47,67 @@ class Followed:
 
     Attributes
     ----------
-    variable : str
+    variable : int
+        The number of its kernel.
     bandwidth : Bandwidth
-    slopes : dict of str to float
+    slopes : dict of int to float
         ∂H/∂log σ of the variable's pair with each partner, with the partner's kernel held fixed.
     score_means : ndarray, shape (m,)
         The row means of the score.
     """
 
-    variable: str
+    variable: int
     bandwidth: Bandwidth
-    slopes: dict[str, float]
+    slopes: dict[int, float]
     score_means: FloatArray = field(repr=False)
 
-    @property
-    def leverage(self) -> FloatArray:
-        """The influence of every observation on log σ."""
-        return self.bandwidth.leverage(self.score_means)
 
-
-def followed_bandwidths(
-    kernels: Mapping[str, FittedKernel], pairs: Sequence[Pair]
-) -> list[Followed]:
+def followed_bandwidths(kernels: Sequence[FittedKernel], pairs: Places) -> list[Followed]:
     """Return the bandwidths of the variables in these pairs that the data chose."""
-    partners: dict[str, dict[str, float]] = {}
+    partners: dict[int, dict[int, float]] = {}
     for x, y in pairs:
         partners.setdefault(x, {})[y] = 0.0
         partners.setdefault(y, {})[x] = 0.0
     return [
-        Followed(name, bandwidth, dict(own), np.zeros(len(kernels[name])))
-        for name, own in partners.items()
-        for bandwidth in kernels[name].bandwidths()
+        Followed(x, bandwidth, dict(own), np.zeros(len(kernels[x])))
+        for x, own in partners.items()
+        for bandwidth in kernels[x].bandwidths()
     ]
 
 
-def moved_influence(followed: Sequence[Followed], pairs: Sequence[Pair], n: int) -> FloatArray:
+def moved_influence(followed: Sequence[Followed], pairs: Places, n: int) -> FloatArray:
     """Return what followed bandwidths add to the influence values; rows sum to 0."""
     moved = np.zeros((len(pairs), n))
-    own: dict[str, list[Followed]] = {}
-    for one in followed:
-        own.setdefault(one.variable, []).append(one)
-    leverages = {id(one): one.leverage for one in followed}
-    for row, (x, y) in zip(moved, pairs, strict=True):
-        # A self-pair has the bandwidth in both of its kernels.
-        for variable, partner in ((x, y), (y, x)):
-            for one in own.get(variable, ()):
-                row += one.slopes[partner] * leverages[id(one)]
+    leverages = [one.bandwidth.leverage(one.score_means) for one in followed]
+    for row, pair in zip(moved, pairs, strict=True):
+        for one, leverage in zip(followed, leverages, strict=True):
+            # A self-pair has the bandwidth in both of its kernels.
+            for variable, partner in (pair, pair[::-1]):
+                if one.variable == variable:
+                    row += one.slopes[partner] * leverage
     return moved
 
 
-def follow_in_blocks(kernels: Mapping[str, FittedKernel], followed: Sequence[Followed]) -> None:
+def follow_in_blocks(kernels: Sequence[FittedKernel], followed: Sequence[Followed]) -> None:
     """Fill in slopes and row means of scores from blocks of rows."""
     if not followed:
         return
-    n = len(next(iter(kernels.values())))
+    n, n_slopes = len(kernels[0]), len(followed)
     order = np.random.default_rng(0).permutation(n)
-    _fill_slopes(kernels, followed, cut(order[:SLOPE_ROWS], SLOPE_BLOCK))
+    blocks = cut(order[:SLOPE_ROWS], SLOPE_BLOCK)
+    used = sorted({partner for one in followed for partner in one.slopes})
+    moving = [*(one.bandwidth.slope for one in followed), *(kernels[i] for i in used)]
+    wanted = [(k, partner) for k, one in enumerate(followed) for partner in one.slopes]
+    places = [(k, n_slopes + used.index(partner)) for k, partner in wanted]
+
+    def slopes_of(rows: IntArray) -> FloatArray:
+        q = products_of_rows(moving, places, rows, n_slopes)
+        return hsic_of(q.sum(axis=1), len(rows)) * len(rows)
+
+    with at_work(available_cores()) as results:
+        found = added(results(slopes_of, blocks)) / sum(map(len, blocks))
+    for (k, partner), slope in zip(wanted, found.tolist(), strict=True):
+        followed[k].slopes[partner] = slope
     for one in followed:
         one.score_means[:] = _score_means(one.bandwidth.score, order)
 
@@ -113,68 +117,13 @@ def cut(order: IntArray, size: int) -> list[IntArray]:
     return [np.sort(block) for block in np.array_split(order, max(1, len(order) // size))]
 
 
-def _fill_slopes(
-    kernels: Mapping[str, FittedKernel], followed: Sequence[Followed], blocks: list[IntArray]
-) -> None:
-    n = sum(map(len, blocks))
-    names = list(dict.fromkeys(name for one in followed for name in one.slopes))
-    pairs = [(k, partner) for k, one in enumerate(followed) for partner in one.slopes]
-    slopes = [one.bandwidth.slope for one in followed]
-    programs = programs_of([*slopes, *(kernels[name] for name in names)])
-    numbers = np.array([(k, len(followed) + names.index(name)) for k, name in pairs])
-
-    def compiled(rows: IntArray) -> FloatArray:
-        program = make_program(programs or [], rows)
-        q, _ = sweep_twice(program, numbers, plain=range(len(followed)))
-        return np.array([hsic_of(float(one.sum()), len(rows)) for one in q])
-
-    def by_numpy(rows: IntArray) -> FloatArray:
-        taken = [
-            replace(
-                one,
-                bandwidth=replace(
-                    one.bandwidth,
-                    slope=one.bandwidth.slope.take(rows),
-                    score=one.bandwidth.score.take(rows),
-                ),
-                slopes=dict.fromkeys(one.slopes, 0.0),
-                score_means=np.zeros(len(rows)),
-            )
-            for one in followed
-        ]
-        Dense().products({name: kernels[name].take(rows) for name in names}, (), (), taken)
-        return np.array([slope for one in taken for slope in one.slopes.values()])
-
-    found = _averaged(compiled if programs is not None else by_numpy, blocks, n)
-    for (k, partner), slope in zip(pairs, found.tolist(), strict=True):
-        followed[k].slopes[partner] = slope
-
-
-def _averaged(
-    of_block: Callable[[IntArray], FloatArray], blocks: list[IntArray], n: int
-) -> FloatArray:
-    """Return the mean of what is found in blocks, weighted by their rows."""
-
-    def work(places: Iterable[slice]) -> FloatArray:
-        parts = [len(rows) / n * of_block(rows) for place in places for rows in blocks[place]]
-        return np.asarray(np.sum(parts, axis=0))
-
-    return over_runs(work, len(blocks), len(blocks[0]) ** 2)
-
-
 def _score_means(score: FittedKernel, order: IntArray) -> FloatArray:
     """Return row means of a score: exactly along a line, else within blocks."""
+    n = len(order)
     line = Line.of(score)
     if line is not None:
-        return np.asarray(line.row_sums / (len(order) - 1))
-    means = np.empty(len(order))
-    program = score.program()
-    for rows in cut(order, int(np.clip(PAIRS_FOR_SCORES // len(order), *SCORE_ROWS))):
-        if program is not None:
-            sums = sweep_once(make_program([program], rows))[0]
-        else:
-            block = score.take(rows)(slice(0, len(rows)), slice(0, len(rows)))
-            np.fill_diagonal(block, 0.0)
-            sums = block.sum(axis=1)
-        means[rows] = sums / (len(rows) - 1)
+        return np.asarray(line.row_sums / (n - 1))
+    means = np.empty(n)
+    for rows in cut(order, int(np.clip(PAIRS_FOR_SCORES // n, *SCORE_ROWS))):
+        means[rows] = sums_of_rows(score, rows) / (len(rows) - 1)
     return means

@@ -1,45 +1,75 @@
 """The blocks engine: HSICs of random blocks of rows, for any number of rows and any kernel.
 
-The rows are dealt at random into G blocks of about b rows. A block is a small sample, and its HSICs
-use all pairs of its rows. Averages over blocks are unbiased, and the blocks are independent, so
-that their spread gives the standard error: G × pairs numbers are all that is kept.
+The rows are dealt into G blocks of about b rows. A block is a small sample, and its HSICs use all
+pairs of its rows. Averages over blocks are unbiased, and a table of G × pairs numbers is all that
+is kept. Independent rows are dealt at random; the blocks are then independent, and their spread
+gives the standard error. Rows that depend on each other go into different blocks, so that no block
+needs a mask; what varies independently are then groups of clusters or runs of time, over which the
+pseudo-values of rows are averaged.
+
+The work on one block is :func:`block_hsics`; where its rows come from does not matter.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from math import ceil
+from time import thread_time
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from reldep.engine.centred import Products, canonical, hsic_of
-from reldep.engine.dense import Dense
-from reldep.engine.program import make_program
+from reldep.data.checks import check_count
+from reldep.engine.centred import canonical, centre, conditional_means, hsic_of
+from reldep.engine.dense import Dense, is_many
+from reldep.engine.program import evaluate
 from reldep.engine.threads import (
     OnProgress,
-    Steps,
-    SummingThreads,
+    at_work,
     progress_bar,
+    say_nothing,
     single_threaded_blas,
 )
-from reldep.engine.tiled import programs_of, sweep_twice
+from reldep.engine.tiled import products_of_rows
 from reldep.exceptions import InputError
-from reldep.system import available_cores
+from reldep.system import available_cores, seconds_in_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from reldep.data.variables import FloatArray, IntArray
-    from reldep.engine.centred import Pair
+    from reldep.engine.centred import Pair, Places
     from reldep.kernels.base import FittedKernel
 
-# Blocks of this many rows take 10⁶ rows of 10 columns in seconds and lose a few per cent of the
-# standard error; fewer blocks than this make its estimate the larger loss.
+# Blocks of this many rows lose a few per cent of the standard error where a dependence is moderate;
+# with fewer blocks than this the estimate of the error is the larger loss (research: 32 to 140 are
+# best for 20,000 to 100,000 rows).
 BLOCK_ROWS, LEAST_BLOCKS = 2_000, 50
 
-# Below this number of blocks Student's t has too few degrees of freedom; smaller blocks have
-# HSICs of few 4-tuples.
+# Fewer blocks leave Student's t too few degrees of freedom (levels hold from 5 on); smaller blocks
+# have HSICs of few 4-tuples.
 FEWEST_BLOCKS, FEWEST_ROWS = 5, 8
+
+# A slow kernel gets smaller blocks, by halves down to this, if larger ones take more seconds.
+SMALLEST_AUTO, BUDGET_SECONDS = 250, 60.0
+
+# Units of dependent rows: groups of clusters and runs of time; with fewer than the last number
+# levels were not shown to hold. A run is three times as long as the dependence reaches.
+CLUSTER_GROUPS, RUNS, FEWEST_UNITS, LAGS_IN_A_RUN = 50, 40, 20, 3
+
+# A cluster keeps at most this many times the mean number of rows, and at least so many: large
+# clusters would need as many blocks, or be most of the sample.
+CLUSTER_CAP, LEAST_CAP = 2, 10
+
+# Blocks of which the largest number of rows is timed, and the seconds that are long enough.
+TIMED_ROWS, TIMED_SECONDS = 256, 0.02
+
+
+class Dealing(NamedTuple):
+    """Which rows each block has and, where rows depend on each other, the unit of every row."""
+
+    blocks: list[IntArray]
+    units: IntArray | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,11 +84,30 @@ class BlockTable:
         The rows of each block.
     pairs : tuple of (str, str)
         Which column belongs to which pair.
+    unit_hsics : ndarray, shape (n_units, n_pairs), or None
+        Where rows depend on each other: the mean pseudo-values of the units that vary
+        independently.
+    unit_sizes : ndarray of int, shape (n_units,), or None
+    n_rows : int
+        The rows that were there: more than those of all blocks where clusters are capped or the
+        work was interrupted.
+    n_planned : int
+        The blocks that there would have been without an interrupt.
+    seconds : float
+        About how long all pairs of rows would take.
+    dealing : Dealing or None
+        Where rows depend on each other, for :func:`unit_products`.
     """
 
     hsics: FloatArray
     sizes: IntArray
     pairs: tuple[Pair, ...]
+    unit_hsics: FloatArray | None = None
+    unit_sizes: IntArray | None = None
+    n_rows: int = 0
+    n_planned: int = 0
+    seconds: float = 0.0
+    dealing: Dealing | None = None
 
     @property
     def weights(self) -> FloatArray:
@@ -70,18 +119,45 @@ class BlockTable:
         """The HSICs of all pairs, averaged over blocks."""
         return np.asarray(self.weights @ self.hsics)
 
+    @property
+    def constant(self) -> float:
+        """Twice the mean square of 1/(pairs of rows): what scales the second component."""
+        n, w = self.sizes, self.weights
+        return float(2.0 * (w**2 / (n * (n - 3.0))).sum())
+
     def column(self, pair: Pair) -> int:
         """Return the column of a pair, in either order."""
         return [canonical(known) for known in self.pairs].index(canonical(pair))
 
-    def note(self) -> str:
-        """Return in words how the HSICs were computed."""
-        rows = round(float(self.sizes.mean()))
-        return (
-            f"Computed in {len(self.sizes):,} random blocks of {rows:,} rows: unbiased, and the "
-            "standard error is a little larger than with all pairs of rows. Larger blocks, as with "
-            "engine=Blocks(size=...), bring it closer."
-        )
+    def note(self, loss: float | None = None) -> str:
+        """Return in words how the HSICs were computed, and at what price.
+
+        Parameters
+        ----------
+        loss : float, optional
+            How much longer an interval is than with all pairs of rows, as a share.
+        """
+        rows, used = round(float(self.sizes.mean())), int(self.sizes.sum())
+        words = f"Computed in {len(self.sizes):,} random blocks of {rows:,} rows"
+        if loss is not None:
+            longer = f"about {loss:.0%}" if loss >= 0.005 else "less than 1%"
+            words += f": the interval is {longer} longer than with all pairs of rows"
+        if self.seconds:
+            words += f" (`engine='tiled'` takes {seconds_in_words(self.seconds)})"
+        words += "."
+        if loss is not None and loss > 0.1:
+            words += f" `engine=Blocks(size={2 * rows})` halves that."
+        if len(self.sizes) < self.n_planned:
+            words += (
+                f" Interrupted after {len(self.sizes):,} of {self.n_planned:,} blocks: the answer "
+                f"is that of {used:,} of {self.n_rows:,} rows, chosen at random."
+            )
+        elif used < self.n_rows:
+            words += (
+                f" Of large clusters random rows were used: {used:,} of {self.n_rows:,} rows in "
+                "all."
+            )
+        return words
 
 
 @dataclass(frozen=True)
@@ -91,13 +167,19 @@ class Blocks:
     Parameters
     ----------
     size : int or "auto", default "auto"
-        Rows of a block; the default is at most 2,000, with at least 50 blocks.
+        Rows of a block; the default is at most 2,000, with at least 50 blocks, and fewer for a
+        kernel that would take more than about a minute.
     rng : int or numpy.random.Generator, optional
         Deals the rows; None is a fixed seed, so that answers repeat.
     threads : int, optional
         By default one for each core that this process may use. The result does not depend on it.
     on_progress : callable, optional
         Called with the number of blocks done and their total, in place of the bar.
+
+    Notes
+    -----
+    Where the bar is shown, Ctrl-C after the first fifty blocks ends the work with the answer of the
+    blocks done, and a note that says so.
 
     Examples
     --------
@@ -118,74 +200,235 @@ class Blocks:
     name: ClassVar[str] = "blocks"
 
     def __post_init__(self) -> None:
-        is_number = isinstance(self.size, (int, np.integer)) and not isinstance(self.size, bool)
-        if self.size != "auto" and not (is_number and self.size >= FEWEST_ROWS):
-            raise InputError(
-                f'size={self.size!r}; pass "auto" or a number of rows, at least {FEWEST_ROWS}.'
-            )
+        if not (isinstance(self.size, str) and self.size == "auto"):
+            check_count("size", self.size, at_least=FEWEST_ROWS)
+        if self.threads is not None:
+            check_count("threads", self.threads, at_least=1)
 
-    def number_of_blocks(self, n: int) -> int:
-        """Return G for n rows."""
-        if self.size == "auto":
-            wanted = max(LEAST_BLOCKS, -(-n // BLOCK_ROWS))
-        else:
-            wanted = max(FEWEST_BLOCKS, round(n / self.size))
-        most = n // FEWEST_ROWS
-        if most < FEWEST_BLOCKS:
+    @property
+    def n_threads(self) -> int:
+        """The number of threads that are used."""
+        return self.threads or available_cores()
+
+    def number_of_blocks(self, n: int, seconds: float = 0.0, at_least: int = 1) -> int:
+        """Return G for n rows.
+
+        Parameters
+        ----------
+        n : int
+        seconds : float
+            The time of one pair of rows.
+        at_least : int
+            For rows that depend on each other.
+        """
+        if n // FEWEST_ROWS < max(FEWEST_BLOCKS, at_least):
             raise InputError(
                 f"{n} observations are too few for blocks; leave `engine` out: all pairs of so few "
                 "rows take no time."
             )
-        return min(wanted, most)
+        size: Any = self.size
+        if size == "auto":
+            size = BLOCK_ROWS
+            while size >= 2 * SMALLEST_AUTO and seconds * n * size > BUDGET_SECONDS:
+                size //= 2
+            wanted = max(LEAST_BLOCKS, ceil(n / size), at_least)
+        else:
+            wanted = max(FEWEST_BLOCKS, round(n / size), at_least)
+        return int(min(wanted, n // FEWEST_ROWS))
 
-    def deal(self, n: int) -> list[IntArray]:
-        """Return the rows of every block, at random; sizes differ by at most one."""
+    def deal(
+        self,
+        n: int,
+        seconds: float = 0.0,
+        *,
+        clusters: IntArray | None = None,
+        max_lag: int | str | None = None,
+    ) -> Dealing:
+        """Return the rows of every block.
+
+        Parameters
+        ----------
+        n : int
+        seconds : float
+            The time of one pair of rows.
+        clusters : ndarray of int, shape (n,), optional
+            The cluster of every row.
+        max_lag : int or "auto", optional
+            How many steps apart rows in time order may depend on each other.
+        """
         rng = np.random.default_rng(0 if self.rng is None else self.rng)
-        parts = np.array_split(rng.permutation(n), self.number_of_blocks(n))
-        return [np.sort(rows) for rows in parts]
+        check_units(n, clusters, max_lag)
+        if clusters is not None:
+            codes = np.unique(clusters, return_inverse=True)[1].reshape(-1)
+            G = self.number_of_blocks(n, seconds, ceil(n / (codes.max() + 1)))
+            return _deal_clusters(codes, G, rng)
+        if max_lag is not None:
+            lag = 0 if isinstance(max_lag, str) else int(max_lag)
+            G = self.number_of_blocks(n, seconds, lag)
+            # Each run of G rows gives one to each block; a fixed stride would alias cycles.
+            label = np.argsort(rng.random((ceil(n / G), G)), axis=1).ravel()[:n]
+            order = np.argsort(label, kind="stable")
+            blocks = np.split(order, np.cumsum(np.bincount(label, minlength=G))[:-1])
+            return Dealing(blocks, np.arange(n) * _n_runs(n, max_lag) // n)
+        parts = np.array_split(rng.permutation(n), self.number_of_blocks(n, seconds))
+        return Dealing([np.sort(rows) for rows in parts], None)
 
-    def table(self, kernels: Mapping[str, FittedKernel], pairs: Sequence[Pair]) -> BlockTable:
-        """Return the HSICs of all pairs in every block."""
-        n = len(next(iter(kernels.values())))
-        blocks, n_threads = self.deal(n), self.threads or available_cores()
-        work = _Block(kernels, pairs)
-        hsics = np.empty((len(blocks), len(pairs)))
+    def table(
+        self,
+        kernels: Sequence[FittedKernel],
+        places: Places,
+        pairs: Sequence[Pair],
+        **dependence: Any,
+    ) -> BlockTable:
+        """Return the HSICs of all pairs in every block.
 
-        def some(numbers: Iterable[int]) -> int:
-            for g in numbers:
-                hsics[g] = work.hsics(blocks[g])
-            return 1
+        Parameters
+        ----------
+        kernels : sequence of FittedKernel
+        places : sequence of (int, int)
+            The numbers of the kernels of every pair.
+        pairs : sequence of Pair
+            Their names.
+        clusters, max_lag
+            As for :meth:`deal`.
+        """
+        n = len(kernels[0])
+        seconds = seconds_of_pair(kernels, places) / self.n_threads
+        blocks, units = self.deal(n, seconds, **dependence)
+        n_units = 0 if units is None else int(units.max()) + 1
 
+        def work(rows: IntArray) -> tuple[FloatArray, FloatArray]:
+            if units is None:
+                return block_hsics(kernels, places, rows), np.zeros(0)
+            return _by_units(kernels, places, rows, units[rows], n_units)
+
+        hsics, sums = [], np.zeros((n_units, len(places)))
         with (
             progress_bar("blocks", self.on_progress) as on_progress,
-            SummingThreads[int](n_threads) as pool,
-            single_threaded_blas(n_threads),
+            at_work(self.n_threads, len(blocks), on_progress) as results,
         ):
-            steps = Steps(on_progress, len(blocks))
-            pool.summed(some, [[g] for g in range(len(blocks))], steps.one_more)
-        return BlockTable(hsics, np.array([len(rows) for rows in blocks]), tuple(pairs))
+            try:
+                for own, by_unit in results(work, blocks):
+                    hsics.append(own)
+                    if n_units:
+                        sums += by_unit
+            except KeyboardInterrupt:
+                if len(hsics) < LEAST_BLOCKS or on_progress is say_nothing:
+                    raise
+        done = blocks[: len(hsics)]
+        sizes = np.array([len(rows) for rows in done])
+        values, counts = None, None
+        if units is not None:
+            counts = np.bincount(units[np.concatenate(done)], minlength=n_units)
+            there = counts > 0
+            values, counts = sums[there] / counts[there, None], counts[there]
+        return BlockTable(
+            np.array(hsics),
+            sizes,
+            tuple(pairs),
+            values,
+            counts,
+            n,
+            len(blocks),
+            seconds * n**2,
+            None if units is None else Dealing(done, units),
+        )
 
 
-class _Block:
-    """Kernels, ready to be evaluated on the rows of a block."""
+def block_hsics(kernels: Sequence[FittedKernel], places: Places, rows: IntArray) -> FloatArray:
+    """Return the HSICs of numbered pairs of kernels on some rows: one row of the table."""
+    if is_many(len(places), len(kernels)):
+        taken = [kernel.take(rows) for kernel in kernels]
+        return hsic_of(Dense(HELD_BY_BLOCK).products(taken, (), places).sums, len(rows))
+    return hsic_of(products_of_rows(kernels, places, rows).sum(axis=1), len(rows))
 
-    def __init__(self, kernels: Mapping[str, FittedKernel], pairs: Sequence[Pair]) -> None:
-        names = list(dict.fromkeys(name for pair in pairs for name in pair))
-        self.kernels = {name: kernels[name] for name in names}
-        self.pairs = pairs
-        self.programs = programs_of(list(self.kernels.values()))
-        self.numbers = np.array([(names.index(x), names.index(y)) for x, y in pairs])
 
-    def hsics(self, rows: IntArray) -> FloatArray:
-        """Return the HSICs of all pairs on some rows."""
-        if self.programs is None:
-            return self._by_numpy(rows)
-        program = make_program(self.programs, rows)
-        q, _ = sweep_twice(program, self.numbers)
-        return np.array([hsic_of(float(one.sum()), len(rows)) for one in q])
+# Bytes of matrices that a block holds where all pairs of many variables are multiplied at once:
+# several threads do so at a time.
+HELD_BY_BLOCK = 100_000_000
 
-    def _by_numpy(self, rows: IntArray) -> FloatArray:
-        taken = {name: kernel.take(rows) for name, kernel in self.kernels.items()}
-        wanted = list(dict.fromkeys(canonical(pair) for pair in self.pairs))
-        found: Products = Dense().products(taken, (), wanted)
-        return np.array([hsic_of(found.total(pair), len(rows)) for pair in self.pairs])
+
+def _by_units(
+    kernels: Sequence[FittedKernel], places: Places, rows: IntArray, units: IntArray, n_units: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return the HSICs of a block, and the sums of its pseudo-values by unit."""
+    n, means = len(rows), conditional_means(products_of_rows(kernels, places, rows))
+    hsics = means.mean(axis=1)
+    values = hsics[:, None] + 4.0 * n / (n - 4.0) * (means - hsics[:, None])
+    sums = np.array([np.bincount(units, row, n_units) for row in values]).T
+    return hsics, sums
+
+
+def _deal_clusters(codes: IntArray, G: int, rng: np.random.Generator) -> Dealing:
+    """Put rows of one cluster into different blocks; units are groups of whole clusters."""
+    n, count = len(codes), int(codes.max()) + 1
+    most = min(G, max(LEAST_CAP, ceil(CLUSTER_CAP * n / count)))
+    # Clusters in random order, and their rows in random order.
+    place = rng.permutation(count)[codes]
+    order = np.lexsort((rng.random(n), place))
+    first = np.searchsorted(place[order], place[order])
+    order = order[np.arange(n) - first < most]
+    units = (rng.permutation(count) % min(CLUSTER_GROUPS, count))[codes]
+    return Dealing([np.sort(order[g::G]) for g in range(G)], units)
+
+
+def _n_runs(n: int, max_lag: int | str) -> int:
+    lag = 0 if isinstance(max_lag, str) else int(max_lag)
+    return min(RUNS, n // (LAGS_IN_A_RUN * (lag + 1)))
+
+
+def check_units(n: int, clusters: IntArray | None, max_lag: int | str | None) -> None:
+    """Raise if there are too few independent units among rows that depend on each other."""
+    found, what = FEWEST_UNITS, ""
+    if clusters is not None:
+        found, what = len(np.unique(clusters)), "clusters"
+    elif max_lag is not None:
+        found, what = _n_runs(n, max_lag), f"runs of {LAGS_IN_A_RUN} times `max_lag={max_lag}` rows"
+    if found < FEWEST_UNITS:
+        raise InputError(
+            f"`engine='blocks'` needs at least {FEWEST_UNITS} {what}, and there are {found}; use "
+            "`engine='tiled'`."
+        )
+
+
+def unit_products(first: FittedKernel, second: FittedKernel, dealing: Dealing) -> FloatArray:
+    """Return the products of centred kernels summed by pairs of units, shape (units, units).
+
+    Only rows that share a block form a pair; the diagonal is 0.
+    """
+    units = dealing.units
+    if units is None:
+        raise TypeError("the rows are independent: there are no units")
+    n_units = int(units.max()) + 1
+
+    def work(rows: IntArray) -> FloatArray:
+        n, own = len(rows), units[rows]
+        kernels = [kernel.take(rows) for kernel in (first, second)]
+        one, two = (centre(block) for block in evaluate(kernels, slice(0, n)))
+        members = np.zeros((n, n_units))
+        members[np.arange(n), own] = 1.0
+        return np.asarray(members.T @ (one * two) @ members / (n * (n - 3.0)))
+
+    with at_work(available_cores()) as results:
+        total = np.zeros((n_units, n_units))
+        for part in results(work, dealing.blocks):
+            total += part
+    np.fill_diagonal(total, 0.0)
+    return total
+
+
+def seconds_of_pair(kernels: Sequence[FittedKernel], places: Places) -> float:
+    """Return the seconds of one pair of rows, with all kernels and products, by one thread.
+
+    Blocks of more and more rows are timed until one takes long enough, or is of a usual size.
+    """
+    with single_threaded_blas(2):
+        block_hsics(kernels, places, np.arange(FEWEST_ROWS))  # loads compiled code
+        n = 2 * FEWEST_ROWS
+        while True:
+            n = min(2 * n, len(kernels[0]))
+            started = thread_time()
+            block_hsics(kernels, places, np.arange(n))
+            spent = thread_time() - started
+            if spent > TIMED_SECONDS or n >= min(TIMED_ROWS, len(kernels[0])):
+                return spent / n**2

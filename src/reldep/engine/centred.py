@@ -5,6 +5,8 @@ The HSIC U-statistic ignores the diagonal of a kernel matrix and anything of the
 matrix sums to 0, and the row sums ``q = (K∘L) 1`` of products of two such matrices are all that
 conditional means and HSICs need. U-centring is unique: q is the same number whichever engine
 computes it.
+
+Engines number the kernels and name pairs by two numbers, the smaller first.
 """
 
 from __future__ import annotations
@@ -23,31 +25,55 @@ if TYPE_CHECKING:
     from reldep.kernels.base import FittedKernel
 
 Pair: TypeAlias = tuple[str, str]
+Places: TypeAlias = "Sequence[tuple[int, int]]"
 
 # A kernel whose HSIC with itself is this share of its squared size or less is 0 by construction, as
 # for a column with a single 1, and rounding: an ordinary share is 0.2, rounding leaves 1e-32.
 ZERO = 1e-26
 
 # Conditional means of at most this many times their rounding error are 0; up to the second number
-# they come with a caution.
+# they come with a caution: fewer than nine of sixteen digits are left.
 NOTHING, DOUBTFUL = 50.0, 1e9
 
 # Degrees of freedom take the fourth power of conditional means, of those of a variable with
-# itself the square.
+# itself the square, and the largest number is 1e308.
 LARGEST, LARGEST_OWN = 1e70, 1e140
+
+# Effects that exceed the median effect by this factor cost two digits or more unless they go first.
+FAR_EFFECT = 100.0
 
 EPSILON = float(np.finfo(np.float64).eps)
 
 
 def canonical(pair: Pair) -> Pair:
-    """Order a pair: (x, y) and (y, x) are the same dependence."""
+    """Return a pair in order: (x, y) and (y, x) are the same dependence."""
     first, second = pair
     return (first, second) if first <= second else (second, first)
 
 
-def distinct(pairs: Sequence[Pair]) -> list[Pair]:
-    """Return the different pairs, each in order."""
-    return list(dict.fromkeys(canonical(pair) for pair in pairs))
+def numbered(
+    kernels: Mapping[str, FittedKernel], pairs: Sequence[Pair], means: Sequence[Pair] = ()
+) -> tuple[list[str], list[FittedKernel], Places, Places, list[int]]:
+    """Return numbers for the kernels and pairs that are used.
+
+    Returns
+    -------
+    names : list of str
+    used : list of FittedKernel
+    places, totals : sequence of (int, int)
+        The different pairs, and the further ones of which the HSIC alone is needed.
+    at : list of int
+        The place of every pair among the different ones.
+    """
+    names: dict[str, int] = {}
+    places: dict[tuple[int, int], int] = {}
+    at = []
+    for x, y in (*pairs, *means):
+        i, j = names.setdefault(x, len(names)), names.setdefault(y, len(names))
+        at.append(places.setdefault((i, j) if i <= j else (j, i), len(places)))
+    at = at[: len(pairs)]
+    every, n_places = list(places), max(at) + 1
+    return list(names), [kernels[name] for name in names], every[:n_places], every[n_places:], at
 
 
 def row_effects(sums: FloatArray) -> FloatArray:
@@ -63,30 +89,32 @@ def centre(matrix: FloatArray) -> FloatArray:
     """Set the diagonal to 0 and take row effects off, in place, so that every row sums to 0."""
     np.fill_diagonal(matrix, 0.0)
     effects = row_effects(matrix.sum(axis=1))
-    subtract_effects(matrix, effects, effects)
-    np.fill_diagonal(matrix, 0.0)
-    return matrix
+    return subtract_effects(matrix, effects, slice(0, len(matrix)))
 
 
-def subtract_effects(block: FloatArray, own: FloatArray, others: FloatArray) -> FloatArray:
-    """Take ``f_i + f_j`` off a block, in place.
+def subtract_effects(block: FloatArray, effects: FloatArray, run: slice) -> FloatArray:
+    """Take ``f_i + f_j`` off a run of rows, in place, and set the diagonal to 0.
 
     Where effects differ by orders of magnitude the larger goes first, which loses no digit.
     """
-    sizes = np.abs(own).max(initial=0.0), np.abs(others).max(initial=0.0)
-    if max(sizes) <= FAR_EFFECT * max(np.median(np.abs(own)), np.median(np.abs(others))):
+    own = effects[run]
+    sizes = np.abs(effects)
+    if sizes.max(initial=0.0) <= FAR_EFFECT * np.median(sizes):
         block -= own[:, None]
-        block -= others
-        return block
-    first, second = np.broadcast_arrays(own[:, None], others[None, :])
-    own_is_larger = np.abs(first) > np.abs(second)
-    block -= np.where(own_is_larger, first, second)
-    block -= np.where(own_is_larger, second, first)
+        block -= effects
+    else:
+        first, second = np.broadcast_arrays(own[:, None], effects[None, :])
+        own_is_larger = np.abs(first) > np.abs(second)
+        block -= np.where(own_is_larger, first, second)
+        block -= np.where(own_is_larger, second, first)
+    return without_diagonal(block, run)
+
+
+def without_diagonal(block: FloatArray, run: slice) -> FloatArray:
+    """Set the diagonal of the whole matrix to 0 in a run of its rows, in place."""
+    own = np.arange(run.start, run.stop)
+    block[own - run.start, own] = 0.0
     return block
-
-
-# Effects that exceed the median effect by this factor cost digits unless they go first.
-FAR_EFFECT = 100.0
 
 
 def conditional_means(q: FloatArray) -> FloatArray:
@@ -102,107 +130,93 @@ def conditional_means(q: FloatArray) -> FloatArray:
     return np.asarray(((m - 2) * q + total) / (2.0 * (m - 1) * (m - 3)))
 
 
-def hsic_of(total: float, m: int) -> float:
+def hsic_of(total: FloatArray | float, m: int) -> FloatArray:
     """Return the unbiased HSIC from Σq."""
-    return float(total / (m * (m - 3.0)))
+    return np.asarray(total / (m * (m - 3.0)))
 
 
 @dataclass(frozen=True, eq=False)
 class Products:
-    """What an engine computes.
+    """What an engine computes of numbered kernels.
 
     Attributes
     ----------
-    q : dict of Pair to ndarray
-        Row sums of products of centred matrices, by canonical pair.
-    totals : dict of Pair to float
-        Their sums, for pairs of which no more is needed.
-    sizes : dict of str to float
+    q : ndarray, shape (pairs, m)
+        Row sums of products of centred matrices.
+    sums : ndarray, shape (totals,)
+        Their sums Σq, for pairs of which no more is needed.
+    sizes : ndarray, shape (kernels,)
         The size of each kernel's values before centring, whose last digits are rounding.
-    engines : dict of str to None
-        The engines that were used, in order.
-    notes : tuple of str
-    lost : tuple of Pair
-        Pairs of which the engine lost digits that sums over pairs of rows keep.
+    lost : tuple of int
+        The pairs, or beyond them the totals, of which the engine lost digits that sums over pairs
+        of rows keep.
     """
 
-    q: dict[Pair, FloatArray] = field(default_factory=dict)
-    totals: dict[Pair, float] = field(default_factory=dict)
-    sizes: dict[str, float] = field(default_factory=dict)
-    engines: dict[str, None] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    lost: tuple[Pair, ...] = ()
-
-    def join(self, other: Products) -> Products:
-        """Return the products of both."""
-        return Products(
-            {**self.q, **other.q},
-            {**self.totals, **other.totals},
-            {**self.sizes, **other.sizes},
-            {**self.engines, **other.engines},
-            (*self.notes, *other.notes),
-            (*self.lost, *other.lost),
-        )
-
-    def total(self, pair: Pair) -> float:
-        """Return Σq of a pair."""
-        pair = canonical(pair)
-        return self.totals[pair] if pair in self.totals else float(self.q[pair].sum())
+    q: FloatArray
+    sums: FloatArray
+    sizes: FloatArray
+    lost: tuple[int, ...] = field(default=())
 
 
-def is_zero_kernel(products: Products, name: str, m: int) -> bool:
-    """Return True if a kernel is constant up to row effects and rounding, as far as is known."""
-    own = (name, name)
-    if own not in products.q and own not in products.totals:
-        return False
-    return hsic_of(products.total(own), m) <= ZERO * products.sizes[name] ** 2
+def finish(
+    names: Sequence[str],
+    kernels: Sequence[FittedKernel],
+    places: Places,
+    totals: Places,
+    found: Products,
+) -> tuple[FloatArray, FloatArray, tuple[ScaleWarning, ...]]:
+    """Return conditional means, HSICs of all pairs (NaN if unknown) and cautions about digits.
 
-
-def is_zero(products: Products, pair: Pair, means: FloatArray, zero: set[str]) -> bool:
-    """Return True if conditional means are 0 by construction, up to rounding.
-
-    They are if a member is in `zero`; where its HSIC with itself is not known, if they are as small
-    as their rounding error.
+    What is 0 by construction becomes exactly 0; values beyond all numbers raise.
     """
-    if not zero.isdisjoint(pair):
-        return True
-    known = [(name, name) in products.q or (name, name) in products.totals for name in pair]
-    return not all(known) and rounding_ratio(products, pair, means) <= NOTHING
+    values = conditional_means(found.q)
+    m, k = values.shape[1], len(kernels)
+    hsics = np.full((k, k), np.nan)
+    for pairs, own in ((places, values.mean(axis=1)), (totals, hsic_of(found.sums, m))):
+        if len(pairs):
+            x, y = np.array(pairs).T
+            hsics[x, y] = hsics[y, x] = own
+    for p in np.flatnonzero(~values.any(axis=1)).tolist():
+        # Products of tiny values are 0; of a kernel in an ordinary unit, 0 is 0 by construction.
+        if any(kernels[i].in_own_unit() is not kernels[i] for i in places[p]):
+            raise _beyond_numbers(*(names[i] for i in places[p]), is_small=True)
+    known = ~np.isnan(hsics.diagonal())
+    zero = known & (hsics.diagonal() <= ZERO * found.sizes**2)
+    x, y = np.array(places).T
+    ratio = _rounding_ratios(places, found, values)
+    is_zero = zero[x] | zero[y] | (~(known[x] & known[y]) & (ratio <= NOTHING))
+    values[is_zero] = 0.0
+    hsics[x[is_zero], y[is_zero]] = hsics[y[is_zero], x[is_zero]] = 0.0
+    hsics[zero] = hsics[:, zero] = 0.0
+    named = [(names[a], names[b]) for a, b in places]
+    check_held(named, values)
+    return values, hsics, _few_digits(named, ratio)
 
 
-def rounding_ratio(products: Products, pair: Pair, means: FloatArray) -> float:
+def _rounding_ratios(places: Places, found: Products, values: FloatArray) -> FloatArray:
     """Return the size of conditional means over that of their rounding error."""
-    x, y = pair
-    spread = {name: _spread(products, name, len(means)) for name in pair}
-    sizes = products.sizes
-    error = EPSILON * (sizes[x] * spread[y] + spread[x] * sizes[y])
-    largest = float(np.abs(means).max(initial=0.0))
-    if largest == 0:
-        return 0.0
-    return largest / error if error > 0 else np.inf
+    # The root mean square of a centred matrix in its largest row, or a bound.
+    spread = found.sizes.copy()
+    for p, (a, b) in enumerate(places):
+        if a == b:
+            spread[a] = np.sqrt(max(0.0, found.q[p].max()) / (values.shape[1] - 1))
+    x, y = np.array(places).T
+    error = EPSILON * (found.sizes[x] * spread[y] + spread[x] * found.sizes[y])
+    largest = np.abs(values).max(axis=1, initial=0.0)
+    ratios = np.full(len(places), np.inf)
+    np.divide(largest, error, out=ratios, where=error > 0)
+    ratios[largest == 0] = 0.0
+    return ratios
 
 
-def _spread(products: Products, name: str, m: int) -> float:
-    """Return the root mean square of a centred matrix in its largest row, or a bound."""
-    own = products.q.get((name, name))
-    if own is None:
-        return products.sizes[name]
-    return float(np.sqrt(max(0.0, float(own.max())) / (m - 1)))
-
-
-def precision_cautions(
-    products: Products, pairs: Sequence[Pair], values: FloatArray
-) -> tuple[ScaleWarning, ...]:
+def _few_digits(pairs: Sequence[Pair], ratios: FloatArray) -> tuple[ScaleWarning, ...]:
     """Return a caution about pairs of which rounding leaves few digits."""
-    ratios = {
-        pair: rounding_ratio(products, pair, row) for pair, row in zip(pairs, values, strict=True)
-    }
-    digits = {pair: np.log10(max(1.0, r)) for pair, r in ratios.items() if r < DOUBTFUL}
-    if not digits:
+    worst, n = int(ratios.argmin()), int((ratios < DOUBTFUL).sum())
+    if not n:
         return ()
-    x, y = min(digits, key=lambda pair: digits[pair])
-    left = int(digits[x, y])
-    more = f", and less than usual of {len(digits) - 1} more" if len(digits) > 1 else ""
+    left = int(np.log10(max(1.0, ratios[worst])))
+    x, y = pairs[worst]
+    more = f", and less than usual of {n - 1} more" if n > 1 else ""
     return (
         ScaleWarning(
             f"Rounding leaves {f'about {left} digits' if left > 0 else 'nothing'} of the HSIC of "
@@ -214,34 +228,24 @@ def precision_cautions(
     )
 
 
-def is_held(values: FloatArray, *, own: bool = False) -> BoolArray:
+def is_held(values: FloatArray, *, own: bool | BoolArray = False) -> BoolArray:
     """Return, along the last axis, whether powers of conditional means are still numbers."""
-    largest = LARGEST_OWN if own else LARGEST
+    largest = np.where(own, LARGEST_OWN, LARGEST)
     size = np.abs(values).max(axis=-1, initial=0.0)
     return np.asarray((size == 0) | ((size > 1.0 / largest) & (size < largest)))
 
 
-def check_held(
-    pairs: Sequence[Pair], values: FloatArray, kernels: Mapping[str, FittedKernel] | None = None
-) -> None:
-    """Raise if powers of conditional means are beyond all numbers.
+def check_held(pairs: Sequence[Pair], values: FloatArray) -> None:
+    """Raise if powers of conditional means are beyond all numbers; one row per pair."""
+    held = is_held(values, own=np.array([x == y for x, y in pairs]))
+    if not held.all():
+        p = int(np.argmin(held))
+        raise _beyond_numbers(*pairs[p], is_small=np.abs(values[p]).max(initial=0.0) < 1)
 
-    Parameters
-    ----------
-    pairs : sequence of Pair
-    values : ndarray, shape (n_pairs, m)
-    kernels : mapping of str to FittedKernel, optional
-        Products of tiny values are 0; of a kernel in an ordinary unit, 0 is 0 by construction.
-    """
-    for (x, y), row in zip(pairs, values, strict=True):
-        held = bool(is_held(row, own=x == y))
-        if held and not row.any() and kernels is not None:
-            held = all(kernels[name].in_own_unit() is kernels[name] for name in (x, y))
-        if not held:
-            is_small = np.abs(row).max(initial=0.0) < 1
-            how = "small to be multiplied" if is_small else "large to be added up"
-            raise InputError(
-                f"the kernel values of {x} and {y} are too {how}. Rescale the data, for instance "
-                "by their standard deviation, or choose a kernel that is bounded, such as "
-                "Gaussian() or Laplace()."
-            )
+
+def _beyond_numbers(x: str, y: str, *, is_small: bool) -> InputError:
+    how = "small to be multiplied" if is_small else "large to be added up"
+    return InputError(
+        f"the kernel values of {x} and {y} are too {how}. Rescale the data, for instance by their "
+        "standard deviation, or choose a kernel that is bounded, such as Gaussian() or Laplace()."
+    )

@@ -6,13 +6,11 @@ The sizes at which another engine takes over are the fields of :class:`Sizes`, a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from reldep.data.checks import check_choice
-from reldep.engine.blocks import Blocks
+from reldep.engine.blocks import Blocks, check_units, seconds_of_pair
+from reldep.engine.centred import numbered
 from reldep.engine.dense import Dense
 from reldep.engine.features import Features
 from reldep.engine.lines import Line, Lines
@@ -23,7 +21,7 @@ from reldep.system import available_memory, in_words, seconds_in_words
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reldep.engine.centred import Pair
+    from reldep.engine.centred import Pair, Places
     from reldep.kernels.base import FittedKernel
 
 ENGINES: dict[str, type[Any]] = {
@@ -34,7 +32,7 @@ ENGINES: dict[str, type[Any]] = {
     "blocks": Blocks,
 }
 
-# The share of the free memory that an engine may use.
+# The share of the free memory that an engine may use: the answer takes some too.
 MEMORY_SHARE = 0.5
 
 # Bytes that every machine has to spare: smaller jobs do not ask how much is free.
@@ -54,9 +52,9 @@ class Sizes:
     line_features : int
         A kernel with at most this many features is multiplied with a line feature by feature.
     feature_products : float
-        Explicit features are used up to this number of multiplications: seconds.
-    tiled_values : float
-        All pairs of rows are used up to this number of kernel values: about ten seconds.
+        Explicit features are used up to this number of multiplications: about a minute.
+    tiled_seconds : float
+        All pairs of rows are used up to about this time, by one timed block; then blocks of rows.
     again_rows : int
         Pairs of which features lost digits are computed again from all pairs of rows up to this
         number of rows.
@@ -66,23 +64,20 @@ class Sizes:
     followed_rows: int = 3_000
     line_features: int = 50
     feature_products: float = 2e11
-    tiled_values: float = 1e10
+    tiled_seconds: float = 10.0
     again_rows: int = 20_000
 
 
 SIZES = Sizes()
 
-# A kernel value without a program takes about this many times as long as one in compiled code.
-BY_NUMPY = 20.0
-
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Some pairs and the engine that computes them."""
+    """Some pairs, by their numbers, and the engine that computes them."""
 
     engine: Any
-    pairs: list[Pair]
-    totals: list[Pair]
+    pairs: list[int]
+    totals: list[int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,92 +92,74 @@ class Trait:
         The number of explicit features.
     entries : int
         How many of them a row has; fewer for sparse ones.
-    cost : float
-        Of a kernel value, where 1 is two columns in compiled code.
     """
 
     is_line: bool
     n_features: int | None
     entries: int
-    cost: float
 
     @classmethod
     def of(cls, kernel: FittedKernel) -> Trait:
-        """Look at a kernel."""
+        """Return the traits of a kernel."""
         some: Any = kernel.features(slice(0, 10))
         n_features = None if some is None else int(some.shape[1])
         entries = n_features or 0
         if some is not None and hasattr(some, "nnz"):
             entries = -(-some.nnz // some.shape[0])
-        program = kernel.program()
-        if program is None:
-            return cls(False, n_features, entries, BY_NUMPY)
-        columns = sum(factor.points.shape[1] for factor in program)
-        # Ten columns take twice as long as two (measured).
-        cost = 0.75 + 0.12 * columns
-        return cls(Line.of(kernel) is not None, n_features, entries, cost)
+        return cls(Line.of(kernel) is not None, n_features, entries)
 
 
 def choose(
-    kernels: Mapping[str, FittedKernel],
-    pairs: Sequence[Pair],
-    totals: Sequence[Pair],
+    kernels: Sequence[FittedKernel],
+    pairs: Places,
+    totals: Places,
     engine: Any = "auto",
     *,
-    allow_blocks: bool = True,
+    dependence: Mapping[str, Any] | None = None,
     sizes: Sizes = SIZES,
 ) -> list[Part]:
-    """Return which engine computes which pairs; pairs are canonical and distinct.
+    """Return which engine computes which pairs.
 
     Parameters
     ----------
-    kernels : mapping of str to FittedKernel
-    pairs, totals : sequence of Pair
+    kernels : sequence of FittedKernel
+    pairs, totals : sequence of (int, int)
+        Numbers of kernels.
     engine : str or engine, default "auto"
-    allow_blocks : bool, default True
-        Whether `auto` may use blocks of rows, which take the rows to be independent.
+    dependence : mapping of str to Any, optional
+        Which rows depend on each other, as for :meth:`Blocks.deal`; without it `auto` does not use
+        blocks of rows.
     sizes : Sizes
     """
-    names = dict.fromkeys(name for pair in (*pairs, *totals) for name in pair)
-    n = len(kernels[next(iter(names))])
+    n = len(kernels[0])
+    everything = list(range(len(pairs))), list(range(len(totals)))
     if not (isinstance(engine, str) and engine == "auto"):
         chosen = as_engine(engine)
-        used = {name: kernels[name] for name in names}
-        check_possible(chosen, used)
-        if chosen.name == "lines":
-            return _lines_and_features(chosen, used, pairs, totals)
-        return [Part(chosen, list(pairs), list(totals))]
-    if n <= sizes.dense_rows and _fits(Dense().memory(n, len(names), len(pairs))):
-        return [Part(Dense(), list(pairs), list(totals))]
-    traits = {name: Trait.of(kernels[name]) for name in names}
+        check_possible(chosen, kernels)
+        return [Part(chosen, *everything)]
+    if n <= sizes.dense_rows and _fits(Dense().memory(n, len(kernels), len(pairs))):
+        return [Part(Dense(), *everything)]
+    traits = [Trait.of(kernel) for kernel in kernels]
     parts: dict[str, Part] = {}
-    for wanted, is_total in ((pairs, False), (totals, True)):
-        for pair in wanted:
-            found = _engine_of(traits[pair[0]], traits[pair[1]], n, sizes)
+    for k, wanted in enumerate((pairs, totals)):
+        for p, (x, y) in enumerate(wanted):
+            found = _engine_of(traits[x], traits[y], n, sizes)
             part = parts.setdefault(found.name, Part(found, [], []))
-            (part.totals if is_total else part.pairs).append(pair)
+            (part.totals if k else part.pairs).append(p)
     rest = parts.get("tiled")
-    if rest is not None and allow_blocks:
-        tiled = dict.fromkeys(name for pair in (*rest.pairs, *rest.totals) for name in pair)
-        if sum(traits[name].cost for name in tiled) * n**2 > sizes.tiled_values:
-            return [Part(Blocks(), list(pairs), list(totals))]
+    if rest is not None and dependence is not None and _can_deal(n, dependence):
+        places = [*(pairs[p] for p in rest.pairs), *(totals[p] for p in rest.totals)]
+        if seconds_of_all_pairs(kernels, places) > sizes.tiled_seconds:
+            return [Part(Blocks(), *everything)]
     return list(parts.values())
 
 
-def _lines_and_features(
-    lines: Lines,
-    kernels: Mapping[str, FittedKernel],
-    pairs: Sequence[Pair],
-    totals: Sequence[Pair],
-) -> list[Part]:
-    """Leave pairs without a line, as that of labels with themselves, to their features."""
-    without = {name for name, kernel in kernels.items() if Line.of(kernel) is None}
-    parts = [Part(lines, [], []), Part(Features(), [], [])]
-    for pair in pairs:
-        parts[without.issuperset(pair)].pairs.append(pair)
-    for pair in totals:
-        parts[without.issuperset(pair)].totals.append(pair)
-    return [part for part in parts if part.pairs or part.totals]
+def _can_deal(n: int, dependence: Mapping[str, Any]) -> bool:
+    try:
+        check_units(n, dependence.get("clusters"), dependence.get("max_lag"))
+    except InputError:
+        return False
+    return True
 
 
 def _engine_of(x: Trait, y: Trait, n: int, sizes: Sizes) -> Any:
@@ -214,29 +191,19 @@ def as_engine(spec: Any) -> Any:
     )
 
 
-def check_possible(engine: Any, kernels: Mapping[str, FittedKernel]) -> None:
+def check_possible(engine: Any, kernels: Sequence[FittedKernel]) -> None:
     """Raise if an engine that was asked for cannot compute some kernel, or does not fit."""
-    for name, kernel in kernels.items():
-        trait = Trait.of(kernel) if engine.name in ("lines", "features") else None
-        if trait is None:
-            break
-        if trait.n_features is None and not (engine.name == "lines" and trait.is_line):
-            what = (
-                "a Laplace or distance kernel on one column"
-                if engine.name == "lines"
-                else "explicit features"
-            )
-            raise InputError(
-                f"`engine={engine.name!r}` needs {what}; {name} has {kernel.label}; use "
-                "`engine='auto'`."
-            )
-    has_line = any(Line.of(kernel) is not None for kernel in kernels.values())
-    if engine.name == "lines" and not has_line:
-        raise InputError(
-            "`engine='lines'` needs a Laplace or distance kernel on one column; use "
-            "`engine='auto'`."
-        )
-    n = len(next(iter(kernels.values())))
+    if engine.name in ("lines", "features"):
+        lines = [engine.name == "lines" and Line.of(kernel) is not None for kernel in kernels]
+        what = "explicit features"
+        if engine.name == "lines":
+            what = "a Laplace or distance kernel on one column"
+        for is_line, kernel in zip(lines, kernels, strict=True):
+            if not is_line and (engine.name == "lines") > any(lines):
+                raise _impossible(engine, what, kernel)
+            if not is_line and kernel.features(slice(0, 1)) is None:
+                raise _impossible(engine, what, kernel)
+    n = len(kernels[0])
     needed = memory_of(engine, n, len(kernels), len(kernels))
     if not _fits(needed, share=1.0):
         raise InputError(
@@ -244,6 +211,12 @@ def check_possible(engine: Any, kernels: Mapping[str, FittedKernel]) -> None:
             f"and {len(kernels)} kernels, and only {in_words(available_memory())} are free; use "
             "`engine='auto'`, or ask for fewer pairs at a time."
         )
+
+
+def _impossible(engine: Any, what: str, kernel: FittedKernel) -> InputError:
+    return InputError(
+        f"`engine={engine.name!r}` needs {what}, and there is {kernel.label}; use `engine='auto'`."
+    )
 
 
 def memory_of(engine: Any, n: int, n_kernels: int, n_pairs: int) -> int:
@@ -315,25 +288,24 @@ REASONS = {
 def make_plan(
     kernels: Mapping[str, FittedKernel],
     pairs: Sequence[Pair],
-    totals: Sequence[Pair],
+    means: Sequence[Pair] = (),
     engine: Any = "auto",
     *,
-    allow_blocks: bool = True,
+    dependence: Mapping[str, Any] | None = None,
+    sizes: Sizes = SIZES,
 ) -> Plan:
-    """Return how a job would be run, without running it."""
+    """Return how a job would be run, without running it; parameters as for `compute_influence`."""
+    _, used, places, totals, _ = numbered(kernels, pairs, means)
     asked = not (isinstance(engine, str) and engine == "auto")
     if asked:
-        chosen = as_engine(engine)
-        parts = [Part(chosen, list(pairs), list(totals))]
+        parts = [Part(as_engine(engine), list(range(len(places))), list(range(len(totals))))]
     else:
-        parts = choose(kernels, pairs, totals, engine, allow_blocks=allow_blocks)
-    names = list(dict.fromkeys(name for pair in (*pairs, *totals) for name in pair))
-    n = len(kernels[names[0]])
-    n_pairs = len(pairs) + len(totals)
-    memory = max(memory_of(part.engine, n, len(names), n_pairs) for part in parts)
+        parts = choose(used, places, totals, engine, dependence=dependence, sizes=sizes)
+    n, both = len(used[0]), [*places, *totals]
+    memory = max(memory_of(part.engine, n, len(used), len(both)) for part in parts)
     reason = "requested explicitly." if asked else " ".join(REASONS[p.engine.name] for p in parts)
     seconds = [
-        timed(part.engine, {name: kernels[name] for name in names})
+        seconds_of(part.engine, used, both)
         for part in parts
         if part.engine.name in ("dense", "tiled", "blocks")
     ]
@@ -342,18 +314,19 @@ def make_plan(
     return Plan(main.engine, reason, memory, sum(seconds) if seconds else None, allowed)
 
 
-def timed(engine: Any, kernels: Mapping[str, FittedKernel]) -> float:
-    """Return about how long an engine takes, from one block of rows."""
-    n = len(next(iter(kernels.values())))
-    rows = np.arange(min(n, 500))
-    some = {name: kernel.take(rows) for name, kernel in kernels.items()}
-    trial = Dense() if engine.name == "dense" else Tiled(threads=1)
-    pairs = [(name, name) for name in some]
-    trial.products(some, pairs)
-    started = perf_counter()
-    trial.products(some, pairs)
-    per_value = (perf_counter() - started) / len(rows) ** 2
-    if engine.name == "blocks":
-        rows_of_block = n / engine.number_of_blocks(n)
-        return float(per_value * n * rows_of_block / (engine.threads or Tiled().n_threads))
-    return float(per_value * n**2 / (engine.n_threads if engine.name == "tiled" else 1))
+def seconds_of(engine: Any, kernels: Sequence[FittedKernel], places: Places) -> float:
+    """Return about how long an engine takes, from one small block of rows."""
+    n = len(kernels[0])
+    if engine.name != "blocks":
+        return seconds_of_all_pairs(kernels, places, getattr(engine, "n_threads", 1))
+    one = seconds_of_pair(kernels, places) / engine.n_threads
+    return float(one * n**2 / engine.number_of_blocks(n, one))
+
+
+def seconds_of_all_pairs(
+    kernels: Sequence[FittedKernel], places: Places, n_threads: int | None = None
+) -> float:
+    """Return about how long all pairs of rows take; by NumPy, every kernel is evaluated twice."""
+    n, is_compiled = len(kernels[0]), all(kernel.program() is not None for kernel in kernels)
+    threads = n_threads or Tiled().n_threads
+    return seconds_of_pair(kernels, places) * n**2 * (1 / threads if is_compiled else 2)

@@ -12,23 +12,30 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from reldep.engine.centred import Products, hsic_of, row_effects, subtract_effects
-from reldep.engine.values import fill
+from reldep.engine.centred import Products, centre, hsic_of, row_effects, subtract_effects
+from reldep.engine.program import evaluate
+from reldep.exceptions import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from reldep.data.variables import FloatArray
+    from reldep.data.variables import FloatArray, IntArray
     from reldep.engine.bandwidths import Followed
-    from reldep.engine.centred import Pair
+    from reldep.engine.centred import Places
     from reldep.kernels.base import FittedKernel
 
-# Bytes of the matrices, or of their rows, that are held at a time.
+# Bytes of the matrices, or of their rows, that are held at a time: eight matrices of 3,000 rows.
 HELD_BYTES = 600_000_000
 
 # Where pairs are at least this share of the square of the variables, one matrix product is faster
 # than one sum per pair (measured); and there must be this many.
 DENSE_PAIRS, MANY_PAIRS = 1 / 16, 50
+
+# Two matrices of this many rows take 256 MB, and a permutation a twentieth of a second.
+MOST_PERMUTED = 4_096
+
+# Rows of a permuted matrix that are gathered at a time, so that they stay in the cache.
+GATHERED_ROWS = 128
 
 
 @dataclass(frozen=True)
@@ -51,115 +58,50 @@ class Dense:
 
     def products(
         self,
-        kernels: Mapping[str, FittedKernel],
-        pairs: Sequence[Pair],
-        totals: Sequence[Pair] = (),
+        kernels: Sequence[FittedKernel],
+        pairs: Places,
+        totals: Places = (),
         followed: Sequence[Followed] = (),
     ) -> Products:
-        """Return q of pairs and Σq of further pairs; fill in what followed bandwidths need.
-
-        Parameters
-        ----------
-        kernels : mapping of str to FittedKernel
-        pairs, totals : sequence of Pair
-            Canonical and distinct.
-        followed : sequence of Followed
-        """
-        partners = [(name, name) for one in followed for name in one.slopes]
-        names = list(dict.fromkeys(name for pair in (*pairs, *totals, *partners) for name in pair))
-        used = {name: kernels[name] for name in names}
-        return _Work(used, followed, self.held).run(pairs, totals)
-
-
-@dataclass(frozen=True, eq=False)
-class _Work:
-    """Centred matrices of some kernels, a run of rows at a time."""
-
-    kernels: Mapping[str, FittedKernel]
-    followed: Sequence[Followed]
-    held: int
-    sizes: dict[str, float] = field(default_factory=dict)
-    effects: dict[str, FloatArray] = field(default_factory=dict)
-    known: dict[int, tuple[FloatArray, FloatArray]] = field(default_factory=dict)
-
-    @property
-    def n(self) -> int:
-        return len(next(iter(self.kernels.values())))
-
-    def run(self, pairs: Sequence[Pair], totals: Sequence[Pair]) -> Products:
-        n, place = self.n, {name: k for k, name in enumerate(self.kernels)}
+        """Return q of pairs and Σq of further pairs; fill in what followed bandwidths need."""
+        n, k = len(kernels[0]), len(kernels)
         q, sums = np.empty((len(pairs), n)), np.zeros(len(totals))
-        size = max(1, self.held // (8 * n * len(place) * (1 + bool(self.followed))))
+        squares, effects = np.zeros(k), np.empty((k, n))
+        size = max(1, self.held // (8 * n * k * (1 + bool(followed))))
         runs = [slice(start, min(start + size, n)) for start in range(0, n, size)]
-        if len(runs) > 1:
+        is_whole = len(runs) == 1
+        if not is_whole:
             for run in runs:
-                self._take_sums(run)
-            self._finish_effects()
-        rows_of, totals_of = ([(place[x], place[y]) for x, y in part] for part in (pairs, totals))
+                for i, block in enumerate(evaluate(kernels, run)):
+                    squares[i] += np.vdot(block, block)
+                    effects[i, run] = block.sum(axis=1)
+            effects = row_effects(effects)
+        moving = [part for one in followed for part in (one.bandwidth.slope, one.bandwidth.score)]
         for run in runs:
-            self.known.clear()
-            held = self._centred(run, whole=len(runs) == 1)
-            q[:, run] = row_sums(held, rows_of)
-            sums += whole_sums(held, totals_of)
-            self._follow(run, held, place)
-        return Products(
-            dict(zip(pairs, q, strict=True)),
-            dict(zip(totals, sums.tolist(), strict=True)),
-            self.sizes,
-            {"dense": None},
-        )
-
-    def _take_sums(self, run: slice) -> None:
-        """Add up rows, and squares, before anything is taken off."""
-        names = list(self.kernels)
-        for k, block in fill(list(self.kernels.values()), run, slice(0, self.n)):
-            without_diagonal(block, run)
-            self.effects.setdefault(names[k], np.empty(self.n))[run] = block.sum(axis=1)
-            self.sizes[names[k]] = self.sizes.get(names[k], 0.0) + _squares(block)
-
-    def _finish_effects(self) -> None:
-        for name, sums in self.effects.items():
-            self.effects[name] = row_effects(sums)
-            self.sizes[name] = float(np.sqrt(self.sizes[name] / (self.n * (self.n - 1))))
-
-    def _centred(self, run: slice, *, whole: bool) -> FloatArray:
-        names = list(self.kernels)
-        held = np.empty((len(names), run.stop - run.start, self.n))
-        # Slopes of followed bandwidths have the same distances.
-        known = self.known if self.followed else None
-        for k, block in fill(list(self.kernels.values()), run, slice(0, self.n), known):
-            without_diagonal(block, run)
-            if whole:
-                self.sizes[names[k]] = float(np.sqrt(_squares(block) / (self.n * (self.n - 1))))
-                self.effects[names[k]] = row_effects(block.sum(axis=1))
-            effects = self.effects[names[k]]
-            held[k] = without_diagonal(subtract_effects(block, effects[run], effects), run)
-        return held
-
-    def _follow(self, run: slice, held: FloatArray, place: Mapping[str, int]) -> None:
-        """Add what a run of rows gives to slopes and row means."""
-        widths = [one.bandwidth for one in self.followed]
-        parts = [part for width in widths for part in (width.slope, width.score)]
-        for k, block in fill(parts, run, slice(0, self.n), self.known):
-            one = self.followed[k // 2]
-            without_diagonal(block, run)
-            if k % 2:
-                one.score_means[run] = block.sum(axis=1) / (self.n - 1)
-                continue
-            for partner in one.slopes:
-                total = float(np.einsum("ij,ij->", block, held[place[partner]]))
-                one.slopes[partner] += hsic_of(total, self.n)
+            held = np.empty((k, run.stop - run.start, n))
+            for i, block in enumerate(evaluate([*kernels, *moving], run)):
+                if i >= k:
+                    _follow(followed[(i - k) // 2], block, held, run, is_slope=(i - k) % 2 == 0)
+                    continue
+                if is_whole:
+                    squares[i] = np.vdot(block, block)
+                    effects[i] = row_effects(block.sum(axis=1))
+                held[i] = subtract_effects(block, effects[i], run)
+            q[:, run] = row_sums(held, pairs)
+            sums += whole_sums(held, totals)
+        return Products(q, sums, np.sqrt(squares / (n * (n - 1))))
 
 
-def _squares(block: FloatArray) -> float:
-    return float(np.einsum("ij,ij->", block, block))
-
-
-def without_diagonal(block: FloatArray, run: slice) -> FloatArray:
-    """Set the diagonal of the whole matrix to 0 in a run of its rows, in place."""
-    own = np.arange(run.start, run.stop)
-    block[own - run.start, own] = 0.0
-    return block
+def _follow(
+    one: Followed, block: FloatArray, held: FloatArray, run: slice, *, is_slope: bool
+) -> None:
+    """Add what a run of rows of a slope or a score gives."""
+    n = block.shape[1]
+    if not is_slope:
+        one.score_means[run] = block.sum(axis=1) / (n - 1)
+        return
+    for partner in one.slopes:
+        one.slopes[partner] += float(hsic_of(np.einsum("ij,ij->", block, held[partner]), n))
 
 
 def is_many(n_pairs: int, n_variables: int) -> bool:
@@ -167,7 +109,7 @@ def is_many(n_pairs: int, n_variables: int) -> bool:
     return n_pairs >= max(MANY_PAIRS, DENSE_PAIRS * n_variables**2)
 
 
-def row_sums(held: FloatArray, pairs: Sequence[tuple[int, int]]) -> FloatArray:
+def row_sums(held: FloatArray, pairs: Places) -> FloatArray:
     """Return q of pairs in the rows of `held`, shape (variables, rows, m)."""
     q = np.empty((len(pairs), held.shape[1]))
     if not is_many(len(pairs), len(held)):
@@ -180,10 +122,38 @@ def row_sums(held: FloatArray, pairs: Sequence[tuple[int, int]]) -> FloatArray:
     return q
 
 
-def whole_sums(held: FloatArray, pairs: Sequence[tuple[int, int]]) -> FloatArray:
+def whole_sums(held: FloatArray, pairs: Places) -> FloatArray:
     """Return Σq of pairs in the rows of `held`."""
     if not is_many(len(pairs), len(held)):
         return np.array([np.einsum("ij,ij->", held[x], held[y]) for x, y in pairs])
     flat = held.reshape(len(held), -1)
     first, second = np.array(pairs).T
     return np.asarray((flat @ flat.T)[first, second])
+
+
+def permuted_hsics(
+    first: FittedKernel,
+    second: FittedKernel,
+    orders: Iterable[IntArray],
+    most_rows: int = MOST_PERMUTED,
+) -> FloatArray:
+    """Return the HSIC of `first` with `second` in every order of its observations.
+
+    Centring commutes with a permutation, so each kernel is evaluated once.
+    """
+    n = len(first)
+    if n > most_rows:
+        raise InputError(
+            f"`test='permutation'` shuffles whole kernel matrices, and {n:,} observations are more "
+            f"than {most_rows:,}; use `test='chi-square'`."
+        )
+    fixed, moved = (centre(kernel(slice(0, n), slice(0, n))) for kernel in (first, second))
+    totals = []
+    for order in orders:
+        total = 0.0
+        for start in range(0, n, GATHERED_ROWS):
+            block = moved[order[start : start + GATHERED_ROWS]].take(order, axis=1)
+            # Not a BLAS dot: its threads would cost more than such a small block.
+            total += float(np.einsum("ij,ij->", fixed[start : start + GATHERED_ROWS], block))
+        totals.append(total)
+    return hsic_of(np.array(totals), n)

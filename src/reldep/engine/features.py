@@ -7,6 +7,7 @@ they are, and f carries the centre.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -14,24 +15,61 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from reldep.engine.centred import EPSILON, Products, row_effects
+from reldep.engine.threads import at_work
+from reldep.system import available_cores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from reldep.data.variables import FloatArray
-    from reldep.engine.centred import Pair
+    from reldep.engine.centred import Places
     from reldep.kernels.base import FittedKernel
 
-# Numbers of a product of features that are made at a time.
+# Numbers of a product of features that are made at a time: 32 MB.
 NUMBERS_AT_A_TIME = 4_000_000
 
 # Sums over features keep fewer digits than sums over pairs of rows; below this share of q the
-# rounding of the largest diagonal entries does not matter.
+# rounding of the largest diagonal entries does not matter: HSICs are compared to 1e-9.
 LOST = 1e-9
 
 
+class Table(ABC):
+    """A kernel whose sums need no kernel values: explicit features, or a line."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Count the rows."""
+
+    @property
+    @abstractmethod
+    def size(self) -> float:
+        """About the size of the values."""
+
+    @abstractmethod
+    def sums(self, weights: FloatArray) -> FloatArray:
+        """Return the sums of kernel values times weights over the other rows."""
+
+    @abstractmethod
+    def products(self, other: Table) -> FloatArray:
+        """Return q with another such kernel."""
+
+    def loses_digits(self, other: Table, q: FloatArray) -> bool:  # noqa: ARG002
+        """Return True if few digits of q are left."""
+        return False
+
+    @cached_property
+    def row_sums(self) -> FloatArray:
+        """The sums of rows without the diagonal."""
+        return self.sums(np.ones(len(self)))
+
+    @cached_property
+    def effects(self) -> FloatArray:
+        """What makes rows sum to 0."""
+        return row_effects(self.row_sums)
+
+
 @dataclass(frozen=True, eq=False)
-class FeatureTable:
+class FeatureTable(Table):
     """Explicit features of all rows; dense ones less their mean."""
 
     phi: Any
@@ -50,6 +88,9 @@ class FeatureTable:
             centred = np.asarray(np.linalg.qr(centred.T, mode="r")).T
         return cls(centred)
 
+    def __len__(self) -> int:
+        return int(self.phi.shape[0])
+
     @property
     def is_sparse(self) -> bool:
         """Whether the features are a sparse array."""
@@ -66,16 +107,6 @@ class FeatureTable:
         """Return the sums of kernel values times weights over the other rows."""
         whole = self.phi @ np.asarray(self.phi.T @ weights)
         return np.asarray(whole - self.norms * weights)
-
-    @cached_property
-    def row_sums(self) -> FloatArray:
-        """The sums of rows without the diagonal."""
-        return self.sums(np.ones(self.phi.shape[0]))
-
-    @cached_property
-    def effects(self) -> FloatArray:
-        """What makes rows sum to 0."""
-        return row_effects(self.row_sums)
 
     @property
     def size(self) -> float:
@@ -94,8 +125,10 @@ class FeatureTable:
             column = table[:, [k]]
             yield np.ascontiguousarray((column.toarray() if self.is_sparse else column)[:, 0])
 
-    def products(self, other: FeatureTable) -> FloatArray:
-        """Return q of two kernels with features."""
+    def products(self, other: Table) -> FloatArray:
+        """Return q with another kernel."""
+        if not isinstance(other, FeatureTable):
+            return other.products(self)
         f, h = self.effects, other.effects
         ones = np.ones(len(f))
         own = np.column_stack([f, ones]), np.column_stack([-ones, -f])
@@ -106,8 +139,10 @@ class FeatureTable:
         q += _rows(own[0] @ (own[1].T @ others[1]), others[0])
         return np.asarray(q - self.diagonal * other.diagonal)
 
-    def loses_digits(self, other: FeatureTable, q: FloatArray) -> bool:
+    def loses_digits(self, other: Table, q: FloatArray) -> bool:
         """Return True if the largest diagonal entries leave few digits of q."""
+        if not isinstance(other, FeatureTable):
+            return False
         largest = np.abs(self.diagonal).max() * np.abs(other.diagonal).max()
         return bool(EPSILON * largest > LOST * np.abs(q).max())
 
@@ -155,20 +190,26 @@ class Features:
     name: ClassVar[str] = "features"
 
     def products(
-        self,
-        kernels: Mapping[str, FittedKernel],
-        pairs: Sequence[Pair],
-        totals: Sequence[Pair] = (),
+        self, kernels: Sequence[FittedKernel], pairs: Places, totals: Places = ()
     ) -> Products:
-        """Return q of pairs and Σq of further pairs; `lost` are those that lost digits."""
-        names = dict.fromkeys(name for pair in (*pairs, *totals) for name in pair)
-        features = {name: FeatureTable.of(kernels[name]) for name in names}
-        found = {(x, y): features[x].products(features[y]) for x, y in (*pairs, *totals)}
-        lost = [(x, y) for (x, y), q in found.items() if features[x].loses_digits(features[y], q)]
-        return Products(
-            {pair: found[pair] for pair in pairs},
-            {pair: float(found[pair].sum()) for pair in totals},
-            {name: features[name].size for name in names},
-            {"features": None},
-            lost=tuple(lost),
-        )
+        """Return q of pairs and Σq of further pairs."""
+        return multiplied([FeatureTable.of(kernel) for kernel in kernels], pairs, totals)
+
+
+def multiplied(tables: Sequence[Table], pairs: Places, totals: Places) -> Products:
+    """Return q of pairs of tables and Σq of further pairs, on all cores."""
+    for table in tables:
+        _ = table.effects  # before threads need it
+    q, sums = np.empty((len(pairs), len(tables[0]))), np.empty(len(totals))
+    lost = []
+    with at_work(available_cores()) as results:
+        wanted = [(tables[x], tables[y]) for x, y in (*pairs, *totals)]
+        found = results(lambda pair: pair[0].products(pair[1]), wanted)
+        for p, ((x, y), one) in enumerate(zip(wanted, found, strict=True)):
+            if p < len(q):
+                q[p] = one
+            else:
+                sums[p - len(q)] = one.sum()
+            if x.loses_digits(y, one):
+                lost.append(p)
+    return Products(q, sums, np.array([table.size for table in tables]), tuple(lost))

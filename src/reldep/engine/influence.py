@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,19 +11,8 @@ import numpy as np
 from reldep.data.frames import make_frame
 from reldep.data.rows import Rows
 from reldep.engine.bandwidths import follow_in_blocks, followed_bandwidths, moved_influence
-from reldep.engine.centred import (
-    Pair,
-    Products,
-    canonical,
-    check_held,
-    conditional_means,
-    distinct,
-    hsic_of,
-    is_zero,
-    is_zero_kernel,
-    precision_cautions,
-)
-from reldep.engine.choose import SIZES, Sizes, choose
+from reldep.engine.centred import Pair, Products, canonical, check_held, finish, numbered
+from reldep.engine.choose import SIZES, Part, Sizes, choose
 from reldep.engine.dense import Dense
 from reldep.engine.tiled import Tiled
 from reldep.exceptions import UnknownPairError
@@ -33,7 +22,8 @@ if TYPE_CHECKING:
 
     from reldep.data.variables import FloatArray, IntArray
     from reldep.engine.bandwidths import Followed
-    from reldep.engine.blocks import Blocks, BlockTable
+    from reldep.engine.blocks import BlockTable
+    from reldep.engine.centred import Places
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel
 
@@ -207,7 +197,7 @@ def compute_influence(
     *,
     bandwidths: bool = False,
     means: Sequence[Pair] = (),
-    allow_blocks: bool = True,
+    dependence: Mapping[str, Any] | None = None,
     sizes: Sizes = SIZES,
 ) -> Influence:
     """Choose engines, and finish the conditional means of every pair.
@@ -222,101 +212,102 @@ def compute_influence(
         Whether to follow the bandwidths that the data chose; blocks of rows follow none.
     means : sequence of Pair
         Further pairs of which the HSIC alone is needed.
-    allow_blocks : bool, default True
-        Whether `auto` may use blocks of rows.
+    dependence : mapping of str to Any, optional
+        Which rows depend on each other, for blocks of rows: `clusters` and `max_lag`, empty for
+        independent rows. Without it `auto` does not use blocks.
     sizes : Sizes
         Where another algorithm takes over.
     """
-    wanted = distinct(pairs)
-    known = set(wanted)
-    totals = [pair for pair in distinct(means) if pair not in known]
+    names, used, places, totals, at = numbered(kernels, pairs, means)
     # What overflows is found below, once for all engines.
     with np.errstate(over="ignore", invalid="ignore"):
-        parts = choose(kernels, wanted, totals, engine, allow_blocks=allow_blocks, sizes=sizes)
+        parts = choose(used, places, totals, engine, dependence=dependence, sizes=sizes)
         if parts[0].engine.name == "blocks":
-            return _in_blocks(kernels, pairs, means, parts[0].engine)
-        followed = followed_bandwidths(kernels, pairs) if bandwidths else []
-        n = len(kernels[pairs[0][0]])
-        exactly = n <= sizes.followed_rows
-        found = Products()
-        for part in parts:
-            is_dense = part.engine.name == "dense"
-            beside = {"followed": followed} if is_dense and exactly else {}
-            found = found.join(part.engine.products(kernels, part.pairs, part.totals, **beside))
-        found = _again(kernels, found, n, sizes)
-        if exactly and followed and parts[0].engine.name != "dense":
-            Dense().products(kernels, (), (), followed)
-        elif not exactly:
-            follow_in_blocks(kernels, followed)
-        return _finished(kernels, pairs, means, found, followed if bandwidths else None)
-
-
-def _again(kernels: Mapping[str, FittedKernel], found: Products, n: int, sizes: Sizes) -> Products:
-    """Compute pairs of which features lost digits from all pairs of rows, if these are few."""
-    if not found.lost or n > sizes.again_rows:
-        return found
-    engine = Dense() if n <= sizes.dense_rows else Tiled()
-    pairs = [pair for pair in found.lost if pair in found.q]
-    return found.join(
-        engine.products(kernels, pairs, [pair for pair in found.lost if pair not in pairs])
-    )
-
-
-def _finished(
-    kernels: Mapping[str, FittedKernel],
-    pairs: Sequence[Pair],
-    means: Sequence[Pair],
-    found: Products,
-    followed: Sequence[Followed] | None,
-) -> Influence:
-    """Turn products into conditional means and HSICs."""
-    values = conditional_means(np.array([found.q[canonical(pair)] for pair in pairs]))
-    m = values.shape[1]
-    cautions = precision_cautions(found, [canonical(pair) for pair in pairs], values)
-    zero = {name for name in kernels if is_zero_kernel(found, name, m)}
-    for row, pair in zip(values, pairs, strict=True):
-        if row.any() and is_zero(found, pair, row, zero):
-            row[:] = 0.0
-        else:
-            check_held([pair], row[None], kernels)
-    further = {
-        canonical(pair): hsic_of(found.total(pair), m) if zero.isdisjoint(pair) else 0.0
-        for pair in means
-    }
+            both = [*places, *totals]
+            named = [(names[x], names[y]) for x, y in both]
+            table = parts[0].engine.table(used, both, named, **(dependence or {}))
+            return from_blocks(table, pairs, tuple(kernels))
+        followed = followed_bandwidths(used, places) if bandwidths else []
+        found = _products(used, places, totals, parts, followed, sizes)
+        values, hsics, cautions = finish(names, used, places, totals, found)
+    moved = None if not bandwidths else moved_influence(followed, places, values.shape[1])
     return Influence(
-        values,
+        values[at],
         tuple(pairs),
         tuple(kernels),
-        m,
-        " and ".join(found.engines),
-        found.notes,
-        None if followed is None else moved_influence(followed, pairs, m),
-        means=further,
+        values.shape[1],
+        " and ".join(part.engine.name for part in parts),
+        bandwidth_psi=None if moved is None else moved[at],
+        means={
+            canonical(pair): float(hsics[names.index(pair[0]), names.index(pair[1])])
+            for pair in means
+        },
         cautions=cautions,
     )
 
 
-def _in_blocks(
-    kernels: Mapping[str, FittedKernel],
-    pairs: Sequence[Pair],
-    means: Sequence[Pair],
-    engine: Blocks,
-) -> Influence:
+def _products(
+    kernels: Sequence[FittedKernel],
+    places: Places,
+    totals: Places,
+    parts: Sequence[Part],
+    followed: Sequence[Followed],
+    sizes: Sizes,
+) -> Products:
+    """Return what the engines compute, each of its own pairs, and follow bandwidths."""
+    n = len(kernels[0])
+    exactly = n <= sizes.followed_rows
+    if len(parts) == 1 and parts[0].engine.name == "dense":
+        engine = parts[0].engine
+        found: Products = engine.products(kernels, places, totals, followed if exactly else ())
+    else:
+        found = Products(np.empty((len(places), n)), np.empty(len(totals)), np.empty(len(kernels)))
+        for part in parts:
+            lost = _fill_in(found, part, kernels, places, totals)
+            if n <= sizes.again_rows and (lost.pairs or lost.totals):
+                # Features lost digits that sums over pairs of rows keep.
+                again = replace(lost, engine=Dense() if n <= sizes.dense_rows else Tiled())
+                _fill_in(found, again, kernels, places, totals)
+        if exactly and followed:
+            Dense().products(kernels, (), (), followed)
+    if not exactly:
+        follow_in_blocks(kernels, followed)
+    return found
+
+
+def _fill_in(
+    found: Products, part: Part, kernels: Sequence[FittedKernel], places: Places, totals: Places
+) -> Part:
+    """Compute the pairs of a part with the kernels it needs; return those that lost digits."""
+    wanted = [*(places[p] for p in part.pairs), *(totals[p] for p in part.totals)]
+    used = sorted({i for pair in wanted for i in pair})
+    number = {i: k for k, i in enumerate(used)}
+    own = [(number[x], number[y]) for x, y in wanted]
+    n_pairs = len(part.pairs)
+    made = part.engine.products([kernels[i] for i in used], own[:n_pairs], own[n_pairs:])
+    found.q[part.pairs] = made.q
+    found.sums[part.totals] = made.sums
+    found.sizes[used] = made.sizes
+    return Part(
+        part.engine,
+        [part.pairs[p] for p in made.lost if p < n_pairs],
+        [part.totals[p - n_pairs] for p in made.lost if p >= n_pairs],
+    )
+
+
+def from_blocks(table: BlockTable, pairs: Sequence[Pair], names: Sequence[str]) -> Influence:
     """Return the HSICs of blocks in place of conditional means."""
-    both = distinct([*pairs, *means])
-    table = engine.table(kernels, both)
     values = np.array([table.hsics[:, table.column(pair)] for pair in pairs])
     check_held(pairs, values)
-    averages = dict(zip(both, table.means.tolist(), strict=True))
     return Influence(
         values,
         tuple(pairs),
-        tuple(kernels),
-        int(table.sizes.sum()),
+        tuple(names),
+        table.n_rows,
         "blocks",
         (table.note(),),
         np.zeros_like(values),
-        means={canonical(pair): averages[canonical(pair)] for pair in (*pairs, *means)},
+        means={canonical(p): h for p, h in zip(table.pairs, table.means.tolist(), strict=True)},
         order=1,
         blocks=table,
     )

@@ -17,7 +17,7 @@ from reldep.data.variables import Numeric
 from reldep.engine.centred import ZERO, centre, check_held, conditional_means, is_held
 from reldep.engine.choose import SIZES
 from reldep.engine.influence import compute_influence
-from reldep.engine.values import fill
+from reldep.engine.program import evaluate
 from reldep.exceptions import InputError
 from reldep.kernels.program import GAUSSIAN, LAPLACE, ROOT
 from reldep.kernels.radial import Distance, Gaussian, Laplace, RadialKernel
@@ -158,20 +158,9 @@ def _one_by_one(
         fitted = kernel.fit(variable)
         widths[i] = float(fitted.describe()["bandwidth"])
         for bandwidth in fitted.bandwidths():
-            ((_, score),) = whole([bandwidth.score])
-            leverage[i] = bandwidth.leverage(row_means(score))
+            (score,) = evaluate([bandwidth.score], slice(0, len(variable)))
+            leverage[i] = bandwidth.leverage(score.sum(axis=1) / (len(score) - 1))
     return widths, leverage
-
-
-def whole(kernels: Sequence[FittedKernel]) -> list[tuple[int, FloatArray]]:
-    """Return the matrices of kernels, in order, with their numbers."""
-    everything = slice(0, len(kernels[0]))
-    return sorted(fill(kernels, everything, everything), key=lambda one: one[0])
-
-
-def row_means(matrix: FloatArray) -> FloatArray:
-    """Return the mean of each row over the other observations."""
-    return np.asarray((matrix.sum(axis=1) - np.diagonal(matrix)) / (len(matrix) - 1))
 
 
 class Move(NamedTuple):
@@ -194,13 +183,13 @@ class CentredMatrix:
         """Evaluate a kernel on all observations."""
         widths = kernel.bandwidths()
         parts = [part for width in widths for part in (width.slope, width.score)]
-        (_, matrix), *rest = whole([kernel, *parts])
-        moves = []
-        for width, (_, slope), (_, score) in zip(widths, rest[0::2], rest[1::2], strict=True):
-            np.fill_diagonal(slope, 0.0)
-            moves.append(Move(width.leverage(row_means(score)), slope))
-        np.fill_diagonal(matrix, 0.0)
-        size = float(np.sqrt(np.mean(matrix**2)))
+        m = len(kernel)
+        matrix, *rest = evaluate([kernel, *parts], slice(0, m))
+        moves = [
+            Move(width.leverage(score.sum(axis=1) / (m - 1)), slope)
+            for width, slope, score in zip(widths, rest[0::2], rest[1::2], strict=True)
+        ]
+        size = float(np.sqrt(np.vdot(matrix, matrix))) / m
         return cls(centre(matrix), size, tuple(moves))
 
 
@@ -334,9 +323,7 @@ class EngineBatches:
         self.n = len(fixed[names[0]])
         pairs = [(name, name) for name in names]
         beside = [(a, b) for i, a in enumerate(names) for b in names[:i]]
-        found = compute_influence(
-            fixed, pairs, engine, bandwidths=True, means=beside, allow_blocks=False
-        )
+        found = compute_influence(fixed, pairs, engine, bandwidths=True, means=beside)
         self.hsics = np.array([[found.hsic((a, b)) for b in names] for a in names])
         self.own_means, self.own_moves = found.values, found.bandwidth_psi
 
@@ -359,7 +346,6 @@ class EngineBatches:
                     pairs,
                     self._engine,
                     bandwidths=True,
-                    allow_blocks=False,
                 )
                 means[i], moves[i] = found.values, found.bandwidth_psi
         # What is 0 by construction is exactly 0 there, so that no size is needed to tell.

@@ -7,39 +7,30 @@ without a program are evaluated by NumPy, some rows at a time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 
-from reldep.engine.centred import Products, row_effects
-from reldep.engine.dense import Dense
-from reldep.engine.program import make_program
-from reldep.engine.threads import (
-    OnProgress,
-    Steps,
-    SummingThreads,
-    progress_bar,
-    single_threaded_blas,
-)
+from reldep.data.checks import check_count
+from reldep.engine.centred import Products, centre, row_effects
+from reldep.engine.dense import HELD_BYTES, Dense
+from reldep.engine.program import evaluate, make_program
+from reldep.engine.threads import OnProgress, added, at_work, progress_bar
 from reldep.exceptions import InputError
 from reldep.system import available_cores, bytes_of, in_words
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from reldep.data.variables import FloatArray, IntArray
-    from reldep.engine.centred import Pair
+    from reldep.engine.centred import Places
     from reldep.engine.program import Program
+    from reldep.engine.threads import Results
     from reldep.kernels.base import FittedKernel
-    from reldep.kernels.program import Factor
 
 # Pairs that are summed in one sweep: their sums and those of a strip stay in memory per thread.
 PAIRS_AT_A_TIME = 100
-
-# A sweep is cut into about this many pieces, whatever the number of threads.
-PIECES = 64
 
 
 @dataclass(frozen=True)
@@ -80,10 +71,8 @@ class Tiled:
     def __post_init__(self) -> None:
         if self.memory is not None:
             bytes_of(self.memory)
-        value: Any = self.threads
-        is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-        if value is not None and not (is_whole and value >= 1):
-            raise InputError(f"threads={value!r}; pass a whole number, at least 1.")
+        if self.threads is not None:
+            check_count("threads", self.threads, at_least=1)
 
     @property
     def n_threads(self) -> int:
@@ -96,129 +85,111 @@ class Tiled:
         return 8 * n * (sums * (2 * self.n_threads + 2) + n_pairs)
 
     def products(
-        self,
-        kernels: Mapping[str, FittedKernel],
-        pairs: Sequence[Pair],
-        totals: Sequence[Pair] = (),
+        self, kernels: Sequence[FittedKernel], pairs: Places, totals: Places = ()
     ) -> Products:
-        """Return q of pairs and Σq of further pairs, all canonical and distinct."""
-        n = len(next(iter(kernels.values())))
-        self._check_memory(n, len(kernels), len(pairs) + len(totals))
-        wanted, found = [*pairs, *totals], Products(engines={"tiled": None})
-        groups = [
-            wanted[start : start + PAIRS_AT_A_TIME]
-            for start in range(0, len(wanted), PAIRS_AT_A_TIME)
-        ]
+        """Return q of pairs and Σq of further pairs."""
+        n, wanted = len(kernels[0]), [*pairs, *totals]
+        self._check_memory(n, len(kernels), len(wanted))
+        if any(kernel.program() is None for kernel in kernels):
+            held = HELD_BYTES if self.memory is None else max(1, bytes_of(self.memory) // 4)
+            return Dense(held).products(kernels, pairs, totals)
+        q, sums, sizes = np.empty((len(pairs), n)), np.empty(len(totals)), np.empty(len(kernels))
+        groups = range(0, len(wanted), PAIRS_AT_A_TIME)
+        steps = 2 * len(groups) * len(strips_of(n))
         with (
             progress_bar("tiles", self.on_progress) as on_progress,
-            SummingThreads[int](self.n_threads) as pool,
-            single_threaded_blas(self.n_threads),
+            at_work(self.n_threads, steps, on_progress) as results,
         ):
-            steps = Steps(on_progress, 2 * len(groups) * len(pieces_of(n)))
-            for group in groups:
-                found = found.join(self._group(kernels, group, pool, steps))
-        q = {pair: found.q[pair] for pair in pairs}
-        sums = {pair: float(found.q[pair].sum()) for pair in totals}
-        return Products(q, sums, found.sizes, {"tiled": None})
-
-    def _group(
-        self,
-        kernels: Mapping[str, FittedKernel],
-        pairs: Sequence[Pair],
-        pool: SummingThreads[int],
-        steps: Steps,
-    ) -> Products:
-        names = list(dict.fromkeys(name for pair in pairs for name in pair))
-        programs = programs_of([kernels[name] for name in names])
-        if programs is None:
-            return Dense(self._held()).products(kernels, pairs)
-        program = make_program(programs)
-        n = len(program.left)
-
-        def sweep(work: Callable[[Iterable[int]], FloatArray], n: int) -> FloatArray:
-            return pool.summed(work, pieces_of(n), steps.one_more)
-
-        numbers = np.array([[names.index(x), names.index(y)] for x, y in pairs], dtype=np.int64)
-        q, sums = sweep_twice(program, numbers, sweep)
-        sizes = np.abs(sums).mean(axis=1) / (n - 1)
-        return Products(
-            dict(zip(pairs, q, strict=True)), {}, dict(zip(names, sizes.tolist(), strict=True))
-        )
-
-    def _held(self) -> int:
-        """Return the bytes of rows that NumPy may hold."""
-        return Dense().held if self.memory is None else max(1, bytes_of(self.memory) // 4)
+            for start in groups:
+                group = wanted[start : start + PAIRS_AT_A_TIME]
+                used = sorted({i for pair in group for i in pair})
+                places = np.searchsorted(used, np.array(group))
+                program = cast("Program", make_program([kernels[i] for i in used]))
+                own = row_sums(program, results)
+                sizes[used] = np.abs(own).mean(axis=1) / (n - 1)
+                for p, one in enumerate(swept(program, places, row_effects(own), results), start):
+                    if p < len(q):
+                        q[p] = one
+                    else:
+                        sums[p - len(q)] = one.sum()
+        return Products(q, sums, sizes)
 
     def _check_memory(self, n: int, n_kernels: int, n_pairs: int) -> None:
         needed = self.needed(n, n_kernels, n_pairs)
         if self.memory is not None and needed > bytes_of(self.memory):
             raise InputError(
-                f"memory={self.memory!r} is not enough: {n} observations and {n_kernels} kernels "
+                f"`memory={self.memory!r}` is not enough: {n} observations and {n_kernels} kernels "
                 f"need at least {in_words(needed)} with {self.n_threads} threads. Allow more, or "
                 "pass fewer threads or fewer pairs."
             )
 
 
-def programs_of(kernels: Sequence[FittedKernel]) -> list[list[Factor]] | None:
-    """Return the programs of all kernels, or None if one has none."""
-    found = [kernel.program() for kernel in kernels]
-    return None if any(one is None for one in found) else [one for one in found if one is not None]
-
-
-def pieces_of(n: int) -> list[list[int]]:
-    """Return the first columns of all strips, in pieces of work."""
+def strips_of(n: int) -> range:
+    """Return the first columns of all strips."""
     from reldep.engine.loops import WIDTH
 
-    starts = list(range(0, n, WIDTH))
-    size = -(-len(starts) // PIECES)
-    return [starts[k : k + size] for k in range(0, len(starts), size)]
+    return range(0, n, WIDTH)
 
 
-Sweep = Callable[[Callable[[Iterable[int]], "FloatArray"], int], "FloatArray"]
-
-
-def at_once(work: Callable[[Iterable[int]], FloatArray], n: int) -> FloatArray:
-    """Return what the work makes of all strips of n columns, without threads."""
-    return work(start for piece in pieces_of(n) for start in piece)
-
-
-def swept(program: Program, pairs: IntArray, effects: FloatArray, sweep: Sweep) -> FloatArray:
-    """Return row sums of products of kernels less effects."""
-    from reldep.engine.loops import strip
-
-    m = len(program.left)
-
-    def work(starts: Iterable[int]) -> FloatArray:
-        out = np.zeros((len(pairs), m))
-        for j0 in starts:
-            strip(program, pairs, effects, j0, out)
-        return out
-
-    return sweep(work, m)
-
-
-def sweep_once(program: Program, sweep: Sweep = at_once) -> FloatArray:
-    """Return the row sums of all kernels."""
-    n = program.n_kernels
-    alone = np.array([(k, -1) for k in range(n)], dtype=np.int64)
-    return swept(program, alone, np.zeros((n, len(program.left))), sweep)
-
-
-def sweep_twice(
-    program: Program, pairs: IntArray, sweep: Sweep = at_once, *, plain: Sequence[int] = ()
-) -> tuple[FloatArray, FloatArray]:
-    """Return q of pairs of numbered kernels, and the row sums of all kernels.
+def swept(
+    program: Program, pairs: IntArray, effects: FloatArray, results: Results | None = None
+) -> FloatArray:
+    """Return row sums of products of kernels less effects.
 
     Parameters
     ----------
     program : Program
     pairs : ndarray of int, shape (n_pairs, 2)
-    sweep : callable
-        Adds up what its argument makes of the first columns of all strips.
-    plain : sequence of int
-        Kernels that are not centred, such as slopes.
+        Numbers of kernels; -1 for the second stands for 1.
+    effects : ndarray, shape (n_kernels, m)
+    results : callable, optional
+        Maps work over strips, see :func:`reldep.engine.threads.at_work`; by default there is one
+        thread.
     """
-    sums = sweep_once(program, sweep)
-    effects = row_effects(sums)
-    effects[list(plain)] = 0.0
-    return swept(program, pairs, effects, sweep), sums
+    from reldep.engine.loops import strip
+
+    m = len(program.left)
+    starts = strips_of(m)
+
+    def work(several: Iterable[int]) -> FloatArray:
+        out = np.zeros((len(pairs), m))
+        for j0 in several:
+            strip(program, pairs, effects, j0, out)
+        return out
+
+    if results is None:
+        return work(starts)
+    return np.asarray(added(results(work, ([j0] for j0 in starts))))
+
+
+def row_sums(program: Program, results: Results | None = None) -> FloatArray:
+    """Return the row sums of all kernels."""
+    k = program.n_kernels
+    alone = np.column_stack([np.arange(k), np.full(k, -1)])
+    return swept(program, alone, np.zeros((k, len(program.left))), results)
+
+
+def products_of_rows(
+    kernels: Sequence[FittedKernel], pairs: Places, rows: IntArray, n_plain: int = 0
+) -> FloatArray:
+    """Return q of pairs on some rows, in this thread: compiled where all kernels are programs.
+
+    The first `n_plain` kernels are not centred: slopes, whose partners are.
+    """
+    program = make_program(kernels, rows)
+    if program is not None:
+        effects = row_effects(row_sums(program))
+        effects[:n_plain] = 0.0
+        return swept(program, np.array(pairs), effects)
+    blocks = evaluate([kernel.take(rows) for kernel in kernels], slice(0, len(rows)))
+    held = [block if i < n_plain else centre(block) for i, block in enumerate(blocks)]
+    return np.array([np.einsum("ij,ij->i", held[x], held[y]) for x, y in pairs])
+
+
+def sums_of_rows(kernel: FittedKernel, rows: IntArray) -> FloatArray:
+    """Return the sums of kernel values of some rows with each other, in this thread."""
+    program = make_program([kernel], rows)
+    if program is not None:
+        return np.asarray(row_sums(program)[0])
+    (block,) = evaluate([kernel.take(rows)], slice(0, len(rows)))
+    return np.asarray(block.sum(axis=1))

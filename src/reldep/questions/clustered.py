@@ -17,7 +17,7 @@ from reldep.engine.clusters import ClusteredKernel, Clustering
 from reldep.exceptions import InputError
 from reldep.questions.options import generator
 from reldep.stats.crossed import cells_of, crossed
-from reldep.stats.estimates import estimates, moves_of, row_influence
+from reldep.stats.estimates import estimate_dependences, estimates, moves_of, row_influence
 from reldep.stats.independence import circular_test, cluster_independence, t_test
 from reldep.stats.units import Numbered, Units
 
@@ -60,7 +60,16 @@ def dependent_estimates(
     most_held : int
         The largest number of rows whose kernel matrices are held.
     """
-    n = influence.n_observations
+    n, table = influence.n_observations, influence.blocks
+    if table is not None:
+        if table.unit_sizes is None:
+            raise InputError(
+                "the Influence was computed in blocks of independent rows; pass the data in place "
+                "of the Influence, with `clusters` or `max_lag`."
+            )
+        if rows.clusters is None:
+            rows = replace(rows, n_blocks=len(table.unit_sizes))
+        return estimate_dependences(influence, pairs, measure, rows=rows)
     psi = row_influence(influence, pairs, measure)
 
     def finished(units: Units) -> Estimates:

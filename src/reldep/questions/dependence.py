@@ -12,6 +12,7 @@ from reldep.arguments import Argument, public
 from reldep.checks import cautions_about_values
 from reldep.data.checks import check_names_known
 from reldep.engine import Influence
+from reldep.engine.blocks import unit_products
 from reldep.exceptions import InputError, InputTypeError
 from reldep.questions.ask import question, quiet_numbers, raise_in_full
 from reldep.questions.clustered import dependent_independence
@@ -31,6 +32,7 @@ from reldep.questions.study import read_study
 from reldep.results.dependence import Dependence
 from reldep.stats.independence import (
     IndependenceTest,
+    block_f_test,
     independence_test,
     permutation_test,
     unbiased_correlation,
@@ -111,6 +113,10 @@ def _independence(study: Study, computed: Computed, n_permutations: int | None) 
     (pair,) = study.pairs
     if study.residuals is not None:
         return conditional_independence(study.residuals, pair, computed.influence.hsic(pair))
+    table = computed.influence.blocks
+    if table is not None and table.dealing is not None:
+        first, second = study.fitted.values()
+        return block_f_test(unit_products(first, second, table.dealing))
     if study.rows.any:
         return dependent_independence(study, pair, computed.dependences, n_permutations)
     influence = computed.influence
@@ -119,7 +125,7 @@ def _independence(study: Study, computed: Computed, n_permutations: int | None) 
     )
     if n_permutations is None:
         return by_law
-    from reldep.engine.permutations import permuted_hsics
+    from reldep.engine.dense import permuted_hsics
 
     rng, (first, second) = generator(study.options), study.fitted.values()
     orders = (rng.permutation(len(first)) for _ in range(n_permutations))

@@ -281,11 +281,6 @@ def complete(options: Mapping[str, Any]) -> dict[str, Any]:
             f"`given` takes the rows to be independent and cannot be combined with "
             f"`{dependent[0]}`; leave one of them out, or keep one row of each cluster."
         )
-    if dependent and (engine == "blocks" or getattr(engine, "name", None) == "blocks"):
-        raise InputError(
-            "`engine='blocks'` takes the rows to be independent; leave out "
-            f"`{dependent[0]}`, or use `engine='tiled'`."
-        )
     if given is not None and (not isinstance(engine, str) or engine not in ENGINES_GIVEN):
         raise InputError(
             f"`engine={engine!r}` cannot be combined with `given`, which has two ways of its own; "

@@ -11,8 +11,7 @@ import numpy as np
 from reldep.checks import Data, Tested, cautions_about
 from reldep.checks.copies import check_source_outside
 from reldep.data.dataset import AlignedData, read_clusterings, read_dataset
-from reldep.engine import Influence, Pair, Plan, compute_influence, make_plan
-from reldep.engine.centred import distinct
+from reldep.engine import Blocks, Influence, Pair, Plan, compute_influence, make_plan
 from reldep.engine.given.residuals import FeatureResiduals, WholeResiduals
 from reldep.exceptions import InputError
 from reldep.kernels.choosing import as_kernel, assign
@@ -176,9 +175,13 @@ class Study:
         return RowDependence.of(dataset.clusters, dataset.second_clusters, lag, len(dataset))
 
     @property
-    def allow_blocks(self) -> bool:
-        """Whether the choice of an engine may fall on blocks of rows."""
-        return not self.rows.any and self.options["variance"] == "jackknife"
+    def dependence(self) -> dict[str, Any] | None:
+        """Which rows depend on each other, for blocks of rows; None where these have no errors."""
+        rows = self.rows
+        if self.options["variance"] != "jackknife" or rows.second_clusters is not None:
+            return None
+        found = {"clusters": rows.clusters, "max_lag": rows.max_lag}
+        return {name: value for name, value in found.items() if value is not None}
 
     def influence(self, pairs: Sequence[Pair], *, means: Sequence[Pair] | None = None) -> Influence:
         """Compute A for these pairs.
@@ -191,17 +194,22 @@ class Study:
             and the screens.
         """
         beside = self.means_beside(pairs) if means is None else means
-        bandwidths = self.options["variance"] == "jackknife"
+        bandwidths, engine = self.options["variance"] == "jackknife", self.options["engine"]
+        if self.dependence is None and (engine == "blocks" or isinstance(engine, Blocks)):
+            raise InputError(
+                "`engine='blocks'` has no standard errors with `variance='fixed-kernel'` or two "
+                "clusterings; use `engine='tiled'`."
+            )
         if self.residuals is not None:
             computed = self.residuals.influence(pairs, means=beside, bandwidths=bandwidths)
         else:
             computed = compute_influence(
                 self.fitted,
                 pairs,
-                self.options["engine"],
+                engine,
                 bandwidths=bandwidths,
                 means=beside,
-                allow_blocks=self.allow_blocks,
+                dependence=self.dependence,
             )
         return replace(
             computed,
@@ -246,7 +254,8 @@ class Study:
 
     def describe(self, influence: Influence, dependences: Estimates) -> Computed:
         """Note where the dependences come from and what to beware of."""
-        dataset, fitted = self.dataset, self.fitted
+        dataset, fitted, table = self.dataset, self.fitted, influence.blocks
+        notes = influence.notes if table is None else (table.note(dependences.loss()),)
         provenance = Provenance(
             measure=self.measure,
             variance=self.options["variance"],
@@ -258,7 +267,7 @@ class Study:
             library=dataset.library,
             unit_kernels=bool(fitted) and all(one.in_unit_interval for one in fitted.values()),
             conditioning=influence.conditioning,
-            notes=(*dataset.notes, *influence.notes),
+            notes=(*dataset.notes, *notes),
         )
         data = self.data
         if influence.conditioning is not None:
@@ -271,10 +280,10 @@ class Study:
         needed = pairs_needed(self.pairs, self.measure)
         return make_plan(
             self.fitted,
-            distinct(needed),
-            distinct(self.means_beside(needed)),
+            needed,
+            self.means_beside(needed),
             self.options["engine"],
-            allow_blocks=self.allow_blocks,
+            dependence=self.dependence,
         )
 
     def part(self, rows: IntArray, names: Mapping[str, str] | None = None) -> Study:

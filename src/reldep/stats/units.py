@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from reldep.data.variables import FloatArray, IntArray
+    from reldep.engine.blocks import BlockTable
     from reldep.engine.centred import Pair
     from reldep.engine.clusters import ClusteredKernel, Clustering
     from reldep.engine.influence import Influence
@@ -79,6 +80,8 @@ class Units:
         clusters HSICs say too much, and tests would reject too often.
     is_linear : bool
         Whether a normalised measure is taken to first order, as with the published variance.
+    n_rows : int
+        The number of rows, where they are not the units.
     """
 
     noun: str
@@ -94,6 +97,7 @@ class Units:
     products: FloatArray | None = None
     row_share: float = 1.0
     is_linear: bool = False
+    n_rows: int = 0
 
     @property
     def n(self) -> int:
@@ -219,28 +223,22 @@ class Units:
         )
 
     @classmethod
-    def blocks(
-        cls,
-        values: FloatArray,
-        sizes: Sequence[int] | IntArray,
-        names: Sequence[str],
-        places: IntArray,
-        constant: float = 0.0,
-    ) -> Self:
-        """Average the HSICs of blocks of rows, or of groups of dependent rows.
+    def blocks(cls, table: BlockTable, names: Sequence[str], places: IntArray) -> Self:
+        """Leave out blocks of rows or, where rows depend on each other, groups of such rows.
+
+        Blocks are independent, so that their spread contains every component once. The
+        pseudo-values of groups contain the second component twice.
 
         Parameters
         ----------
-        values : ndarray, shape (G, q)
-            The HSICs of each block.
-        sizes : sequence of int, shape (G,)
-            The rows of each block.
+        table : BlockTable
         names, places
             See the attributes.
-        constant : float, default 0
-            For groups of dependent rows, whose jackknife counts the second component twice.
         """
-        weights = (np.asarray(sizes) / np.sum(sizes))[:, None]
+        values, sizes = table.hsics, table.sizes
+        if table.unit_hsics is not None and table.unit_sizes is not None:
+            values, sizes = table.unit_hsics, table.unit_sizes
+        weights = (sizes / sizes.sum())[:, None]
         mean = (weights * values).sum(axis=0)
         without = ((mean - weights * values) / (1.0 - weights)).T
         return cls(
@@ -249,9 +247,10 @@ class Units:
             square(len(names), places, mean),
             places,
             without,
-            constant,
-            float(constant > 0),
+            table.constant,
+            float(table.unit_hsics is not None),
             most_df=len(values) - 1.0,
+            n_rows=table.n_rows,
         )
 
     @cached_property
@@ -263,7 +262,7 @@ class Units:
         return rows
 
     def second(self, one: IntArray, two: IntArray, is_normalised: bool) -> FloatArray:
-        """Return the covariances of the second components of dependences.
+        """Return the covariances of the second components that the jackknife counts too often.
 
         Exact where the members of each pair are independent. A normalised measure has the
         self-pairs in its gradient; leaving them out would make the component about 20 times too
@@ -275,8 +274,12 @@ class Units:
             The variables of the dependences.
         is_normalised : bool
         """
-        if not self.constant:
+        if not self.excess:
             return np.zeros(np.broadcast_shapes(one.shape[1:], two.shape[1:]))
+        return self.component(one, two, is_normalised)
+
+    def component(self, one: IntArray, two: IntArray, is_normalised: bool) -> FloatArray:
+        """Return the same where the jackknife counts the component once, as over blocks."""
         own = np.sqrt(self.hsics.diagonal()) if is_normalised else np.ones(len(self.hsics))
 
         def h(a: IntArray, b: IntArray) -> FloatArray:

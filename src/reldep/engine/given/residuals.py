@@ -23,7 +23,7 @@ import numpy as np
 
 from reldep.data.variables import Numeric
 from reldep.engine.bandwidths import followed_bandwidths
-from reldep.engine.centred import Pair, canonical, check_held
+from reldep.engine.centred import Pair, canonical, check_held, numbered
 from reldep.engine.given.unexplained import design
 from reldep.engine.influence import Influence
 from reldep.engine.threads import blas_threads_for
@@ -258,15 +258,16 @@ class WholeResiduals(Residuals["FloatArray"]):
         """Add up what every bandwidth moves, see :mod:`reldep.engine.bandwidths`."""
         added = np.zeros((len(pairs), self.n))
         everything = slice(0, self.n)
-        for one in followed_bandwidths(self.kernels, pairs):
+        names, used, places, _, _ = numbered(self.kernels, pairs)
+        for one in followed_bandwidths(used, places):
             scores = one.bandwidth.score(everything, everything)
             np.fill_diagonal(scores, 0.0)
             moves = one.bandwidth.leverage(scores.sum(axis=1) / (self.n - 1))
             slope = one.bandwidth.slope(everything, everything)
-            slope = self.regressions[one.variable].unshared(slope)
+            slope = self.regressions[names[one.variable]].unshared(slope)
             for row, (x, y) in zip(added, pairs, strict=True):
                 for variable, other in ((x, y), (y, x)):
-                    if variable == one.variable:
+                    if variable == names[one.variable]:
                         total = np.einsum("ij,ij->", slope, self.left[other])
                         row += moves * (total / (self.n * (self.n - 1)))
         return added
