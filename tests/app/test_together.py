@@ -57,7 +57,7 @@ def test_four_people_at_once_get_their_own_numbers(server, tmp_path, monkeypatch
         question, places = PEOPLE[person]
         file = f"{person}1.csv"
         (tmp_path / file).write_text(table(person, 1))
-        alone = Request(question=question, files=(file,), words=places).run()
+        alone = Request.from_words(question=question, files=(file,), words=places).run()
         expected = dict(numbers(json.loads(alone.to_json())))
         assert len(expected) > 3
         assert dict(numbers(shown)) == pytest.approx(expected, rel=1e-9), person

@@ -85,7 +85,7 @@ def test_clusters_and_lags_together_are_refused():
 @pytest.mark.parametrize(
     ("clusters", "message"),
     [
-        ([1, 2], "clusters has 2 entries for 30 observations"),
+        ([1, 2], "clusters` has 2 entries for 30 observations"),
         ([1] * 30, "a single cluster"),
         ([None] + [1] * 29, "give every row a cluster"),
     ],

@@ -446,7 +446,7 @@ def test_the_command_line_holds_columns_fixed(tmp_path, confounded):
     frame = pd.DataFrame({"x": x, "y": y, "z": z, "age": age, "sex": sex})
     path = tmp_path / "t.csv"
     frame.to_csv(path, index=False)
-    request = Request(
+    request = Request.from_words(
         question="compare",
         files=(str(path),),
         words={"source": "x", "first": "y", "second": "z", "given": "age,sex"},

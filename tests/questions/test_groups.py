@@ -148,11 +148,11 @@ def test_groups_stand_in_the_order_of_their_labels(xy):
 @pytest.mark.parametrize(
     ("by", "kind", "words"),
     [
-        (["a"] * 80, InputError, "by has a single group, 'a'"),
-        (np.arange(80), InputError, "by has 80 groups in 80 rows"),
+        (["a"] * 80, InputError, "by` has a single group, 'a'"),
+        (np.arange(80), InputError, "by` has 80 groups in 80 rows"),
         (np.repeat(["a", "b", "c"], [70, 5, 5]), InputError, r"fewer than 8 rows: b \(5\), c \(5"),
-        (HALF[:-1], InputError, "by has 79 entries for 80 observations"),
-        ([None, *HALF[1:]], InputError, "by is missing in row 0"),
+        (HALF[:-1], InputError, "by` has 79 entries for 80 observations"),
+        ([None, *HALF[1:]], InputError, "by has missing values: 1 missing value in row 0"),
         ([1, "1"] * 40, InputError, "by has the labels 1 and '1', which look the same"),
         (np.column_stack([HALF, HALF]), InputError, "by has 2 columns"),
         (pd.DataFrame({"a": HALF, "b": HALF}), InputError, "by has 2 columns"),

@@ -126,7 +126,7 @@ WORDS = {
 def test_the_printed_call_gives_the_printed_answer(question, tmp_path, capsys):
     path = str(tmp_path / "t.csv")
     TABLE.with_columns(g=pl.Series(["a", "b"] * 15)).write_csv(path)
-    request = Request(question=question, files=(path,), words=WORDS[question])
+    request = Request.from_words(question=question, files=(path,), words=WORDS[question])
     answer = request.run()
     assert answer.provenance.call == request.call()
     again = eval(request.call(), {"reldep": reldep})  # noqa: S307 (our own code)
@@ -143,21 +143,22 @@ def test_a_form_makes_the_same_call_as_a_command_line():
     typed = {"source": ["x"], "targets": ["y", "b=z,w"], "max_lag": None, "missing": "raise"}
     filled = {"source": "x", "targets": "y\nb=z,w", "max_lag": ""}
     calls = [
-        Request(question="rank", files=("t.csv",), words=words).call() for words in (typed, filled)
+        Request.from_words(question="rank", files=("t.csv",), words=words).call()
+        for words in (typed, filled)
     ]
     assert calls[0] == calls[1] == "reldep.rank('x', ['y', 'b=z,w'], data='t.csv')"
 
 
 def test_the_published_test_is_a_call_of_its_own():
     words = {"source": "x", "first": "y", "second": "z", "paper": True}
-    request = Request(question="compare", files=("t.csv",), words=words)
+    request = Request.from_words(question="compare", files=("t.csv",), words=words)
     assert request.call() == "reldep.paper_test('x', 'y', 'z', data='t.csv')"
     assert request.command().endswith("--paper")
     with pytest.raises(ValueError, match="`paper` is the test as published and takes no `measure`"):
-        Request(question="compare", files=("t.csv",), words={**words, "measure": "dcor"})
+        Request.from_words(question="compare", files=("t.csv",), words={**words, "measure": "dcor"})
     split = {**words, "paper": False, "method": "split"}
     with pytest.raises(ValueError, match="`method` belongs to the published test"):
-        Request(question="compare", files=("t.csv",), words=split)
+        Request.from_words(question="compare", files=("t.csv",), words=split)
 
 
 @pytest.mark.parametrize("question", SENTENCES)
@@ -168,6 +169,6 @@ def test_every_place_of_a_sentence_is_an_argument(question):
 
 def test_a_word_that_is_the_default_of_another_function_is_not_lost():
     words = {"source": "x", "first": "y", "second": "z", "paper": True, "alternative": "two-sided"}
-    request = Request(question="compare", files=("t.csv",), words=words)
+    request = Request.from_words(question="compare", files=("t.csv",), words=words)
     assert "alternative='two-sided'" in request.call()
     assert "--alternative two-sided" in request.command()

@@ -377,7 +377,7 @@ A = reldep.influence({"x": X, **TARGETS}, [("x", "t0"), ("x", "t1"), ("t0", "t1"
         (
             lambda: reldep.rank(X, TARGETS, clusters=[1, 2]),
             ValueError,
-            r"clusters has 2 entries for 30 observations",
+            r"clusters` has 2 entries for 30 observations",
         ),
         (
             lambda: reldep.rank(X, TARGETS, clusters=[1] * 30),

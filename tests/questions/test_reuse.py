@@ -111,7 +111,7 @@ def test_positions_are_counted_where_none_are_given():
         (
             {("da", "sv"): 1},
             {"measure": "hsic", "clusters": [1, 2]},
-            r"clusters has 2 entries for 90",
+            r"clusters` has 2 entries for 90",
         ),
         (
             {("da", "sv"): 1},

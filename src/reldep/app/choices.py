@@ -185,7 +185,9 @@ class Choices:
             "join": self.join if len(files) > 1 else None,
             "where": self.where,
         }
-        return Request(question=self.question, files=tuple(files), words=words, alpha=self.alpha)
+        return Request.from_words(
+            question=self.question, files=tuple(files), words=words, alpha=self.alpha
+        )
 
     def how_to_read(self) -> dict[str, Any]:
         """Give the options of reading, with the columns whose kind was changed."""

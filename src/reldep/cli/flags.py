@@ -89,7 +89,7 @@ def asking(question: str, *, has_lifetime: bool = False) -> Callable[..., None]:
 
     def command(**given: Any) -> None:
         words = {name: given[name] for name in (*own, *READING)}
-        request = Request(
+        request = Request.from_words(
             question=question, files=tuple(given["files"]), words=words, alpha=given["alpha"]
         )
         deliver(request, Delivery(**{one.name: given[one.name] for one in delivered}))

@@ -132,7 +132,7 @@ def _write_files(request: Request, wanted: Delivery, parts: Description) -> None
 def _print_answer(request: Request, wanted: Delivery, parts: Description) -> None:
     from reldep import report
 
-    join = request.joined
+    join = request.table.joined
     if wanted.json:
         say_json(report.dictionary(parts) | {"join": join or None, "command": request.command()})
         return

@@ -54,6 +54,8 @@ class AlignedData:
         The labels of the clusters.
     unmatched : Unmatched or None
         Data without an index, and those whose index is in another order.
+    groups : Labels or None
+        The group of each observation.
     """
 
     variables: Mapping[str, Variable]
@@ -65,6 +67,7 @@ class AlignedData:
     second_clusters: IntArray | None = None
     labels: Mapping[str, Labels] = field(default_factory=dict)
     unmatched: Unmatched | None = None
+    groups: Labels | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -75,6 +78,7 @@ def read_dataset(
     *,
     missing: str = "raise",
     clusters: Any = None,
+    by: Any = None,
     ids: Any = None,
     na: Sequence[str | float] = (),
 ) -> AlignedData:
@@ -88,13 +92,15 @@ def read_dataset(
         What to do with observations that are incomplete in some block.
     clusters : sequence, optional
         One label for each observation.
+    by : sequence, optional
+        The group of each observation; those without a group are incomplete.
     ids : Rows or sequence, optional
         What to call the observations; without it by the index of a frame, or by position.
     na : sequence of str or float
         Values that stand for missing ones.
     """
     check_choice("missing", missing, MISSING)
-    beside = {"\0clusters": clusters, "\0ids": ids}
+    beside = {"\0clusters": clusters, "\0by": by, "\0ids": ids}
     # Rows of a table are in its order, whatever the index of its columns.
     given = {
         name: data
@@ -103,35 +109,42 @@ def read_dataset(
     }
     matched, unmatched = aligned({**blocks, **given})
     clusters, ids = matched.pop("\0clusters", clusters), matched.pop("\0ids", ids)
-    blocks = matched
+    by, blocks = matched.pop("\0by", by), matched
     variables = {
         name: without_codes(read_variable(data, name), na) for name, data in blocks.items()
     }
     n = _common_length(variables)
     rows = read_rows(blocks, n, ids)
     clusterings = _cluster_labels(clusters, n, rows)
-    groups, second = _two_codes(clusterings)
+    first, second = _two_codes(clusterings)
+    groups = {} if by is None else {"by": _row_labels("by", by, n)}
     _check_usable(variables)
-    complete = _complete_rows(variables, rows, missing)
+    complete = _complete_rows({**variables, **groups}, rows, missing)
     n_dropped = n - len(complete)
     if n_dropped:
         variables = {name: variable.take(complete) for name, variable in variables.items()}
-        groups = None if groups is None else groups[complete]
+        groups = {name: labels.take(complete) for name, labels in groups.items()}
+        first = None if first is None else first[complete]
         second = None if second is None else second[complete]
         rows = rows.take(complete)
     _check_size(len(complete), n_dropped)
     _check_all_vary(variables, rows)
     library = next((lib for lib in map(frame_library, blocks.values()) if lib), None)
+    known = {labels.name: labels for labels in clusterings}
+    for labels in groups.values():
+        name = native_name(by) or "by"
+        known[name] = replace(labels, name=name)
     return AlignedData(
         variables,
         rows,
         n_dropped,
-        groups,
+        first,
         library,
         tuple(note for variable in variables.values() for note in variable.notes),
         second,
-        {labels.name: labels for labels in clusterings},
+        known,
         unmatched,
+        groups.get("by"),
     )
 
 
@@ -198,20 +211,25 @@ def _cluster_labels(clusters: Any, n: int, rows: Rows | None = None) -> tuple[La
 
 
 def _labels_of_clusters(clusters: Any, n: int, rows: Rows | None) -> Labels:
-    labels = read_labels(clusters, "clusters")
+    labels = _row_labels("clusters", clusters, n)
     rows = Rows.of(n) if rows is None else rows
-    if len(labels) != n:
-        raise InputError(
-            f"clusters has {counted(len(labels), 'entry', 'entries')} for "
-            f"{counted(n, 'observation')}; pass "
-            "one label per row."
-        )
     if labels.missing().any():
         raise InputError(f"clusters has {labels.describe_missing(rows)}; give every row a cluster.")
     if len(labels.categories) < 2:
         raise InputError(
             "clusters has a single cluster; a variance between clusters needs at least 2, and is "
             "rough below 20. Leave `clusters` out if the rows are independent."
+        )
+    return labels
+
+
+def _row_labels(argument: str, data: Any, n: int) -> Labels:
+    """Read one label per row; raise InputError for another number of them."""
+    labels = read_labels(data, argument)
+    if len(labels) != n:
+        raise InputError(
+            f"`{argument}` has {counted(len(labels), 'entry', 'entries')} for "
+            f"{counted(n, 'observation')}; pass one label per row."
         )
     return labels
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, cast
 
 import numpy as np
 
 from reldep.arguments import Argument
 from reldep.checks import cautions_about_groups
 from reldep.data.checks import check_count
-from reldep.data.frames import aligned
-from reldep.data.objects import native_name, read_labels
+from reldep.data.objects import native_name
 from reldep.engine import compute_influence
 from reldep.exceptions import InputError
 from reldep.kernels.custom import FittedPrecomputed
@@ -38,11 +36,8 @@ from reldep.words import counted, listed
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reldep.data.frames import Unmatched
     from reldep.data.variables import BoolArray, FloatArray, IntArray, Labels
 
-# Names that no variable has, for what is matched with the variables.
-BY, IDS = "\0by", "\0ids"
 Test = Literal["score", "permutation"]
 
 # A jackknife of fewer rows says little, and nothing about its own error.
@@ -110,12 +105,13 @@ def groups(
     True
     """
     check_count("n_simulations", options["n_simulations"], at_least=400)
-    blocks, unmatched = _matched(x, y, by, options.get("ids"))
-    by, ids = blocks.pop(BY), blocks.pop(IDS, None)
-    study = read_study(blocks, {**options, "ids": ids})
-    study = replace(study, dataset=replace(study.dataset, unmatched=unmatched))
-    study, codes, levels = _grouped(study, by)
-    _check_alternative(options["alternative"], levels)
+    study = read_study({"x": x, "y": y}, {**options, "by": by})
+    codes, levels = _ordered(cast("Labels", study.dataset.groups))
+    if options["alternative"] != "two-sided" and len(levels) > 2:
+        raise InputError(
+            f"`alternative={options['alternative']!r}` has a direction, and {len(levels)} groups "
+            "have none; use `alternative='two-sided'`, or two groups."
+        )
     studies = {level: _rows_of(study, codes == g) for g, level in enumerate(levels)}
     _check_groups_vary(studies)
     parts = {level: part.compute() for level, part in studies.items()}
@@ -135,7 +131,7 @@ def groups(
         ),
         x=study.names[0],
         y=study.names[1],
-        by=_name_of_groups(by),
+        by=native_name(by) or "the labels",
         groups=tuple(levels),
         dependences=dependences,
         differences_found=joined.differences(options["n_simulations"], generator(options)),
@@ -145,48 +141,6 @@ def groups(
         permuted_pvalue=permuted,
         n_permutations=options["n_permutations"] if options["test"] == "permutation" else None,
     )
-
-
-def _matched(x: Any, y: Any, by: Any, ids: Any) -> tuple[dict[str, Any], Unmatched | None]:
-    """Bring the variables, the groups and the names of rows into one order by their index."""
-    # A generator can be gone through only once.
-    groups = by if hasattr(by, "__len__") or not isinstance(by, Iterable) else list(by)
-    beside = {BY: groups} if ids is None else {BY: groups, IDS: ids}
-    return aligned({"x": x, "y": y, **beside})
-
-
-def _name_of_groups(by: Any) -> str:
-    """Name the groups by their column; without one they are "the labels"."""
-    return native_name(by) or "the labels"
-
-
-def _grouped(study: Study, by: Any) -> tuple[Study, IntArray, list[str]]:
-    """Give every row its group, in the order of the labels; check that groups can be compared."""
-    dataset, missing = study.dataset, study.options["missing"]
-    labels = read_labels(by, "by")
-    n_input = len(dataset) + dataset.n_dropped
-    if len(labels) != n_input:
-        raise InputError(
-            f"by has {counted(len(labels), 'entry', 'entries')} for "
-            f"{counted(n_input, 'observation')}; pass "
-            "one label per row."
-        )
-    codes = labels.codes[dataset.rows.positions]
-    if (codes < 0).any():
-        if missing == "raise":
-            raise InputError(
-                f"by is missing in {dataset.rows.names(np.flatnonzero(codes < 0))}; give every row "
-                "a group, or pass `missing='drop'`."
-            )
-        kept = np.flatnonzero(codes >= 0)
-        dropped = dataset.n_dropped + len(codes) - len(kept)
-        study = study.part(kept)
-        study = replace(study, dataset=replace(study.dataset, n_dropped=dropped))
-        codes = codes[kept]
-    name = native_name(by) or "by"
-    known = {**study.dataset.labels, name: replace(labels, name=name)}
-    study = replace(study, dataset=replace(study.dataset, labels=known))
-    return study, *_ordered(codes, labels)
 
 
 def _check_groups_vary(studies: Mapping[str, Study]) -> None:
@@ -206,34 +160,31 @@ def _check_groups_vary(studies: Mapping[str, Study]) -> None:
         )
 
 
-def _ordered(codes: IntArray, labels: Labels) -> tuple[IntArray, list[str]]:
-    """Give the groups numbers in the order of their labels; refuse groups that are too small."""
+def _ordered(labels: Labels) -> tuple[IntArray, list[str]]:
+    """Return the group of every row, numbered in the order of the labels; check their sizes."""
     categories = labels.categories
-    used = [categories[code] for code in np.unique(codes)]
+    used, codes, sizes = np.unique(labels.codes, return_inverse=True, return_counts=True)
     key = _sortable if labels.order is None else labels.order.index
-    levels = sorted(used, key=key)
-    number = {level: i for i, level in enumerate(levels)}
-    codes = np.array([number[categories[code]] for code in codes])
+    order = sorted(range(len(used)), key=lambda i: key(categories[used[i]]))
+    levels = [_written(categories[used[i]]) for i in order]
     if len(levels) < 2:
-        raise InputError(f"by has a single group, {levels[0]!r}; there is nothing to compare.")
-    sizes = np.bincount(codes)
+        raise InputError(f"`by` has a single group, {levels[0]!r}; there is nothing to compare.")
     small = [
-        f"{_written(level)} ({sizes[i]})"
-        for i, level in enumerate(levels)
+        f"{level} ({sizes[i]})"
+        for i, level in zip(order, levels, strict=True)
         if sizes[i] < FEWEST_ROWS
     ]
     if small and len(levels) > len(codes) // FEWEST_ROWS:
         raise InputError(
-            f"by has {counted(len(levels), 'group')} in {counted(len(codes), 'row')}; pass "
-            "labels that put at least "
-            f"{FEWEST_ROWS} rows into each group."
+            f"`by` has {counted(len(levels), 'group')} in {counted(len(codes), 'row')}; pass "
+            f"labels that put at least {FEWEST_ROWS} rows into each group."
         )
     if small:
         raise InputError(
             f"these groups have fewer than {FEWEST_ROWS} rows: {listed(small)}; join them with "
             "others, or leave their rows out."
         )
-    return codes, [_written(level) for level in levels]
+    return np.argsort(order)[codes.reshape(-1)], levels
 
 
 def _written(level: Any) -> str:
@@ -244,16 +195,8 @@ def _written(level: Any) -> str:
 
 
 def _sortable(level: Any) -> tuple[str, Any]:
-    """Sort numbers as numbers and words as words."""
+    """Return the key that sorts numbers as numbers and words as words."""
     return ("", level) if isinstance(level, (int, float)) else ("word", str(level))
-
-
-def _check_alternative(alternative: str, levels: Sequence[str]) -> None:
-    if alternative != "two-sided" and len(levels) > 2:
-        raise InputError(
-            f"`alternative={alternative!r}` has a direction, and {len(levels)} groups have none; "
-            "use `alternative='two-sided'`, or two groups."
-        )
 
 
 def _rows_of(study: Study, is_member: BoolArray) -> Study:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
-from reldep.arguments import REQUIRED, Argument, Interface, python_code
+from reldep.arguments import Argument, Interface, python_code
 from reldep.data.checks import check_choice, check_level, check_names_known
 from reldep.exceptions import InputError
 from reldep.files.read import read
@@ -17,7 +17,7 @@ from reldep.questions import SENTENCES
 from reldep.questions.ask import take_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from reldep.engine import Plan
     from reldep.files.table import Table
@@ -56,59 +56,45 @@ class Request:
     files: tuple[str, ...]
     words: Mapping[str, Any]
     alpha: float = 0.05
-    function: str = field(init=False, compare=False)
-    arguments: Mapping[str, Any] = field(init=False, compare=False)
-    reading: Mapping[str, Any] = field(init=False, compare=False)
+    function: str = field(compare=False)
+    arguments: Mapping[str, Any] = field(compare=False)
+    reading: Mapping[str, Any] = field(compare=False)
 
-    def __post_init__(self) -> None:
-        check_choice("question", self.question, SENTENCES)
-        check_level("alpha", self.alpha)
-        offers = {**offered(self.question), **READING}
-        check_names_known("words", self.words, offers, "argument")
-        is_paper = bool(self.words.get("paper"))
-        asked = interface("paper_test" if is_paper else self.question)
-        defaults = {name: one.default for name, one in {**offers, **asked.arguments}.items()}
-        words = {
+    @classmethod
+    def from_words(
+        cls, question: str, files: Sequence[str], words: Mapping[str, Any], alpha: float = 0.05
+    ) -> Request:
+        """Return the request of a question, its files and the words of its arguments."""
+        check_choice("question", question, SENTENCES)
+        check_level("alpha", alpha)
+        offers = {**offered(question), **READING}
+        check_names_known("words", words, offers, "argument")
+        is_paper = bool(words.get("paper"))
+        asked = interface("paper_test" if is_paper else question)
+        known = {**asked.arguments, **READING}
+        filled = {
             name: value
-            for name, value in self.words.items()
-            if value not in (None, "", [], ()) and value != defaults[name]
+            for name, value in words.items()
+            if value not in (None, "", [], ()) and value != known.get(name, offers[name]).default
         }
-        reading = {name: READING[name].value(words[name]) for name in READING if name in words}
-        arguments = {
-            name: one.value(words[name]) for name, one in asked.arguments.items() if name in words
-        }
-        extra = next((n for n in words if n not in {*asked.arguments, *READING, "paper"}), None)
+        extra = next((name for name in filled if name not in known and name != "paper"), None)
         if extra is not None:
             raise InputError(
                 f"`paper` is the test as published and takes no `{extra}`; leave one of them out."
                 if is_paper
                 else f"`{extra}` belongs to the published test; pass `paper` too."
             )
-        self._complete(asked, arguments, reading)
-        for name, value in (
-            ("files", tuple(self.files)),
-            ("words", words),
-            ("function", asked.name),
-            ("arguments", {name: arguments[name] for name in asked.arguments if name in arguments}),
-            ("reading", reading),
-        ):
-            object.__setattr__(self, name, value)
-
-    def _complete(
-        self, asked: Interface, arguments: dict[str, Any], reading: Mapping[str, Any]
-    ) -> None:
-        """Add what follows from other words; raise InputError if something is left out."""
-        first = next(iter(asked.arguments.values()))
-        lifetimes = reading.get("survival", ())
-        if isinstance(lifetimes, str) and first.columns and first.name not in arguments:
-            arguments[first.name] = lifetimes.split(",")[0].strip()
-        if "confidence_level" in asked.arguments and self.alpha != 0.05:
-            arguments["confidence_level"] = round(1.0 - self.alpha, 12)
-        for one in asked.arguments.values():
-            if one.implied is not None:
-                arguments[one.name] = one.implied(arguments)
-            elif one.default is REQUIRED and one.name not in arguments:
-                raise InputError(f"nothing is put into `{one.name}`; name its columns.")
+        values = {name: one.value(filled[name]) for name, one in known.items() if name in filled}
+        reading = {name: values.pop(name) for name in READING if name in values}
+        return cls(
+            question=question,
+            files=tuple(files),
+            words=filled,
+            alpha=alpha,
+            function=asked.name,
+            arguments=_completed(asked, values, reading, alpha),
+            reading=reading,
+        )
 
     @property
     def has_plan(self) -> bool:
@@ -119,11 +105,6 @@ class Request:
     def table(self) -> Table:
         """The files; their columns are read when a question asks for them."""
         return read(self._paths(), **self.reading)
-
-    @property
-    def joined(self) -> str:
-        """How several files were joined; empty for one."""
-        return self.table.joined
 
     def call(self) -> str:
         """Return the call as Python code."""
@@ -156,16 +137,15 @@ class Request:
     def run_over_bandwidths(self) -> tuple[Answer, Any]:
         """Return the answer, and how it depends on the bandwidth or None, computed in one job."""
         if self.function not in OVER_BANDWIDTHS or "given" in self.arguments:
-            return self._answer(self.function), None
+            return self.run(), None
         try:
             curve = self._answer("sensitivity")
         except InputError:
             # Kernels without a bandwidth have no such curve; other mistakes come up again.
-            return self._answer(self.function), None
+            return self.run(), None
         # At factor 1 the kernels are as they were fitted.
         how = replace(curve.provenance, dependence=curve.central.provenance.dependence)
-        said = tuple(one for one in curve.warnings if type(one).__name__ != "SignFlipWarning")
-        return replace(curve.central, provenance=how, warnings=said), curve
+        return replace(curve.central, provenance=how, warnings=curve.warnings), curve
 
     def _answer(self, question: str) -> Any:
         answer = public(question)(**self.arguments, data=self.table)
@@ -193,17 +173,33 @@ class Request:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the request as plain values, to be saved or sent to another process."""
-        words = dict(self.words)
-        return {"question": self.question, "files": list(self.files), "words": words} | {
-            "alpha": self.alpha
-        }
+        saved = {"files": list(self.files), "words": dict(self.words), "alpha": self.alpha}
+        return {"question": self.question, **saved}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Request:
         """Return a request from saved values."""
-        known = ("question", "files", "words", "alpha")
-        check_names_known("request", values, known, "field")
-        return cls(**{**values, "files": tuple(values["files"])})
+        check_names_known("request", values, ("question", "files", "words", "alpha"), "field")
+        return cls.from_words(**values)
+
+
+def _completed(
+    asked: Interface, arguments: Mapping[str, Any], reading: Mapping[str, Any], alpha: float
+) -> dict[str, Any]:
+    """Add what follows from other words; raise InputError if something is left out."""
+    found = dict(arguments)
+    first = next(iter(asked.arguments.values()))
+    lifetimes = reading.get("survival", ())
+    if isinstance(lifetimes, str) and first.columns:
+        found.setdefault(first.name, lifetimes.split(",")[0].strip())
+    if "confidence_level" in asked.arguments and alpha != 0.05:
+        found["confidence_level"] = round(1.0 - alpha, 12)
+    for name, one in asked.arguments.items():
+        if one.implied is not None:
+            found[name] = one.implied(found)
+        elif one.is_required and name not in found:
+            raise InputError(f"nothing is put into `{name}`; name its columns.")
+    return {name: found[name] for name in asked.arguments if name in found}
 
 
 @cache

@@ -352,6 +352,7 @@ def read_study(
         {**blocks, **rows_of, **beside},
         missing=options["missing"],
         clusters=options["clusters"],
+        by=options.get("by"),
         ids=options.get("ids"),
     )
     check_lag(options["max_lag"], len(dataset), dataset.rows.time)
