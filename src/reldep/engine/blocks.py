@@ -12,7 +12,7 @@ The work on one block is :func:`block_hsics`; where its rows come from does not 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil
 from time import thread_time
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -35,7 +35,7 @@ from reldep.exceptions import InputError
 from reldep.system import available_cores, seconds_in_words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from reldep.data.variables import FloatArray, IntArray
     from reldep.engine.centred import Pair, Places
@@ -124,6 +124,16 @@ class BlockTable:
         """Twice the mean square of 1/(pairs of rows): what scales the second component."""
         n, w = self.sizes, self.weights
         return float(2.0 * (w**2 / (n * (n - 3.0))).sum())
+
+    def renamed(self, names: Mapping[str, str]) -> BlockTable:
+        """Return the pairs of some variables, under new names."""
+        kept = [i for i, (x, y) in enumerate(self.pairs) if x in names and y in names]
+        return replace(
+            self,
+            hsics=self.hsics[:, kept],
+            pairs=tuple((names[x], names[y]) for x, y in (self.pairs[i] for i in kept)),
+            unit_hsics=None if self.unit_hsics is None else self.unit_hsics[:, kept],
+        )
 
     def column(self, pair: Pair) -> int:
         """Return the column of a pair, in either order."""

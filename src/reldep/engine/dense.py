@@ -73,7 +73,7 @@ class Dense:
         if not is_whole:
             for run in runs:
                 for i, block in enumerate(evaluate(kernels, run)):
-                    squares[i] += np.vdot(block, block)
+                    squares[i] += np.einsum("ij,ij->", block, block)
                     effects[i, run] = block.sum(axis=1)
             effects = row_effects(effects)
         moving = [part for one in followed for part in (one.bandwidth.slope, one.bandwidth.score)]
@@ -84,7 +84,7 @@ class Dense:
                     _follow(followed[(i - k) // 2], block, held, run, is_slope=(i - k) % 2 == 0)
                     continue
                 if is_whole:
-                    squares[i] = np.vdot(block, block)
+                    squares[i] = np.einsum("ij,ij->", block, block)
                     effects[i] = row_effects(block.sum(axis=1))
                 held[i] = subtract_effects(block, effects[i], run)
             q[:, run] = row_sums(held, pairs)

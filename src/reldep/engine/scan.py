@@ -15,7 +15,7 @@ import numpy as np
 
 from reldep.data.variables import Numeric
 from reldep.engine.centred import ZERO, centre, check_held, conditional_means, is_held
-from reldep.engine.choose import SIZES
+from reldep.engine.choose import SIZES, as_engine
 from reldep.engine.influence import compute_influence
 from reldep.engine.program import evaluate
 from reldep.exceptions import InputError
@@ -189,7 +189,7 @@ class CentredMatrix:
             Move(width.leverage(score.sum(axis=1) / (m - 1)), slope)
             for width, slope, score in zip(widths, rest[0::2], rest[1::2], strict=True)
         ]
-        size = float(np.sqrt(np.vdot(matrix, matrix))) / m
+        size = float(np.sqrt(np.einsum("ij,ij->", matrix, matrix))) / m
         return cls(centre(matrix), size, tuple(moves))
 
 
@@ -249,10 +249,10 @@ class Batches:
         """Multiply one matrix by the fixed ones and by itself."""
         partners = [*self._fixed, matrix.values]
         products = np.array([np.einsum("ij,ij->i", matrix.values, other) for other in partners])
-        totals = np.array([np.vdot(slope, matrix.values) for slope in self._slopes])
+        totals = np.einsum("sij,ij->s", self._slopes, matrix.values)
         moves = self._fixed_moves(totals[None])[0]
         for move in matrix.moves:
-            slope = np.array([[np.vdot(move.slope, other) for other in partners]])
+            slope = np.array([[np.einsum("ij,ij->", move.slope, other) for other in partners]])
             moves += self._own_moves(slope, move.leverage[None])[0]
         return conditional_means(products), moves
 
@@ -358,6 +358,8 @@ def make_batches(
     """Hold whole matrices of the fixed variables where that is possible and allowed."""
     kernels = tuple(fixed.values())
     by_name = isinstance(engine, str) and engine in ("auto", "dense")
+    if not by_name and as_engine(engine).name == "blocks":
+        raise InputError("`engine='blocks'` cannot be used for a scan; use `engine='auto'`.")
     if by_name and (engine == "dense" or len(kernels[0]) <= SIZES.dense_rows):
         found: Batches | EngineBatches = Batches(kernels, own_units=own_units)
     else:

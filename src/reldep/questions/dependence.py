@@ -269,8 +269,11 @@ def distance_correlation(
 def _plain(x: Any, y: Any, options: Mapping[str, Any]) -> float:
     with quiet_numbers():
         study = read_study({"x": x, "y": y}, {**options, "variance": "fixed-kernel"})
-        computed = study.influence(pairs_needed(study.pairs, study.measure), means=())
-        value = study.estimates(computed).values[0]
+        needed = pairs_needed(study.pairs, study.measure)
+        computed = study.influence(needed, means=(), with_errors=False)
+        (pair,) = study.pairs
+        is_plain = study.measure == "hsic"
+        value = computed.hsic(pair) if is_plain else unbiased_correlation(computed, pair)
         cautions = cautions_about_values(study.data)
     raise_in_full(cautions)
-    return float(value)
+    return value

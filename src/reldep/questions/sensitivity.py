@@ -150,7 +150,7 @@ def _at(name: str, step: int) -> str:
 
 def _those_at(everything: Influence, step: int, study: Study) -> Influence:
     """Return what the A of all factors has of one of them, under the plain names."""
-    ending = f"\0at {step}"
+    ending, table = f"\0at {step}", everything.blocks
     rows = [everything.row((_at(x, step), _at(y, step))) for x, y in study.needed]
     moves = everything.bandwidth_psi
     return replace(
@@ -165,6 +165,7 @@ def _those_at(everything: Influence, step: int, study: Study) -> Influence:
             if x.endswith(ending) and y.endswith(ending)
         },
         kernels={name: kernel.describe() for name, kernel in study.fitted.items()},
+        blocks=table and table.renamed({_at(name, step): name for name in study.names}),
     )
 
 

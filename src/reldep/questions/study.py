@@ -176,14 +176,20 @@ class Study:
 
     @property
     def dependence(self) -> dict[str, Any] | None:
-        """Which rows depend on each other, for blocks of rows; None where these have no errors."""
+        """Which rows depend on each other, for blocks of rows; None for two clusterings."""
         rows = self.rows
-        if self.options["variance"] != "jackknife" or rows.second_clusters is not None:
+        if rows.second_clusters is not None:
             return None
         found = {"clusters": rows.clusters, "max_lag": rows.max_lag}
         return {name: value for name, value in found.items() if value is not None}
 
-    def influence(self, pairs: Sequence[Pair], *, means: Sequence[Pair] | None = None) -> Influence:
+    def influence(
+        self,
+        pairs: Sequence[Pair],
+        *,
+        means: Sequence[Pair] | None = None,
+        with_errors: bool = True,
+    ) -> Influence:
         """Compute A for these pairs.
 
         Parameters
@@ -192,10 +198,14 @@ class Study:
         means : sequence of Pair, optional
             Further pairs of which the HSIC alone is needed; by default those for the variance
             and the screens.
+        with_errors : bool, default True
+            Whether standard errors are needed, by the variance that was asked for.
         """
         beside = self.means_beside(pairs) if means is None else means
-        bandwidths, engine = self.options["variance"] == "jackknife", self.options["engine"]
-        if self.dependence is None and (engine == "blocks" or isinstance(engine, Blocks)):
+        engine, is_jackknife = self.options["engine"], self.options["variance"] == "jackknife"
+        bandwidths = with_errors and is_jackknife
+        dependence = self.dependence if is_jackknife or not with_errors else None
+        if dependence is None and (engine == "blocks" or isinstance(engine, Blocks)):
             raise InputError(
                 "`engine='blocks'` has no standard errors with `variance='fixed-kernel'` or two "
                 "clusterings; use `engine='tiled'`."
@@ -209,7 +219,7 @@ class Study:
                 engine,
                 bandwidths=bandwidths,
                 means=beside,
-                dependence=self.dependence,
+                dependence=dependence,
             )
         return replace(
             computed,
@@ -283,7 +293,7 @@ class Study:
             needed,
             self.means_beside(needed),
             self.options["engine"],
-            dependence=self.dependence,
+            dependence=self.dependence if self.options["variance"] == "jackknife" else None,
         )
 
     def part(self, rows: IntArray, names: Mapping[str, str] | None = None) -> Study:
