@@ -27,24 +27,25 @@ def main(folder: Path, *, everything: bool) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-u", "-m", "reldep", "app", "--no-browser"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        address = (server.stdout.readline() if server.stdout else "").rpartition(" ")[2].strip()
         try:
             with sync_playwright() as driver:
                 browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
                 if everything:
                     for width in WIDTHS:
                         for scheme in SCHEMES:
-                            take_stages(new_page(browser, address, width, scheme), folder)
+                            take_stages(new_page(browser, server, width, scheme), folder)
                 else:
                     for name, width, scheme in GUIDE:
-                        take_answer(new_page(browser, address, width, scheme), folder, name)
+                        take_answer(new_page(browser, server, width, scheme), folder, name)
                 browser.close()
         finally:
             server.send_signal(signal.SIGINT)
 
 
-def new_page(browser: Browser, address: str, width: int, scheme: str) -> Page:
-    """Open the page in a session of its own."""
+def new_page(browser: Browser, server: subprocess.Popen[str], width: int, scheme: str) -> Page:
+    """Open the page in a session of its own, at the next address that the server prints."""
+    lines = iter(server.stdout or ())
+    address = next(line.rpartition(" ")[2].strip() for line in lines if "http" in line)
     context = browser.new_context(
         viewport={"width": width, "height": 900 if width > 600 else 844},
         color_scheme="dark" if scheme == "dark" else "light",
@@ -52,6 +53,7 @@ def new_page(browser: Browser, address: str, width: int, scheme: str) -> Page:
     page = context.new_page()
     page.set_default_timeout(PATIENCE)
     page.goto(address)
+    page.locator("html.with-script #page").wait_for()
     return page
 
 
@@ -114,7 +116,7 @@ def take_stages(page: Page, folder: Path) -> None:
     page.locator(".fault").wait_for(state="detached")
     page.locator("#folded-options summary").click()
     page.select_option("#option-missing", "drop")
-    page.select_option("#option-ids", label="patient")
+    page.select_option("#option-id", label="patient")
     page.get_by_role("button", name="Apply", exact=True).click()
     page.locator("p.answer").wait_for()
     take("5-cautions")

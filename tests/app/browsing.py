@@ -16,8 +16,15 @@ def new_page(browser, server, width=1280, scheme="light"):
     page.on("console", lambda message: page.complaints.append(message.text))
     page.on("pageerror", lambda error: page.complaints.append(str(error)))
     page.on("request", lambda request: page.requests.append(request.url))
-    page.goto(server.address)
+    enter(page, server)
     return page
+
+
+def enter(page, server):
+    """Open the address that a server printed, which works once."""
+    page.goto(server.address)
+    page.locator("html.with-script #page").wait_for()
+    server.read_address()
 
 
 def choose(page, name, content):

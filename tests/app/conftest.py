@@ -28,8 +28,8 @@ def start(tmp_path):
     """Starts servers for one test; those that still run at its end are ended."""
     started = []
 
-    def starting(*options):
-        started.append(Server(tmp_path, *options))
+    def starting(*options, **more):
+        started.append(Server(tmp_path, *options, **more))
         return started[-1]
 
     yield starting

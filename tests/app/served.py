@@ -10,32 +10,44 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from urllib.parse import urlencode, urlsplit
 
 
 class Server:
-    """``reldep app`` as a user starts it."""
+    """``reldep app`` as a user starts it, with more variables in its environment."""
 
-    def __init__(self, folder, *options):
+    def __init__(self, folder, *options, browser="", **more):
         self.folder = folder
-        environment = {**os.environ, "TMPDIR": str(folder), "PYTHONUNBUFFERED": "1"}
+        environment = {**os.environ, "TMPDIR": str(folder), "PYTHONUNBUFFERED": "1", **more}
+        shown = ["--browser"] if browser else ["--no-browser"]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "reldep", "app", "--no-browser", *options],
+            [sys.executable, "-m", "reldep", "app", *shown, *options],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env=environment,
+            env={**environment, "BROWSER": browser},
             start_new_session=True,
         )
-        self.address = self.process.stdout.readline().rpartition(" ")[2].strip()
+        self.address = ""
+        self.read_address()
         self.process.stdout.readline()
         if not self.address.startswith("http"):
             raise RuntimeError(self.end())
 
+    def read_address(self):
+        """Read the address that opens the page, which it does once."""
+        self.address = self.process.stdout.readline().rpartition(" ")[2].strip()
+
     @property
     def port(self):
         return urlsplit(self.address).port
+
+    @property
+    def path(self):
+        """What all addresses begin with."""
+        return urlsplit(self.address).path.removesuffix("/open")
 
     @property
     def origin(self):
@@ -53,6 +65,9 @@ class Server:
         return [path.name for path in self.folder.iterdir() if path.name.startswith("reldep-app")]
 
 
+ENTERING = threading.Lock()
+
+
 class Visitor:
     """A browser without eyes: it keeps its cookie and says where its requests come from."""
 
@@ -60,10 +75,11 @@ class Visitor:
         self.server = server
         self.cookie = ""
         if enter:
-            opening = urlsplit(server.address)
-            response = self.send("GET", f"{opening.path}?{opening.query}")
-            self.set_cookie = response.headers["set-cookie"]
-            self.cookie = self.set_cookie.partition(";")[0]
+            with ENTERING:
+                response = self.send("GET", f"/open?{urlsplit(server.address).query}")
+                self.set_cookie = response.headers["set-cookie"]
+                self.cookie = self.set_cookie.partition(";")[0]
+                server.read_address()
 
     def send(self, method, path, body=None, **headers):
         connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=60)
@@ -74,7 +90,7 @@ class Visitor:
             given["Origin"] = self.server.origin
         given |= {name.replace("_", "-"): value for name, value in headers.items()}
         given = {name: value for name, value in given.items() if value is not None}
-        connection.request(method, path, body, given)
+        connection.request(method, self.server.path + path, body, given)
         response = connection.getresponse()
         response.text = response.read().decode("utf-8", "replace")
         connection.close()
@@ -120,9 +136,9 @@ def complaints(page):
 
 def latest(visitor, page, name):
     """Get a file of the answer that a page shows."""
-    found = re.search(rf"/answers/\d+/{re.escape(name)}", page)
+    found = re.search(rf"answers/\d+/{re.escape(name)}", page)
     assert found, complaints(page)
-    return visitor.send("GET", found[0])
+    return visitor.send("GET", f"/{found[0]}")
 
 
 def numbers(values):

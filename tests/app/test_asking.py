@@ -205,13 +205,13 @@ def test_answers_form_a_list_and_one_report(asking):
     asking.act("/place", slot="x", text="dose")
     asking.act("/place", slot="y", text="height")
     page = asking.settled()
-    assert page.count('action="/show"') >= 2
+    assert page.count('action="show"') >= 2
     document = asking.send("GET", "/report.html").text
     assert "dose is more closely related to growth" in document
     assert "script" not in document
     number = re.search(r'name="number" value="(\d+)"', page)[1]
-    assert asking.act("/remove", number=number).text.count('action="/show"') < page.count(
-        'action="/show"'
+    assert asking.act("/remove", number=number).text.count('action="show"') < page.count(
+        'action="show"'
     )
 
 
@@ -233,7 +233,7 @@ def test_saved_session_can_be_opened_by_another_visitor(server, plants):
     page = other.settled()
     assert "dose is more closely related to growth" in page
     assert "not the files" not in page
-    assert page.count('action="/show"') == 2  # all answers about this file are back
+    assert page.count('action="show"') == 2  # all answers about this file are back
     third = Visitor(server)
     third.send("POST", "/session", saved)
     third.upload("plants.csv", plants.replace("p17", "q17"))

@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from .browsing import answered, choose, fill, new_page
-from .served import Visitor, code
+from .browsing import answered, choose, enter, fill, new_page
+from .served import Visitor, code, soon
 
 
 def killed(server):
@@ -59,7 +59,7 @@ def test_old_cookies_mean_nothing_to_a_new_server(start):
     response = Visitor(again, enter=False).send("GET", "/", Cookie=old)
     again.end()
     assert response.status == 403
-    assert "Open the address that reldep app printed" in response.text
+    assert "Open the latest address that reldep app printed" in response.text
 
 
 def test_page_says_that_the_server_ended_and_how_to_go_on(browser, start, plants, tmp_path):
@@ -80,7 +80,7 @@ def test_page_says_that_the_server_ended_and_how_to_go_on(browser, start, plants
     again = start("--port", str(server.port))
     page.click("#put-source")
     page.locator("#lost", has_text="was started again and does not know this page").wait_for()
-    page.goto(again.address)
+    enter(page, again)
     page.click("#go-on")
     page.locator("text=Now choose its data again: plants.csv").wait_for()
     file = {"name": "plants.csv", "mimeType": "text/csv", "buffer": plants.encode()}
@@ -96,21 +96,40 @@ def test_page_says_that_the_server_ended_and_how_to_go_on(browser, start, plants
     assert again.leftovers() == []
 
 
-@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
-def test_ended_server_leaves_nothing(start, plants, sign):
+HELPED = """
+import subprocess, sys
+if "reldep.app.worker" in sys.orig_argv:
+    subprocess.Popen(["sleep", "600"])
+"""
+
+
+@pytest.mark.parametrize("end", ["cancel", signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_ended_work_leaves_no_process_and_no_file(start, plants, tmp_path, end):
+    """The process that reads and computes may have started others: they end with it."""
     import psutil
 
-    server = start()
+    (tmp_path / "helped").mkdir()
+    (tmp_path / "helped" / "sitecustomize.py").write_text(HELPED)
+    path = f"{tmp_path / 'helped'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
+    server = start(PYTHONPATH=path)
     visitor = Visitor(server)
     visitor.send("GET", "/")  # the page starts the process that reads
-    visitor.upload("plants.csv", plants)
-    children = psutil.Process(server.process.pid).children(recursive=True)
-    assert children
+
+    def running():
+        return psutil.Process(server.process.pid).children(recursive=True)
+
+    soon(lambda: len(running()) == 2)
+    children = running()
     assert server.leftovers()
-    status, complaints = server.end(sign)
-    assert "Traceback" not in complaints
-    if sign == signal.SIGINT:
-        assert (status, complaints.strip()) == (130, "Stopped.")
-    assert server.leftovers() == []
-    _, alive = psutil.wait_procs(children, timeout=10)
+    if end == "cancel":
+        visitor.upload("plants.csv", plants)
+        visitor.act("/cancel")
+    else:
+        visitor.upload("plants.csv", plants)
+        status, complaints = server.end(end)
+        assert "Traceback" not in complaints
+        assert (server.leftovers() == []) is (end != signal.SIGKILL)
+        if end == signal.SIGINT:
+            assert (status, complaints.strip()) == (130, "Stopped.")
+    _, alive = psutil.wait_procs(children, timeout=20)
     assert alive == []

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, fields
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from types import UnionType
+from typing import TYPE_CHECKING, Any, get_args, get_origin
 
-from reldep.data.checks import check_names_known
+from reldep.data.checks import check_choice, check_level, check_names_known
 from reldep.data.selectors import parse_named, quote_column
 from reldep.exceptions import InputError
 from reldep.files.reading import READING
@@ -121,7 +122,7 @@ class Choices:
         self.options = {name: value for name, value in self.options.items() if name in known}
 
     def slot(self, name: str) -> Argument:
-        """Find a slot of the question."""
+        """Return a slot of the question."""
         found = next((slot for slot in self.places if slot.name == name), None)
         if found is None:
             raise InputError(f"{self.question} has no slot {name!r}.")
@@ -151,18 +152,17 @@ class Choices:
             taken.update(own)
         return next((name for name in proposed if name not in taken), slot)
 
-    def take_out(self, name: str, position: int) -> None:
+    def take_out(self, name: str, position: str) -> None:
         """Take one variable out of a slot."""
         values = self.slots.get(self.slot(name).name, [])
-        self.slots[name] = [one for i, one in enumerate(values) if i != position]
+        del values[position_of(position, len(values), "variable")]
 
-    def rename(self, name: str, position: int, called: str) -> None:
-        """Give a block another name."""
-        values = list(self.slots.get(self.slot(name).name, []))
-        if position >= len(values) or not called.strip():
-            return
-        values[position] = f"{as_written(called.strip())}={split_name(values[position])[1]}"
-        self.slots[name] = values
+    def rename(self, name: str, position: str, called: str) -> None:
+        """Change the name of a block."""
+        values = self.slots.get(self.slot(name).name, [])
+        place = position_of(position, len(values), "variable")
+        if called.strip():
+            values[place] = f"{as_written(called.strip())}={split_name(values[place])[1]}"
 
     def request(self, files: Sequence[str], columns: ColumnsOf) -> Request:
         """Make the request that the command line would make of the same choices.
@@ -245,15 +245,67 @@ class Choices:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Choices:
-        """Take saved choices up again."""
+        """Return saved choices; raise InputError or TypeError if they have another shape."""
         check_names_known("choices", values, [one.name for one in fields(cls)], "field")
         made = cls(**values)
-        if made.question not in SENTENCES:
-            raise InputError(f"the session asks {made.question!r}, which is no question.")
+        check_choice("question", made.question, SENTENCES)
+        check_level("alpha", made.alpha)
+        for value, shape in (
+            (made.slots, dict[str, list[str]]),
+            (made.kinds, dict[str, str]),
+            (made.covariates, bool),
+            (made.join, str | None),
+            (made.where, str | None),
+            (made.options, dict[str, Any]),
+            (made.reading, dict[str, Any]),
+        ):
+            check_shape(value, shape)
         for name in made.slots:
             made.slot(name)
-        check_names_known("kinds", made.kinds.values(), KINDS, "kind")
+        for kind in made.kinds.values():
+            check_choice("kind", kind, KINDS)
+        for chosen, arguments in ((made.options, made.folded), (made.reading, READING.values())):
+            known = {one.name: one for one in arguments}
+            check_names_known("choices", chosen, known, "option")
+            for name, value in chosen.items():
+                check_shape(value, shape_of(known[name]))
         return made
+
+
+def check_shape(value: Any, shape: Any) -> None:
+    """Raise TypeError if a value from a file is not as a type says.
+
+    Examples
+    --------
+    >>> check_shape({"a": ["b"]}, dict[str, list[str]])
+    """
+    kind, inside = get_origin(shape) or shape, get_args(shape)
+    if kind is UnionType:
+        if not any(isinstance(value, one) for one in inside):
+            raise TypeError
+    elif kind is not Any and type(value) is not kind:
+        raise TypeError
+    elif kind is list:
+        for part in value:
+            check_shape(part, inside[0])
+    elif kind is dict:
+        for key, part in value.items():
+            check_shape(key, inside[0])
+            check_shape(part, inside[1])
+
+
+def shape_of(argument: Argument) -> Any:
+    """Return the type of what is filled into the field of an argument."""
+    if argument.is_flag:
+        return bool
+    return list[str] if argument.is_list else str
+
+
+def position_of(text: str, n: int, what: str) -> int:
+    """Return a position from a form; raise InputError if there are not that many."""
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) < n):
+        raise InputError(f"there is no such {what}.")
+    return int(text)
 
 
 def slots_of(question: str) -> list[Argument]:
@@ -333,14 +385,12 @@ def chosen_options(arguments: Sequence[Argument], given: Mapping[str, list[str]]
 
 def _word(argument: Argument, given: list[str]) -> Any:
     """Return what was filled into a field: words, lines of words, or whether it is ticked."""
-    if argument.is_flag:
+    kind, text = shape_of(argument), given[0].strip() if given else ""
+    if kind is bool:
         return bool(given)
-    text = given[0].strip() if given else ""
-    if not text:
-        return None
-    if argument.is_list:
-        return [part.strip() for part in text.split("\n") if part.strip()]
-    return text
+    if kind is str:
+        return text
+    return [part.strip() for part in text.split("\n") if part.strip()]
 
 
 # The fields of the form that says how a file is read; the others stand elsewhere on the page.

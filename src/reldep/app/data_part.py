@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from reldep.app.choices import IGNORED, KINDS, READING_FIELDS, TEXT
 from reldep.app.fields import fields, labelled, option
-from reldep.app.reading import MOST_COLUMNS
+from reldep.app.overview import MOST_COLUMNS
 from reldep.app.sessions import ACCEPTED
 from reldep.report.markup import Markup, element, joined, section
 from reldep.words import counted
@@ -91,7 +91,7 @@ def _drop_zone(session: Session) -> Markup:
         add,
         element(
             "div",
-            _button("/mice", "Try it with the mice"),
+            _button("mice", "Try it with the mice"),
             element(
                 "p",
                 element("label", "Open a saved session: ", for_="session-file"),
@@ -140,13 +140,13 @@ def _columns(session: Session, table: dict[str, Any]) -> Markup:
             element("span", "", id="selected", role="status"),
             class_="tools",
         ),
-        element("form", id="place", method="post", action="/place"),
+        element("form", id="place", method="post", action="place"),
         element(
             "form",
             element("button", "Apply kinds", type="submit", class_="without-script"),
             id="kinds",
             method="post",
-            action="/kinds",
+            action="kinds",
         ),
         element(
             "div",
@@ -312,7 +312,7 @@ def _reading(session: Session, *, opened: bool = False) -> Markup:
             *fields(READING_FIELDS, chosen, (), "reading"),
             element("button", "Read again", type="submit"),
             method="post",
-            action="/reading",
+            action="reading",
             id="reading",
             class_="fields",
         ),

@@ -1,23 +1,27 @@
-"""Who may talk to the server: this machine's browser, with the token, from our own page."""
+"""Who may talk to the server: this machine's browser, with the key, from our own page."""
 
 from __future__ import annotations
 
 import secrets
-from http.cookies import CookieError, SimpleCookie
+from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.requests import cookie_parser
+from starlette.responses import HTMLResponse, Response
 
 from reldep.report.markup import element
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from reldep.app.sessions import Sessions
 
-OPENING = "/open"
+COOKIE = "reldep"
 SAFE_METHODS = ("GET", "HEAD")
 # Pictures are drawn as data; nothing else comes from anywhere but this server, and no script or
 # style stands in a page, so that a name in the data cannot become one.
@@ -36,27 +40,67 @@ HEADERS = {
 }
 
 
+class Entrance:
+    """The address that opens the page, once: whoever enters, the next one needs another.
+
+    All addresses of the page are under a random path, and so is the cookie: a browser sends
+    cookies to every port of a machine, but not to other paths.
+
+    Parameters
+    ----------
+    port : int
+    file : Path
+        A private file that forwards to the address. A browser is started with its name, because
+        everybody on the machine can read what processes are started with.
+    say : callable
+        Prints a line on the terminal.
+    """
+
+    def __init__(self, port: int, file: Path, say: Callable[[str], None]) -> None:
+        self.path = f"/{secrets.token_hex(16)}/"
+        self._origin = f"http://127.0.0.1:{port}"
+        self._file, self._say = file, say
+        self._renew()
+        say(f"The page is at {self.address}\nCtrl-C ends it.")
+
+    def _renew(self) -> None:
+        self._token = secrets.token_urlsafe(32)
+        self._file.touch(0o600)
+        self._file.write_text(forwarding(self.address), encoding="utf-8")
+
+    @property
+    def address(self) -> str:
+        """What to open in a browser."""
+        return f"{self._origin}{self.path}open?token={self._token}"
+
+    def admits(self, token: str) -> bool:
+        """Return True if the token is the right one, which is of no use any more then."""
+        if not secrets.compare_digest(token.encode(), self._token.encode()):
+            return False
+        self._renew()
+        with suppress(OSError):  # nobody reads what is printed
+            self._say(f"A browser has opened the page. For another one: {self.address}")
+        return True
+
+
 class Guard:
-    """Refuses requests that do not come from our own page in a browser that has the token.
+    """Refuses requests that do not come from our own page in a browser that was let in.
 
     Parameters
     ----------
     app : ASGI application
         What answers the requests that pass; it finds the session in ``scope["session"]``.
     sessions : Sessions
-    token : str
-        What the opening address carries.
+    entrance : Entrance
     port : int
         The port that the ``Host`` header must name.
     """
 
-    def __init__(self, app: ASGIApp, sessions: Sessions, token: str, port: int) -> None:
+    def __init__(self, app: ASGIApp, sessions: Sessions, entrance: Entrance, port: int) -> None:
         self._app = app
         self._sessions = sessions
-        self._token = token
+        self._entrance = entrance
         self._hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
-        # Cookies do not know ports: two servers on one machine need two names.
-        self.cookie = f"reldep-{port}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
@@ -70,42 +114,39 @@ class Guard:
         await handler(scope, receive, _with_headers(send))
 
     def _refusal(self, scope: Scope) -> Response | None:
-        """Find the session of a request, or say why it is refused."""
+        """Add the session to a request, or return why it is refused."""
         headers = Headers(scope=scope)
         # A foreign name that leads to this machine (DNS rebinding) is still a foreign name.
         if headers.get("host", "") not in self._hosts:
             return refused("This address is not the one that the server listens on.", 421)
-        if scope["path"] == OPENING and scope["method"] in SAFE_METHODS:
-            return self._opened(scope, headers)
-        session = self._sessions.find(self._cookie_of(headers))
-        if session is None:
-            return refused("Open the address that reldep app printed in the terminal.", 403)
+        inside = self._entrance.path
+        # Cookies of other programs on this machine come along; they may look like anything.
+        key = cookie_parser(headers.get("cookie", "")).get(COOKIE, "")
+        session = self._sessions.find(key)
+        if scope["path"] == f"{inside}open" and scope["method"] in SAFE_METHODS:
+            query = parse_qs(scope["query_string"].decode("latin1"))
+            if self._entrance.admits(query.get("token", [""])[0]):
+                session = session or self._sessions.begin()
+                return self._opened(session.key)
+            if session is not None:
+                return self._opened(session.key)
+        if session is None or not scope["path"].startswith(inside):
+            return refused("Open the latest address that reldep app printed in the terminal.", 403)
         if scope["method"] not in SAFE_METHODS and not _is_from_our_page(headers):
             return refused("Only the page of this server may change anything.", 403)
-        scope["session"] = session
+        scope["session"], scope["path"] = session, scope["path"][len(inside) - 1 :]
         return None
 
-    def _opened(self, scope: Scope, headers: Headers) -> Response:
-        """Turn the token of the opening address into a cookie, a new one for every browser."""
-        query = parse_qs(scope["query_string"].decode("latin1"))
-        given = query.get("token", [""])[0]
-        if not secrets.compare_digest(given.encode(), self._token.encode()):
-            return refused("The token in the address is not the right one.", 403)
-        response = RedirectResponse("/", status_code=303)
-        session = self._sessions.find(self._cookie_of(headers)) or self._sessions.begin()
-        response.set_cookie(self.cookie, session.key, httponly=True, samesite="strict", path="/")
+    def _opened(self, key: str) -> Response:
+        """Return a page that leads on: a redirection would come without the strict cookie."""
+        response = HTMLResponse(forwarding("./"))
+        place = self._entrance.path
+        response.set_cookie(COOKIE, key, httponly=True, samesite="strict", path=place)
         return response
-
-    def _cookie_of(self, headers: Headers) -> str:
-        try:
-            cookies = SimpleCookie(headers.get("cookie", ""))
-        except CookieError:
-            return ""
-        return cookies[self.cookie].value if self.cookie in cookies else ""
 
 
 def _is_from_our_page(headers: Headers) -> bool:
-    """Tell whether the browser says that a page of this very server sent the request."""
+    """Return True if the browser says that a page of this very server sent the request."""
     origin, site = headers.get("origin"), headers.get("sec-fetch-site")
     if origin is None and site is None:
         return False
@@ -113,15 +154,21 @@ def _is_from_our_page(headers: Headers) -> bool:
     return origin in (None, ours) and site in (None, "same-origin")
 
 
+def forwarding(address: str) -> str:
+    """Return a page that leads to an address."""
+    on = element("meta", http_equiv="refresh", content=f"0; url={address}")
+    return _plain_page(element("p", element("a", "Go on", href=address)), on)
+
+
 def refused(reason: str, status: int) -> HTMLResponse:
-    """Say in a page why a request is refused."""
-    page = element(
-        "html",
-        element("head", element("meta", charset="utf-8"), element("title", "reldep")),
-        element("body", element("h1", "Not here"), element("p", reason)),
-        lang="en",
-    )
-    return HTMLResponse("<!DOCTYPE html>\n" + page, status)
+    """Return a page with the reason why a request is refused."""
+    return HTMLResponse(_plain_page(element("h1", "Not here"), "", element("p", reason)), status)
+
+
+def _plain_page(first: str, head: str, *body: str) -> str:
+    meta = [element("meta", charset="utf-8"), element("link", rel="icon", href="data:,")]
+    top = element("head", *meta, head, element("title", "reldep"))
+    return "<!DOCTYPE html>\n" + element("html", top, element("body", first, *body), lang="en")
 
 
 def _with_headers(send: Send) -> Send:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 import threading
@@ -49,7 +51,7 @@ class Worker:
         self._is_closed = False
 
     def start(self) -> subprocess.Popen[bytes]:
-        """Give the running process; a new one where there is none."""
+        """Return the running process; a new one where there is none."""
         with self._lock:
             if self._is_closed:
                 raise WorkerError("The server is ending.")
@@ -66,13 +68,13 @@ class Worker:
             return self._process
 
     def run(self, work: Mapping[str, Any], seconds: float, on_progress: OnProgress) -> Any:
-        """Do a job and give its result; raise `WorkerError` if it fails or is stopped."""
+        """Return the result of a job; raise `WorkerError` if it fails or is stopped."""
         process = self.start()
         late = threading.Event()
 
         def end() -> None:
             late.set()
-            process.kill()
+            _kill(process)
 
         timer = threading.Timer(seconds, end)
         timer.daemon = True
@@ -117,7 +119,7 @@ class Worker:
         with self._lock:
             if self._process is process:
                 self._process = None
-        process.kill()
+        _kill(process)
         process.wait()
         for pipe in (process.stdin, process.stdout):
             if pipe is not None:
@@ -129,6 +131,16 @@ class Worker:
         """End the process for good."""
         self._is_closed = True
         self.stop()
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End a process with all that it started."""
+    if sys.platform == "win32":
+        process.kill()
+        return
+    # It leads a group of its own, which may be left when the process itself has ended.
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _heard(out: IO[bytes], on_progress: OnProgress) -> Any:
@@ -216,5 +228,5 @@ class Task:
             self._worker.stop()
 
     def wait(self, seconds: float) -> None:
-        """Wait until it is done, but not longer than so many seconds."""
+        """Wait until it is done, but no longer than this many seconds."""
         self._thread.join(seconds)

@@ -52,7 +52,7 @@ def _questions(choices: Choices) -> Markup:
         ),
         element("button", "Ask this", type="submit", class_="without-script"),
         method="post",
-        action="/ask",
+        action="ask",
         class_="ask",
     )
 
@@ -142,7 +142,7 @@ def _chip(session: Session, slot: Argument, position: int, value: str) -> Markup
             element("span", count, class_="small"),
             element("code", columns),
             method="post",
-            action="/rename",
+            action="rename",
         )
         if is_block
         else element("span", element("strong", called), " ", element("span", count, class_="small"))
@@ -159,7 +159,7 @@ def _chip(session: Session, slot: Argument, position: int, value: str) -> Markup
             id=f"out-{place}",
         ),
         method="post",
-        action="/take-out",
+        action="take-out",
     )
     return element("li", name, out)
 
@@ -194,7 +194,7 @@ def _typed(slot: Argument) -> Markup:
         ),
         element("button", "Put", type="submit", aria_label=f"Put into {slot.name}"),
         method="post",
-        action="/place",
+        action="place",
         class_="typed",
     )
 
@@ -240,7 +240,7 @@ def _options(session: Session) -> Markup:
             ),
             element("button", "Apply", type="submit"),
             method="post",
-            action="/options",
+            action="options",
             class_="fields",
             id="options",
         ),

@@ -12,12 +12,11 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from reldep.app.answering import FILES, SHOWN
 from reldep.app.choices import GIVEN, KINDS, READING_FIELDS, chosen_options, split_name, written
-from reldep.app.guard import Guard
-from reldep.app.pages import whole_page
+from reldep.app.page import whole_page
 from reldep.app.sessions import AT_ONCE
 from reldep.app.wording import message
+from reldep.app.worker import FILES, SHOWN
 from reldep.data.checks import check_choice, check_level
 from reldep.exceptions import InputError
 from reldep.files.reading import READING
@@ -44,11 +43,8 @@ NAMING = ("delimiter", "header", "skip_rows", "sheet")
 Form = dict[str, list[str]]
 
 
-def application(sessions: Sessions, token: str, port: int, max_upload: int) -> ASGIApp:
-    """Make the application, with the guard before it."""
-
-    async def upload(request: Request) -> Response:
-        return await _upload(request, max_upload)
+def application(sessions: Sessions, max_upload: int) -> ASGIApp:
+    """Return the application; a guard stands before it."""
 
     @asynccontextmanager
     async def ending(_: Starlette) -> AsyncIterator[None]:
@@ -62,14 +58,15 @@ def application(sessions: Sessions, token: str, port: int, max_upload: int) -> A
             Route("/static/{name}", _static),
             Route("/session.json", _saved_session),
             Route("/report.html", _whole_report),
-            Route("/answers/{number:int}/{name}", _answer_file),
-            Route("/upload", upload, methods=["POST"]),
+            Route("/answers/{number}/{name}", _answer_file),
+            Route("/upload", _upload, methods=["POST"]),
             Route("/session", _open_session, methods=["POST"]),
-            *(Route(path, _acting(do), methods=["POST"]) for path, do in ACTIONS.items()),
+            *(Route(f"/{name}", _acting(do), methods=["POST"]) for name, do in ACTIONS.items()),
         ],
         lifespan=ending,
     )
-    return Guard(app, sessions, token, port)
+    app.state.max_upload = max_upload
+    return app
 
 
 def _session(request: Request) -> Session:
@@ -84,7 +81,7 @@ async def _page(request: Request) -> Response:
 
 
 async def _job(request: Request) -> Response:
-    """Tell how far the work is."""
+    """Return how far the work is."""
     session = _session(request)
     job = session.job
     if job is None or not session.is_busy:
@@ -105,22 +102,22 @@ async def _static(request: Request) -> Response:
 
 
 async def _answer_file(request: Request) -> Response:
-    """Give a file of an answer, to be saved and not to be shown."""
+    """Return a file of an answer, to be saved and not to be shown."""
     session, name = _session(request), request.path_params["name"]
     one = _asked(session, request.path_params["number"])
     if one is None or name not in FILES:
         return Response(status_code=404)
-    path = session.folder / "answers" / str(one.number) / name
-    return _download(path.read_bytes(), f"reldep-{one.number}-{name}", FILES[name])
+    content = (session.folder_of(one.number) / name).read_bytes()
+    return _download(content, f"reldep-{one.number}-{name}", FILES[name][0])
 
 
 async def _whole_report(request: Request) -> Response:
-    """Give all answers of the session as one report."""
+    """Return all answers of the session as one report."""
     session = _session(request)
-    folders = [session.folder / "answers" / str(one.number) for one in session.answers]
+    folders = [session.folder_of(one.number) for one in session.answers]
     articles = [(folder / SHOWN).read_text("utf-8") for folder in folders]
     document = several(articles, [one.command for one in session.answers])
-    return _download(document.encode(), "reldep-answers.html", FILES["report.html"])
+    return _download(document.encode(), "reldep-answers.html", FILES["report.html"][0])
 
 
 async def _saved_session(request: Request) -> Response:
@@ -133,65 +130,74 @@ def _download(content: bytes, name: str, kind: str) -> Response:
     return Response(content, media_type=kind, headers=headers)
 
 
-async def _upload(request: Request, most: int) -> Response:
-    """Store a file as it comes, then find out what is in it."""
-    session = _session(request)
-    session.message = ""
-    said = request.headers.get("content-length", "")
-    if said.isascii() and said.isdigit() and int(said) > most:
-        session.message = f"The file is larger than {most:,} bytes, the most that may be uploaded."
-        return HTMLResponse(whole_page(session), status_code=413)
+def _is_longer(request: Request, most: int) -> bool:
+    """Return True if a request is longer than it may be, as far as it says so."""
+    said = request.headers.get("content-length", "0")
+    return not (said.isascii() and said.isdigit() and len(said) < 20) or int(said) > most
+
+
+async def _answered(session: Session, do: Callable[[], None]) -> Response:
+    """Act, one action of a session at a time, and return the page; a mistake is said on it."""
+
+    def act() -> None:
+        with session.turn:
+            session.message = ""
+            do()
+
+    status = 200
     try:
-        await session.store(
-            request.query_params.get("name", ""),
-            request.stream(),
-            most,
-            add=request.query_params.get("add") == "1",
-        )
-        await run_in_threadpool(session.read)
+        await run_in_threadpool(act)
+    except (InputError, ImportError) as error:
+        session.message, status = message(error), 400
+    return HTMLResponse(whole_page(session), status_code=status)
+
+
+def _failing(text: str) -> Callable[[], None]:
+    """Return an action that is refused."""
+
+    def fail() -> None:
+        raise InputError(text)
+
+    return fail
+
+
+async def _upload(request: Request) -> Response:
+    """Store a file as it comes, then find out what is in it."""
+    session, most = _session(request), request.app.state.max_upload
+    if _is_longer(request, most):
+        text = f"The file is larger than {most:,} bytes, the most that may be uploaded."
+        response = await _answered(session, _failing(text))
+        response.status_code = 413
+        return response
+    name, add = (request.query_params.get(key, "") for key in ("name", "add"))
+    try:
+        await session.store(name, request.stream(), most, add=add == "1")
     except InputError as error:
-        session.message = message(error)
-        return HTMLResponse(whole_page(session), status_code=400)
-    return HTMLResponse(whole_page(session))
+        return await _answered(session, _failing(str(error)))
+    return await _answered(session, session.read)
 
 
 async def _open_session(request: Request) -> Response:
-    session = _session(request)
-    session.message = ""
-    try:
-        body = b""
-        async for piece in request.stream():
-            body += piece
-            if len(body) > MOST_IN_A_SESSION:
-                raise InputError("This file is too large to be a session.")
-        await run_in_threadpool(session.open_saved, json.loads(body))
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        session.message = (
-            message(error) if isinstance(error, InputError) else "This file is not a saved session."
-        )
-        return HTMLResponse(whole_page(session), status_code=400)
-    return HTMLResponse(whole_page(session))
+    session, body = _session(request), b""
+    async for piece in request.stream():
+        body += piece
+        if len(body) > MOST_IN_A_SESSION:
+            return await _answered(session, _failing("This file is too large to be a session."))
+    return await _answered(session, lambda: session.open_saved(body))
 
 
 def _acting(do: Callable[[Session, Form], None]) -> Callable[[Request], Awaitable[Response]]:
-    """Make a handler: read the form, act, show the page again."""
+    """Return a handler: read the form, act, show the page again."""
 
     async def handler(request: Request) -> Response:
-        session = _session(request)
-        said = request.headers.get("content-length", "")
-        if not said.isdigit() or int(said) > MOST_IN_A_FORM:
+        if "content-length" not in request.headers or _is_longer(request, MOST_IN_A_FORM):
             return Response(status_code=413)
         given = await request.form(max_files=0, max_fields=5_000)
         form: Form = {}
         for key, value in given.multi_items():
             form.setdefault(key, []).append(str(value))
-        session.message = ""
-        status = 200
-        try:
-            await run_in_threadpool(do, session, form)
-        except (InputError, ImportError) as error:
-            session.message, status = message(error), 400
-        return HTMLResponse(whole_page(session), status_code=status)
+        session = _session(request)
+        return await _answered(session, lambda: do(session, form))
 
     return handler
 
@@ -202,9 +208,8 @@ def _one(form: Form, name: str) -> str:
 
 def _ask(session: Session, form: Form) -> None:
     name, _, given = _one(form, "question").partition(" ")
-    if name not in SENTENCES or given not in ("", GIVEN):
-        raise InputError(f"Unknown question {name!r}.")
-    session.choices.ask(name, covariates=bool(given) and GIVEN in offered(name))
+    check_choice("question", name, SENTENCES)
+    session.choices.ask(name, covariates=given == GIVEN and GIVEN in offered(name))
     session.consider()
 
 
@@ -228,18 +233,13 @@ def _place(session: Session, form: Form) -> None:
 
 
 def _take_out(session: Session, form: Form) -> None:
-    session.choices.take_out(_one(form, "slot"), _position(form))
+    session.choices.take_out(_one(form, "slot"), _one(form, "position"))
     session.consider()
 
 
 def _rename(session: Session, form: Form) -> None:
-    session.choices.rename(_one(form, "slot"), _position(form), _one(form, "name"))
+    session.choices.rename(_one(form, "slot"), _one(form, "position"), _one(form, "name"))
     session.consider()
-
-
-def _position(form: Form) -> int:
-    text = _one(form, "position")
-    return int(text) if text.isascii() and text.isdigit() else 0
 
 
 def _options(session: Session, form: Form) -> None:
@@ -312,8 +312,8 @@ def _remove(session: Session, form: Form) -> None:
         session.shown = None
 
 
-def _asked(session: Session, number: int | str) -> Asked | None:
-    return next((one for one in session.answers if str(one.number) == str(number)), None)
+def _asked(session: Session, number: str) -> Asked | None:
+    return next((one for one in session.answers if str(one.number) == number), None)
 
 
 def _mice(session: Session, _: Form) -> None:
@@ -323,16 +323,16 @@ def _mice(session: Session, _: Form) -> None:
 
 
 ACTIONS: dict[str, Callable[[Session, Form], None]] = {
-    "/ask": _ask,
-    "/place": _place,
-    "/take-out": _take_out,
-    "/rename": _rename,
-    "/options": _options,
-    "/reading": _reading,
-    "/kinds": _kinds,
-    "/answer": _answer,
-    "/cancel": _cancel,
-    "/show": _show,
-    "/remove": _remove,
-    "/mice": _mice,
+    "ask": _ask,
+    "place": _place,
+    "take-out": _take_out,
+    "rename": _rename,
+    "options": _options,
+    "reading": _reading,
+    "kinds": _kinds,
+    "answer": _answer,
+    "cancel": _cancel,
+    "show": _show,
+    "remove": _remove,
+    "mice": _mice,
 }

@@ -12,10 +12,8 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from reldep.app.choices import Choices, split_name
-from reldep.app.folders import PrivateFolder
+from reldep.app.choices import Choices, check_shape, position_of, split_name
 from reldep.app.jobs import COMPUTING_SECONDS, READING_SECONDS, RUNNING, Task, Worker
-from reldep.data.checks import check_names_known
 from reldep.data.selectors import ColumnType, select_columns
 from reldep.exceptions import InputError
 
@@ -23,12 +21,15 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
+    from reldep.app.serving import PrivateFolder
+
 SCHEMA = "reldep.session/1"
 # Up to this many rows an answer comes by itself.
 AT_ONCE = 2_000
 # Every session has a process of its own.
 MOST_SESSIONS = 16
-LONGEST_NAME = 80
+# Bytes; file systems take names of 255.
+LONGEST_NAME = 200
 # What the readers of files know; also what the page lets people choose.
 ACCEPTED = (
     ".csv,.tsv,.txt,.tab,.gz,.zip,.parquet,.pq,.arrow,.feather,.ipc,.xlsx,.xls,.ods,.npz,.sav,"
@@ -119,6 +120,7 @@ class Session:
     used: float = field(default_factory=time.monotonic)
     turn: threading.RLock = field(default_factory=threading.RLock)
     n_asked: int = 0
+    _types: dict[str, ColumnType] = field(default_factory=dict)
 
     @property
     def data(self) -> Path:
@@ -157,51 +159,48 @@ class Session:
             return []
         return [name for name in self.expected if name not in self.names]
 
+    @property
+    def answered(self) -> Asked | None:
+        """The answer that the page shows."""
+        return next((one for one in self.answers if one.number == self.shown), None)
+
     def column(self, position: str) -> str:
-        """Find a column by its position, which is how the page speaks of it."""
-        columns = self.columns
-        if not position.isascii() or not position.isdigit() or int(position) >= len(columns):
-            raise InputError("there is no such column.")
-        return columns[int(position)]
+        """Return a column by its position, by which the page names it."""
+        return self.columns[position_of(position, len(self.columns), "column")]
 
     def columns_of(self, definition: str) -> list[str]:
-        """Find the columns that ``COLS`` or ``NAME=COLS`` names."""
-        known = self.table["columns"] if self.table else []
-        schema = {column["name"]: ColumnType(column["type"]) for column in known}
-        if definition in schema:
+        """Return the columns that ``COLS`` or ``NAME=COLS`` names."""
+        if definition in self._types:
             return [definition]
-        return select_columns(split_name(definition)[1], schema, source="the file")
+        return select_columns(split_name(definition)[1], self._types, source="the file")
 
     async def store(self, name: str, body: AsyncIterator[bytes], most: int, *, add: bool) -> None:
-        """Write an uploaded file, piece by piece, and refuse one that is too large."""
+        """Write an uploaded file, piece by piece, under a name of its own; then put it in place."""
         safe = safe_name(name)
-        self.cancel()
-        if not add and not self.awaited:
-            self.forget_files()
-        path, size, digest = self.data / safe, 0, hashlib.sha256()
-        is_whole = False
+        path, size, digest = self.folder / secrets.token_hex(8), 0, hashlib.sha256()
         try:
             with path.open("wb") as file:
                 async for piece in body:
                     size += len(piece)
                     if size > most:
-                        break
+                        raise InputError(
+                            f"The file is larger than {most:,} bytes, the most that may be "
+                            "uploaded; start the server with a larger --max-upload."
+                        )
                     digest.update(piece)
                     file.write(piece)
-            is_whole = 0 < size <= most
+            if size == 0:
+                raise InputError("The file is empty.")
+            with self.turn:
+                self.cancel()
+                if not add and not self.awaited:
+                    self.forget_files()
+                path.replace(self.data / safe)
+                kept = [file for file in self.files if file.name != safe]
+                self.files = [*kept, StoredFile(safe, digest.hexdigest(), size)]
         finally:
             # Also where the browser went away in the middle.
-            if not is_whole:
-                path.unlink()
-        if not is_whole:
-            raise InputError(
-                "The file is empty."
-                if size == 0
-                else f"The file is larger than {most:,} bytes, the most that may be uploaded; "
-                "start the server with a larger --max-upload."
-            )
-        kept = [file for file in self.files if file.name != safe]
-        self.files = [*kept, StoredFile(safe, digest.hexdigest(), size)]
+            path.unlink(missing_ok=True)
 
     def store_mice(self) -> None:
         """Take the mice of the documentation, with a question about them."""
@@ -209,12 +208,10 @@ class Session:
 
         self.cancel()
         self.forget_files()
-        written = write_examples(self.data)
-        for path in written[1:]:
-            path.unlink()
-        content = written[0].read_bytes()
-        digest = hashlib.sha256(content).hexdigest()
-        self.files = [StoredFile(written[0].name, digest, len(content))]
+        made, *_ = write_examples(self.folder / "examples")
+        content = made.read_bytes()
+        made.replace(self.data / made.name)
+        self.files = [StoredFile(made.name, hashlib.sha256(content).hexdigest(), len(content))]
         self.choices = Choices(slots={name: list(value) for name, value in MICE.items()})
 
     def forget_files(self) -> None:
@@ -241,6 +238,7 @@ class Session:
 
     def _have_read(self, table: dict[str, Any]) -> Callable[[], None]:
         self.table = table
+        self._types = {one["name"]: ColumnType(one["type"]) for one in table["columns"]}
         self.choices.join = table["join"]
         if self.expected:
             if self.hashes != self.expected:
@@ -251,12 +249,12 @@ class Session:
     def _ask_again(self) -> None:
         """Repeat the answers of a session that was opened, then go on with its question."""
         with self.turn:
-            if self.table is None or self.table["n_rows"] > AT_ONCE or not self.again:
-                self.again = []
+            if not self.again:
                 self.consider()
-                return
-            choices = self.again.pop(0)
-            self.answer(bandwidths=True, choices=choices, then=self._ask_again)
+            else:
+                few = self.table is not None and self.table["n_rows"] <= AT_ONCE
+                choices = self.again.pop(0)
+                self.answer(bandwidths=few, choices=choices, then=self._ask_again)
 
     def consider(self) -> None:
         """Answer at once if there are few rows; otherwise say what it would take."""
@@ -295,8 +293,7 @@ class Session:
         work = {
             "kind": "answer",
             "request": asked.request(self.names, self.columns_of).to_dict(),
-            "folder": str(self.folder / "answers" / str(number)),
-            "number": number,
+            "folder": str(self.folder_of(number)),
             "bandwidths": bandwidths,
         }
 
@@ -310,6 +307,10 @@ class Session:
             return then
 
         self.job = Task(self.worker, "answer", work, have_answered, COMPUTING_SECONDS)
+
+    def folder_of(self, number: int) -> Path:
+        """Return where the files of an answer are."""
+        return self.folder / "answers" / str(number)
 
     def cancel(self) -> None:
         """Stop the work that is under way."""
@@ -330,16 +331,25 @@ class Session:
             "answers": [one.choices for one in self.answers if one.hashes == self.hashes],
         }
 
-    def open_saved(self, values: Any) -> None:
-        """Take up a saved session; the files must be there or be given next."""
-        if not isinstance(values, dict) or values.get("schema") != SCHEMA:
-            raise InputError("This file is not a session that was saved here.")
-        check_names_known("session", values, ["schema", "files", "choices", "answers"], "field")
-        self.choices = Choices.from_dict(values["choices"])
-        self.again = [Choices.from_dict(one) for one in values["answers"]]
-        self.again = [one for one in self.again if one != self.choices]
-        self.answers = []
-        self.expected = {str(one["name"]): str(one["sha256"]) for one in values["files"]}
+    def open_saved(self, text: bytes) -> None:
+        """Take up a saved session; the files must be there or be given next.
+
+        Raises InputError, and leaves everything as it was, if the file is not a session.
+        """
+        try:
+            values = json.loads(text)
+            if not isinstance(values, dict) or values.get("schema") != SCHEMA:
+                raise InputError("This file is not a session that was saved here.")
+            check_shape(values["files"], list[dict[str, str]])
+            check_shape(values["answers"], list[dict[str, Any]])
+            expected = {safe_name(one["name"]): one["sha256"] for one in values["files"]}
+            choices = Choices.from_dict(values["choices"])
+            again = [Choices.from_dict(one) for one in values["answers"]]
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+            own = isinstance(error, InputError)
+            raise (error if own else InputError("This file is not a saved session.")) from None
+        self.choices, self.expected, self.answers = choices, expected, []
+        self.again = [one for one in again if one != choices]
         self.shown, self.plan = None, ""
         if self.expected == self.hashes:
             self.read()
@@ -357,19 +367,19 @@ class Sessions:
 
     Parameters
     ----------
+    folder : PrivateFolder
+        It gets a folder for each session, and is removed at the end.
     memory : int
         How many bytes of address space the process of a session may use.
     """
 
-    def __init__(self, memory: int) -> None:
-        self._memory = memory
-        self._folder = PrivateFolder()
-        self.folder = self._folder.path
+    def __init__(self, folder: PrivateFolder, memory: int) -> None:
+        self._folder, self._memory = folder, memory
         self._known: dict[str, Session] = {}
         self._lock = threading.Lock()
 
     def find(self, key: str) -> Session | None:
-        """Find the session of a cookie."""
+        """Return the session of a cookie."""
         session = self._known.get(key)
         if session is not None:
             session.used = time.monotonic()
@@ -378,7 +388,7 @@ class Sessions:
     def begin(self) -> Session:
         """Begin a session; if there are too many, the one that was unused longest ends."""
         key = secrets.token_urlsafe(32)
-        folder = self.folder / secrets.token_hex(8)
+        folder = self._folder.path / secrets.token_hex(8)
         (folder / "data").mkdir(parents=True)
         session = Session(key, folder, Worker(folder / "data", self._memory))
         with self._lock:
@@ -401,7 +411,7 @@ class Sessions:
 
 
 def safe_name(name: str) -> str:
-    """Make a name that is safe in a folder and on a command line of what a browser sent.
+    """Return a name that is safe in a folder and on a command line, from what a browser sent.
 
     Examples
     --------
@@ -412,10 +422,10 @@ def safe_name(name: str) -> str:
     plain = re.sub(r"[^\w.,()+ -]", "_", last).strip(" ").lstrip(".-")
     stem, dot, ending = plain.rpartition(".")
     if not dot or f".{ending.lower()}" not in ACCEPTED.split(","):
+        shown = plain[:LONGEST_NAME] or "the file"
         raise InputError(
-            f"{plain or 'the file'} is not of a kind that can be read; {KINDS_IN_WORDS}"
+            f"{shown} is not of a kind that can be read; give a CSV, Excel, Parquet, Arrow, NPZ, "
+            "SPSS, Stata, SAS or R file."
         )
-    return f"{stem[-LONGEST_NAME:] or 'data'}.{ending}"
-
-
-KINDS_IN_WORDS = "give a CSV, Excel, Parquet, Arrow, NPZ, SPSS, Stata, SAS or R file."
+    short = stem.encode()[-LONGEST_NAME:].decode(errors="ignore")
+    return f"{short or 'data'}.{ending}"

@@ -1,6 +1,6 @@
 """The child process: it reads files and computes, within limits, and tells how far it is.
 
-It takes one job a line on standard input, as JSON, and answers in lines of JSON: progress, then
+It takes one job per line on standard input, as JSON, and answers in lines of JSON: progress, then
 a result or an error in words.
 """
 
@@ -9,18 +9,33 @@ from __future__ import annotations
 import json
 import os
 import queue
+import signal
 import sys
 import threading
 import time
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from reldep.questions.request import Request
+
 # Seconds between two lines about progress.
 PAUSE = 0.1
+# The files of an answer, with their kinds and what the page calls them.
+FILES = {
+    "report.html": ("text/html; charset=utf-8", "Report (HTML)"),
+    "table.csv": ("text/csv; charset=utf-8", "Table (CSV)"),
+    "table.tex": ("text/plain; charset=utf-8", "Table (LaTeX)"),
+    "picture.svg": ("image/svg+xml", "Picture (SVG)"),
+    "picture.png": ("image/png", "Picture (PNG)"),
+    "answer.json": ("application/json", "Numbers (JSON)"),
+}
+# The part of the page that shows an answer.
+SHOWN = "shown.html"
 
 
 def main(folder: str, memory: int) -> None:
@@ -58,9 +73,11 @@ def limit(memory: int) -> None:
 
 
 def _listen(jobs: queue.Queue[str]) -> None:
-    """Pass jobs on; when the server is gone, so is this process, whatever it was doing."""
+    """Pass jobs on; when the server is gone, this process ends with all that it started."""
     for line in sys.stdin:
         jobs.put(line)
+    if sys.platform != "win32" and os.getpgrp() == os.getpid():
+        os.killpg(0, signal.SIGKILL)
     os._exit(0)
 
 
@@ -68,8 +85,9 @@ def _warm_up() -> None:
     """Load the libraries while nobody waits for them."""
     import polars  # noqa: F401
 
-    import reldep.app.answering
-    import reldep.app.reading  # noqa: F401
+    import reldep.app.overview
+    import reldep.questions.request
+    import reldep.report.vector  # noqa: F401
 
 
 def _done(work: dict[str, Any], tell: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
@@ -101,16 +119,47 @@ def _done(work: dict[str, Any], tell: Callable[[dict[str, Any]], None]) -> dict[
 
 
 def _result(work: dict[str, Any]) -> Any:
-    from reldep.app.answering import answer, plan
-    from reldep.app.reading import described
+    from reldep.app.overview import described
     from reldep.questions.request import Request
 
     if work["kind"] == "read":
         return described(work["files"], work["join"], work["reading"])
     request = Request.from_dict(work["request"])
     if work["kind"] == "plan":
-        return plan(request)
-    return answer(request, Path(work["folder"]), work["number"], bandwidths=work["bandwidths"])
+        return {"plan": str(request.plan()) if request.has_plan else ""}
+    return answer(request, Path(work["folder"]), bandwidths=work["bandwidths"])
+
+
+def answer(request: Request, folder: Path, *, bandwidths: bool) -> dict[str, Any]:
+    """Answer a request, write the answer's files into a folder, and return what the page lists."""
+    from reldep import report
+    from reldep.app.wording import in_page
+    from reldep.report.vector import image, svg
+
+    found, curve = request.run_over_bandwidths() if bandwidths else (request.run(), None)
+    parts = found.describe(request.alpha)
+    if curve is not None:
+        parts = parts.beside(curve.as_section(request.alpha), curve.warnings)
+    worded = replace(parts.reworded(in_page), call=request.command())
+    draw = parts.pictures[0].draw
+    files: dict[str, str | bytes] = {
+        SHOWN: report.article(worded, f"answer-{folder.name}"),
+        "report.html": report.page(worded),
+        "table.csv": report.csv_text(parts.table, for_spreadsheets=True),
+        "table.tex": report.latex_table(parts),
+        "picture.svg": svg(draw),
+        "picture.png": image(draw, ".png"),
+        "answer.json": json.dumps(report.dictionary(parts), indent=2, allow_nan=False),
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    return {
+        "question": parts.question,
+        "sentence": parts.sentence,
+        "command": request.command(),
+        "python": request.code(),
+    }
 
 
 if __name__ == "__main__":

@@ -15,13 +15,23 @@ if TYPE_CHECKING:
 SCHEMA = "reldep.result/2"
 
 
-def csv_text(table: Table) -> str:
-    """Return the table as CSV, numbers unrounded."""
+def csv_text(table: Table, *, for_spreadsheets: bool = False) -> str:
+    """Return the table as CSV, numbers unrounded.
+
+    A spreadsheet takes text that begins with one of ``= + - @`` for a formula. A table
+    `for_spreadsheets` has an apostrophe before such a name; programs get names as they are.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(column.name for column in table.columns)
-    writer.writerows(zip(*(column.values for column in table.columns), strict=True))
+    for row in zip(*(column.values for column in table.columns), strict=True):
+        writer.writerow(map(_literal, row) if for_spreadsheets else row)
     return text.getvalue()
+
+
+def _literal(value: Any) -> Any:
+    is_formula = isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
+    return f"'{value}" if is_formula else value
 
 
 def dictionary(parts: Description) -> dict[str, Any]:

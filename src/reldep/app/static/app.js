@@ -26,7 +26,7 @@
     try {
       const response = await fetch(path, { credentials: "same-origin", ...options });
       text = await response.text();
-      if (response.status === 403 || response.status === 421) return lost(RESTARTED);
+      if ([403, 404, 421].includes(response.status)) return lost(RESTARTED);
     } catch {
       return lost(ENDED);
     }
@@ -88,7 +88,7 @@
     );
     button.addEventListener("click", () => {
       sessionStorage.removeItem(KEPT);
-      send("/session", { method: "POST", body: kept });
+      send("session", { method: "POST", body: kept });
     });
     document.getElementById("state").append(told);
   }
@@ -153,7 +153,7 @@
     }
     if (mine !== version) return;
     if (!state.busy) {
-      await send("/");
+      await send("./");
       const answer = document.querySelector("p.answer");
       say(answer ? answer.textContent : "", true);
       return;
@@ -185,13 +185,13 @@
     const data = new URLSearchParams({ slot });
     for (const column of columns) data.append("column", column);
     ticked.clear();
-    send("/place", { method: "POST", body: data });
+    send("place", { method: "POST", body: data });
   }
 
   function upload(file, add) {
     say(`Reading ${file.name}`, true);
     const query = new URLSearchParams({ name: file.name, add: add ? "1" : "0" });
-    return send(`/upload?${query}`, { method: "POST", body: file });
+    return send(`upload?${query}`, { method: "POST", body: file });
   }
 
   // Columns: found by a pattern, ticked, dragged.
@@ -256,7 +256,7 @@
     if (target.dataset.upload && target.files.length) {
       upload(target.files[0], target.dataset.upload === "add");
     } else if (target.id === "session-file" && target.files.length) {
-      send("/session", { method: "POST", body: target.files[0] });
+      send("session", { method: "POST", body: target.files[0] });
     } else if (target.dataset.auto !== undefined) {
       submit(target.form, null);
     }

@@ -1,12 +1,15 @@
-"""The parts of the page that answer, and that let people take the answer along."""
+"""The whole page, with the parts that answer and that let people take the answer along."""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
-from reldep.app.answering import SHOWN
+from reldep.app.data_part import data_part
 from reldep.app.jobs import CANCELLED, FAILED
+from reldep.app.question_part import question_part
 from reldep.app.sessions import AT_ONCE
+from reldep.app.worker import FILES, SHOWN
 from reldep.report.markup import Markup, element, joined, section
 
 if TYPE_CHECKING:
@@ -18,14 +21,40 @@ DOING = {
     "plan": "Looking at how long it will take",
     "answer": "Computing",
 }
-DOWNLOADS = {
-    "report.html": "Report (HTML)",
-    "table.csv": "Table (CSV)",
-    "table.tex": "Table (LaTeX)",
-    "picture.svg": "Picture (SVG)",
-    "picture.png": "Picture (PNG)",
-    "answer.json": "Numbers (JSON)",
-}
+
+
+def whole_page(session: Session) -> str:
+    """Write the page of a session."""
+    state, data = state_part(session), data_part(session)
+    asked = [question_part(session), answer_part(session), take_part(session)]
+    main = element(
+        "main",
+        element("div", state, id="state", aria_live="polite"),
+        element("div", data, class_="left"),
+        element("div", *asked, class_="right"),
+        id="page",
+        tabindex="-1",
+        data_session=json.dumps(session.saved()) if session.files else None,
+        class_="wide" if session.table is not None else None,
+    )
+    header = element(
+        "header",
+        element("a", "Skip to the question", href="#question", class_="skip"),
+        element("h1", "reldep"),
+        element("p", "Which dependence is stronger?"),
+    )
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("title", "reldep: which dependence is stronger?"),
+        element("link", rel="stylesheet", href="static/report.css"),
+        element("link", rel="stylesheet", href="static/app.css"),
+        element("link", rel="icon", href="data:,"),
+        element("script", src="static/app.js", defer=""),
+    )
+    body = element("body", header, main, element("div", "", id="said", role="status"))
+    return "<!DOCTYPE html>\n" + element("html", head, body, lang="en")
 
 
 def state_part(session: Session) -> Markup:
@@ -53,10 +82,10 @@ def _under_way(job: Task) -> Markup:
             "form",
             element("button", "Cancel", type="submit", id="cancel"),
             method="post",
-            action="/cancel",
+            action="cancel",
         ),
         class_="under-way",
-        data_poll="/job",
+        data_poll="job",
         role="status",
     )
 
@@ -66,9 +95,9 @@ def answer_part(session: Session) -> Markup:
     if session.table is None:
         return Markup()
     content: list[Markup] = []
-    shown = next((one for one in session.answers if one.number == session.shown), None)
+    shown = session.answered
     if shown is not None:
-        path = session.folder / "answers" / str(shown.number) / SHOWN
+        path = session.folder_of(shown.number) / SHOWN
         content.append(Markup(path.read_text("utf-8")))
     elif not session.choices.is_full:
         content.append(element("p", "Fill the places of the question.", class_="hint"))
@@ -96,7 +125,7 @@ def _ready(session: Session) -> Markup:
         bandwidths,
         element("button", "Compute the answer", type="submit", class_="main"),
         method="post",
-        action="/answer",
+        action="answer",
     )
 
 
@@ -105,7 +134,7 @@ def _again() -> Markup:
         "form",
         element("button", "Compute the answer", type="submit", class_="main"),
         method="post",
-        action="/answer",
+        action="answer",
     )
 
 
@@ -113,14 +142,14 @@ def take_part(session: Session) -> Markup:
     """Write the last part of the page."""
     if session.table is None and not session.answers:
         return Markup()
-    shown = next((one for one in session.answers if one.number == session.shown), None)
+    shown = session.answered
     return section(
         "4. Take it with you",
         _downloads(shown) if shown is not None else "",
         _list(session) if session.answers else "",
         element(
             "p",
-            element("a", "Save this session", href="/session.json", download=""),
+            element("a", "Save this session", href="session.json", download=""),
             ": the choices and the file's hash, not the data.",
         ),
         name="take",
@@ -129,8 +158,8 @@ def take_part(session: Session) -> Markup:
 
 def _downloads(one: Asked) -> Markup:
     links = [
-        element("li", element("a", text, href=f"/answers/{one.number}/{name}", download=""))
-        for name, text in DOWNLOADS.items()
+        element("li", element("a", text, href=f"answers/{one.number}/{name}", download=""))
+        for name, (_, text) in FILES.items()
     ]
     return joined(
         element("ul", *links, class_="links"),
@@ -162,8 +191,8 @@ def _list(session: Session) -> Markup:
             "li",
             element("strong", one.question, " "),
             element("span", one.sentence),
-            _act("/show", one.number, "Show"),
-            _act("/remove", one.number, "Remove"),
+            _act("show", one.number, "Show"),
+            _act("remove", one.number, "Remove"),
             aria_current="true" if one.number == session.shown else None,
         )
         for one in session.answers
@@ -171,7 +200,7 @@ def _list(session: Session) -> Markup:
     return joined(
         element("h3", "Answers so far"),
         element("ol", *items, class_="answers"),
-        element("p", element("a", "All answers as one report", href="/report.html", download="")),
+        element("p", element("a", "All answers as one report", href="report.html", download="")),
     )
 
 
