@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import reldep
 
@@ -120,6 +120,10 @@ def in_one_line(folder: Path, file: str, content: str | bytes, options: dict[str
     """Return what is read from a file: kinds, missing values and sums, or the error's start."""
     path = folder / file
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return read_in_one_line(path, folder, options)
+
+
+def read_in_one_line(path: Any, folder: Path, options: dict[str, object]) -> str:
     try:
         table = reldep.read(path, **options)
     except (ValueError, TypeError, OSError) as error:
@@ -138,8 +142,187 @@ def in_one_line(folder: Path, file: str, content: str | bytes, options: dict[str
 def digest(values: pl.Series) -> str:
     if values.dtype.is_numeric():
         return f"{values.sum():.10g}"
+    if not values.count():
+        return ""
     if values.dtype.is_temporal():
         return f"{values.min()} {values.max()}"
     if values.dtype.is_nested():
         return f"{sum(part for one in values.drop_nulls().to_list() for part in one):.6g}"
     return f"{values.n_unique()} {values.drop_nulls().cast(str).sort().to_list()[:1]}"
+
+
+def typed_frame() -> pl.DataFrame:
+    """Return one column of every type that files have."""
+    import polars as pl
+
+    return pl.DataFrame(
+        {
+            "number": [0.5, None, float("nan"), 2.5],
+            "count": [1, 2, None, -999],
+            "word": ["a", "NA", None, "e\u0301"],
+            "label": pl.Series(["x", "y", None, "x"], dtype=pl.Categorical),
+            "truth": [True, False, None, True],
+            "digits": ["1,5", "2", "n/a", "3"],
+            "small": pl.Series([1, 2, 3, 4], dtype=pl.Int8),
+            "float32": pl.Series([0.5, 1, 2, 4], dtype=pl.Float32),
+        }
+    )
+
+
+def dated_frame() -> pl.DataFrame:
+    """Return types that not every format has."""
+    import datetime as dt
+
+    import polars as pl
+
+    days = [dt.date(2024, 1, 31), None, dt.date(2024, 2, 1), dt.date(2023, 5, 6)]
+    return typed_frame().with_columns(
+        pl.Series("day", days),
+        pl.Series("moment", [dt.datetime(2024, 1, 31, 10, i) for i in range(4)]),
+        pl.Series("clock", [dt.time(8, 5), dt.time(23, 0), None, dt.time(1, 2)]),
+        pl.Series("list", [[1, 2], [3, 4], [5, 6], None]),
+        pl.Series("nothing", [None] * 4),
+    )
+
+
+def write_format(folder: Path, kind: str) -> Path:
+    """Write one file with types of its own."""
+    import numpy as np
+
+    path, frame = folder / f"x.{kind.partition(' ')[0]}", dated_frame()
+    plain = typed_frame().drop("label", "truth")
+    pandas = plain.with_columns(typed_frame()["number"].fill_nan(None)).to_pandas
+    if kind == "parquet":
+        frame.write_parquet(path)
+    elif kind == "arrow":
+        frame.write_ipc(path)
+    elif kind == "jsonl":
+        typed_frame().drop("number").write_ndjson(path)
+    elif kind == "npz":
+        block = np.arange(8.0).reshape(4, 2)
+        np.savez(path, x=block, w=np.array(["a", "b", "a", ""]), d=np.array(["2024-01-31"] * 4, "M8"))
+    elif kind in ("sav", "dta", "xpt"):
+        import pyreadstat
+
+        write = {"sav": pyreadstat.write_sav, "dta": pyreadstat.write_dta}
+        labels = {"variable_value_labels": {"small": {1: "lo", 2: "mid", 3: "hi", 4: "top"}}}
+        if kind == "xpt":
+            pyreadstat.write_xport(pandas().drop(columns="count"), str(path))
+        else:
+            write[kind](pandas().drop(columns="count"), str(path), **labels)
+    elif kind == "rds":
+        import rdata
+
+        rdata.write_rds(str(path), plain.select("number").to_pandas())
+    elif kind.startswith("h5ad"):
+        write_annotated(path, kind.partition(" ")[2])
+    return path
+
+
+FORMATS = ("parquet", "arrow", "jsonl", "npz", "sav", "dta", "xpt", "rds")
+FORMATS += ("h5ad csr", "h5ad csc", "h5ad array")
+# Options with which files with types are read.
+HOW: tuple[tuple[tuple[str, object], ...], ...] = (
+    (),
+    (("na", (-999, "x", 4)), ("categories", "@numeric")),
+    (("numbers", "@categorical"),),
+    (("dates", {"day": "month", "moment": "hour"}),),
+)
+
+
+def write_annotated(path: Path, kind: str) -> None:
+    """Write an AnnData file of four cells and three genes."""
+    import h5py
+    import numpy as np
+    from scipy import sparse
+
+    matrix = np.array([[0, 1, 2], [0, 0, 3], [4, 0, 0], [0, 5, 0.5]])
+    with h5py.File(path, "w") as file:
+        for name, size in (("obs", 4), ("var", 3)):
+            group = file.create_group(name)
+            group.attrs["_index"] = "names"
+            group["names"] = [f"{name}{i}" for i in range(size)]
+            group.attrs["column-order"] = ["n", "kind"] if name == "obs" else []
+        file["obs/n"] = [1.5, np.nan, 3, 4]
+        kinds = file.create_group("obs/kind")
+        kinds.attrs["encoding-type"] = "categorical"
+        kinds["codes"], kinds["categories"] = np.array([0, 1, -1, 0], np.int8), ["u", "v"]
+        if kind == "array":
+            file["X"] = matrix
+            return
+        stored = (sparse.csr_array if kind == "csr" else sparse.csc_array)(matrix)
+        group = file.create_group("X")
+        group.attrs["encoding-type"], group.attrs["shape"] = f"{kind}_matrix", matrix.shape
+        group["data"], group["indices"], group["indptr"] = stored.data, stored.indices, stored.indptr
+
+
+# What Python objects are read as: the cells of `CELLS` as strings, and other lists.
+def objects() -> dict[str, object]:
+    import datetime as dt
+    from decimal import Decimal
+
+    import numpy as np
+
+    day = dt.date(2024, 1, 31)
+    found: dict[str, object] = {f"list of {name}": list(cells) for name, cells in CELLS.items()}
+    found |= {
+        "ints": [1, 2, None, 4],
+        "decimals of python": [Decimal("1.5"), Decimal(2), None],
+        "numbers and words": [1, "2", 3.5, "x"],
+        "numbers and strings of numbers": [1, "2,5", 3.5, None],
+        "bytes": [b"a", b"b", b"a"],
+        "bytes of numbers": [b"1.5", b"2", b"3"],
+        "booleans": [True, None, False],
+        "dates": [day, None, day + dt.timedelta(2)],
+        "zones": [dt.datetime(2024, 1, 31, 10, tzinfo=dt.UTC), dt.datetime(2024, 2, 1, tzinfo=dt.UTC)],
+        "times": [dt.time(8, 30), dt.time(23)],
+        "spans": [dt.timedelta(1), dt.timedelta(hours=6)],
+        "numpy dates": np.array(["2024-01-31", "NaT", "2024-02-02"], "M8[D]"),
+        "numpy spans": np.array([1, 2, 3], "m8[h]"),
+        "rows": [[1, 2], [3, 4], None],
+        "rows of words": [["a", 1], ["b", 2]],
+        "ragged rows": [[1], [2, 3]],
+        "masked": np.ma.array([1, 2, 3], mask=[0, 1, 0]),
+        "cube": np.ones((3, 2, 2)),
+        "strings of numpy": np.array(["5 mg", "7 mg"]),
+        "table of objects": np.array([["a", 1], ["b", 2.5]], dtype=object),
+        "half all different": [f"w{i}" for i in range(11)] + ["w0"],
+        "many codes": [f"{i:03d}" for i in range(12)],
+        "sizes": [f"{i}-{i + 5}" for i in range(12)] * 2,
+        "empty": [],
+        "nothing": [None, None],
+        "text alone": "abc",
+        "a number alone": 3,
+        "complex": np.array([1j, 2]),
+        "typed frame": typed_frame(),
+        "pandas": typed_frame().to_pandas(),
+        "arrow": typed_frame().to_arrow(),
+        "dates of a frame": dated_frame().select("day", "moment", "clock"),
+        "a column of lists": dated_frame()["list"],
+    }
+    return found
+
+
+def object_in_one_line(data: object) -> str:
+    """Return what an object is read as."""
+    from reldep.data.objects import read_variable
+
+    try:
+        variable = read_variable(data, "x")
+    except (ValueError, TypeError) as error:
+        return f"refused: {str(error)[:60]}"
+    parts = getattr(variable, "parts", (variable,))
+    return "; ".join(map(part_in_one_line, parts)) + "; ".join(["", *variable.notes])
+
+
+def part_in_one_line(part: Any) -> str:
+    import numpy as np
+
+    kind = type(part).__name__
+    if kind == "Numeric":
+        gaps = int(np.isnan(part.values).sum())
+        return f"{kind} {part.values.shape} {gaps} {np.nansum(part.values):.10g} {part.columns}"
+    if kind == "Labels":
+        said = [text[:50] for text in (part.doubt, part.caution) if text]
+        return f"{kind} {part.codes.tolist()} {part.categories[:3]} {part.order} {said}"
+    return f"{kind} {len(part)}"
