@@ -200,7 +200,9 @@ def write_format(folder: Path, kind: str) -> Path:
         typed_frame().drop("number").write_ndjson(path)
     elif kind == "npz":
         block = np.arange(8.0).reshape(4, 2)
-        np.savez(path, x=block, w=np.array(["a", "b", "a", ""]), d=np.array(["2024-01-31"] * 4, "M8"))
+        np.savez(
+            path, x=block, w=np.array(["a", "b", "a", ""]), d=np.array(["2024-01-31"] * 4, "M8")
+        )
     elif kind in ("sav", "dta", "xpt"):
         import pyreadstat
 
@@ -253,7 +255,11 @@ def write_annotated(path: Path, kind: str) -> None:
         stored = (sparse.csr_array if kind == "csr" else sparse.csc_array)(matrix)
         group = file.create_group("X")
         group.attrs["encoding-type"], group.attrs["shape"] = f"{kind}_matrix", matrix.shape
-        group["data"], group["indices"], group["indptr"] = stored.data, stored.indices, stored.indptr
+        group["data"], group["indices"], group["indptr"] = (
+            stored.data,
+            stored.indices,
+            stored.indptr,
+        )
 
 
 # What Python objects are read as: the cells of `CELLS` as strings, and other lists.
@@ -274,7 +280,10 @@ def objects() -> dict[str, object]:
         "bytes of numbers": [b"1.5", b"2", b"3"],
         "booleans": [True, None, False],
         "dates": [day, None, day + dt.timedelta(2)],
-        "zones": [dt.datetime(2024, 1, 31, 10, tzinfo=dt.UTC), dt.datetime(2024, 2, 1, tzinfo=dt.UTC)],
+        "zones": [
+            dt.datetime(2024, 1, 31, 10, tzinfo=dt.UTC),
+            dt.datetime(2024, 2, 1, tzinfo=dt.UTC),
+        ],
         "times": [dt.time(8, 30), dt.time(23)],
         "spans": [dt.timedelta(1), dt.timedelta(hours=6)],
         "numpy dates": np.array(["2024-01-31", "NaT", "2024-02-02"], "M8[D]"),

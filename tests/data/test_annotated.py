@@ -192,7 +192,7 @@ def test_a_gene_with_the_name_of_a_column_gets_another(tmp_path):
 def test_what_is_no_such_file_is_refused_in_words(tmp_path):
     path = tmp_path / "cells.h5ad"
     path.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(40))
-    with pytest.raises(ValueError, match="or no AnnData file"):
+    with pytest.raises(ValueError, match="or not an AnnData file"):
         reldep.read(path)
     with h5py.File(path, "w") as file:
         file.create_dataset("numbers", data=[1, 2])

@@ -4,52 +4,37 @@ from __future__ import annotations
 
 import gzip
 import os
+import random
+import struct
 import subprocess
 import sys
 import textwrap
-import threading
+import time
 import zipfile
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
+import reading_cases
+import scipy.sparse
 
 import reldep
 from reldep.data.checks import cell, printable
-from reldep.files import byte_sources
+from reldep.data.objects import read_variable
 
 SOURCE = str(Path(reldep.__file__).parents[1])
 
 
-def test_a_pipe_is_read_to_its_end(tmp_path):
-    pipe = tmp_path / "pipe.csv"
-    os.mkfifo(pipe)
-
-    def write():
-        with pipe.open("wb") as end:
-            end.write(gzip.compress(b"a,b\n1,2\n3,4\n"))
-
-    writer = threading.Thread(target=write)
-    writer.start()
-    handle = os.open(pipe, os.O_RDONLY)  # waits until the writer is there
-    try:
-        assert reldep.read(pipe).read(["b"])["b"].to_list() == [2, 4]
-    finally:
-        os.close(handle)
-        writer.join()
-
-
-def test_a_pipe_that_nobody_writes_to_is_not_waited_for(tmp_path):
-    os.mkfifo(tmp_path / "pipe.csv")
-    with pytest.raises(ValueError, match=r"pipe.csv is an empty pipe"):
-        reldep.read(tmp_path / "pipe.csv")
-
-
-@pytest.mark.parametrize("device", ["/dev/zero", "/dev/null"])
-def test_devices_and_links_to_them_are_refused(tmp_path, device):
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/null", "pipe"])
+def test_pipes_and_devices_and_links_to_them_are_refused(tmp_path, device):
+    if device == "pipe":
+        device = tmp_path / "pipe"
+        os.mkfifo(device)
     (tmp_path / "link.csv").symlink_to(device)
     for path in (device, tmp_path / "link.csv"):
-        with pytest.raises(ValueError, match=r"is a device or socket, which has no end"):
+        with pytest.raises(ValueError, match=r"is a pipe, device or socket, not a file"):
             reldep.read(path)
 
 
@@ -59,22 +44,155 @@ def test_a_link_to_a_file_is_the_file(tmp_path):
     assert len(reldep.read(tmp_path / "link.csv")) == 2
 
 
-@pytest.mark.parametrize("kind", ["gz", "zip", "npz"])
-def test_an_archive_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch, kind):
-    monkeypatch.setattr(byte_sources, "MOST_UNPACKED", 100_000)
-    path = tmp_path / f"bomb.{kind}"
-    content = b"a,b\n" + b"1,2\n" * 100_000
-    if kind == "gz":
-        path = tmp_path / "bomb.csv.gz"
-        path.write_bytes(gzip.compress(content))
-    elif kind == "zip":
+def zeros(path: Path, n_bytes: int) -> None:
+    """Pack zeros in the way that the ending of the name tells."""
+    block = bytes(1_000_000)
+    if path.suffix in (".gz", ".rds"):
+        with gzip.open(path, "wb") as file:
+            file.write(b"a,b\n")
+            for _ in range(n_bytes // len(block)):
+                file.write(block.replace(b"\0\0\0\0", b"1,2\n") if path.suffix == ".gz" else block)
+    elif path.suffix == ".zip":
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.writestr("a.csv", content)
-    else:
-        np.savez_compressed(path, a=np.zeros(100_000))
-    assert path.stat().st_size < 10_000
-    with pytest.raises(ValueError, match=r"0.0001 GB"):
+            archive.writestr("a.csv", bytes(n_bytes))
+    elif path.suffix == ".npz":
+        np.savez_compressed(path, a=np.zeros(n_bytes // 8))
+    elif path.suffix == ".parquet":
+        pl.select(pl.repeat(0.0, n_bytes // 8).alias("a")).write_parquet(path)
+
+
+@pytest.mark.parametrize("name", ["a.csv.gz", "a.zip", "a.npz", "a.rds", "a.parquet"])
+def test_a_small_file_that_unpacks_to_much_is_refused(tmp_path, name):
+    path = tmp_path / name
+    zeros(path, 1_100_000_000)
+    assert path.stat().st_size < 10_000_000
+    start = time.process_time()
+    with pytest.raises(ValueError, match=r"would take 1.* GB of memory, of which .* made of"):
+        reldep.read(path)["a"]
+    assert time.process_time() - start < 10
+
+
+def test_an_archive_in_an_archive_in_an_archive_is_refused(tmp_path):
+    packed = b"a\n1\n2\n"
+    for _ in range(3):
+        packed = gzip.compress(packed)
+    (tmp_path / "a.csv.gz").write_bytes(packed)
+    with pytest.raises(ValueError, match="is packed too often"):
+        reldep.read(tmp_path / "a.csv.gz")
+
+
+@pytest.mark.parametrize(
+    ("name", "start", "said"),
+    [
+        ("a.csv", b"a,b\n1,2\n3,\0", "with a NUL byte on line 3"),
+        ("a.xlsx", b"a,b\n1,2\n3,\0", "is damaged, or not an Excel"),
+        ("a.xlsx", b"XX\x03\x04", "is damaged, or not an Excel"),
+        ("a.xlsx", b"PK\x03\x04", "is damaged, or only a part of an Excel"),
+    ],
+)
+def test_a_large_file_that_is_not_what_it_says_is_refused_at_once(tmp_path, name, start, said):
+    with (tmp_path / name).open("wb") as file:
+        file.write(start)
+        file.truncate(3_000_000_000)
+    begun = time.process_time()
+    with pytest.raises(ValueError, match=said):
+        reldep.read(tmp_path / name)
+    assert time.process_time() - begun < 2
+
+
+def test_a_quote_that_is_never_closed_is_found_without_reading_on(tmp_path):
+    with (tmp_path / "a.csv").open("wb") as file:
+        file.write(b'a,b\n1,2\n"3,4\n')
+        for _ in range(100):
+            file.write(b"3,4\n" * 250_000)
+        file.truncate(3_000_000_000)
+    begun = time.process_time()
+    with pytest.raises(ValueError, match=r"line 3 of .* has a double quote that is not closed"):
+        reldep.read(tmp_path / "a.csv")
+    assert time.process_time() - begun < 10
+
+
+def test_a_file_that_ends_its_reader_does_not_end_the_program(tmp_path):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    path = tmp_path / "a.sav"
+    frame = pd.DataFrame({"a": [1.0, 2, 3, 4], "b": [1.0, 2, 1, 2]})
+    pyreadstat.write_sav(frame, path, variable_value_labels={"b": {1: "lo", 2: "hi"}})
+    assert reldep.read(path)["b"].to_list() == ["lo", "hi", "lo", "hi"]
+    damaged = bytearray(path.read_bytes())
+    # The type of the second variable: text of eight letters, with labels of numbers.
+    struct.pack_into("<i", damaged, 176 + 32 + 4, 8)
+    path.write_bytes(damaged)
+    with pytest.raises(ValueError, match=r"a.sav is damaged, or too large to be read"):
         reldep.read(path)
+
+
+def test_a_file_that_changes_while_it_is_used_is_refused(tmp_path):
+    path = tmp_path / "a.parquet"
+    pl.DataFrame({"a": [1, 2, 3]}).write_parquet(path)
+    table = reldep.read(path)
+    pl.DataFrame({"a": [4, 5, 6]}).write_parquet(path)
+    os.utime(path, (1, 1))
+    with pytest.raises(ValueError, match=r"a.parquet has changed while it was read"):
+        table["a"]
+
+
+@pytest.mark.parametrize("kind", ["h5ad csr", "h5ad csc", "h5ad array", "npz"])
+def test_a_mutated_file_is_read_or_refused_in_words(tmp_path, kind, monkeypatch):
+    monkeypatch.setattr("reldep.files.read.FOREIGN", set())  # the child is tested by itself
+    pytest.importorskip("h5py")
+    rng = random.Random(1)  # noqa: S311
+    good = reading_cases.write_format(tmp_path, kind).read_bytes()
+    path, outcomes = tmp_path / f"broken.{kind.partition(' ')[0]}", set()
+    for _ in range(60):
+        bad = bytearray(good)
+        for _ in range(rng.choice([1, 2, 8])):
+            bad[rng.randrange(len(bad))] = rng.randrange(256)
+        path.write_bytes(bad[: rng.choice([len(bad)] * 3 + [rng.randrange(9, len(bad))])])
+        try:
+            reldep.read(path).to_frame("@numeric")
+            outcomes.add("read")
+        except (reldep.exceptions.InputError, reldep.exceptions.InputTypeError):
+            outcomes.add("refused")
+    assert outcomes == {"read", "refused"}
+
+
+def array_that_raises():
+    class Tensor:
+        def __array__(self, *args, **options):
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
+
+    return Tensor()
+
+
+def sparse(make, places="indices", at=1, to=90, **options):
+    matrix = make(np.eye(6), **options)
+    (matrix.coords[1] if places == "coords" else getattr(matrix, places))[at] = to
+    return matrix
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (array_that_raises(), "cannot be converted to an array: Can't call numpy"),
+        (sparse(scipy.sparse.csr_array), "x is not a valid sparse matrix"),
+        (sparse(scipy.sparse.csc_array, to=-7), "x is not a valid sparse matrix"),
+        (sparse(scipy.sparse.csr_array, "indptr"), "x is not a valid sparse matrix"),
+        (sparse(scipy.sparse.coo_array, "coords"), "values outside of its shape"),
+        (sparse(scipy.sparse.bsr_array, blocksize=(2, 2)), "x is not a valid sparse matrix"),
+        (pl.LazyFrame({"a": [1.0, 2, 3, 4]}), "x is a lazy frame; pass x.collect()"),
+    ],
+)
+def test_objects_that_lie_or_raise_are_refused_in_words(data, said):
+    with pytest.raises((ValueError, TypeError), match=said) as caught:
+        read_variable(data, "x")
+    assert isinstance(caught.value, reldep.exceptions.Message)
+
+
+def test_a_block_sparse_matrix_is_read_like_its_values():
+    x = np.random.default_rng(0).normal(size=(30, 4))
+    y, z = x[:, :1] + 1, x[:, 2:] ** 2
+    found = [reldep.compare(one, y, z).pvalue for one in (x, scipy.sparse.bsr_array(x))]
+    assert found[0] == pytest.approx(found[1], rel=1e-6)
 
 
 def test_a_zip_with_the_rubbish_of_a_mac_has_one_file(tmp_path):

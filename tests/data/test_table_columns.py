@@ -14,8 +14,8 @@ from reldep.data.selectors import (
     parse_named,
     parse_weight,
     quote_column,
-    select_blocks,
     select_columns,
+    select_variables,
 )
 
 STEADY = settings(deadline=None, derandomize=True)
@@ -178,10 +178,10 @@ def test_a_type_that_no_column_has_is_an_error() -> None:
 
 
 def test_blocks_are_named_selections() -> None:
-    blocks = select_blocks(["lipids=C14,C16", "genes = ge_*"], MICE)
+    blocks = select_variables(["lipids=C14,C16", "genes = ge_*"], MICE, several=True)
     assert blocks == {"lipids": ["C14", "C16"], "genes": ["ge_a", "ge_b"]}
-    with pytest.raises(ValueError, match="two blocks are named 'a'"):
-        select_blocks(["a=C14", "a=C16"], MICE)
+    with pytest.raises(ValueError, match="two variables are named 'a'"):
+        select_variables(["a=C14", "a=C16"], MICE, several=True)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from reldep.data.selectors import quote_column
 from reldep.files.byte_sources import open_source
 from reldep.files.cells import table_of_cells
 from reldep.files.header import find_delimiter
-from reldep.files.options import CellOptions
+from reldep.files.reading import completed
 from reldep.files.text import read_text
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def test_standard_input_is_sniffed(
 
 def test_empty_standard_input_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
-    with pytest.raises(ValueError, match="standard input is empty; expected CSV or TSV text"):
+    with pytest.raises(ValueError, match="standard input is empty: it has no columns"):
         reldep.read("-")
 
 
@@ -210,9 +210,9 @@ def test_categories_are_labels_whatever_they_look_like(write: Write) -> None:
 
 def large(path: Path) -> Table:
     """Read a text as one that does not fit into memory."""
-    cells = read_text(open_source(path), CellOptions(), largest=0)
+    cells = read_text(open_source(path), completed({}), largest=0)
     assert cells.is_large
-    return table_of_cells(cells, CellOptions())
+    return table_of_cells(cells, completed({}))
 
 
 @pytest.mark.parametrize("column", ["x", "b"])

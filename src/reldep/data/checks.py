@@ -9,15 +9,16 @@ from __future__ import annotations
 import sys
 import unicodedata
 from collections import Counter
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
-from reldep.exceptions import InputError, InputTypeError, NoVariationError
+from reldep.exceptions import InputError, InputTypeError, Message, NoVariationError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from reldep.data.variables import Variable
 
@@ -31,6 +32,7 @@ MISSING = ("raise", "drop")
 MINIMUM_OBSERVATIONS = 4
 _SHOWN = 6
 _LONGEST_CELL = 40
+_LONGEST_REASON = 200
 
 
 def check_choice(argument: str, value: object, choices: Iterable[str]) -> None:
@@ -216,3 +218,29 @@ def cell(value: object) -> str:
     text = str(value)
     cut = text if len(text) <= _LONGEST_CELL else f"{text[:_LONGEST_CELL]}…"
     return repr(cut)
+
+
+def reason(error: BaseException) -> str:
+    """Return the first line of what a library says, cut if it is long."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    first = printable(lines[0].strip())
+    return first if len(first) <= _LONGEST_REASON else f"{first[:_LONGEST_REASON]}…"
+
+
+@contextmanager
+def translated(what: str) -> Iterator[None]:
+    """Raise InputError for whatever foreign code raises: `what` is wrong, and its first line.
+
+    Examples
+    --------
+    >>> with translated("x cannot be read"):
+    ...     [][0]
+    Traceback (most recent call last):
+    reldep.exceptions.InputError: x cannot be read: list index out of range
+    """
+    try:
+        yield
+    except (Message, ImportError, KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:  # a panic in the core of polars is not an Exception
+        raise InputError(f"{what}: {reason(error)}") from error

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from reldep.data.checks import cell, composed
+from reldep.data.checks import cell, composed, translated
 from reldep.data.frames import (
     column_names,
     frame_library,
@@ -147,7 +147,7 @@ def _dispatch(data: Any, name: str) -> Variable:
     if frame_library(data) is not None:
         return _from_frame_library(data, name)
     if hasattr(data, "__array__"):
-        return _from_array(np.asarray(data), name)
+        return _from_array(_as_array(data, name), name)
     if hasattr(data, "__narwhals_dataframe__") or hasattr(data, "__narwhals_series__"):
         return _from_frame_library(data, name)
     if hasattr(data, "__len__") and hasattr(data, "__getitem__"):
@@ -156,6 +156,12 @@ def _dispatch(data: Any, name: str) -> Variable:
         f"{name} is of type {type(data).__name__}, which has no rows; pass an array, list, "
         "series or data frame."
     )
+
+
+def _as_array(data: Any, name: str) -> npt.NDArray[Any]:
+    """Return what an object's own conversion makes of it, such as that of a tensor."""
+    with translated(f"{name} of type {type(data).__name__} cannot be converted to an array"):
+        return np.asarray(data)
 
 
 def _check_has_rows(data: Any, name: str) -> None:
@@ -177,12 +183,26 @@ def _from_sparse(data: Any, name: str) -> Sparse:
 
     if data.ndim != 2 or data.shape[1] == 0:
         raise InputError(
-            f"{name} is a sparse matrix of shape {data.shape}; pass rows × columns with at "
-            "least one column."
+            f"{name} is a sparse matrix of shape {data.shape}; pass rows × columns with at least "
+            "one column."
         )
     if data.dtype.kind not in "biuf":
         raise InputTypeError(f"{name} is a sparse matrix of dtype {data.dtype}; pass real numbers.")
-    return Sparse(name, csr_array(data, dtype=np.float64))
+    with translated(f"{name} is not a valid sparse matrix"):
+        check_sparse(data)
+        return Sparse(name, csr_array(data, dtype=np.float64))
+
+
+def check_sparse(data: Any) -> None:
+    """Raise ValueError if a sparse matrix has values outside of its shape.
+
+    SciPy believes the places of values and writes there, into whatever memory it is.
+    """
+    if hasattr(data, "check_format"):
+        data.check_format(full_check=True)
+    for places, size in zip(getattr(data, "coords", ()), data.shape, strict=False):
+        if len(places) and not 0 <= places.min() <= places.max() < size:
+            raise ValueError(f"it has values outside of its shape {data.shape}")
 
 
 def _from_array(array: npt.NDArray[Any], name: str) -> Variable:
@@ -287,7 +307,7 @@ def _from_frame_library(data: Any, name: str) -> Variable:
     if isinstance(native, nw.Series):
         return replace(_from_series(native, native_name(data) or name), name=name)
     if not isinstance(native, nw.DataFrame):
-        return _from_array(np.asarray(data), name)
+        return _from_array(_as_array(data, name), name)
     if native.shape[1] == 0:
         raise InputError(f"{name} has no columns; pass at least one.")
     if native.shape[0] == 0:

@@ -22,15 +22,13 @@ import re
 from collections.abc import Mapping
 from enum import StrEnum
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from reldep.data.checks import composed, hint
 from reldep.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
-
-    import polars as pl
 
 
 class ColumnType(StrEnum):
@@ -49,6 +47,14 @@ class ColumnType(StrEnum):
     OTHER = "other"
 
 
+OTHER = ColumnType.OTHER
+# A column without any value has no type; objects of pandas are read when they are used.
+_KINDS = {
+    "Boolean": ColumnType.BOOLEAN,
+    **dict.fromkeys(("String", "Null", "Object"), ColumnType.TEXT),
+    **dict.fromkeys(("Categorical", "Enum"), ColumnType.CATEGORY),
+    **dict.fromkeys(("Date", "Datetime", "Time", "Duration"), ColumnType.DATE),
+}
 # A column of numbers with a stray word answers to both types, so that neither
 # passes over it in silence: reading it is an error that says what to do.
 _TYPES: dict[str, frozenset[ColumnType]] = {
@@ -134,50 +140,6 @@ def _select(expression: str, schema: Mapping[str, ColumnType], source: str) -> l
     return kept
 
 
-def select_blocks(
-    definitions: Sequence[str], schema: Mapping[str, ColumnType], *, source: str = "the table"
-) -> dict[str, list[str]]:
-    """Return named blocks of columns from definitions ``NAME=COLS``.
-
-    Examples
-    --------
-    >>> schema = dict.fromkeys(["C14", "C16", "ge_1"], ColumnType.NUMBER)
-    >>> select_blocks(["lipids=C1*", "genes=ge_*"], schema)
-    {'lipids': ['C14', 'C16'], 'genes': ['ge_1']}
-    """
-    blocks: dict[str, list[str]] = {}
-    for definition in definitions:
-        name, expression = parse_named(definition)
-        if name in blocks:
-            raise InputError(f"two blocks are named {name!r}; give each its own name")
-        blocks[name] = select_columns(expression, schema, source=source)
-    return blocks
-
-
-def name_blocks(
-    definitions: Sequence[str], schema: Mapping[str, ColumnType], *, source: str = "the table"
-) -> dict[str, list[str]]:
-    """Return blocks of columns from ``COLS`` or ``NAME=COLS``, each by its name.
-
-    A block without a name is called by its only column, or else as it was written.
-
-    Examples
-    --------
-    >>> schema = dict.fromkeys(["diet", "C14", "C16", "ge_1"], ColumnType.NUMBER)
-    >>> name_blocks(["diet", "C*", "genes=ge_*"], schema)
-    {'diet': ['diet'], 'C*': ['C14', 'C16'], 'genes': ['ge_1']}
-    """
-    blocks: dict[str, list[str]] = {}
-    for definition in definitions:
-        name, columns = _name_block(definition, schema, source)
-        if name in blocks:
-            raise InputError(
-                f"two variables are named {name!r}. Give them names of their own, as in NAME=COLS."
-            )
-        blocks[name] = columns
-    return blocks
-
-
 def _name_block(
     definition: str, schema: Mapping[str, ColumnType], source: str
 ) -> tuple[str, list[str]]:
@@ -208,8 +170,8 @@ def select_words(words: Words, schema: Mapping[str, ColumnType], source: str) ->
     return list(dict.fromkeys(found))
 
 
-def kind_of(dtype: pl.DataType) -> ColumnType:
-    """Return the kind of a column of polars.
+def kind_of(dtype: Any) -> ColumnType:
+    """Return the kind of a column by its type, of polars or of narwhals.
 
     Examples
     --------
@@ -217,22 +179,9 @@ def kind_of(dtype: pl.DataType) -> ColumnType:
     >>> str(kind_of(polars.Float32()))
     'number'
     """
-    import polars as pl
-
     if dtype.is_integer():
         return ColumnType.INTEGER
-    if dtype.is_numeric():
-        return ColumnType.NUMBER
-    for kind, members in (
-        (ColumnType.BOOLEAN, (pl.Boolean,)),
-        # A column without any value has no type.
-        (ColumnType.TEXT, (pl.String, pl.Null)),
-        (ColumnType.CATEGORY, (pl.Categorical, pl.Enum)),
-        (ColumnType.DATE, (pl.Date, pl.Datetime, pl.Time, pl.Duration)),
-    ):
-        if dtype in members:
-            return kind
-    return ColumnType.OTHER
+    return ColumnType.NUMBER if dtype.is_numeric() else _KINDS.get(type(dtype).__name__, OTHER)
 
 
 def select_variables(

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from reldep.data.checks import hint, listing, printable, repeated
+from reldep.data.checks import hint, listing, printable, repeated, translated
 from reldep.data.selectors import ColumnType
 from reldep.exceptions import InputError
-from reldep.files.columnar import check_memory
-from reldep.files.errors import missing_package, reason
-from reldep.files.typed import table_of_columns
+from reldep.files.byte_sources import check_budget
+from reldep.files.cells import table_of_columns
+from reldep.files.statistics_packages import series_of_pandas
+from reldep.system import import_extra
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,26 +27,19 @@ if TYPE_CHECKING:
 
     from reldep.data.variables import FloatArray, IntArray
     from reldep.files.byte_sources import Source
-    from reldep.files.options import CellOptions
+    from reldep.files.reading import Reading
     from reldep.files.table import Table
 
 ReadGenes: TypeAlias = "Callable[[slice], FloatArray]"
 
 # The column with the names of the cells.
 _CELLS = "obs_names"
-
 # A sparse matrix by rows is turned into one by columns in memory if it takes no more bytes than
 # this; else all of it is read again for every block of genes, this many rows at a time.
 MOST_HELD = 2_000_000_000
 ROWS_AT_A_TIME = 4_096
-
 # Genes that lie further apart than this are read by themselves.
 _LARGEST_GAP = 64
-# What h5py raises for files that are not what they should be.
-_DAMAGES = (
-    *(KeyError, ValueError, TypeError, OSError, RuntimeError, AttributeError, IndexError),
-    *(OverflowError, MemoryError),
-)
 
 
 def is_annotated(data: Any) -> bool:
@@ -53,72 +47,65 @@ def is_annotated(data: Any) -> bool:
     return type(data).__name__ == "AnnData" and hasattr(data, "obs_names")
 
 
-def read_annotated(source: Source, reading: CellOptions) -> Table:
+def read_annotated(source: Source, options: Reading) -> Table:
     """Return the table of an AnnData file: the columns of ``obs``, then the genes."""
-    try:
-        import h5py
-    except ImportError:
-        raise missing_package(source.name, "anndata") from None
     name = printable(source.name)
-    try:
+    h5py = import_extra("h5py", extra="anndata", purpose=f"reading {name}")
+    with translated(f"{name} is damaged, or not an AnnData file (HDF5)"):
         file = h5py.File(source.file(), "r")
-        _check_links(file, name)
-        return _of_file(file, name, source, reading)
-    except InputError:
-        raise
-    except _DAMAGES as error:
-        raise InputError(
-            f"{name} is damaged, or no AnnData file (HDF5): {reason(error)}"
-        ) from error
+        _check_parts(file, source, set())
+        return _of_file(file, source, options)
 
 
-def _check_links(group: Any, name: str) -> None:
-    """Raise InputError if groups or datasets refer to other files."""
+def _check_parts(group: Any, source: Source, seen: set[int]) -> None:
+    """Raise InputError if groups or datasets refer to other files, or unpack to too much."""
     import h5py
 
     for key in group:
-        if not isinstance(group.get(key, getlink=True), h5py.HardLink):
-            raise _refers_elsewhere(name, f"{group.name}/{key}")
-        part = group[key]
-        if isinstance(part, h5py.Group):
-            _check_links(part, name)
-        elif isinstance(part, h5py.Dataset) and (part.external or part.is_virtual):
-            raise _refers_elsewhere(name, part.name)
+        is_here = isinstance(group.get(key, getlink=True), h5py.HardLink)
+        part = group[key] if is_here else None
+        is_dataset = isinstance(part, h5py.Dataset)
+        if part is None or (is_dataset and (part.external or part.is_virtual)):
+            raise InputError(
+                f"'{printable(group.name.rstrip('/'))}/{printable(key)}' of "
+                f"{printable(source.name)} refers to another place or file, which is not read. "
+                "Copy the data into one file: anndata.read_h5ad(…).write_h5ad(…)."
+            )
+        address = h5py.h5o.get_info(part.id).addr
+        if is_dataset and part.chunks:
+            chunk = float(np.prod(part.chunks)) * part.dtype.itemsize
+            source.check_budget(chunk, f"a piece of {printable(part.name)!r}")
+        elif isinstance(part, h5py.Group) and address not in seen:
+            seen.add(address)  # a group may contain itself
+            _check_parts(part, source, seen)
 
 
-def _refers_elsewhere(name: str, part: str) -> InputError:
-    return InputError(
-        f"{printable(part)!r} of {name} refers to another place or file, which is not read. Copy "
-        "the data into one file: anndata.read_h5ad(…).write_h5ad(…)."
-    )
-
-
-def _of_file(file: Any, name: str, source: Source, reading: CellOptions) -> Table:
+def _of_file(file: Any, source: Source, options: Reading) -> Table:
     import h5py
 
+    name, layer = printable(source.name), options["layer"]
     for part in ("obs", "var", "X"):
-        if part not in file and not (part == "X" and reading.layer):
+        if part not in file and not (part == "X" and layer):
             raise InputError(
-                f"{name} has no {part!r}: it is HDF5, but no AnnData file. Write it with "
+                f"{name} has no {part!r}: it is HDF5, but not an AnnData file. Write it with "
                 "anndata.write_h5ad."
             )
-    for part in ("obs", "var"):
-        if not isinstance(file[part], h5py.Group):
+        if part != "X" and not isinstance(file[part], h5py.Group):
             raise InputError(
-                f"{name} was written by an anndata older than 0.7. Read and write it again with "
-                "a newer one."
+                f"{name} was written by an anndata older than 0.7. Read and write it again with a "
+                "newer one."
             )
-    genes = _texts(file["var"][file["var"].attrs["_index"]], name)
-    stored = _layer(file.get("layers", {}), reading.layer, name)
-    cells = _obs_of_file(file["obs"], name)
-    n_cells = len(cells[_CELLS])
-    read = _reader_of_file(file["X"] if stored is None else stored, (n_cells, len(genes)), name)
-    return _table(source.name, cells, genes, read, reading, source.notes)
+    genes = _texts(file["var"][file["var"].attrs["_index"]], source)
+    stored = _layer(file.get("layers", {}), layer, name)
+    cells = _obs_of_file(file["obs"], source)
+    shape = len(cells[_CELLS]), len(genes)
+    read = _reader_of_file(file["X"] if stored is None else stored, shape, source)
+    return _table(source, cells, genes, read, options)
 
 
-def table_of_object(data: Any, reading: CellOptions) -> Table:
+def table_of_object(data: Any, options: Reading) -> Table:
     """Return the table of an AnnData object, in memory or backed by a file."""
-    stored = _layer(data.layers, reading.layer, "the data")
+    stored = _layer(data.layers, options["layer"], "the data")
     matrix = data.X if stored is None else stored
     if matrix is None:
         raise InputError("the data have no X. Name a layer with `layer`.")
@@ -131,18 +118,8 @@ def table_of_object(data: Any, reading: CellOptions) -> Table:
 
     cells: dict[str, Any] = {_CELLS: [str(name) for name in data.obs_names]}
     for name in data.obs.columns:
-        cells[str(name)] = _series_of_pandas(str(name), data.obs[name])
-    return _table("the data", cells, [str(name) for name in data.var_names], read, reading)
-
-
-def _series_of_pandas(name: str, column: Any) -> pl.Series:
-    import polars as pl
-
-    values = column.astype(object).where(column.notna(), None).to_list()
-    if type(column.dtype).__name__ == "CategoricalDtype":
-        words = [None if value is None else str(value) for value in values]
-        return pl.Series(name, words, dtype=pl.String).cast(pl.Categorical)
-    return pl.Series(name, values, strict=False)
+        cells[str(name)] = series_of_pandas(str(name), data.obs[name])
+    return _table(None, cells, [str(name) for name in data.var_names], read, options)
 
 
 def _layer(layers: Any, name: str | None, source: str) -> Any:
@@ -155,16 +132,16 @@ def _layer(layers: Any, name: str | None, source: str) -> Any:
 
 
 def _table(
-    name: str,
+    source: Source | None,
     cells: Mapping[str, Any],
     genes: list[str],
     read: ReadGenes,
-    reading: CellOptions,
-    notes: Sequence[str] = (),
+    options: Reading,
 ) -> Table:
-    """Return one table of the columns about the cells and the genes."""
+    """Return one table of the columns about the cells and the genes; no source for an object."""
     import polars as pl
 
+    name = "the data" if source is None else source.name
     if repeated(genes):
         raise InputError(
             f"{printable(name)} has several genes of one name: {listing(repeated(genes)[:5])}. "
@@ -173,7 +150,7 @@ def _table(
     frame = pl.DataFrame(dict(cells))
     clashes = [gene for gene in genes if gene in frame.columns]
     shown = {f"X:{gene}" if gene in frame.columns else gene: i for i, gene in enumerate(genes)}
-    said = list(notes)
+    said = [] if source is None else list(source.notes)
     if clashes:
         said.append(
             f"genes that have the name of a column of obs are called X:{clashes[0]} and so on "
@@ -181,20 +158,20 @@ def _table(
         )
 
     def load(names: list[str]) -> pl.DataFrame:
-        check_memory(printable(name), frame.height, len(names))
-        try:
-            return _columns(frame, names, shown, read)
-        except InputError:
-            raise
-        except _DAMAGES as error:
-            raise InputError(f"cannot read {printable(name)}: {reason(error)}") from error
+        needed = 8 * frame.height * len(names)
+        what = f"{len(names):,} columns of {frame.height:,} cells of {printable(name)}"
+        check_budget(needed, needed if source is None else source.size, what)
+        found = _columns(frame, names, shown, read)
+        if source is not None:
+            source.check_unchanged()
+        return found
 
     return table_of_columns(
         name,
         dict(frame.schema) | dict.fromkeys(shown, pl.Float64()),
         load,
         frame.height,
-        reading,
+        options,
         said=said,
         kinds=dict.fromkeys(shown, ColumnType.GENE),
     )
@@ -230,29 +207,29 @@ def _runs(places: Sequence[int]) -> Iterator[slice]:
             start = i
 
 
-def _all(dataset: Any, name: str) -> Any:
-    """Return all values of a dataset, if there is room for them."""
-    check_memory(name, int(dataset.size), 1)
+def _all(dataset: Any, source: Source) -> Any:
+    """Return all values of a dataset, if there is room for them; a text takes some 64 bytes."""
+    width = max(dataset.dtype.itemsize, 64 if dataset.dtype.kind in "OSV" else 0)
+    source.check_budget(float(dataset.size) * width, f"{printable(dataset.name)!r}")
     return dataset[()]
 
 
-def _texts(dataset: Any, name: str) -> list[str]:
-    values = _all(dataset, name)
+def _texts(dataset: Any, source: Source) -> list[str]:
+    values = _all(dataset, source)
     return [value.decode() if isinstance(value, bytes) else str(value) for value in values]
 
 
-def _obs_of_file(obs: Any, name: str) -> dict[str, Any]:
+def _obs_of_file(obs: Any, source: Source) -> dict[str, Any]:
     """Read the table about the cells."""
-    index = obs.attrs["_index"]
-    cells: dict[str, Any] = {_CELLS: _texts(obs[index], name)}
+    old_categories = obs.get("__categories", {})
+    cells: dict[str, Any] = {_CELLS: _texts(obs[obs.attrs["_index"]], source)}
     for own in obs.attrs["column-order"]:
-        old_categories = obs.get("__categories", {})
-        cells[str(own)] = _series_of_file(str(own), obs[own], old_categories, name)
+        cells[str(own)] = _series_of_file(str(own), obs[own], old_categories, source)
     return cells
 
 
 def _series_of_file(
-    own: str, stored: Any, old_categories: Mapping[str, Any], name: str
+    own: str, stored: Any, old_categories: Mapping[str, Any], source: Source
 ) -> pl.Series:
     """Read a column about the cells: numbers, text, labels, or values with a mask."""
     import polars as pl
@@ -261,24 +238,24 @@ def _series_of_file(
     if kind == "categorical" or own in old_categories:
         codes = stored["codes"] if kind == "categorical" else stored
         levels = stored["categories"] if kind == "categorical" else old_categories[own]
-        words = _texts(levels, name)
-        picked = [None if code < 0 else words[code] for code in _all(codes, name)]
+        words = _texts(levels, source)
+        picked = [None if code < 0 else words[code] for code in _all(codes, source)]
         return pl.Series(own, picked, dtype=pl.String).cast(pl.Categorical)
     if kind.startswith("nullable"):
-        values = _plain_values(stored["values"], name)
-        mask = _all(stored["mask"], name)
-        return pl.Series(
-            own, [None if m else v for v, m in zip(values, mask, strict=True)], strict=False
-        )
-    return pl.Series(own, _plain_values(stored, name), strict=False)
+        values, mask = _plain_values(stored["values"], source), _all(stored["mask"], source)
+        values = [None if m else v for v, m in zip(values, mask, strict=True)]
+    else:
+        values = _plain_values(stored, source)
+    return pl.Series(own, values, strict=False)
 
 
-def _plain_values(dataset: Any, name: str) -> Any:
-    return _texts(dataset, name) if dataset.dtype.kind in "OS" else _all(dataset, name).tolist()
+def _plain_values(dataset: Any, source: Source) -> Any:
+    return _texts(dataset, source) if dataset.dtype.kind in "OS" else _all(dataset, source).tolist()
 
 
-def _reader_of_file(stored: Any, shape: tuple[int, int], name: str) -> ReadGenes:
+def _reader_of_file(stored: Any, shape: tuple[int, int], source: Source) -> ReadGenes:
     """Return a function that reads some neighbouring genes, whatever way the matrix is stored."""
+    name = printable(source.name)
     kind = stored.attrs.get("encoding-type", stored.attrs.get("h5sparse_format", "array"))
     sparse = {"csc_matrix": "csc", "csc": "csc", "csr_matrix": "csr", "csr": "csr"}.get(kind)
     own = tuple(stored.shape) if sparse is None else _shape(stored)
@@ -289,14 +266,13 @@ def _reader_of_file(stored: Any, shape: tuple[int, int], name: str) -> ReadGenes
         )
     if sparse is None:
         return lambda genes: np.asarray(stored[:, genes], dtype=np.float64)
-    starts = _all(stored["indptr"], name)
-    n_lines, n_places = (shape[1], shape[0]) if sparse == "csc" else shape
-    _check_starts(starts, n_lines, stored, name)
+    starts = _all(stored["indptr"], source)
+    _check_starts(starts, shape[1] if sparse == "csc" else shape[0], stored, name)
     if sparse == "csc":
-        return _columns_of_sparse(stored, starts, n_places, name)
+        return _columns_of_sparse(stored, starts, shape[0], name)
     if 12 * len(stored["data"]) > MOST_HELD:
         return _columns_by_rows(stored, starts, shape, name)
-    return _columns_in_memory(stored, starts, shape, name)
+    return _columns_in_memory(stored, starts, shape, source)
 
 
 def _shape(stored: Any) -> tuple[int, int]:
@@ -306,11 +282,13 @@ def _shape(stored: Any) -> tuple[int, int]:
 
 def _check_starts(starts: IntArray, n_lines: int, stored: Any, name: str) -> None:
     """Raise InputError if the lines of a sparse matrix do not start where its values are."""
-    n_values = len(stored["data"])
+    values, places = stored["data"], stored["indices"]
     is_right = (
-        len(starts) == n_lines + 1
+        starts.dtype.kind in "iu"
+        and places.dtype.kind in "iu"
+        and starts.shape == (n_lines + 1,)
+        and values.shape == places.shape == (int(starts[-1]),)
         and starts[0] == 0
-        and starts[-1] == n_values == len(stored["indices"])
         and bool((np.diff(starts.astype(np.int64)) >= 0).all())
     )
     if not is_right:
@@ -318,7 +296,7 @@ def _check_starts(starts: IntArray, n_lines: int, stored: Any, name: str) -> Non
 
 
 def _places(stored: Any, first: int, last: int, n_places: int, name: str) -> IntArray:
-    """Return the places of values within their lines; refuse places outside of the matrix."""
+    """Return the places of values within their lines; raise if one is outside of the matrix."""
     places = np.asarray(stored["indices"][first:last])
     if len(places) and not 0 <= int(places.min()) <= int(places.max()) < n_places:
         raise InputError(
@@ -343,7 +321,7 @@ def _columns_of_sparse(stored: Any, starts: IntArray, n_rows: int, name: str) ->
 
 
 def _columns_in_memory(
-    stored: Any, starts: IntArray, shape: tuple[int, int], name: str
+    stored: Any, starts: IntArray, shape: tuple[int, int], source: Source
 ) -> ReadGenes:
     from scipy.sparse import csr_array
 
@@ -351,8 +329,8 @@ def _columns_in_memory(
 
     def read(genes: slice) -> FloatArray:
         if not held:
-            n_values = len(stored["data"])
-            places = _places(stored, 0, n_values, shape[1], name)
+            source.check_budget(12.0 * len(stored["data"]), "the sparse matrix")
+            places = _places(stored, 0, len(stored["data"]), shape[1], printable(source.name))
             held.append(csr_array((stored["data"][()], places, starts), shape=shape).tocsc())
         return np.asarray(held[0][:, genes].toarray(), dtype=np.float64)
 

@@ -1,7 +1,8 @@
-"""Where bytes come from: files, pipes and archives. The first bytes decide what a file is.
+"""Where bytes come from: files and archives. The first bytes decide what a file is.
 
-The ending of a name chooses among text formats only. Regular files and pipes are read; devices,
-sockets and directories are not. What is unpacked has a limit.
+The ending of a name chooses among text formats only. Regular files are opened, and standard input;
+pipes, devices, sockets and directories are not. What is unpacked or made of packed values has a
+budget, which is asked before anything is read.
 """
 
 from __future__ import annotations
@@ -10,31 +11,32 @@ import bz2
 import gzip
 import io
 import lzma
-import os
 import stat
 import sys
+import tempfile
 import zipfile
-import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
-from reldep.data.checks import hint, listing, printable
+from reldep.data.checks import hint, listing, printable, translated
 from reldep.exceptions import InputError, InputTypeError
+from reldep.system import available_memory, in_words
 
 STANDARD_INPUT = "-"
 KINDS = (
     ".csv, .tsv, .txt or .tab (also compressed), .parquet, .arrow, .feather, .jsonl, .xlsx, .xls, "
     ".ods, .npz, .h5ad, .sav, .dta, .sas7bdat, .rds, or - for standard input"
 )
-MOST_UNPACKED = 4_000_000_000
-"""Maximum number of bytes that a pipe or an archive may contain: they are held in memory."""
-
-_BLOCK = 1 << 20
-_START = 512
-_DAMAGES = (EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
-_DAMAGES_OF_ZIP = (*_DAMAGES, NotImplementedError, RuntimeError)
+# Bytes of a file that are unpacked at a time, and that show what it is.
+_BLOCK, _START = 1 << 20, 512
+# A table that takes a gigabyte is read whatever the size of its file. A larger one may take 100
+# times the size of its file: text of numbers packs to a tenth, of a few labels to a fiftieth.
+_SMALL, _RATIO = 1_000_000_000, 100
+# An archive in an archive is a slip; some unpack to themselves.
+_DEEPEST = 2
 Opener = Callable[[io.BytesIO], Any]
 
 # Format of a file by its first bytes.
@@ -56,7 +58,6 @@ _MARKS = {
 }
 # Formats whose first bytes say little: old Stata files start with their version.
 _BY_ENDING = {"dta": "dta", "por": "por", "rds": "rds", "rda": "rda", "rdata": "rda"}
-_TEXT_ENDINGS = {"csv", "txt", "tsv", "tab", "dat", "jsonl", "ndjson", "gz", "zip", "bz2", "xz"}
 _BINARY_ENDINGS = {
     "parquet": "a Parquet file",
     "pq": "a Parquet file",
@@ -105,6 +106,8 @@ class Source:
     ending : str
         The ending of the name, without compression.
     notes : tuple of str
+    stamp : tuple of int
+        Device, inode, size and time of change of the file when it was opened.
     """
 
     name: str
@@ -112,6 +115,7 @@ class Source:
     format: str = "text"
     ending: str = ""
     notes: tuple[str, ...] = ()
+    stamp: tuple[int, ...] = ()
 
     @property
     def size(self) -> int:
@@ -133,6 +137,41 @@ class Source:
         """Return what readers of binary formats take: a path, or a file in memory."""
         return self.content if isinstance(self.content, Path) else io.BytesIO(self.content)
 
+    @contextmanager
+    def on_disk(self) -> Iterator[Path]:
+        """Yield a path, for readers that take nothing else."""
+        if isinstance(self.content, Path):
+            yield self.content
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / f"data.{self.ending or self.format}"
+            path.write_bytes(self.content)
+            yield path
+
+    def check_budget(self, n_bytes: float, what: str) -> None:
+        """Raise InputError if `what`, to be made of this source, takes too much memory."""
+        check_budget(n_bytes, self.size, f"{what} of {printable(self.name)}")
+
+    def check_unchanged(self) -> None:
+        """Raise InputError if the file has changed since it was opened."""
+        path = self.content
+        if isinstance(path, Path) and self.stamp and _stamp(path) != self.stamp:
+            raise InputError(
+                f"{printable(self.name)} has changed while it was read. Read it again when it is "
+                "complete, or read a copy."
+            )
+
+
+def check_budget(n_bytes: float, n_packed: float, what: str) -> None:
+    """Raise InputError if so many bytes do not fit into memory, or a small file makes them."""
+    free = available_memory()
+    if n_bytes > min(free / 3, max(_SMALL, _RATIO * n_packed)):
+        raise InputError(
+            f"{what} would take {in_words(n_bytes)} of memory, of which {in_words(free)} are free, "
+            f"made of {in_words(n_packed)}. Name fewer columns, or save the part you need as a "
+            "Parquet file."
+        )
+
 
 def open_source(place: Any) -> Source:
     """Open a path, ``"-"`` or a file object, unpacked, with its format.
@@ -142,22 +181,19 @@ def open_source(place: Any) -> Source:
     FileNotFoundError, IsADirectoryError, PermissionError
         If there is no such file, or it cannot be opened.
     ValueError
-        If it is empty, too large once unpacked, or not a table.
+        If it is empty, too large once unpacked, not a regular file, or not a table.
     """
     if hasattr(place, "read"):
         return _from_file_object(place)
     if place == STANDARD_INPUT:
-        content = _at_most(sys.stdin.buffer, "standard input")
-        if not content:
-            raise InputError("standard input is empty; expected CSV or TSV text.")
-        return _recognised(Source("standard input", content))
+        if sys.stdin is None:
+            raise InputError("standard input is closed; name a file.")
+        return _from_file_object(sys.stdin.buffer, "standard input")
     path = Path(place)
     name = str(path)
     if any("\ud800" <= sign <= "\udfff" for sign in name):  # bytes that are not text
         raise InputError(f"the name {printable(name)} is not valid UTF-8; rename the file.")
-    if _is_pipe(path):
-        return _recognised(Source(name, _read_pipe(path), ending=_ending(path.name)))
-    return _recognised(Source(name, path, ending=_ending(path.name)))
+    return _recognised(Source(name, path, ending=_ending(path.name), stamp=_check_regular(path)))
 
 
 def stem(place: Any) -> str:
@@ -176,16 +212,12 @@ def stem(place: Any) -> str:
     return Path(name[:-3] if name.lower().endswith(".gz") else name).stem
 
 
-def _from_file_object(file: Any) -> Source:
-    content = file.read()
-    name = str(getattr(file, "name", "the file"))
-    if isinstance(content, str):
-        content = content.encode()
-    if not isinstance(content, (bytes, bytearray)):
-        raise InputTypeError(f"`data` is a file of {type(content).__name__}; open it with 'rb'.")
+def _from_file_object(file: Any, name: str = "") -> Source:
+    name = name or str(getattr(file, "name", "the file"))
+    content = _at_most(file, name)
     if not content:
         raise InputError(f"{printable(name)} is empty: it has no columns and no rows.")
-    return _recognised(Source(name, bytes(content), ending=_ending(name)))
+    return _recognised(Source(name, content, ending=_ending(name)))
 
 
 def _ending(name: str) -> str:
@@ -195,36 +227,38 @@ def _ending(name: str) -> str:
     return parts[-1] if len(parts) > 1 else ""
 
 
-def _recognised(source: Source) -> Source:
+def _recognised(source: Source, depth: int = 0) -> Source:
     """Return a source unpacked, with its format by the first bytes."""
     start = source.start()
+    if depth > _DEEPEST:
+        raise InputError(f"{printable(source.name)} is packed too often. Unpack it to a file.")
     for mark, (what, opener) in _COMPRESSED.items():
         if start.startswith(mark):
-            return _recognised(replace(source, content=_unpacked(source, what, opener)))
+            with (
+                translated(f"{printable(source.name)} is a damaged {what}"),
+                opener(io.BytesIO(source.bytes())) as file,
+            ):
+                content = _at_most(file, source.name, source.size)
+            source.check_unchanged()
+            return _recognised(replace(source, content=content, stamp=()), depth + 1)
     if start.startswith(_ZIP):
-        return _of_archive(source)
+        return _of_archive(source, depth)
     known = next((form for mark, form in _MARKS.items() if start.startswith(mark)), None)
     if known is not None:
         return replace(source, format=known)
+    expected = _BINARY_ENDINGS.get(source.ending)
     other = next((what for mark, what in _OTHERS.items() if start.startswith(mark)), None)
     if other is not None:
-        expected = _BINARY_ENDINGS.get(source.ending, "a delimited text file")
-        raise InputError(f"{printable(source.name)} is not {expected}: it looks like {other}.")
+        named = expected or "a delimited text file"
+        raise InputError(f"{printable(source.name)} is not {named}: it looks like {other}.")
     if source.ending in _BY_ENDING:
         return replace(source, format=_BY_ENDING[source.ending])
-    return _of_text(source, start)
-
-
-def _of_text(source: Source, start: bytes) -> Source:
-    """Return a source as text, with a note if its name promises something else."""
-    expected = _BINARY_ENDINGS.get(source.ending)
-    if expected is not None:
-        if not _is_text(start):
-            raise InputError(f"{printable(source.name)} is damaged, or not {expected}.")
-        note = f"it is text, not {expected}, and was read as such"
-        source = replace(source, notes=(*source.notes, note))
+    if expected is not None and not _is_text(start):
+        raise InputError(f"{printable(source.name)} is damaged, or not {expected}.")
     is_json = source.ending in ("jsonl", "ndjson") and start.lstrip().startswith(b"{")
-    return replace(source, format="jsonl" if is_json else "text")
+    note = f"it is text, not {expected}, and was read as such"
+    notes = (*source.notes, note) if expected else source.notes
+    return replace(source, format="jsonl" if is_json else "text", notes=notes)
 
 
 def _is_text(start: bytes) -> bool:
@@ -237,53 +271,36 @@ def _is_text(start: bytes) -> bool:
     return b"\0" not in start or start.startswith((b"\xff\xfe", b"\xfe\xff"))
 
 
-def _unpacked(source: Source, what: str, opener: Opener) -> bytes:
-    try:
-        with opener(io.BytesIO(source.bytes())) as file:
-            return _at_most(file, source.name)
-    except _DAMAGES as error:
-        raise InputError(f"{printable(source.name)} is a damaged {what}: {error}") from error
-
-
-def _of_archive(source: Source) -> Source:
+def _of_archive(source: Source, depth: int) -> Source:
     """Return a workbook or an NPZ archive as it is, and the one file of another archive."""
     name = printable(source.name)
-    try:
-        with zipfile.ZipFile(source.file()) as archive:
-            members = [info for info in archive.infolist() if _is_data(info)]
-            names = {info.filename for info in members}
-            size = sum(info.file_size for info in members)
-            if any(one.startswith("xl/") for one in names) or "content.xml" in names:
-                _check_size(source, size)
-                return _with_note(source, "workbook", ("xlsx", "xlsm", "xls", "ods"))
-            if source.ending == "npz" or (names and all(one.endswith(".npy") for one in names)):
-                _check_size(source, size)
-                return replace(source, format="npz")
+    expected = _BINARY_ENDINGS.get(source.ending)
+    what = f"is damaged, or only a part of {expected}" if expected else "is a damaged ZIP archive"
+    with translated(f"{name} {what}"), zipfile.ZipFile(source.file()) as archive:
+        members = [info for info in archive.infolist() if _is_data(info)]
+        names = {info.filename for info in members}
+        is_workbook = any(one.startswith("xl/") for one in names) or "content.xml" in names
+        is_arrays = source.ending == "npz" or (names and all(o.endswith(".npy") for o in names))
+        if not is_workbook and not is_arrays:
             if "[Content_Types].xml" in names:
                 raise InputError(f"{name} is a document, not a table. Save its table as CSV.")
             if len(members) != 1:
-                found = listing(sorted(names)) or "none"
                 raise InputError(
-                    f"{name} is a ZIP archive of {len(members)} files: {found}. Unpack it, and "
-                    "name the file you want."
+                    f"{name} is a ZIP archive of {len(members)} files: "
+                    f"{listing(sorted(names)) or 'none'}. Unpack it, and name the file you want."
                 )
-            _check_size(source, size)
-            with archive.open(members[0]) as file:
-                content = _at_most(file, source.name)
-            ending = _ending(members[0].filename)
-            return _recognised(replace(source, content=content, ending=ending))
-    except _DAMAGES_OF_ZIP as error:
-        expected = _BINARY_ENDINGS.get(source.ending)
-        if expected is not None:
-            raise InputError(f"{name} is damaged, or only a part of {expected}: {error}") from error
-        raise InputError(f"{name} is a damaged ZIP archive: {error}") from error
-
-
-def _with_note(source: Source, form: str, endings: tuple[str, ...]) -> Source:
-    """Return a source of a format, with a note if its name promises another one."""
-    if source.ending in endings or not source.ending:
-        return replace(source, format=form)
-    return replace(source, format=form, notes=(*source.notes, f"it is a {form}, and read as such"))
+        source.check_budget(sum(info.file_size for info in members), "the content")
+        if is_workbook:
+            note = "it is a workbook, and read as such"
+            is_named = source.ending in ("xlsx", "xlsm", "xls", "ods", "")
+            notes = source.notes if is_named else (*source.notes, note)
+            return replace(source, format="workbook", notes=notes)
+        if is_arrays:
+            return replace(source, format="npz")
+        with archive.open(members[0]) as file:
+            content = _at_most(file, source.name, source.size)
+    ending = _ending(members[0].filename)
+    return _recognised(replace(source, content=content, ending=ending, stamp=()), depth + 1)
 
 
 def _is_data(info: zipfile.ZipInfo) -> bool:
@@ -292,11 +309,9 @@ def _is_data(info: zipfile.ZipInfo) -> bool:
     return bool(name) and not name.endswith("/") and not name.startswith("__MACOSX/")
 
 
-def _is_pipe(path: Path) -> bool:
-    """Return True for a pipe and False for a regular file; refuse everything else."""
+def _check_regular(path: Path) -> tuple[int, ...]:
+    """Return the stamp of a regular file with content; raise for everything else."""
     name = printable(path)
-    if path.is_dir():
-        raise IsADirectoryError(f"{name} is a directory; expected a file: {KINDS}")
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
@@ -304,15 +319,29 @@ def _is_pipe(path: Path) -> bool:
     except (OSError, ValueError) as error:
         words = getattr(error, "strerror", None) or str(error)
         raise OSError(getattr(error, "errno", None), f"{name} cannot be read: {words}") from None
-    if stat.S_ISREG(mode):
-        _check_readable(path)
-        return False
-    if stat.S_ISFIFO(mode):
-        return True
-    raise InputError(
-        f"{name} is a device or socket, which has no end and no rows. Name a file, or send text "
-        "through a pipe: - stands for standard input."
-    )
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(f"{name} is a directory; expected a file: {KINDS}")
+    if not stat.S_ISREG(mode):
+        raise InputError(
+            f"{name} is a pipe, device or socket, not a file. Name a file, or send text to "
+            "standard input, which is called -."
+        )
+    try:
+        with path.open("rb") as file:
+            is_empty = not file.read(1)
+    except PermissionError:
+        raise PermissionError(f"{name} may not be read: ask for permission to read it") from None
+    if is_empty:
+        raise InputError(f"{name} is empty: it has no columns and no rows.")
+    return _stamp(path)
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    """Return what changes if a file is changed or replaced; nothing if it is gone."""
+    if not path.exists():
+        return ()
+    found = path.stat()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _near(path: Path) -> str:
@@ -321,47 +350,16 @@ def _near(path: Path) -> str:
     return hint(path.name, sorted(names), kind="files there") if names else "no files there"
 
 
-def _check_readable(path: Path) -> None:
-    try:
-        with path.open("rb") as file:
-            if not file.read(1):
-                raise InputError(f"{printable(path)} is empty: it has no columns and no rows.")
-    except PermissionError:
-        raise PermissionError(
-            f"{printable(path)} may not be read: ask for permission to read it"
-        ) from None
-
-
-def _read_pipe(path: Path) -> bytes:
-    """Read a named pipe to its end; one that nobody writes to is empty, not waited for."""
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-    os.set_blocking(handle, True)
-    with os.fdopen(handle, "rb") as pipe:
-        content = _at_most(pipe, str(path))
-    if not content:
-        raise InputError(f"{printable(path)} is an empty pipe; expected CSV or TSV text.")
-    return content
-
-
-def _at_most(file: IO[bytes], name: str) -> bytes:
-    """Read to the end, but no more than `MOST_UNPACKED` bytes."""
+def _at_most(file: IO[Any], name: str, n_packed: int | None = None) -> bytes:
+    """Read to the end, in budget; what is not unpacked may fill a third of the memory."""
     parts: list[bytes] = []
     size = 0
     while block := file.read(_BLOCK):
-        size += len(block)
-        if size > MOST_UNPACKED:
-            raise _too_large(name)
-        parts.append(block)
+        part = block.encode() if isinstance(block, str) else block
+        if not isinstance(part, (bytes, bytearray)):
+            raise InputTypeError(f"`data` is a file of {type(part).__name__}; open it with 'rb'.")
+        size += len(part)
+        packed = size if n_packed is None else n_packed
+        check_budget(size, packed, f"the content of {printable(name)}")
+        parts.append(bytes(part))
     return b"".join(parts)
-
-
-def _check_size(source: Source, size: int) -> None:
-    if size > MOST_UNPACKED:
-        raise _too_large(source.name)
-
-
-def _too_large(name: str) -> InputError:
-    return InputError(
-        f"{printable(name)} has more than {MOST_UNPACKED / 1e9:g} GB once unpacked. Unpack it to a "
-        "file, or save the part you need as a Parquet file."
-    )

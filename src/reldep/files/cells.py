@@ -1,30 +1,32 @@
-"""Cells as strings, of a text or a sheet, become a table."""
+"""Columns become a table: cells of texts and sheets as strings, and values that have types."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from reldep.data.checks import printable
-from reldep.data.selectors import kind_of, select_words
+from reldep.data.checks import printable, translated
+from reldep.data.missing_codes import as_number
+from reldep.data.selectors import ColumnType, kind_of, select_words
+from reldep.data.strings.dates import SPANS, on_circle
 from reldep.data.strings.reading import Column, read_strings
 from reldep.exceptions import InputError
-from reldep.files.errors import reading_errors, reason
 from reldep.files.header import without_name
+from reldep.files.reading import codes_for_missing, date_rule, evidence_of
 from reldep.files.summary_rows import summary_rows
 from reldep.files.table import Table
-from reldep.files.typed import on_circles, without_codes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    import narwhals as nw
     import polars as pl
 
     from reldep.data.rows import Places
     from reldep.data.strings.numbers import Evidence
-    from reldep.files.options import CellOptions
+    from reldep.files.reading import Reading
 
-# Columns of a large text that are held as strings at a time.
+# Columns of a large text that are held as strings at a time: one pass over it serves all of them.
 _COLUMNS_AT_A_TIME = 8
 _QUIET = ("',' read as the decimal mark",)
 
@@ -67,27 +69,21 @@ class Cells:
     notes: tuple[str, ...] = ()
 
     def read(
-        self,
-        names: Sequence[str],
-        evidence: Evidence,
-        reading: CellOptions,
-        stated: Mapping[str, str],
+        self, names: Sequence[str], evidence: Evidence, options: Reading, stated: Mapping[str, str]
     ) -> dict[str, Column]:
         """Return some columns as what they are."""
-        wanted = list(names)
-        try:
+        wanted, na = list(names), codes_for_missing(options["na"])
+        with translated(f"cannot read {printable(self.name)}"):
             strings = self.load(wanted)
-        except reading_errors() as error:
-            raise InputError(f"cannot read {printable(self.name)}: {reason(error)}") from error
-        typed = None if self.typed is None else self.typed(wanted)
+            typed = None if self.typed is None else self.typed(wanted)
         found = {}
         for name in wanted:
             kind = stated.get(name, "")
-            plain = None if typed is None else _typed(strings[name], typed[name], reading, kind)
+            plain = None if typed is None else _typed(strings[name], typed[name], na, kind)
             found[name] = plain or read_strings(
                 strings[name],
                 evidence=evidence,
-                na=reading.na,
+                na=na,
                 stated=kind,
                 exact=None if self.exact is None else self.exact([name])[name],
                 place=self.places.name,
@@ -96,7 +92,7 @@ class Cells:
 
 
 def _typed(
-    strings: pl.Series, typed: pl.Series, reading: CellOptions, stated: str
+    strings: pl.Series, typed: pl.Series, na: Sequence[str | float], stated: str
 ) -> Column | None:
     """Return a column of a sheet all of whose cells have one type; None for words."""
     import polars as pl
@@ -110,39 +106,42 @@ def _typed(
     is_float = typed.dtype == pl.Float64
     if is_float and (typed.abs() < 2**53).all() and (typed % 1 == 0).all():
         typed = typed.cast(pl.Int64)
-    return Column(without_codes(typed, reading.na), kind_of(typed.dtype))
+    return Column(without_codes(typed, na), kind_of(typed.dtype))
 
 
-def table_of_cells(cells: Cells, reading: CellOptions) -> Table:
+def table_of_cells(cells: Cells, options: Reading) -> Table:
     """Return the table of cells: every column is read as what it is."""
-    evidence = reading.evidence(has_commas_between_fields=cells.has_commas_between_fields)
-    known = _read_all(cells, evidence, reading)
+    evidence = evidence_of(options, has_commas_between_fields=cells.has_commas_between_fields)
+    known = _read_all(cells, evidence, options)
     proven = frozenset(column.proven for column in known.values() if column.proven)
     evidence = replace(evidence, others=proven)
+    schema = {own: column.kind for own, column in known.items() if own[:1] != "\0"}
+    stated = stated_kinds(options, schema, cells.name)
     again = [name for name, column in known.items() if column.is_open and proven]
-    stated = _stated_kinds(known, reading, cells.name)
     again += [name for name in stated if name not in again]
     if again:
-        known |= cells.read(again, evidence, reading, stated)
+        known |= cells.read(again, evidence, options, stated)
     known = _without_nameless(known, cells)
     if proven == {","} and not cells.has_commas_between_fields:
         known = {name: _quieter(column) for name, column in known.items()}
-    known = {name: on_circles(column, name, reading) for name, column in known.items()}
+    known = {name: on_circles(column, name, options) for name, column in known.items()}
 
     def load(names: list[str]) -> pl.DataFrame:
         import polars as pl
 
+        columns = [known[name] for name in names]
         if cells.is_large:
             own = [name or next(one for one in cells.names if one[:1] == "\0") for name in names]
-            found = cells.read(own, evidence, reading, stated)
-            columns = [on_circles(column, name, reading) for name, column in found.items()]
-        else:
-            columns = [known[name] for name in names]
+            found = cells.read(own, evidence, options, stated)
+            columns = [on_circles(column, name, options) for name, column in found.items()]
         return pl.DataFrame(
             {name: column.values for name, column in zip(names, columns, strict=True)}
         )
 
-    rows, notes = ([], []) if cells.is_large else _summaries(known, cells)
+    values = {} if cells.is_large else {name: column.values for name, column in known.items()}
+    rows, notes = summary_rows(values, cells.places.name)
+    if options["drop_summary"]:
+        notes = [f"{note}; it was left out" for note in notes]
     table = Table(
         cells.name,
         {name: column.kind for name, column in known.items()},
@@ -153,40 +152,21 @@ def table_of_cells(cells: Cells, reading: CellOptions) -> Table:
         said=(*cells.notes, *notes),
         column_said={name: column.notes for name, column in known.items() if column.notes},
     )
-    if rows and reading.drop_summary:
-        table = replace(table, said=(*cells.notes, *(f"{note}; it was left out" for note in notes)))
-        table = table.without_rows(rows)
-    return table.composed()
+    return (table.without_rows(rows) if rows and options["drop_summary"] else table).composed()
 
 
-def _read_all(cells: Cells, evidence: Evidence, reading: CellOptions) -> dict[str, Column]:
+def _read_all(cells: Cells, evidence: Evidence, options: Reading) -> dict[str, Column]:
     """Return all columns; of a large text without their values."""
     names = list(cells.names)
     if not cells.is_large:
-        return cells.read(names, evidence, reading, {})
+        return cells.read(names, evidence, options, {})
     known: dict[str, Column] = {}
     for start in range(0, len(names), _COLUMNS_AT_A_TIME):
-        found = cells.read(names[start : start + _COLUMNS_AT_A_TIME], evidence, reading, {})
+        found = cells.read(names[start : start + _COLUMNS_AT_A_TIME], evidence, options, {})
         known |= {
             name: replace(column, values=column.values.clear(1)) for name, column in found.items()
         }
     return known
-
-
-def _stated_kinds(known: Mapping[str, Column], reading: CellOptions, name: str) -> dict[str, str]:
-    """Return the kinds that the user states, by column."""
-    schema = {own: column.kind for own, column in known.items() if own[:1] != "\0"}
-    found: dict[str, str] = {}
-    for words, kind in (
-        (reading.numbers, "numbers"),
-        (reading.date_columns, "dates"),
-        (reading.categories, "labels"),
-    ):
-        for own in () if words is None else select_words(words, schema, printable(name)):
-            if found.get(own, kind) != kind and kind == "dates":
-                raise InputError(f"column {own!r} is named both as numbers and as dates.")
-            found[own] = kind
-    return found
 
 
 def _without_nameless(known: Mapping[str, Column], cells: Cells) -> dict[str, Column]:
@@ -196,8 +176,7 @@ def _without_nameless(known: Mapping[str, Column], cells: Cells) -> dict[str, Co
     if cells.is_large:
         filled = [name for name in nameless if cells.load([name])[name].count()]
     if len(filled) > 1:
-        which = f"{len(filled)} columns"
-        raise without_name(printable(cells.name), which, cells.skip_rows)
+        raise without_name(printable(cells.name), f"{len(filled)} columns", cells.skip_rows)
     return {
         "" if name in filled else name: column
         for name, column in known.items()
@@ -210,6 +189,159 @@ def _quieter(column: Column) -> Column:
     return replace(column, notes=()) if column.notes == _QUIET else column
 
 
-def _summaries(known: Mapping[str, Column], cells: Cells) -> tuple[list[int], list[str]]:
-    values = {name: column.values for name, column in known.items()}
-    return summary_rows(values, cells.places.name)
+def table_of_columns(
+    name: str,
+    schema: Mapping[str, pl.DataType],
+    load: Callable[[list[str]], pl.DataFrame],
+    n_rows: int,
+    options: Reading,
+    *,
+    said: Sequence[str] = (),
+    column_said: Mapping[str, Sequence[str]] | None = None,
+    kinds: Mapping[str, ColumnType] | None = None,
+) -> Table:
+    """Return the table of columns that have types.
+
+    Parameters
+    ----------
+    name : str
+    schema : mapping of str to polars.DataType
+    load : callable
+        Return some columns.
+    n_rows : int
+    options : Reading
+    said, column_said
+        Notes about the file and about columns.
+    kinds : mapping of str to ColumnType, optional
+        Kinds that the types do not show, such as genes.
+    """
+    plain = {own: kind_of(dtype) for own, dtype in schema.items()} | dict(kinds or {})
+    stated = stated_kinds(options, plain, name)
+
+    def read(names: list[str]) -> dict[str, Column]:
+        with translated(f"cannot read {printable(name)}"):
+            frame = load(names)
+        return {
+            own: typed_column(frame[own], plain[own], own, options, stated.get(own, ""))
+            for own in names
+        }
+
+    def load_read(names: list[str]) -> pl.DataFrame:
+        import polars as pl
+
+        return pl.DataFrame({own: column.values for own, column in read(names).items()})
+
+    # The kind of most columns is known without reading them.
+    looked_at = [
+        own
+        for own, kind in plain.items()
+        if own in stated or (kind is ColumnType.DATE and date_rule(options, own) != "elapsed")
+    ]
+    found = read(looked_at) if looked_at and n_rows else {}
+    notes = {own: tuple(words) for own, words in (column_said or {}).items()}
+    notes |= {own: (*notes.get(own, ()), *column.notes) for own, column in found.items()}
+    return Table(
+        name,
+        {own: found[own].kind if own in found else kind for own, kind in plain.items()},
+        load_read,
+        n_rows,
+        doubts={own: column.doubt for own, column in found.items() if column.doubt},
+        said=tuple(said),
+        column_said={own: words for own, words in notes.items() if words},
+    ).composed()
+
+
+def typed_column(
+    values: pl.Series, kind: ColumnType, name: str, options: Reading, stated: str = ""
+) -> Column:
+    """Return a column of a type as what it is meant to be.
+
+    NaN and missing codes are null, decimals are floats, and text is composed.
+    """
+    import polars as pl
+
+    na = codes_for_missing(options["na"])
+    if values.dtype.is_decimal():
+        values = values.cast(pl.Float64)
+    if values.dtype.is_float():
+        values = values.fill_nan(None)
+    if values.dtype == pl.String:
+        values = values.str.normalize("NFC")
+    values = without_codes(values, na)
+    if stated and values.dtype.is_nested():
+        raise InputError(f"column {name!r} contains lists, not {stated}. Do not name it as such.")
+    if stated == "labels":
+        return Column(values.cast(pl.String).cast(pl.Categorical), ColumnType.CATEGORY)
+    if stated == "numbers" and values.dtype == pl.Boolean:
+        return Column(values.cast(pl.Int8), ColumnType.INTEGER)
+    is_such = values.dtype.is_temporal() if stated == "dates" else values.dtype.is_numeric()
+    if stated and not is_such:
+        column = read_strings(values.cast(pl.String), na=na, stated=stated)
+    else:
+        column = Column(values, kind)
+    return on_circles(column, name, options)
+
+
+def stated_kinds(options: Reading, schema: Mapping[str, ColumnType], name: str) -> dict[str, str]:
+    """Return the kinds that the user states, by column; labels last, so that they stand."""
+    found: dict[str, str] = {}
+    for words, kind in (
+        (options["numbers"], "numbers"),
+        (options["date_columns"], "dates"),
+        (options["categories"], "labels"),
+    ):
+        for own in () if words is None else select_words(words, schema, printable(name)):
+            if kind == "dates" and own in found:
+                raise InputError(f"column {own!r} is named both as numbers and as dates.")
+            found[own] = kind
+    return found
+
+
+def without_codes(values: pl.Series, na: Sequence[str | float]) -> pl.Series:
+    """Return values in which those that mean missing are null."""
+    import narwhals as nw
+
+    if not na:
+        return values
+    frame = nw.from_native(values.to_frame("v"), eager_only=True)
+    return frame_without_codes(frame, na)["v"].to_polars().alias(values.name)
+
+
+def frame_without_codes(frame: nw.DataFrame[Any], na: Sequence[str | float]) -> nw.DataFrame[Any]:
+    """Return a frame of any library in which the values that mean missing are null."""
+    import narwhals as nw
+
+    numbers = [number for number in map(as_number, na) if number is not None]
+    changed = []
+    for name, dtype in frame.schema.items() if na else ():
+        values = nw.col(name)
+        if dtype.is_numeric() and numbers:
+            is_code = values.cast(nw.Float64).is_in(numbers)
+        elif dtype in (nw.String, nw.Categorical, nw.Enum):
+            is_code = values.cast(nw.String).str.strip_chars().is_in([str(code) for code in na])
+        else:
+            continue
+        changed.append(nw.when(~is_code).then(values).alias(name))
+    return frame.with_columns(*changed) if changed else frame
+
+
+def on_circles(column: Column, name: str, options: Reading) -> Column:
+    """Return dates as places on a circle, if the user asks for it."""
+    import polars as pl
+
+    rule = date_rule(options, name)
+    if column.kind is not ColumnType.DATE or rule == "elapsed":
+        return column
+    dtype = column.values.dtype
+    if dtype in (pl.Date if rule == "hour" else pl.Time, pl.Duration):
+        raise InputError(
+            f"column {name!r} has no {rule}: its values are of the type {dtype}. Pass another "
+            "value for `dates`."
+        )
+    note = f"dates read as their place in the {SPANS[rule]}, on a circle"
+    return replace(
+        column,
+        values=on_circle(column.values.alias("moments"), rule),
+        kind=ColumnType.CYCLE,
+        notes=(*column.notes, note),
+    )

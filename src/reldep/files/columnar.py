@@ -1,78 +1,166 @@
-"""Files whose columns have types: Parquet, Arrow and Feather, NPZ archives, lines of JSON."""
+"""Files whose columns have types: Parquet, Arrow and Feather, NPZ archives, lines of JSON.
+
+A directory of Parquet files and a data frame of Dask are one table in several pieces.
+"""
 
 from __future__ import annotations
 
 import glob
 import os
-import zipfile
-import zlib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.data.checks import listing, printable
+from reldep.data.checks import listing, printable, translated
 from reldep.data.selectors import kind_of
 from reldep.exceptions import InputError, InputTypeError
-from reldep.files.errors import reading_errors, reason
+from reldep.files.byte_sources import Source, check_budget, open_source
+from reldep.files.cells import table_of_columns
 from reldep.files.header import check_unique
-from reldep.files.typed import table_of_columns
-from reldep.system import available_memory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import polars as pl
     from numpy.typing import NDArray
 
-    from reldep.files.byte_sources import Source
-    from reldep.files.options import CellOptions
+    from reldep.files.reading import Reading
     from reldep.files.table import Table
 
 # boolean, integers, floats, text, bytes, dates
 _COLUMN_KINDS = "biufUSM"
-_DAMAGES = (
-    *(ValueError, OSError, EOFError, NotImplementedError, TypeError, OverflowError, MemoryError),
-    *(zipfile.BadZipFile, zlib.error, SyntaxError, UnicodeError),
-)
 _EXPECTED = {
     "parquet": "a Parquet file",
     "arrow": "an Arrow (IPC) or Feather 2 file",
     "jsonl": "lines of JSON objects",
 }
+# Bytes of a value in memory: a double.
+_VALUE = 8
 
 
-def read_columnar(source: Source, reading: CellOptions) -> Table:
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """A table in pieces, each of which can be loaded by itself.
+
+    Attributes
+    ----------
+    name : str
+    schema : mapping of str to polars.DataType
+    n_rows : sequence of int
+        Of every piece, in order.
+    load : callable
+        Return some columns of one piece, or of all if the piece is None.
+    n_bytes : int
+        The size of all files; 0 for data in memory.
+    """
+
+    name: str
+    schema: Mapping[str, pl.DataType]
+    n_rows: Sequence[int]
+    load: Callable[[list[str], int | None], pl.DataFrame]
+    n_bytes: int = 0
+
+    def table(self, options: Reading, said: Sequence[str] = ()) -> Table:
+        """Return the table of all pieces, whose columns are read when they are used."""
+        n_rows = sum(self.n_rows)
+
+        def load(names: list[str]) -> pl.DataFrame:
+            needed = _VALUE * n_rows * len(names)
+            what = f"{len(names):,} columns of {n_rows:,} rows of {printable(self.name)}"
+            check_budget(needed, self.n_bytes or needed, what)
+            return self.load(names, None)
+
+        return table_of_columns(self.name, self.schema, load, n_rows, options, said=said)
+
+
+def read_columnar(source: Source, options: Reading) -> Table:
     """Return the table of a Parquet or Arrow file, or of lines of JSON; columns are read later."""
+    return pieces_of_files(source.name, [source]).table(options, source.notes)
+
+
+def pieces_of_files(name: str, sources: Sequence[Source]) -> Pieces:
+    """Return files with the same columns, in any order, as pieces of one table."""
+    import polars as pl
+    import polars.selectors as cs
+
+    frames, schemas, sizes = [], [], []
+    for source in sources:
+        expected = _EXPECTED.get(source.format, _EXPECTED["parquet"])
+        with translated(f"{printable(source.name)} is damaged, or only a part of {expected}"):
+            frames.append(_scan(source))
+            schemas.append(frames[-1].collect_schema())
+            sizes.append(int(frames[-1].select(pl.len()).collect().item()))
+
+    def load(names: list[str], piece: int | None) -> pl.DataFrame:
+        for own in names:
+            _common_type(own, schemas, sources)
+        chosen = (
+            [frames[piece]]
+            if piece is not None
+            else [
+                frame for frame, size in zip(frames, sizes, strict=True) if size or len(frames) == 1
+            ]
+        )
+        parts = [frame.select(cs.by_name(*names)) for frame in chosen]
+        found = pl.concat(parts, how="vertical_relaxed").collect()
+        for source in sources:
+            source.check_unchanged()
+        return found
+
+    schema = {own: _common_type(own, schemas, sources, strict=False) for own in schemas[0]}
+    return Pieces(name, schema, sizes, load, sum(source.size for source in sources))
+
+
+def _scan(source: Source) -> pl.LazyFrame:
     import polars as pl
 
-    name = printable(source.name)
-    try:
-        if source.format == "jsonl":
-            frame = pl.read_ndjson(source.file()).lazy()
-        elif source.format == "parquet":
-            frame = pl.scan_parquet(source.file(), glob=False)
-        else:
-            # The path is read as a pattern.
-            path = source.content
-            frame = pl.scan_ipc(path if isinstance(path, bytes) else glob.escape(str(path)))
-        schema = frame.collect_schema()
-        n_rows = int(frame.select(pl.len()).collect().item())
-    except reading_errors() as error:
-        raise InputError(
-            f"{name} is damaged, or only a part of {_EXPECTED[source.format]}: {reason(error)}"
-        ) from error
-
-    def load(names: list[str]) -> pl.DataFrame:
-        import polars.selectors as cs
-
-        check_memory(name, n_rows, len(names))
-        return frame.select(cs.by_name(*names)).collect()
-
-    return table_of_columns(source.name, schema, load, n_rows, reading, said=source.notes)
+    if source.format == "jsonl":
+        return pl.read_ndjson(source.file()).lazy()
+    if source.format == "parquet":
+        return pl.scan_parquet(source.file(), glob=False)
+    # The path is read as a pattern.
+    path = source.content
+    return pl.scan_ipc(path if isinstance(path, bytes) else glob.escape(str(path)))
 
 
-def parquet_files(place: Any) -> list[Path] | None:
+def _common_type(
+    name: str,
+    schemas: Sequence[Mapping[str, pl.DataType]],
+    sources: Sequence[Source],
+    *,
+    strict: bool = True,
+) -> pl.DataType:
+    """Return the type of a column in several files: with decimals if it has them in one.
+
+    Raises InputError if a file lacks it, or has it with values of another kind, unless not
+    `strict`: a column that is not used does no harm.
+    """
+    import polars as pl
+
+    first: pl.DataType = pl.Null()
+    for schema, source in zip(schemas, sources, strict=True):
+        if name not in schema:
+            if not strict:
+                continue
+            raise InputError(
+                f"{printable(source.name)} has no column {name!r}, which other files have. Write "
+                "all files with the same columns, or leave that file out."
+            )
+        own = schema[name]
+        if first == pl.Null or (own.is_float() and first.is_numeric()):
+            first = own
+        is_alike = kind_of(own) == kind_of(first) or (own.is_numeric() and first.is_numeric())
+        if strict and own != pl.Null and not is_alike:
+            raise InputError(
+                f"column {name!r} has values of the type {own} in {printable(source.name)}, and of "
+                f"the type {first} in other files. Write it with one type in all files."
+            )
+    return first
+
+
+def parquet_files(place: Any) -> list[Source] | None:
     """Return the Parquet files of a directory or a pattern, each once; None for anything else.
 
     Raises
@@ -84,21 +172,20 @@ def parquet_files(place: Any) -> list[Path] | None:
         return None
     text, path = os.fspath(place), Path(place)
     if path.is_dir():
-        found = [file for end in ("parquet", "pq") for file in path.rglob(f"*.{end}")]
-        hidden = ("_", ".")
-        found = [f for f in found if not f.relative_to(path).as_posix().startswith(hidden)]
+        entries = [one for one in path.rglob("*") if not _is_hidden(one.relative_to(path))]
         root = path.resolve()
-        away = [file for file in found if not file.resolve().is_relative_to(root)]
+        away = [one for one in entries if not one.resolve().is_relative_to(root)]
         if away:
             raise InputError(
                 f"{printable(away[0])} is a link that leads out of {printable(text)}. Name the "
                 "files, or copy them into the directory."
             )
+        found, others = [one for one in entries if _is_parquet(one)], []
     elif glob.has_magic(text) and not path.exists():
         found = [Path(one) for one in glob.glob(text)]  # noqa: PTH207
+        others = [str(one) for one in found if not _is_parquet(one)]
     else:
         return None
-    others = [str(file) for file in found if file.suffix.lower() not in (".parquet", ".pq")]
     if not found or others:
         raise InputError(
             f"{printable(text)} has {'other files than' if others else 'no'} Parquet files"
@@ -107,58 +194,15 @@ def parquet_files(place: Any) -> list[Path] | None:
         )
     # A link counts its rows once; the order of a file system may change, and the rows with it.
     once = {(file.stat().st_dev, file.stat().st_ino): file for file in sorted(found)[::-1]}
-    return sorted(once.values())
+    return [open_source(file) for file in sorted(once.values())]
 
 
-def read_parquet_files(name: str, files: Sequence[Path], reading: CellOptions) -> Table:
-    """Return one table of several Parquet files with the same columns, in any order."""
-    import polars as pl
-
-    shown = printable(name)
-    try:
-        schemas = {file: pl.read_parquet_schema(file) for file in files}
-        frames = {file: pl.scan_parquet(file, glob=False) for file in files}
-        n_rows = sum(int(one.select(pl.len()).collect().item()) for one in frames.values())
-    except reading_errors() as error:
-        raise InputError(f"{shown} cannot be read as one table: {reason(error)}") from error
-
-    def load(names: list[str]) -> pl.DataFrame:
-        import polars.selectors as cs
-
-        check_memory(shown, n_rows, len(names))
-        for file, schema in schemas.items():
-            _check_columns(file, schema, names, schemas[files[0]])
-        parts = [one.select(cs.by_name(*names)) for one in frames.values()]
-        return pl.concat(parts, how="vertical_relaxed").collect()
-
-    first = schemas[files[0]]
-    common = {own: _widest([one[own] for one in schemas.values() if own in one]) for own in first}
-    return table_of_columns(name, common, load, n_rows, reading)
+def _is_hidden(path: Path) -> bool:
+    return path.as_posix().startswith(("_", "."))
 
 
-def _check_columns(
-    file: Path, schema: Mapping[str, pl.DataType], names: Sequence[str], first: Mapping[str, Any]
-) -> None:
-    """Raise InputError if a file lacks a column, or has one of another kind."""
-    import polars as pl
-
-    for name in names:
-        if name not in schema:
-            raise InputError(
-                f"{printable(file)} has no column {name!r}, which other files have. Write all "
-                "files with the same columns, or leave that file out."
-            )
-        is_number = [one[name].is_numeric() or one[name] == pl.Null for one in (schema, first)]
-        if not all(is_number) and kind_of(schema[name]) != kind_of(first[name]):
-            raise InputError(
-                f"column {name!r} has values of the type {schema[name]} in {printable(file)}, and "
-                f"of the type {first[name]} in other files. Write it with one type in all files."
-            )
-
-
-def _widest(dtypes: Sequence[pl.DataType]) -> pl.DataType:
-    """Return the type of a column in several files: with decimals if it has them in one."""
-    return next((dtype for dtype in dtypes if dtype.is_float()), dtypes[0])
+def _is_parquet(path: Path) -> bool:
+    return path.suffix.lower() in (".parquet", ".pq") and not path.is_dir()
 
 
 def is_dask(data: Any) -> bool:
@@ -167,8 +211,8 @@ def is_dask(data: Any) -> bool:
     return is_of_dask and hasattr(data, "npartitions")
 
 
-def table_of_dask(data: Any, reading: CellOptions) -> Table:
-    """Return the table of a Dask data frame, whose columns are computed when they are used."""
+def pieces_of_dask(data: Any) -> Pieces:
+    """Return the partitions of a Dask data frame, which are computed when they are used."""
     import polars as pl
 
     if not hasattr(data, "columns") or getattr(data, "ndim", 0) != 2:
@@ -178,32 +222,22 @@ def table_of_dask(data: Any, reading: CellOptions) -> Table:
     names = [str(name) for name in data.columns]
     check_unique(names, "the data")
     own = dict(zip(names, data.columns, strict=True))
-    n_rows = len(data)
 
-    def load(wanted: list[str]) -> pl.DataFrame:
-        check_memory("the data", n_rows, len(wanted))
-        found = data[[own[name] for name in wanted]].compute().reset_index(drop=True)
+    def load(wanted: list[str], piece: int | None) -> pl.DataFrame:
+        chosen = data[[own[name] for name in wanted]]
+        chosen = chosen if piece is None else chosen.get_partition(piece)
+        found = chosen.compute().reset_index(drop=True)
         found.columns = wanted
         return pl.from_pandas(found)
 
-    empty = data.head(0, npartitions=-1)
-    empty.columns = names
-    schema = pl.from_pandas(empty).schema
-    return table_of_columns("the data", schema, load, n_rows, reading)
+    with translated("the data cannot be computed"):
+        sizes = [int(size) for size in data.map_partitions(len).compute()]
+        empty = data.head(0, npartitions=-1)
+        empty.columns = names
+        return Pieces("the data", pl.from_pandas(empty).schema, sizes, load)
 
 
-def check_memory(name: str, n_rows: int, n_columns: int) -> None:
-    """Raise InputError if columns would not fit into memory as doubles."""
-    needed, free = 8 * n_rows * n_columns, available_memory()
-    if needed > free:
-        raise InputError(
-            f"{n_columns:,} columns of {n_rows:,} rows of {name} need {needed / 1e9:.1f} GB, and "
-            f"{free / 1e9:.1f} GB of memory are free. Name fewer columns, or write a part of the "
-            "rows to a file of its own."
-        )
-
-
-def read_arrays(source: Source, reading: CellOptions) -> Table:
+def read_arrays(source: Source, options: Reading) -> Table:
     """Return the table of an NPZ archive: its rows are the first axis of every array.
 
     A 1-D array `x` becomes the column ``x``; a 2-D array `x` becomes ``x_0``, ``x_1`` and so on.
@@ -211,50 +245,40 @@ def read_arrays(source: Source, reading: CellOptions) -> Table:
     import polars as pl
 
     name = printable(source.name)
-    arrays = _load(source, name)
-    lengths = {own: len(array) for own, array in arrays.items()}
-    if len(set(lengths.values())) != 1:
-        found = ", ".join(f"{own!r}: {length}" for own, length in lengths.items())
-        raise InputError(
-            f"the arrays of {name} must have equally many rows; they have {found or 'none'}"
-        )
-    columns = [pair for own, array in arrays.items() for pair in _columns_of(own, array)]
-    check_unique([label for label, _ in columns], source.name)
-    frame = pl.DataFrame([pl.Series(label, values) for label, values in columns])
+    arrays: dict[str, NDArray[np.generic]] = {}
+    with (
+        translated(f"{name} is damaged, or only a part of an NPZ archive"),
+        np.load(source.file(), allow_pickle=False) as archive,
+    ):
+        for own in archive.files:
+            arrays[own] = _as_column_values(_array(archive, own, name), f"{own!r} of {name}")
+        lengths = {own: len(array) for own, array in arrays.items()}
+        if len(set(lengths.values())) != 1:
+            found = ", ".join(f"{own!r}: {length}" for own, length in lengths.items())
+            raise InputError(
+                f"the arrays of {name} must have equally many rows; they have {found or 'none'}"
+            )
+        columns = [pair for own, array in arrays.items() for pair in _columns_of(own, array)]
+        check_unique([label for label, _ in columns], source.name)
+        frame = pl.DataFrame([pl.Series(label, values) for label, values in columns])
     return table_of_columns(
-        source.name, frame.schema, frame.select, frame.height, reading, said=source.notes
+        source.name, frame.schema, frame.select, frame.height, options, said=source.notes
     )
 
 
-def _load(source: Source, name: str) -> dict[str, NDArray[np.generic]]:
-    """Return the arrays of an archive; raise InputError if one is not a block of columns."""
-    arrays: dict[str, NDArray[np.generic]] = {}
-    try:
-        # NumPy would take what is not an archive for pickled objects.
-        zipfile.ZipFile(source.file()).close()
-        archive = np.load(source.file(), allow_pickle=False)
-    except _DAMAGES as error:
-        raise InputError(
-            f"{name} is damaged, or only a part of an NPZ archive: {reason(error)}"
-        ) from error
-    with archive:
-        for own in archive.files:
-            try:
-                array = archive[own]
-            except _DAMAGES as error:
-                raise InputError(_unreadable(name, own, error)) from error
-            arrays[own] = _as_column_values(array, f"{own!r} of {name}")
-    return arrays
-
-
-def _unreadable(name: str, own: str, error: BaseException) -> str:
-    if "allow_pickle" in str(error):
-        return (
-            f"array {own!r} of {name} holds pickled Python objects, which are never loaded: "
-            "they may run any program. Save numbers or text instead, as with "
-            f"{own}.astype(float) or {own}.astype(str)"
-        )
-    return f"array {own!r} of {name} is damaged: {reason(error)}"
+def _array(archive: Any, own: str, name: str) -> Any:
+    """Return one array of an archive; raise InputError if it is damaged or pickled."""
+    with translated(f"array {own!r} of {name} is damaged"):
+        try:
+            return archive[own]
+        except ValueError as error:
+            if "allow_pickle" not in str(error):
+                raise
+            raise InputError(
+                f"array {own!r} of {name} holds pickled Python objects, which are never loaded: "
+                "they may run any program. Save numbers or text instead, as with "
+                f"{own}.astype(float) or {own}.astype(str)"
+            ) from error
 
 
 def _as_column_values(array: object, what: str) -> NDArray[np.generic]:
@@ -269,10 +293,8 @@ def _as_column_values(array: object, what: str) -> NDArray[np.generic]:
         )
     kind, size = array.dtype.kind, array.dtype.itemsize
     if kind == "S":
-        try:
+        with translated(f"array {what} holds bytes that are not UTF-8 text"):
             return np.char.decode(array, "utf-8")
-        except UnicodeDecodeError:
-            raise InputError(f"array {what} holds bytes that are not UTF-8 text") from None
     if kind == "f" and size not in (4, 8):
         return array.astype(np.float64)
     if kind == "M" and array.dtype != np.dtype("M8[D]"):

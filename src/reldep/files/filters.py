@@ -23,9 +23,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from reldep.data.checks import composed
+from reldep.data.checks import composed, translated
 from reldep.exceptions import InputError, InputTypeError
-from reldep.files.errors import reading_errors, reason
 from reldep.files.table import all_of
 
 if TYPE_CHECKING:
@@ -89,10 +88,8 @@ def rows_that_hold(table: Table, where: str) -> BoolArray:
     frame = table.polars(names) if names else pl.DataFrame()
     frame = frame.with_columns(cs.string().str.normalize("NFC"))
     expression = parse_filter(where, frame.schema, known=list(table.columns))
-    try:
+    with translated(f"`where={where[:_SHOWN]!r}` cannot be used"):
         holds = frame.with_columns(pl.lit(value=True).alias("\0")).select(expression).to_series()
-    except reading_errors() as error:
-        raise InputError(f"`where={where[:_SHOWN]!r}` cannot be used: {reason(error)}.") from error
     if len(holds) != table.n_rows:  # a condition without columns, such as 1 < 2
         return np.full(table.n_rows, bool(holds[0]))
     return np.asarray(holds.to_numpy(), dtype=bool)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # Bytes that are looked at together: enough for polars to be fast, little to hold.
 PIECE = 32_000_000
+# Maximum number of bytes of a record: one of 200,000 columns of ten digits takes two million.
+_LONGEST = 60_000_000
 # Stands for a cell in quotes while delimiters are counted; no text contains it.
 _CELL = "\0"
 
@@ -145,7 +147,11 @@ def _pieces(
     rest, line = b"", 1
     for block in _blocks(content, size):
         rest += block
+        if b"\0" in block:
+            raise binary(name, line + rest.count(b"\n", 0, rest.index(b"\0")))
         end = _last_end(rest)
+        if not end and len(rest) > _LONGEST:
+            raise stray_quote(name, line + rest.count(b"\n", 0, rest.find(b'"')))
         whole, rest = rest[:end], rest[end:]
         if whole:
             _check_text(whole, name, line)
@@ -194,9 +200,6 @@ def _last_end(text: bytes) -> int:
 
 def _check_text(text: bytes, name: str, line: int) -> None:
     """Raise InputError for bytes that are not UTF-8 text, with their line."""
-    nul = text.find(b"\0")
-    if nul >= 0:
-        raise binary(name, line + text.count(b"\n", 0, nul))
     if text.isascii():
         return
     try:

@@ -3,41 +3,45 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Annotated, Any, Unpack
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, Unpack, cast
 
 import numpy as np
 
-from reldep.arguments import Argument, public
-from reldep.data.checks import composed, listing, printable, repeated
+from reldep.arguments import Argument, Interface, public
+from reldep.data.checks import composed, listing, printable, repeated, translated
 from reldep.data.frames import index_rows, is_frame, unwrapped, with_plain_names
-from reldep.data.missing_codes import as_number
-from reldep.data.selectors import ColumnType, quote_column, select_words
-from reldep.data.strings.reading import Column
+from reldep.data.selectors import ColumnType, kind_of, quote_column
 from reldep.exceptions import InputError, InputTypeError
 from reldep.files.anndata import is_annotated, read_annotated, table_of_object
+from reldep.files.attempt import FOREIGN, try_in_child
 from reldep.files.byte_sources import open_source, stem
-from reldep.files.cells import table_of_cells
+from reldep.files.cells import (
+    frame_without_codes,
+    stated_kinds,
+    table_of_cells,
+    typed_column,
+)
 from reldep.files.columnar import (
     is_dask,
     parquet_files,
+    pieces_of_dask,
+    pieces_of_files,
     read_arrays,
     read_columnar,
-    read_parquet_files,
-    table_of_dask,
 )
 from reldep.files.join import join_tables
-from reldep.files.options import CellOptions
-from reldep.files.reading import READING, Reading
+from reldep.files.reading import READING, Reading, codes_for_missing, completed, date_rule
 from reldep.files.statistics_packages import read_package
 from reldep.files.table import Table
 from reldep.files.text import read_text
-from reldep.files.typed import on_circles
 from reldep.files.workbook import read_workbook
 from reldep.words import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import narwhals as nw
 
     from reldep.data.selectors import Words
@@ -57,15 +61,15 @@ _OF_FILES = (
     *("join", "numbers", "date_columns", "delimiter", "decimal", "thousands", "encoding"),
     *("header", "skip_rows", "sheet", "layer", "drop_summary"),
 )
-_READERS: dict[str, Callable[[Any, CellOptions], Table]] = {
-    "text": lambda source, reading: table_of_cells(read_text(source, reading), reading),
-    "workbook": lambda source, reading: table_of_cells(read_workbook(source, reading), reading),
+READERS: dict[str, Callable[[Any, Reading], Table]] = {
+    "text": lambda source, options: table_of_cells(read_text(source, options), options),
+    "workbook": lambda source, options: table_of_cells(read_workbook(source, options), options),
     **dict.fromkeys(("parquet", "arrow", "jsonl"), read_columnar),
     "npz": read_arrays,
     "h5ad": read_annotated,
     **dict.fromkeys(("sav", "por", "dta", "sas7bdat", "xpt", "rds", "rda"), read_package),
 }
-_READERS["old workbook"] = _READERS["workbook"]
+READERS["old workbook"] = READERS["workbook"]
 
 
 @public
@@ -99,18 +103,17 @@ def read(
     >>> mice.to_frame("C*").rows(), str(mice.scope)
     ([(0.5, 0.7)], "the 1 of 2 rows with diet = 'fish'")
     """
-    given: dict[str, Any] = {"data": data, **options}
-    rules = CellOptions(**{one.name: given[one.name] for one in fields(CellOptions)})
-    survival, order = given["survival"], given["order"]
-    table = _table(data, given, rules)
+    given = completed(options)
+    survival = given["survival"]
+    table = _table(data, given)
     table = table.with_lifetimes([survival] if isinstance(survival, str) else [*survival])
-    if order is not None:
-        table = table.with_orders(_orders(order))
+    if given["order"] is not None:
+        table = table.with_orders(_orders(given["order"]))
     if given["where"] is not None:
         table = table.restricted(given["where"])
     if given["id"] is not None:
         table = table.named_by(given["id"])
-    return replace(table, call=_call(given))
+    return replace(table, call=_call(data, options))
 
 
 def as_table(data: Any) -> Table:
@@ -118,39 +121,37 @@ def as_table(data: Any) -> Table:
     return data if isinstance(data, Table) else read(data)
 
 
-def _table(data: Any, given: Mapping[str, Any], reading: CellOptions) -> Table:
+def _table(data: Any, options: Reading) -> Table:
     """Return the table of files, an AnnData object or a data frame."""
     if isinstance(data, Table):
         raise InputTypeError(
             "`data` is a table already. Pass the options of both calls to one `read`."
         )
-    if _is_place(data) or _are_places(data):
-        places = [data] if _is_place(data) else [*data]
-        return _of_files(places, given["join"], reading)
+    if _is_place(data):
+        return _of_files([data], options)
+    if isinstance(data, (list, tuple)) and all(map(_is_place, data)):
+        return _of_files([*data], options)
     if is_annotated(data):
-        return table_of_object(data, reading)
+        return table_of_object(data, options)
     if is_dask(data):
-        return table_of_dask(data, reading)
+        return pieces_of_dask(data).table(options)
     frame = _as_frame(data)
     for name in _OF_FILES:
-        if given[name] != READING[name].default:
+        if cast("Mapping[str, Any]", options)[name] != READING[name].default:
             raise InputError(
                 f"`{name}` is about files, and `data` is of type {type(data).__name__}. Leave it "
                 "out; a data frame has its own ways to do so."
             )
-    return _of_frame(frame, reading)
+    return _of_frame(frame, options)
 
 
 def _is_place(data: Any) -> bool:
     return isinstance(data, (str, os.PathLike)) or callable(getattr(data, "read", None))
 
 
-def _are_places(data: Any) -> bool:
-    return isinstance(data, (list, tuple)) and all(map(_is_place, data))
-
-
-def _of_files(places: list[Any], join: str | None, reading: CellOptions) -> Table:
+def _of_files(places: list[Any], options: Reading) -> Table:
     """Return the table of one file, or of several joined on a key."""
+    join = options["join"]
     if not places:
         raise InputError("`data` names no file; name at least one.")
     names = [os.fspath(place) if isinstance(place, os.PathLike) else str(place) for place in places]
@@ -167,42 +168,46 @@ def _of_files(places: list[Any], join: str | None, reading: CellOptions) -> Tabl
     if join is None:
         files = parquet_files(places[0])
         if files is not None:
-            return read_parquet_files(names[0], files, reading)
+            return pieces_of_files(names[0], files).table(options)
     sources = [open_source(place) for place in places]
     if join is None:
-        return _of_source(sources[0], reading)
+        return _of_source(sources[0], options)
     stems = [*map(stem, places)]
     # Which columns have a stated kind can only be said of the joined table.
-    plain = replace(reading, categories=None, numbers=None, date_columns=None)
+    plain: Reading = {**options, "categories": None, "numbers": None, "date_columns": None}
     tables = [_of_source(source, plain) for source in sources]
     joined = join_tables(tables, stems, join)
-    kinds = [
-        _stated_of(table, own, joined, reading) for table, own in zip(tables, stems, strict=True)
-    ]
-    if not any(kinds):
+    kinds = stated_kinds(options, joined.columns, joined.name)
+    if not kinds:
         return joined
     again = [
-        _of_source(source, replace(plain, **own))
-        for source, own in zip(sources, kinds, strict=True)
+        _of_source(source, _with_kinds(plain, table, own, kinds))
+        for source, table, own in zip(sources, tables, stems, strict=True)
     ]
     return join_tables(again, stems, join)
 
 
-def _stated_of(table: Table, own: str, joined: Table, reading: CellOptions) -> dict[str, Any]:
-    """Return the columns of one table whose kinds are stated for the joined one."""
-    found: dict[str, Any] = {}
-    for name in ("categories", "numbers", "date_columns"):
-        words = getattr(reading, name)
-        chosen = [] if words is None else joined.select(words)
-        mine = [one for one in table.columns if one in chosen or f"{own}_{one}" in chosen]
-        if mine:
-            found[name] = [quote_column(one) for one in mine]
-    return found
+def _with_kinds(plain: Reading, table: Table, own: str, kinds: Mapping[str, str]) -> Reading:
+    """Return the options of one table with the kinds that are stated for the joined one."""
+    stated = {one: kinds.get(one, kinds.get(f"{own}_{one}")) for one in table.columns}
+    chosen = {
+        kind: [quote_column(one) for one, stated_kind in stated.items() if stated_kind == kind]
+        for kind in ("labels", "numbers", "dates")
+    }
+    return {
+        **plain,
+        "categories": chosen["labels"] or None,
+        "numbers": chosen["numbers"] or None,
+        "date_columns": chosen["dates"] or None,
+    }
 
 
-def _of_source(source: Source, reading: CellOptions) -> Table:
+def _of_source(source: Source, options: Reading) -> Table:
     """Return the table of one file or of standard input."""
-    table = _READERS[source.format](source, reading)
+    if source.format in FOREIGN:
+        try_in_child(source, {"sheet": options["sheet"], "layer": options["layer"]})
+    table = READERS[source.format](source, options)
+    source.check_unchanged()
     if not table.n_rows:
         n_columns = counted(len(table.columns), "column")
         raise InputError(f"{printable(table.name)} has {n_columns}, but no rows.")
@@ -216,16 +221,13 @@ def _as_frame(data: Any) -> nw.DataFrame[Any]:
     if isinstance(data, Mapping):
         import polars as pl
 
-        try:
+        with translated("data does not make a table"):
             data = pl.DataFrame(
                 {
                     str(name): values if isinstance(values, np.ndarray) else list(values)
                     for name, values in data.items()
                 }
             )
-        except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
-            reason = str(error).splitlines()[0]
-            raise InputError(f"data does not make a table: {reason}") from None
     data = unwrapped(data)
     if type(data).__name__ == "LazyFrame":
         raise InputTypeError("data is a lazy frame; pass data.collect().")
@@ -237,84 +239,38 @@ def _as_frame(data: Any) -> nw.DataFrame[Any]:
     return nw.from_native(with_plain_names(data, "data"), eager_only=True)
 
 
-def _of_frame(frame: nw.DataFrame[Any], reading: CellOptions) -> Table:
-    """Return a table that keeps a frame in its own library."""
+def _of_frame(frame: nw.DataFrame[Any], options: Reading) -> Table:
+    """Return a table that keeps a frame in its own library, unless dates become circles."""
     import narwhals as nw
 
-    schema = {name: _kind(dtype) for name, dtype in frame.schema.items()}
-    if reading.categories is not None:
-        labels = select_words(reading.categories, schema, _THE_DATA)
+    rows = index_rows(frame.to_native())
+    kinds = {name: kind_of(dtype) for name, dtype in frame.schema.items()}
+    labels = list(stated_kinds(options, kinds, _THE_DATA))
+    if labels:
         frame = frame.with_columns(nw.col(*labels).cast(nw.String).cast(nw.Categorical))
-        schema |= dict.fromkeys(labels, ColumnType.CATEGORY)
-    if reading.na:
-        frame = _without_codes(frame, reading.na)
-    notes: dict[str, tuple[str, ...]] = {}
+        kinds |= dict.fromkeys(labels, ColumnType.CATEGORY)
+    frame = frame_without_codes(frame, codes_for_missing(options["na"]))
     cyclic = [
         name
-        for name, kind in schema.items()
-        if kind is ColumnType.DATE and reading.date_rule(name) != "elapsed"
+        for name, kind in kinds.items()
+        if kind is ColumnType.DATE and date_rule(options, name) != "elapsed"
     ]
-    if cyclic:
-        import polars as pl
-
-        native = frame.to_polars()
-        made = {
-            name: on_circles(Column(native[name], ColumnType.DATE), name, reading)
-            for name in cyclic
-        }
-        native = native.with_columns([column.values.alias(name) for name, column in made.items()])
-        frame = nw.from_native(pl.DataFrame(native), eager_only=True)
-        schema |= dict.fromkeys(cyclic, ColumnType.CYCLE)
-        notes = {name: column.notes for name, column in made.items()}
-    rows = index_rows(frame.to_native())
-    labels_of_rows = None if rows is None else (rows.noun, rows.values())
+    found = {
+        name: typed_column(frame[name].to_polars(), ColumnType.DATE, name, options)
+        for name in cyclic
+    }
+    if found:
+        made = frame.to_polars().with_columns([one.values.alias(own) for own, one in found.items()])
+        frame = nw.from_native(made, eager_only=True)
     return Table(
         _THE_DATA,
-        schema,
+        kinds | {name: column.kind for name, column in found.items()},
         lambda names: frame.select(*names).to_native(),
         len(frame),
-        row_names=labels_of_rows,
+        row_names=None if rows is None else (rows.noun, rows.values()),
         dated=None if rows is None else rows.time,
-        column_said=notes,
+        column_said={name: column.notes for name, column in found.items()},
     )
-
-
-def _kind(dtype: Any) -> ColumnType:
-    """Return the kind of a column of narwhals."""
-    import narwhals as nw
-
-    if dtype.is_integer():
-        return ColumnType.INTEGER
-    if dtype.is_numeric():
-        return ColumnType.NUMBER
-    for kind, members in (
-        (ColumnType.BOOLEAN, (nw.Boolean,)),
-        (ColumnType.TEXT, (nw.String, nw.Object)),
-        (ColumnType.CATEGORY, (nw.Categorical, nw.Enum)),
-        (ColumnType.DATE, (nw.Date, nw.Datetime, nw.Time, nw.Duration)),
-    ):
-        if dtype in members:
-            return kind
-    return ColumnType.OTHER
-
-
-def _without_codes(frame: nw.DataFrame[Any], na: Sequence[str | float]) -> nw.DataFrame[Any]:
-    """Return a frame in which the values are missing that mean missing."""
-    import narwhals as nw
-
-    words = [str(code) for code in na]
-    numbers = [number for number in map(as_number, na) if number is not None]
-    changed = []
-    for name, dtype in frame.schema.items():
-        values = nw.col(name)
-        if dtype.is_numeric() and numbers:
-            is_code = values.cast(nw.Float64).is_in(numbers)
-        elif dtype in (nw.String, nw.Categorical, nw.Enum):
-            is_code = values.cast(nw.String).str.strip_chars().is_in(words)
-        else:
-            continue
-        changed.append(nw.when(~is_code).then(values).alias(name))
-    return frame.with_columns(*changed) if changed else frame
 
 
 def _orders(order: Mapping[str, str | Sequence[str]] | Words) -> dict[str, list[str]]:
@@ -334,20 +290,12 @@ def _orders(order: Mapping[str, str | Sequence[str]] | Words) -> dict[str, list[
     return found
 
 
-def _call(given: Mapping[str, Any]) -> str:
+def _call(data: Any, options: Mapping[str, Any]) -> str:
     """Return the call that repeats a table; empty for data in memory."""
-    data = given["data"]
     places = data if isinstance(data, (list, tuple)) else [data]
     if not all(isinstance(place, (str, os.PathLike)) for place in places):
         return ""
     written = [os.fspath(place) for place in places]
-    words = [repr(written if isinstance(data, (list, tuple)) else written[0])]
-    for name, argument in READING.items():
-        value = given[name]
-        if value is None or (
-            isinstance(value, type(argument.default)) and value == argument.default
-        ):
-            continue
-        is_plain = isinstance(value, (str, int, float, list, tuple, dict))
-        words.append(f"{name}={value!r}" if is_plain else f"{name}={name}")
-    return f"reldep.read({', '.join(words)})"
+    named = written if isinstance(data, (list, tuple)) else written[0]
+    others = Interface.of(read).code(options).removeprefix("reldep.read(")
+    return f"reldep.read({named!r}{', ' if others != ')' else ''}{others}"

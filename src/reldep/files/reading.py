@@ -1,9 +1,15 @@
 """The options of :func:`reldep.read`, each defined once; front ends have them too."""
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, TypedDict, get_type_hints
+import codecs
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
+from typing import Annotated, Any, Literal, TypedDict, cast, get_type_hints
 
 from reldep.arguments import Argument
+from reldep.data.checks import check_choice, check_count
+from reldep.data.strings.dates import RULES
+from reldep.data.strings.numbers import Evidence
+from reldep.exceptions import InputError, InputTypeError
 
 Words = str | Sequence[str]
 COLUMNS = "str or sequence of str"
@@ -21,6 +27,50 @@ def words(given: str | Sequence[str]) -> Words:
 def number(given: str) -> Any:
     """Return a whole number if the word is one, else the word, which the check refuses."""
     return int(given) if str(given).lstrip("-").isdigit() else given
+
+
+def codes_for_missing(na: Any) -> tuple[str | float, ...]:
+    """Return the values that mean missing; a user may pass one or several.
+
+    Examples
+    --------
+    >>> codes_for_missing(-999), codes_for_missing(["n.d.", -1])
+    ((-999,), ('n.d.', -1))
+    """
+    are_several = isinstance(na, Iterable) and not isinstance(na, (str, Mapping))
+    codes = () if na is None else tuple(na) if are_several else (na,)
+    if not all(isinstance(code, (str, Real)) for code in codes):
+        raise InputTypeError(f"`na={na!r}`; pass a number, a string, or a list of these.")
+    return codes
+
+
+def _check_delimiter(name: str, value: Any) -> None:
+    is_one = isinstance(value, str) and len(value) == 1 and value.isascii()
+    if not is_one or value in '"\n\r':
+        raise InputError(f"`{name}={value!r}`; pass one plain character.")
+
+
+def _check_encoding(name: str, value: Any) -> None:
+    """Raise if an encoding is not known, or is not one of text, as zlib is not."""
+    try:
+        is_known = codecs.lookup(value)._is_text_encoding
+    except (LookupError, TypeError, ValueError):
+        is_known = False
+    if not is_known:
+        raise InputError(
+            f"`{name}={value!r}` is not known; pass the name of an encoding, such as 'utf-8', "
+            "'latin1', 'cp1252' or 'utf-16'."
+        )
+
+
+def _check_dates(name: str, value: Any) -> None:
+    for rule in value.values() if isinstance(value, Mapping) else [value]:
+        check_choice(name, rule, RULES)
+
+
+def _check_sheet(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
+        raise InputTypeError(f"`{name}={value!r}`; pass a name or a number.")
 
 
 def _columns(text: str) -> Argument:
@@ -82,6 +132,7 @@ class Reading(TypedDict, total=False):
             "str, float or sequence of these",
             metavar="VALUE",
             label="Missing codes",
+            check=lambda _, value: codes_for_missing(value),
         ),
     ]
     categories: Annotated[
@@ -98,6 +149,7 @@ class Reading(TypedDict, total=False):
             '{"elapsed", "hour", "weekday", "month"} or mapping',
             panel=PANEL,
             metavar="RULE",
+            check=_check_dates,
         ),
     ]
     order: Annotated[
@@ -122,13 +174,18 @@ class Reading(TypedDict, total=False):
             metavar="TIME,EVENT",
         ),
     ]
-    delimiter: Annotated[str | None, _text("The sign between two fields of a text file.")]
+    delimiter: Annotated[
+        str | None, _text("The sign between two fields of a text file.", check=_check_delimiter)
+    ]
     decimal: Annotated[Decimal | None, Argument("The decimal mark of numbers.", None, panel=PANEL)]
     thousands: Annotated[
         Thousands | None,
         Argument("The mark between groups of three digits.", None, panel=PANEL, metavar="MARK"),
     ]
-    encoding: Annotated[str | None, _text("The encoding of a text file, such as latin1.")]
+    encoding: Annotated[
+        str | None,
+        _text("The encoding of a text file, such as latin1.", check=_check_encoding),
+    ]
     header: Annotated[
         bool, Argument("Whether the first line contains the names of columns.", True, panel=PANEL)
     ]
@@ -141,6 +198,7 @@ class Reading(TypedDict, total=False):
             panel=PANEL,
             metavar="N",
             label="Lines before the header",
+            check=lambda name, value: check_count(name, value, at_least=0),
         ),
     ]
     sheet: Annotated[
@@ -151,6 +209,7 @@ class Reading(TypedDict, total=False):
             parse=number,
             panel=PANEL,
             metavar="NAME",
+            check=_check_sheet,
         ),
     ]
     layer: Annotated[str | None, _text("The layer of an AnnData file with the genes, not X.")]
@@ -164,3 +223,33 @@ READING: dict[str, Argument] = {
     name: hint.__metadata__[0].named(name, hint.__origin__)
     for name, hint in get_type_hints(Reading, include_extras=True).items()
 }
+
+
+def completed(given: Mapping[str, Any]) -> Reading:
+    """Return options of which some are given, with the defaults of the others.
+
+    Raises
+    ------
+    ValueError
+        If one mark is to be read in two ways.
+    """
+    options = cast("Reading", {name: given.get(name, one.default) for name, one in READING.items()})
+    if options["decimal"] is not None and options["decimal"] == options["thousands"]:
+        raise InputError(
+            f"`thousands={options['thousands']!r}` is also the decimal mark; a number cannot use "
+            "one mark for both."
+        )
+    options["na"] = codes_for_missing(options["na"])
+    return options
+
+
+def date_rule(options: Reading, column: str) -> str:
+    """Return what the dates of a column become."""
+    rule = options["dates"]
+    return rule if isinstance(rule, str) else rule.get(column, "elapsed")
+
+
+def evidence_of(options: Reading, *, has_commas_between_fields: bool) -> Evidence:
+    """Return what is known about the decimal mark before any cell is read."""
+    stated = options["decimal"] or {".": ",", ",": "."}.get(options["thousands"] or "", "")
+    return Evidence(stated, has_commas_between_fields)

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import lzma
-import struct
-import zlib
 from typing import TYPE_CHECKING, Any
 
-from reldep.data.checks import listing, printable
+from reldep.data.checks import listing, printable, translated
 from reldep.exceptions import InputError
-from reldep.files.errors import missing_package, reading_errors, reason
-from reldep.files.typed import table_of_columns
+from reldep.files.cells import table_of_columns
+from reldep.system import import_extra
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import polars as pl
 
     from reldep.files.byte_sources import Source
-    from reldep.files.options import CellOptions
+    from reldep.files.reading import Reading
     from reldep.files.table import Table
 
 _READERS = {
@@ -27,108 +22,83 @@ _READERS = {
     "dta": "read_dta",
     "sas7bdat": "read_sas7bdat",
     "xpt": "read_xport",
+    "rds": "read_rds",
+    "rda": "read_rda",
 }
-# What the parser of R's files raises for files that are not what they should be.
-_DAMAGES = (
-    *(ValueError, NotImplementedError, EOFError, OSError, LookupError, TypeError, ArithmeticError),
-    *(AttributeError, RecursionError, MemoryError, zlib.error, lzma.LZMAError, struct.error),
-)
+# Bytes of a value in memory while it is read: an object of Python in a list.
+_VALUE = 40
 
 
-def read_package(source: Source, reading: CellOptions) -> Table:
+def read_package(source: Source, options: Reading) -> Table:
     """Return the table of a file of SPSS, Stata, SAS or R; it is read as a whole.
 
     A column all of whose values have labels becomes these labels. Missing values that the user
-    of the other program defined are missing.
+    of the other program defined are missing, and so are empty strings.
     """
-    if source.format in ("rds", "rda"):
-        frame, notes = _from_r(source), dict[str, list[str]]()
-    else:
-        frame, notes = _from_readstat(source)
+    name = printable(source.name)
+    is_r = source.format in ("rds", "rda")
+    module, extra = ("rdata", "rda") if is_r else ("pyreadstat", "surveys")
+    library = import_extra(module, extra=extra, purpose=f"reading {name}")
+    with translated(f"{name} cannot be read"):
+        read = getattr(library, _READERS[source.format])
+        frame, notes = (_from_r if is_r else _from_readstat)(source, read)
     return table_of_columns(
         source.name,
         frame.schema,
         frame.select,
         frame.height,
-        reading,
+        options,
         said=source.notes,
         column_said=notes,
     )
 
 
-def _from_readstat(source: Source) -> tuple[pl.DataFrame, dict[str, list[str]]]:
+def _from_readstat(source: Source, read: Any) -> tuple[pl.DataFrame, dict[str, list[str]]]:
     """Read a file of SPSS, Stata or SAS."""
-    try:
-        import pyreadstat
-    except ImportError:
-        raise missing_package(source.name, "surveys") from None
     import polars as pl
 
-    failures = (*reading_errors(), pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError)
-    try:
-        reader = getattr(pyreadstat, _READERS[source.format])
-        columns, about = _on_disk(source, lambda path: reader(path, output_format="dict"))
-    except failures as error:
-        raise InputError(f"{printable(source.name)} cannot be read: {reason(error)}") from error
-    labels = about.variable_value_labels
+    with source.on_disk() as path:
+        about = read(str(path), metadataonly=True)[1]
+        n_values = (about.number_rows or 0) * (about.number_columns or 0)
+        source.check_budget(_VALUE * n_values, f"{n_values:,} values")
+        columns, about = read(str(path), output_format="dict")
     notes: dict[str, list[str]] = {}
     kept = []
     for name, values in columns.items():
-        names = labels.get(name, {})
-        present = {value for value in list(values) if value is not None and value == value}
-        if names and present and present <= names.keys():
-            words = [names.get(value) for value in list(values)]
-            kept.append(pl.Series(name, words, dtype=pl.String).cast(pl.Categorical))
+        labels = about.variable_value_labels.get(name, {})
+        cells = [None if value == "" else value for value in values]
+        present = {value for value in cells if value is not None and value == value}
+        if labels and present and present <= labels.keys():
+            cells = [labels.get(value) for value in cells]
+            kept.append(pl.Series(name, cells, dtype=pl.String).cast(pl.Categorical))
             notes[name] = ["the labels of its values were read, not their numbers"]
         else:
-            kept.append(pl.Series(name, list(values), strict=False))
+            kept.append(pl.Series(name, cells, strict=False))
     return pl.DataFrame(kept), notes
 
 
-def _on_disk(source: Source, read: Any) -> Any:
-    """Call a reader that takes paths only."""
-    import tempfile
-    from pathlib import Path
-
-    if not isinstance(source.content, bytes):
-        return read(str(source.content))
-    with tempfile.TemporaryDirectory() as folder:
-        path: Path = Path(folder) / f"data.{source.format}"
-        path.write_bytes(source.content)
-        return read(str(path))
-
-
-def _from_r(source: Source) -> pl.DataFrame:
+def _from_r(source: Source, read: Any) -> tuple[pl.DataFrame, dict[str, list[str]]]:
     """Read the one data frame of a file of R."""
-    try:
-        import rdata
-    except ImportError:
-        raise missing_package(source.name, "rda") from None
     import polars as pl
 
-    name = printable(source.name)
-    try:
-        reader = rdata.read_rds if source.format == "rds" else rdata.read_rda
-        found = reader(source.file())
-    except _DAMAGES as error:
-        raise InputError(f"{name} cannot be read: {reason(error)}") from error
+    found = read(source.file())
     frames: dict[str, Any] = found if isinstance(found, dict) else {"": found}
     tables = {own: value for own, value in frames.items() if hasattr(value, "columns")}
     if len(tables) != 1:
         raise InputError(
-            f"{name} holds {len(tables)} data frames ({listing(tables) or 'none'}). Save the one "
-            "you want with saveRDS()."
+            f"{printable(source.name)} holds {len(tables)} data frames "
+            f"({listing(tables) or 'none'}). Save the one you want with saveRDS()."
         )
     table = next(iter(tables.values()))
-    return pl.DataFrame({str(own): _values(table[own]) for own in table.columns})
+    return pl.DataFrame([series_of_pandas(str(own), table[own]) for own in table.columns]), {}
 
 
-def _values(series: Any) -> pl.Series:
-    """Return a column of R; factors stay categories."""
+def series_of_pandas(name: str, column: Any) -> pl.Series:
+    """Return a column of pandas; categories stay such."""
     import polars as pl
 
-    values = [None if value is None or value != value else value for value in series.tolist()]
-    if hasattr(series, "cat"):
+    values = column.astype(object).where(column.notna(), None).to_list()
+    if hasattr(column, "cat"):
         words = [None if value is None else str(value) for value in values]
-        return pl.Series(words, dtype=pl.String).cast(pl.Categorical)
-    return pl.Series(values, strict=False)
+        return pl.Series(name, words, dtype=pl.String).cast(pl.Categorical)
+    return pl.Series(name, values, strict=False)

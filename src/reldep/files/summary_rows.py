@@ -45,7 +45,9 @@ def summary_rows(
     words = [series for series in columns.values() if series.dtype == pl.String]
     numbers = [series for series in columns.values() if series.dtype.is_numeric()]
     n_rows = len(next(iter(columns.values()), ()))
-    is_small = len(numbers) > 1 and 0 < n_rows * len(numbers) <= _MOST_CELLS
+    if not n_rows:
+        return [], []
+    is_small = len(numbers) > 1 and n_rows * len(numbers) <= _MOST_CELLS
     table = (
         np.column_stack([one.cast(pl.Float64).fill_null(np.nan).to_numpy() for one in numbers])
         if is_small

@@ -18,14 +18,13 @@ from reldep.system import available_memory
 from reldep.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     import polars as pl
 
     from reldep.data.variables import IntArray
     from reldep.files.byte_sources import Source
-    from reldep.files.options import CellOptions
+    from reldep.files.reading import Reading
 
 _UTF8_MARK = b"\xef\xbb\xbf"
 # The longer mark first: UTF-32's starts with UTF-16's.
@@ -43,7 +42,7 @@ _LARGEST_SHARE = 0.25
 _SHOWN = 4
 
 
-def read_text(source: Source, options: CellOptions, *, largest: float | None = None) -> Cells:
+def read_text(source: Source, options: Reading, *, largest: float | None = None) -> Cells:
     """Return the cells of a text as strings.
 
     A text of more than `largest` bytes is scanned again for every load; by default this is a
@@ -51,7 +50,7 @@ def read_text(source: Source, options: CellOptions, *, largest: float | None = N
     """
     name = printable(source.name)
     largest = _LARGEST_SHARE * available_memory() if largest is None else largest
-    content = _in_utf8(source.content, name, options.encoding)
+    content = _in_utf8(source.content, name, options["encoding"])
     header = _header_of(content, source, options)
     if _has_padding(_start_of(content), header.delimiter):
         content = _without_padding(content, header.delimiter)
@@ -121,7 +120,7 @@ class _Text:
         return found
 
 
-def _header_of(content: Path | bytes, source: Source, options: CellOptions) -> Header:
+def _header_of(content: Path | bytes, source: Source, options: Reading) -> Header:
     """Return the header in the start of a text."""
     start, name = _start_of(content), printable(source.name)
     if b"\0" in start:
@@ -133,18 +132,18 @@ def _header_of(content: Path | bytes, source: Source, options: CellOptions) -> H
     return find_header(
         text,
         name,
-        delimiter=options.delimiter or _DELIMITERS.get(source.ending),
-        has_header=options.header,
-        skip_rows=options.skip_rows,
+        delimiter=options["delimiter"] or _DELIMITERS.get(source.ending),
+        has_header=options["header"],
+        skip_rows=options["skip_rows"],
     )
 
 
 def _start_of(content: Path | bytes) -> bytes:
     """Return the start of a text in whole lines."""
     if isinstance(content, bytes):
-        return content[: content.find(b"\n", _START) + 1 or None]
+        return content[: content.find(b"\n", _START, 2 * _START) + 1 or 2 * _START]
     with content.open("rb") as file:
-        return file.read(_START) + file.readline()
+        return file.read(_START) + file.readline(_START)
 
 
 def _left_out(
@@ -272,19 +271,3 @@ def _without_padding(content: Path | bytes, delimiter: str) -> bytes:
         if not is_inside[match.start()]:
             kept[match.start() : match.end()] = False
     return signs[kept].tobytes()
-
-
-def check_encoding(encoding: str) -> None:
-    """Raise if an encoding is not known, or is not one of text."""
-    try:
-        is_known = codecs.lookup(encoding)._is_text_encoding
-    except (LookupError, TypeError, ValueError):
-        is_known = False
-    if not is_known:
-        raise InputError(
-            f"`encoding={encoding!r}` is not known; pass the name of an encoding, such as "
-            "'utf-8', 'latin1', 'cp1252' or 'utf-16'."
-        )
-
-
-__all__: Sequence[str] = ("check_encoding", "read_text")

@@ -5,29 +5,27 @@ from __future__ import annotations
 import html
 import logging
 import re
-import subprocess
-import sys
 import zipfile
 import zlib
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from reldep.data.checks import check_choice, listing, printable
+from reldep.data.checks import check_choice, listing, printable, translated
 from reldep.data.rows import Places
 from reldep.exceptions import InputError
 from reldep.files.cells import Cells
-from reldep.files.errors import missing_package, reading_errors, reason
 from reldep.files.header import PREAMBLE, check_names, first_full_record, units_note
+from reldep.system import import_extra
 from reldep.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Sequence
+    from collections.abc import Container, Iterator
 
     import polars as pl
 
     from reldep.files.byte_sources import Source
-    from reldep.files.options import CellOptions
+    from reldep.files.reading import Reading
 
 MOST_CELLS = 150_000_000
 """Maximum number of cells between the first and the last one: the reader makes room for each."""
@@ -42,48 +40,23 @@ _ERROR = re.compile(rb"""\bt=["']e["']""")
 _CELL_TAG = re.compile(rb"<(?:\w+:)?c[ />]")
 _PIECE = 1 << 20
 _DAMAGES = (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError)
-# Reads all sheets, with no more memory than a workbook of 65,536 rows can need.
-_ATTEMPT = """
-import sys
-try:
-    import resource
-    resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
-    resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
-except ImportError:
-    pass
-import fastexcel
-try:
-    book = fastexcel.read_excel(sys.argv[1])
-    for name in book.sheet_names:
-        book.load_sheet(name, header_row=None)
-except fastexcel.FastExcelError:
-    pass  # said again where it can be explained
-"""
 
 
-def read_workbook(source: Source, options: CellOptions) -> Cells:
+def read_workbook(source: Source, options: Reading) -> Cells:
     """Return the cells of one sheet: the first, or the one that the options name."""
     name = printable(source.name)
-    try:
-        import fastexcel
-    except ImportError:
-        raise missing_package(source.name, "excel") from None
+    fastexcel = import_extra("fastexcel", extra="excel", purpose=f"reading {name}")
     facts = _look(source, name)
-    if source.format == "old workbook":
-        _try_in_child(source, name)
-    failures: tuple[type[BaseException], ...] = (*reading_errors(), fastexcel.FastExcelError)
-    try:
-        with _quiet_reader():
+    expected = "an Excel or OpenDocument workbook"
+    with translated(f"{name} is damaged, or only a part of {expected}"), _quiet_reader():
+        try:
             book = fastexcel.read_excel(source.content)
             sheet = _choose(book, options, name)
             cells = _read_sheet(book, sheet, source, options)
-    except failures as error:
-        if "Cell limit exceeded" in str(error):  # an OpenDocument sheet
-            raise _too_far(name, "its values over more cells than are read") from error
-        raise InputError(
-            f"{name} is damaged, or only a part of an Excel or OpenDocument workbook: "
-            f"{reason(error)}"
-        ) from error
+        except fastexcel.FastExcelError as error:
+            if "Cell limit exceeded" in str(error):  # an OpenDocument sheet
+                raise _too_far(name, "its values over more cells than are read") from error
+            raise
     notes = [*source.notes, *cells.notes]
     if facts.n_errors:
         notes.append(
@@ -93,12 +66,6 @@ def read_workbook(source: Source, options: CellOptions) -> Cells:
     if n_hidden:
         rows = "1 row is" if n_hidden == 1 else f"{n_hidden:,} rows are"
         notes.append(f"{rows} hidden in the sheet, as by a filter, and read like the others")
-    return _with_notes(cells, notes)
-
-
-def _with_notes(cells: Cells, notes: Sequence[str]) -> Cells:
-    from dataclasses import replace
-
     return replace(cells, notes=tuple(notes))
 
 
@@ -116,36 +83,10 @@ def _quiet_reader() -> Iterator[None]:
             log.setLevel(level)
 
 
-def _try_in_child(source: Source, name: str) -> None:
-    """Raise InputError for an old workbook that its reader does not survive.
-
-    A damaged one may take all memory, and the reader ends the process that it runs in, so another
-    process tries first.
-    """
-    import tempfile
-    from pathlib import Path
-
-    with tempfile.TemporaryDirectory() as folder:
-        path = source.content
-        if isinstance(path, bytes):
-            path = Path(folder) / "book.xls"
-            path.write_bytes(source.bytes())
-        command = [sys.executable, "-P", "-c", _ATTEMPT, str(path.absolute())]
-        try:
-            done = subprocess.run(command, capture_output=True, check=False, timeout=120)  # noqa: S603
-            has_survived = done.returncode == 0
-        except subprocess.TimeoutExpired:
-            has_survived = False
-    if not has_survived:
-        raise InputError(
-            f"{name} is damaged, or too large to be read. Open it and save it as .xlsx or CSV."
-        )
-
-
-def _choose(book: Any, options: CellOptions, name: str) -> str:
+def _choose(book: Any, options: Reading, name: str) -> str:
     """Return the sheet to read: by default the first that people see."""
     names: list[str] = book.sheet_names
-    wanted = options.sheet
+    wanted = options["sheet"]
     if not names:
         raise InputError(f"{name} is damaged, or empty: it has no sheets.")
     if wanted is None:
@@ -171,11 +112,11 @@ def _is_hidden(book: Any, sheet: str) -> bool:
     return bool(getattr(loaded, "visible", "visible") != "visible")
 
 
-def _read_sheet(book: Any, sheet: str, source: Source, options: CellOptions) -> Cells:
+def _read_sheet(book: Any, sheet: str, source: Source, options: Reading) -> Cells:
     """Return the cells of a sheet below its header."""
     name, names = printable(source.name), book.sheet_names
     words = _load(book, sheet, dtypes="string")
-    first = options.skip_rows
+    first = options["skip_rows"]
     while first < words.height and not any(_texts(words, first)):
         first += 1
     if first >= words.height:
@@ -183,11 +124,11 @@ def _read_sheet(book: Any, sheet: str, source: Source, options: CellOptions) -> 
         also = f" It also has {listing(others)}: pass `sheet={others[0]!r}`." if others else ""
         raise InputError(f"{name} is empty: its sheet {sheet!r} has no columns and no rows.{also}")
     notes = []
-    if options.sheet is None and len(names) > 1:
+    if options["sheet"] is None and len(names) > 1:
         shown = [f"{one} (hidden)" if _is_hidden(book, one) else one for one in names]
         notes.append(f"the sheet {sheet!r} was read, of {listing(shown)}")
     start, header = first, [f"c{i + 1}" for i in range(words.width)]
-    if options.header:
+    if options["header"]:
         header, start = _texts(words, first), first + 1
         width = max((i + 1 for i, one in enumerate(header) if one), default=0)
         notes += check_names([one for one in header[:width] if one], name, first + 1)
