@@ -10,10 +10,13 @@ import numpy as np
 from reldep.data.checks import cell, composed, listing, quoted, repeated
 from reldep.data.lifetimes import Survival
 from reldep.data.rows import Rows, TimeOrder, dates_rows, first_in_order
+from reldep.data.written_numbers import is_missing
 from reldep.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    import polars as pl
 
     from reldep.data.variables import FloatArray, IntArray
 
@@ -29,6 +32,21 @@ def make_frame(columns: Mapping[str, Sequence[Any] | FloatArray], library: str |
 
     backend: Any = library or "polars"
     return nw.from_dict(dict(columns), backend=backend).to_native()
+
+
+def as_polars(frame: Any) -> pl.DataFrame:
+    """Return a frame of any library as one of polars; NaN is null."""
+    import narwhals as nw
+    import polars as pl
+
+    if frame_library(frame) == "pandas":
+        lists = {
+            name: [None if is_missing(one) else one for one in frame[name].to_list()]
+            for name in frame.columns
+        }
+        return pl.DataFrame(lists, strict=False)
+    made: pl.DataFrame = nw.from_native(frame, eager_only=True).to_polars()
+    return made.with_columns(pl.selectors.float().fill_nan(None))
 
 
 def frame_library(data: Any) -> str | None:

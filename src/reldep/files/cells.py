@@ -106,7 +106,7 @@ def _typed(
     is_float = typed.dtype == pl.Float64
     if is_float and (typed.abs() < 2**53).all() and (typed % 1 == 0).all():
         typed = typed.cast(pl.Int64)
-    return Column(without_codes(typed, na), kind_of(typed.dtype))
+    return Column(_tidied(typed.to_frame(), na).to_series(), kind_of(typed.dtype))
 
 
 def table_of_cells(cells: Cells, options: Reading) -> Table:
@@ -217,27 +217,30 @@ def table_of_columns(
     """
     plain = {own: kind_of(dtype) for own, dtype in schema.items()} | dict(kinds or {})
     stated = stated_kinds(options, plain, name)
-
-    def read(names: list[str]) -> dict[str, Column]:
-        with translated(f"cannot read {printable(name)}"):
-            frame = load(names)
-        return {
-            own: typed_column(frame[own], plain[own], own, options, stated.get(own, ""))
-            for own in names
-        }
-
-    def load_read(names: list[str]) -> pl.DataFrame:
-        import polars as pl
-
-        return pl.DataFrame({own: column.values for own, column in read(names).items()})
-
     # The kind of most columns is known without reading them.
-    looked_at = [
+    special = [
         own
         for own, kind in plain.items()
         if own in stated or (kind is ColumnType.DATE and date_rule(options, own) != "elapsed")
     ]
-    found = read(looked_at) if looked_at and n_rows else {}
+
+    def read(frame: pl.DataFrame) -> dict[str, Column]:
+        return {
+            own: typed_column(frame[own], plain[own], own, options, stated.get(own, ""))
+            for own in special
+            if own in frame.columns
+        }
+
+    def load_tidied(names: list[str]) -> pl.DataFrame:
+        with translated(f"cannot read {printable(name)}"):
+            return _tidied(load(names), codes_for_missing(options["na"]))
+
+    def load_read(names: list[str]) -> pl.DataFrame:
+        frame = load_tidied(names)
+        columns = read(frame) if special else {}
+        return frame.with_columns([column.values.alias(own) for own, column in columns.items()])
+
+    found = read(load_tidied(special)) if special and n_rows else {}
     notes = {own: tuple(words) for own, words in (column_said or {}).items()}
     notes |= {own: (*notes.get(own, ()), *column.notes) for own, column in found.items()}
     return Table(
@@ -251,23 +254,27 @@ def table_of_columns(
     ).composed()
 
 
+def _tidied(frame: pl.DataFrame, na: Sequence[str | float]) -> pl.DataFrame:
+    """Return a frame with NaN and missing codes as null, decimals as floats, text composed."""
+    import polars as pl
+    import polars.selectors as cs
+
+    tidy = frame.with_columns(
+        cs.decimal().cast(pl.Float64), cs.float().fill_nan(None), cs.string().str.normalize("NFC")
+    )
+    if not na:
+        return tidy
+    import narwhals as nw
+
+    return frame_without_codes(nw.from_native(tidy, eager_only=True), na).to_polars()
+
+
 def typed_column(
     values: pl.Series, kind: ColumnType, name: str, options: Reading, stated: str = ""
 ) -> Column:
-    """Return a column of a type as what it is meant to be.
-
-    NaN and missing codes are null, decimals are floats, and text is composed.
-    """
+    """Return a tidied column of a type as what it is meant to be."""
     import polars as pl
 
-    na = codes_for_missing(options["na"])
-    if values.dtype.is_decimal():
-        values = values.cast(pl.Float64)
-    if values.dtype.is_float():
-        values = values.fill_nan(None)
-    if values.dtype == pl.String:
-        values = values.str.normalize("NFC")
-    values = without_codes(values, na)
     if stated and values.dtype.is_nested():
         raise InputError(f"column {name!r} contains lists, not {stated}. Do not name it as such.")
     if stated == "labels":
@@ -276,6 +283,7 @@ def typed_column(
         return Column(values.cast(pl.Int8), ColumnType.INTEGER)
     is_such = values.dtype.is_temporal() if stated == "dates" else values.dtype.is_numeric()
     if stated and not is_such:
+        na = codes_for_missing(options["na"])
         column = read_strings(values.cast(pl.String), na=na, stated=stated)
     else:
         column = Column(values, kind)
@@ -295,16 +303,6 @@ def stated_kinds(options: Reading, schema: Mapping[str, ColumnType], name: str) 
                 raise InputError(f"column {own!r} is named both as numbers and as dates.")
             found[own] = kind
     return found
-
-
-def without_codes(values: pl.Series, na: Sequence[str | float]) -> pl.Series:
-    """Return values in which those that mean missing are null."""
-    import narwhals as nw
-
-    if not na:
-        return values
-    frame = nw.from_native(values.to_frame("v"), eager_only=True)
-    return frame_without_codes(frame, na)["v"].to_polars().alias(values.name)
 
 
 def frame_without_codes(frame: nw.DataFrame[Any], na: Sequence[str | float]) -> nw.DataFrame[Any]:

@@ -49,7 +49,7 @@ def summary_rows(
         return [], []
     is_small = len(numbers) > 1 and n_rows * len(numbers) <= _MOST_CELLS
     table = (
-        np.column_stack([one.cast(pl.Float64).fill_null(np.nan).to_numpy() for one in numbers])
+        pl.DataFrame(numbers).select(pl.all().cast(pl.Float64).fill_null(np.nan)).to_numpy()
         if is_small
         else np.empty((n_rows, 0))
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.data.checks import cell, composed, listing, printable, repeated
-from reldep.data.frames import frame_library
+from reldep.data.frames import as_polars
 from reldep.data.lifetimes import Survival
 from reldep.data.objects import read_variable
 from reldep.data.rows import Places, Rows, TimeOrder, dates_rows, first_in_order
@@ -23,7 +23,6 @@ from reldep.data.selectors import (
 )
 from reldep.data.strings.reading import WAYS_OUT
 from reldep.data.variables import Labels, Mixed
-from reldep.data.written_numbers import is_missing
 from reldep.exceptions import InputError
 from reldep.words import counted
 
@@ -265,18 +264,7 @@ class Table:
 
     def polars(self, names: Sequence[str]) -> pl.DataFrame:
         """Read columns as a frame of polars; NaN is null."""
-        import narwhals as nw
-        import polars as pl
-
-        frame = nw.from_native(self.read(names), eager_only=True)
-        if frame_library(frame.to_native()) == "pandas":
-            lists = {
-                name: [None if is_missing(one) else one for one in frame[name].to_list()]
-                for name in names
-            }
-            return pl.DataFrame(lists, strict=False)
-        made: pl.DataFrame = frame.to_polars()
-        return made.with_columns(pl.selectors.float().fill_nan(None))
+        return as_polars(self.read(names))
 
     def describe(self, names: Sequence[str] | None = None) -> list[ColumnDescription]:
         """Return kind, range, missing values and automatic kernel of all columns, or of some."""
