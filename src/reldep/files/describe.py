@@ -64,15 +64,18 @@ def describe(table: Table, names: Sequence[str]) -> list[ColumnDescription]:
     >>> [(column.name, column.kernel) for column in describe(table, ["id", "diet", "x"])]
     [('id', 'none: all different'), ('diet', 'Delta'), ('x', 'Laplace (mean)')]
     """
+    import narwhals as nw
+
     n_at_a_time = min(_COLUMNS_AT_A_TIME, max(1, _VALUES_AT_A_TIME // max(len(table), 1)))
     found: list[ColumnDescription] = []
     for start in range(0, len(names), n_at_a_time):
         block = list(names[start : start + n_at_a_time])
         # A column that cannot be used as it is can be described.
-        frame = as_polars(table.load(block))
+        frame = nw.from_native(table.load(block), eager_only=True)
         for first in range(0, len(block), _COLUMNS_AT_ONCE):
             some = block[first : first + _COLUMNS_AT_ONCE]
-            found += _described(frame[some], [table.columns[name] for name in some])
+            values = as_polars(frame.select(*some).to_native())
+            found += _described(values, [table.columns[name] for name in some])
     return found
 
 
