@@ -27,7 +27,6 @@ MEASURES = ("hsic", "cka", "dcor")
 METHODS = ("joint", "split")
 VARIANCES = ("jackknife", "fixed-kernel")
 ADJUSTMENTS = ("single-step", "step-down", "holm", "bh")
-MISSING = ("raise", "drop")
 
 MINIMUM_OBSERVATIONS = 4
 _SHOWN = 6

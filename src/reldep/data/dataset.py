@@ -9,8 +9,6 @@ import numpy as np
 
 from reldep.data.checks import (
     MINIMUM_OBSERVATIONS,
-    MISSING,
-    check_choice,
     check_varies,
     listing,
 )
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reldep.data.frames import Unmatched
-    from reldep.data.variables import IntArray, Labels, Variable
+    from reldep.data.variables import BoolArray, IntArray, Labels, Variable
 
 SMALL_SAMPLE = 20
 
@@ -99,7 +97,6 @@ def read_dataset(
     na : sequence of str or float
         Values that stand for missing ones.
     """
-    check_choice("missing", missing, MISSING)
     beside = {"\0clusters": clusters, "\0by": by, "\0ids": ids}
     # Rows of a table are in its order, whatever the index of its columns.
     given = {
@@ -118,7 +115,6 @@ def read_dataset(
     clusterings = _cluster_labels(clusters, n, rows)
     first, second = _two_codes(clusterings)
     groups = {} if by is None else {"by": _row_labels("by", by, n)}
-    _check_usable(variables)
     complete = _complete_rows({**variables, **groups}, rows, missing)
     n_dropped = n - len(complete)
     if n_dropped:
@@ -247,27 +243,29 @@ def _common_length(variables: Mapping[str, Variable]) -> int:
 
 def _complete_rows(variables: Mapping[str, Variable], rows: Rows, missing: str) -> IntArray:
     gaps = {name: variable.missing() for name, variable in variables.items()}
+    incomplete = np.logical_or.reduce(list(gaps.values()))
+    if not incomplete.any():
+        return np.arange(len(incomplete))
+    _check_usable(variables, gaps)
     lacking = [name for name, places in gaps.items() if places.any()]
-    if lacking and missing == "raise":
+    if missing == "raise":
         first = lacking[0]
         others = f"; so have {listing(lacking[1:])}" if len(lacking) > 1 else ""
         raise InputError(
             f"{first} has missing values: {variables[first].describe_missing(rows)}{others}. Fill "
             "them in, or pass `missing='drop'` to leave those observations out."
         )
-    incomplete = np.logical_or.reduce(list(gaps.values()))
     return np.flatnonzero(~incomplete).astype(np.int64)
 
 
-def _check_usable(variables: Mapping[str, Variable]) -> None:
+def _check_usable(variables: Mapping[str, Variable], gaps: Mapping[str, BoolArray]) -> None:
     """Raise InputError with all variables without values or variation, if some have no value."""
-    empty, constant = [], []
-    for name, variable in variables.items():
-        gaps = variable.missing()
-        if gaps.all():
-            empty.append(name)
-        elif (variable.take(np.flatnonzero(~gaps)) if gaps.any() else variable).is_constant():
-            constant.append(name)
+    empty = [name for name, places in gaps.items() if places.all()]
+    constant = [
+        name
+        for name, variable in variables.items()
+        if name not in empty and variable.take(np.flatnonzero(~gaps[name])).is_constant()
+    ]
     if empty and len(empty) + len(constant) > 1:
         said = f"without any value: {listing(empty)}"
         said += f"; constant: {listing(constant)}" if constant else ""
