@@ -50,21 +50,6 @@ def test_dependences_and_contrasts_take_lags_and_clusters():
     )
 
 
-@pytest.mark.parametrize("lag", [-1, 30, 2.5, True, "automatic"])
-def test_a_lag_that_is_not_a_number_of_steps_is_refused(lag):
-    sample = in_time(np.random.default_rng(5), 30)
-    with pytest.raises(ValueError, match=r"max_lag=.* does not fit 30 observations; pass a whole"):
-        reldep.compare(*sample, max_lag=lag)
-
-
-@pytest.mark.parametrize("rows", [{"clusters": np.arange(80) // 8}, {"max_lag": 1}])
-def test_the_published_variance_is_for_independent_rows(rows):
-    sample = in_time(np.random.default_rng(7), 80)
-    (name,) = rows
-    with pytest.raises(ValueError, match=f"`variance='fixed-kernel'` .* combined with `{name}`"):
-        reldep.compare(*sample, variance="fixed-kernel", **rows)
-
-
 def test_a_lag_is_refused_before_the_kernels_are_summed():
     class Never:
         name = "never"
@@ -74,26 +59,6 @@ def test_a_lag_is_refused_before_the_kernels_are_summed():
 
     with pytest.raises(ValueError, match="max_lag"):
         reldep.compare(*in_time(np.random.default_rng(5), 30), max_lag=99, engine=Never())
-
-
-def test_clusters_and_lags_together_are_refused():
-    sample = in_time(np.random.default_rng(6), 30)
-    with pytest.raises(ValueError, match="for a panel of units over time"):
-        reldep.compare(*sample, clusters=np.arange(30) // 2, max_lag=2)
-
-
-@pytest.mark.parametrize(
-    ("clusters", "message"),
-    [
-        ([1, 2], "clusters` has 2 entries for 30 observations"),
-        ([1] * 30, "a single cluster"),
-        ([None] + [1] * 29, "give every row a cluster"),
-    ],
-)
-def test_clusters_that_cannot_be_used_are_refused(clusters, message):
-    sample = in_time(np.random.default_rng(8), 30)
-    with pytest.raises(ValueError, match=message):
-        reldep.compare(*sample, clusters=clusters)
 
 
 @pytest.mark.parametrize("measure", ["hsic", "cka"])

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import reldep
-from reldep.exceptions import InputError, InputTypeError
+from reldep.exceptions import InputError
 
 MEASURES = ("cka", "hsic", "dcor")
 VARIANCES = ("jackknife", "fixed-kernel")
@@ -120,32 +120,6 @@ def test_a_frame_a_mapping_and_an_array_are_one(rng):
         for data in (frame, values, {name: frame[name] for name in frame.columns})
     ]
     assert tables[0] == tables[1] == tables[2]
-
-
-@pytest.mark.parametrize(
-    ("data", "words"),
-    [
-        ({"a": np.arange(9.0)}, "variables` has 1 of at least 2"),
-        ({"a": np.arange(9.0), "b": np.arange(8.0)}, "a has 9, b has 8"),
-        ({"a": np.arange(9.0), "b": np.ones(9)}, "b is constant"),
-        ({"a": np.arange(9.0), "b": np.r_[np.nan, np.arange(8)]}, "missing"),
-    ],
-)
-def test_what_cannot_be_a_matrix_is_refused(data, words):
-    with pytest.raises(InputError, match=words):
-        reldep.matrix(data)
-
-
-def test_a_variable_named_twice_is_refused(rng):
-    import pandas as pd
-
-    twice = pd.DataFrame(rng.normal(size=(20, 2)), columns=["a", "a"])
-    with pytest.raises(InputError, match="2 columns of the name 'a'"):
-        reldep.matrix(twice)
-    with pytest.raises(InputError, match="two variables are called 'a'"):
-        reldep.matrix({"a": twice.iloc[:, 0]}, {"a": twice.iloc[:, 1]})
-    with pytest.raises(InputTypeError, match="variables` is of type list"):
-        reldep.matrix([1, 2, 3])
 
 
 @pytest.mark.parametrize("pair", [("a", "q"), "ab", ("a", "b", "c"), ("a", "a")])

@@ -60,26 +60,6 @@ def test_every_default_passes_its_own_check(name):
             argument.validate(argument.default)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"where": "x > 0"}, r"compare\(\) has no argument `where`; pass `data=reldep.read\("),
-        ({"na": -999}, r"pass `data=reldep.read\(data, na=...\)`"),
-        ({"ids": X}, r"pass `data=reldep.read\(data, id=...\)`"),
-        ({"standardize": True}, "pass `kernel='standardized'`"),
-        ({"mesure": "cka"}, r"compare\(\) has no argument `mesure` \(did you mean 'measure'\?\)"),
-    ],
-)
-def test_arguments_that_are_elsewhere_say_where(options, message):
-    with pytest.raises(TypeError, match=message):
-        reldep.compare(X, Y, Z, **options)
-
-
-def test_missing_arguments_are_named():
-    with pytest.raises(TypeError, match=r"compare\(\): missing .* 'second'"):
-        reldep.compare(X, Y)
-
-
 def test_mypy_sees_names_and_types_of_options(tmp_path):
     calls = ["adjust='holm', max_lag='auto'", "mesure='cka'", "measure='ckaa'", "max_lag=1.5"]
     program = "import reldep\n" + "\n".join(f"reldep.rank(1, 2, {one})" for one in calls)

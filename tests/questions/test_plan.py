@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 import reldep
 from reldep.engine import Tiled
@@ -38,10 +37,3 @@ def test_a_million_labels_are_planned_with_explicit_features():
     plan = reldep.explain_plan(a, b, c)
     assert plan.engine.name == "features"
     assert plan.memory < 1_000_000_000
-
-
-def test_nothing_to_plan_is_an_error():
-    with pytest.raises(TypeError, match="missing a required argument: 'first'"):
-        reldep.explain_plan([1, 2, 3, 4])
-    with pytest.raises(ValueError, match="variance='ful'"):
-        reldep.explain_plan([1, 2, 3, 4], [1, 2, 2, 4], variance="ful")

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import reldep
-from reldep.kernels import Delta, Gaussian, Laplace, Precomputed
+from reldep.kernels import Gaussian, Laplace, Precomputed
 
 VARIANCES = ("jackknife", "fixed-kernel")
 SLOPES = (0.9, 0.8, 0.5, 0.2, 0.0)
@@ -291,128 +291,6 @@ def test_a_ranking_is_asked_of_an_influence_without_another_sweep():
         order = [again.targets.index(name) for name in direct.targets]
         np.testing.assert_allclose(again.estimates[order], direct.estimates, rtol=1e-12)
         assert again.best == direct.best
-
-
-X, TARGETS = made(30)
-A = reldep.influence({"x": X, **TARGETS}, [("x", "t0"), ("x", "t1"), ("t0", "t1")])
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "words"),
-    [
-        (lambda: reldep.rank(X, {"a": X**2}), ValueError, r"1 of at least 2 targets: 'a'"),
-        (lambda: reldep.rank(X, {}), ValueError, r"0 of at least 2 targets\. For one"),
-        (lambda: reldep.rank(X, X), TypeError, r"targets` is of type ndarray; pass a mapping"),
-        (lambda: reldep.rank(X, pd.Series(X)), TypeError, r"targets` is a Series; pass a data"),
-        (
-            lambda: reldep.rank(X, pd.DataFrame(np.column_stack([X, X]), columns=["a", "a"])),
-            ValueError,
-            r"2 columns of the name 'a'; rename",
-        ),
-        (
-            lambda: reldep.rank(X, {1: TARGETS["t0"], "1": TARGETS["t1"]}),
-            ValueError,
-            r"2 columns of the name '1'",
-        ),
-        (
-            lambda: reldep.rank(X, {**TARGETS, "self": X}),
-            ValueError,
-            r"target 'self' is the source itself",
-        ),
-        (
-            lambda: reldep.rank(list("ab" * 15), {"t": X, "self": list("ab" * 15)}),
-            ValueError,
-            r"target 'self' is the source itself",
-        ),
-        (
-            lambda: reldep.rank(X, {"source": TARGETS["t0"], "b": TARGETS["t1"]}),
-            ValueError,
-            r"two variables are called 'source'",
-        ),
-        (
-            lambda: reldep.rank(X, TARGETS, names=["a", "b", "c"]),
-            ValueError,
-            r"pass 4 different names, for source, 3 targets",
-        ),
-        (
-            lambda: reldep.rank(X, TARGETS, names=["a", "b", "c", "c"]),
-            ValueError,
-            r"does not name the variables; pass 4 different",
-        ),
-        (
-            lambda: reldep.rank(X, TARGETS, kernel=("linear",) * 3),
-            ValueError,
-            r"kernel is a tuple of 3 for 2 variables; give one for each of source, targets",
-        ),
-        (
-            lambda: reldep.rank(X, TARGETS, kernel={"t9": Delta()}),
-            ValueError,
-            r"kernel names 't9', which is not a variable",
-        ),
-        (
-            lambda: reldep.rank(X, TARGETS, adjust="stepdown"),
-            ValueError,
-            r"`adjust='stepdown'` is not known \(did you mean 'step-down'\?\)",
-        ),
-        (
-            lambda: reldep.rank(X, TARGETS, confidence_level=95),
-            ValueError,
-            r"`confidence_level=95`; pass a number strictly between",
-        ),
-        (
-            lambda: reldep.rank(X, TARGETS, n_simulations=100),
-            ValueError,
-            r"`n_simulations=100`; pass a whole number, at least 400",
-        ),
-        (
-            lambda: reldep.rank(X, TARGETS, n_simulations=1e4),
-            TypeError,
-            r"`n_simulations=10000.0`; pass a whole number",
-        ),
-        (
-            lambda: reldep.rank(X, TARGETS).confidence_interval(0.99999),
-            ValueError,
-            r"`confidence_level=0.99999` needs more than 10000 draws.*`n_simulations=100001`",
-        ),
-        (
-            lambda: reldep.rank(X, TARGETS, clusters=[1, 2]),
-            ValueError,
-            r"clusters` has 2 entries for 30 observations",
-        ),
-        (
-            lambda: reldep.rank(X, TARGETS, clusters=[1] * 30),
-            ValueError,
-            r"clusters has a single cluster",
-        ),
-        (
-            lambda: reldep.rank(X, TARGETS, max_lag=30),
-            ValueError,
-            r"`max_lag=30` does not fit 30 observations",
-        ),
-        (
-            lambda: reldep.rank(X, {**TARGETS, "flat": np.ones(30)}),
-            ValueError,
-            r"flat is constant",
-        ),
-        (lambda: reldep.rank(X, A), TypeError, r"pass the name of the source"),
-        (lambda: reldep.rank("x", A, names=["a"]), ValueError, r"leave `names` out"),
-        (lambda: reldep.rank("y", A), ValueError, r"source names 'y', which is not a variable"),
-        (lambda: reldep.rank("t2", A), ValueError, r"has 0 pairs of 't2'"),
-        (
-            lambda: reldep.rank("x", A, measure="cka"),
-            ValueError,
-            r"no conditional means of \('x', 'x'\), .* self-pairs",
-        ),
-        (
-            lambda: reldep.rank("x", A, kernel="linear"),
-            ValueError,
-            r"`kernel='linear'` was decided when the Influence was computed",
-        ),
-    ],
-)
-def test_bad_input_says_what_and_how_to_go_on(call, error, words):
-    with pytest.raises(error, match=words):
-        call()
 
 
 def test_json_keeps_the_level_of_the_ranking():

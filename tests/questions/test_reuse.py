@@ -88,39 +88,3 @@ def test_positions_are_counted_where_none_are_given():
     bare = reldep.Influence(np.zeros((1, 5)), (("x", "y"),), ("x", "y"), 5)
     assert bare.observations().positions.tolist() == [0, 1, 2, 3, 4]
     assert bare.observations().name(3) == "row 3"
-
-
-@pytest.mark.parametrize(
-    ("weights", "options", "words"),
-    [
-        (
-            {("sv", "fr"): 1},
-            {"measure": "hsic"},
-            r"no conditional means of \('sv', 'fr'\); add them to the pairs of reldep.influence",
-        ),
-        (
-            {("da", "sv"): 1},
-            {"measure": "cka"},
-            r"no conditional means of \('da', 'da'\), \('sv', 'sv'\); .* self-pairs",
-        ),
-        ({("da", "se"): 1}, {}, r"weights names 'se', which is not a variable"),
-        ({("da", "sv"): 1}, {"kernel": "linear"}, r"`kernel='linear'` was decided when"),
-        ({("da", "sv"): 1}, {"missing": "drop"}, r"`missing='drop'` was decided when"),
-        ({("da", "sv"): 1}, {"engine": Dense()}, r"`engine=Dense\(\)` was decided when"),
-        ({("da", "sv"): 1}, {"measure": "hsci"}, r"`measure='hsci'` is not known"),
-        (
-            {("da", "sv"): 1},
-            {"measure": "hsic", "clusters": [1, 2]},
-            r"clusters` has 2 entries for 90",
-        ),
-        (
-            {("da", "sv"): 1},
-            {"measure": "hsic", "variance": "jackknife"},
-            r"without what `variance='jackknife'` needs; compute them with `variance='jackknife'`",
-        ),
-    ],
-)
-def test_what_the_influence_cannot_answer_is_said(weights, options, words):
-    computed = reldep.influence(data(), PAIRS, variance="fixed-kernel")
-    with pytest.raises(ValueError, match=words):
-        reldep.contrast(computed, weights, **options)

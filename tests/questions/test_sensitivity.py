@@ -224,27 +224,3 @@ def test_products_are_scaled_in_their_factors():
     scaled = Gaussian(factor=2) * Linear()
     direct = reldep.compare(x, table, z, kernel=(Gaussian(factor=2), scaled, "linear"))
     assert curve.statistics[1] == pytest.approx(direct.statistic)
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (
-            {"factors": [1.0]},
-            r"`factors=\[1.0\]` is not a grid; pass at least two positive numbers",
-        ),
-        (
-            {"factors": [0.0, 1.0]},
-            r"`factors=\[0.0, 1.0\]` is not a grid; pass at least two positive",
-        ),
-        ({"factors": [1.0, np.nan]}, r"pass at least two positive numbers"),
-        ({"factors": [1.0, 1.0]}, r"has repeated values"),
-        ({"kernel": "linear"}, r"none of the kernels has a bandwidth \(source: Linear\(\);"),
-        ({"kernel": Linear() + Linear()}, r"none of the kernels has a bandwidth"),
-        ({"measure": "dcor"}, r"none of the kernels has a bandwidth"),
-        ({"max_lag": 60}, r"`max_lag=60` does not fit 60 observations"),
-    ],
-)
-def test_bad_input_says_what_and_how_to_go_on(options, words):
-    with pytest.raises(ValueError, match=words):
-        reldep.sensitivity(*simple(), **options)
