@@ -83,7 +83,7 @@ def at_work(
             if on_progress is not None:
                 on_progress(n_done, total)
 
-    with single_threaded_blas(n_threads):
+    with single_threaded_blas():
         try:
             yield results
         finally:
@@ -105,10 +105,8 @@ def added(parts: Iterable[Any]) -> Any:
     return total
 
 
-def single_threaded_blas(n_threads: int) -> AbstractContextManager[Any]:
-    """Keep matrix products to one thread where several threads of our own call them."""
-    if n_threads == 1:
-        return nullcontext()
+def single_threaded_blas() -> AbstractContextManager[Any]:
+    """Keep matrix products to one thread where threads of our own call them."""
     loaded = tuple(name for name in WITH_BLAS if name in sys.modules)
     limits: AbstractContextManager[Any] = _blas_libraries(loaded).limit(limits=1, user_api="blas")
     return limits
@@ -116,7 +114,7 @@ def single_threaded_blas(n_threads: int) -> AbstractContextManager[Any]:
 
 def blas_threads_for(n: int) -> AbstractContextManager[Any]:
     """Keep the algebra of small matrices to one thread, and leave that of others as it is."""
-    return single_threaded_blas(2) if n <= SMALL_MATRICES else nullcontext()
+    return single_threaded_blas() if n <= SMALL_MATRICES else nullcontext()
 
 
 @cache
