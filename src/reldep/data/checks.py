@@ -64,8 +64,15 @@ def check_count(argument: str, value: object, *, at_least: int, at_most: int | N
 
 def check_positive(argument: str, value: object) -> None:
     """Raise InputError for anything but a positive, finite number."""
-    if not _is_real(value) or not 0 < value <= sys.float_info.max:
+    if not _is_real(value) or not is_positive(value):
         raise InputError(f"`{argument}={value!r}`; pass a positive number.")
+
+
+def is_positive(value: Any) -> bool:
+    """Return True for a positive number that is finite in double precision."""
+    # In single precision the limit itself would overflow.
+    exact = float(value) if isinstance(value, np.floating) else value
+    return bool(0 < exact <= sys.float_info.max)
 
 
 def _is_real(value: object) -> TypeGuard[float]:

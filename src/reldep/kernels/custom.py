@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from reldep.data.checks import translated
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import FittedKernel, Kernel
@@ -161,7 +162,8 @@ class FittedFunction(FittedKernel):
         return int(self.rows_of.shape[0]) if hasattr(self.rows_of, "shape") else len(self.rows_of)
 
     def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
-        block = np.array(self.function(self._some(rows), self._some(cols)), dtype=np.float64)
+        with translated(f"the kernel function for {self.name} failed"):
+            block = np.array(self.function(self._some(rows), self._some(cols)), dtype=np.float64)
         places = np.arange(len(self))
         expected = (len(places[rows]), len(places[cols]))
         if block.shape != expected:

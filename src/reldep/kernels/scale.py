@@ -8,13 +8,12 @@ all pairs does.
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from reldep.data.checks import check_positive
+from reldep.data.checks import check_positive, is_positive
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import Bandwidth, FittedKernel, Kernel
 from reldep.kernels.program import FIRST, ROOT, Factor, Term, joined_values
@@ -269,6 +268,10 @@ class BandwidthKernel(Kernel):
     rules: ClassVar[tuple[str, ...]] = ("median",)
 
     def __post_init__(self) -> None:
+        # In single precision, arithmetic with them would be so too.
+        for name in ("bandwidth", "factor"):
+            if isinstance(getattr(self, name), np.floating):
+                object.__setattr__(self, name, float(getattr(self, name)))
         given = self.bandwidth
         rules = " or ".join(f'"{rule}"' for rule in self.rules)
         way_out = f"pass a positive number or {rules}."
@@ -277,7 +280,7 @@ class BandwidthKernel(Kernel):
                 raise InputError(f"`bandwidth={given!r}` is not known; {way_out}")
         elif isinstance(given, bool) or not isinstance(given, (int, float, np.number)):
             raise InputTypeError(f"bandwidth is of type {type(given).__name__}; {way_out}")
-        elif not 0 < given <= sys.float_info.max:
+        elif not is_positive(given):
             raise InputError(f"`bandwidth={given!r}`; {way_out}")
         check_positive("factor", self.factor)
 

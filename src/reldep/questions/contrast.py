@@ -149,6 +149,9 @@ def read_weights(weights: Any, names: Iterable[str]) -> tuple[tuple[Pair, ...], 
         check_names_known("weights", pair, known)
         key = canonical(pair)
         original.setdefault(key, pair)
-        total[key] = total.get(key, 0.0) + float(weight)
+        try:
+            total[key] = total.get(key, 0.0) + float(weight)
+        except (TypeError, ValueError, OverflowError):
+            raise InputError(f"weights gives {pair} {weight!r:.40}; pass a number.") from None
     vector = check_weights(np.array(list(total.values())))
     return tuple(original.values()), vector

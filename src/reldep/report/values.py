@@ -66,7 +66,9 @@ def plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [plain(part) for part in value]
     if hasattr(value, "tolist"):
-        return plain(value.tolist())
+        found = value.tolist()
+        # A number longer than a double stays what it is.
+        return float(found) if type(found) is type(value) else plain(found)
     # JSON has no infinity.
     if isinstance(value, float) and not math.isfinite(value):
         return None

@@ -366,6 +366,10 @@ def runs(length: int, width: int) -> Iterator[slice]:
         yield slice(start, min(start + size, length))
 
 
+# The square of a weight, and of its product with a dependence, is far from the limits of a double.
+LARGEST_WEIGHT = 1e100
+
+
 def check_weights(weights: Any) -> FloatArray:
     """Raise unless weights are a vector of finite numbers that are not all 0."""
     try:
@@ -376,6 +380,12 @@ def check_weights(weights: Any) -> FloatArray:
         raise InputError(f"weights has shape {vector.shape}; pass one number per pair.")
     if not np.isfinite(vector).all():
         raise InputError("weights has NaN or infinite values; pass finite numbers.")
+    sizes = np.abs(vector[vector != 0])
+    if sizes.size and (sizes.max() > LARGEST_WEIGHT or sizes.min() < 1 / LARGEST_WEIGHT):
+        raise InputError(
+            f"weights has numbers beyond {LARGEST_WEIGHT:g} or below {1 / LARGEST_WEIGHT:g}; "
+            "divide all by one of them: the test stays the same."
+        )
     if not vector.any():
         raise InputError("weights are all 0, which asks nothing; give at least one pair a weight.")
     return vector
