@@ -144,6 +144,27 @@ def read_dataset(
     )
 
 
+def complete_variables(
+    blocks: Mapping[str, Any], missing: str = "raise"
+) -> tuple[dict[str, Variable], int]:
+    """Read blocks of equally many rows, and return their complete observations and how many.
+
+    Unlike in :func:`read_dataset` a variable may be constant: these rows may be few of many.
+    """
+    variables = {name: read_variable(data, name) for name, data in blocks.items()}
+    gaps = {name: variable.missing() for name, variable in variables.items()}
+    lacking = [name for name, places in gaps.items() if places.any()]
+    if lacking and missing == "raise":
+        raise InputError(
+            f"{lacking[0]} has missing values. Fill them in, or pass `missing='drop'` to leave "
+            "those observations out."
+        )
+    complete = np.flatnonzero(~np.logical_or.reduce(list(gaps.values()))).astype(np.int64)
+    if lacking:
+        variables = {name: variable.take(complete) for name, variable in variables.items()}
+    return variables, len(complete)
+
+
 def read_rows(blocks: Mapping[str, Any], n: int, ids: Any = None) -> Rows:
     """Return the names of the observations: `ids`, the index of a frame, or positions."""
     if isinstance(ids, Rows):

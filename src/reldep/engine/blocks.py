@@ -32,10 +32,10 @@ from reldep.engine.threads import (
 )
 from reldep.engine.tiled import products_of_rows
 from reldep.exceptions import InputError
-from reldep.system import available_cores, seconds_in_words
+from reldep.system import available_cores, bytes_of, seconds_in_words
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from reldep.data.variables import FloatArray, IntArray
     from reldep.engine.centred import Pair, Places
@@ -183,6 +183,11 @@ class Blocks:
         Deals the rows; None is a fixed seed, so that answers repeat.
     threads : int, optional
         By default one for each core that this process may use. The result does not depend on it.
+    memory : str or int, optional
+        For Parquet files and other tables that can be read in parts: columns that need more, such
+        as "1GB", are dealt to blocks on disk. By default a quarter of what is free.
+    client : distributed.Client, optional
+        For Dask data frames: whose workers deal and compute the blocks. By default the active one.
     on_progress : callable, optional
         Called with the number of blocks done and their total, in place of the bar.
 
@@ -205,6 +210,8 @@ class Blocks:
     size: Any = "auto"
     rng: Any = None
     threads: int | None = None
+    memory: str | int | None = None
+    client: Any = field(default=None, compare=False, repr=False)
     on_progress: OnProgress | None = field(default=None, compare=False)
 
     name: ClassVar[str] = "blocks"
@@ -214,6 +221,8 @@ class Blocks:
             check_count("size", self.size, at_least=FEWEST_ROWS)
         if self.threads is not None:
             check_count("threads", self.threads, at_least=1)
+        if self.memory is not None:
+            bytes_of(self.memory)
 
     @property
     def n_threads(self) -> int:
@@ -343,6 +352,38 @@ class Blocks:
             seconds * n**2,
             None if units is None else Dealing(done, units),
         )
+
+    def table_of_parts(
+        self,
+        work: Callable[[int], list[tuple[FloatArray, int]]],
+        n_parts: int,
+        pairs: Sequence[Pair],
+    ) -> BlockTable:
+        """Return the HSICs of blocks that are read in parts.
+
+        Parameters
+        ----------
+        work : callable
+            Return the HSICs and the number of rows of every block of a part.
+        n_parts : int
+        pairs : sequence of Pair
+        """
+        found: list[tuple[FloatArray, int]] = []
+        n_done = 0
+        with (
+            progress_bar("blocks", self.on_progress) as on_progress,
+            at_work(self.n_threads, n_parts, on_progress) as results,
+        ):
+            try:
+                for part in results(work, range(n_parts)):
+                    found += part
+                    n_done += 1
+            except KeyboardInterrupt:
+                if len(found) < LEAST_BLOCKS or on_progress is say_nothing:
+                    raise
+        n_planned = len(found) * n_parts // n_done
+        hsics, sizes = np.array([own for own, _ in found]), np.array([n for _, n in found])
+        return BlockTable(hsics, sizes, tuple(pairs), n_rows=int(sizes.sum()), n_planned=n_planned)
 
 
 def block_hsics(kernels: Sequence[FittedKernel], places: Places, rows: IntArray) -> FloatArray:

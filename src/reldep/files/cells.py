@@ -17,7 +17,7 @@ from reldep.files.summary_rows import summary_rows
 from reldep.files.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import narwhals as nw
     import polars as pl
@@ -199,6 +199,7 @@ def table_of_columns(
     said: Sequence[str] = (),
     column_said: Mapping[str, Sequence[str]] | None = None,
     kinds: Mapping[str, ColumnType] | None = None,
+    slices: Callable[[list[str], int], Iterator[pl.DataFrame]] | None = None,
 ) -> Table:
     """Return the table of columns that have types.
 
@@ -214,6 +215,8 @@ def table_of_columns(
         Notes about the file and about columns.
     kinds : mapping of str to ColumnType, optional
         Kinds that the types do not show, such as genes.
+    slices : callable, optional
+        Yield all rows of some columns, so many at a time.
     """
     plain = {own: kind_of(dtype) for own, dtype in schema.items()} | dict(kinds or {})
     stated = stated_kinds(options, plain, name)
@@ -231,14 +234,23 @@ def table_of_columns(
             if own in frame.columns
         }
 
+    na = codes_for_missing(options["na"])
+
     def load_tidied(names: list[str]) -> pl.DataFrame:
         with translated(f"cannot read {printable(name)}"):
-            return _tidied(load(names), codes_for_missing(options["na"]))
+            return _tidied(load(names), na)
 
-    def load_read(names: list[str]) -> pl.DataFrame:
-        frame = load_tidied(names)
+    def as_read(frame: pl.DataFrame) -> pl.DataFrame:
         columns = read(frame) if special else {}
         return frame.with_columns([column.values.alias(own) for own, column in columns.items()])
+
+    def load_read(names: list[str]) -> pl.DataFrame:
+        return as_read(load_tidied(names))
+
+    def slices_read(names: list[str], size: int) -> Iterator[pl.DataFrame]:
+        with translated(f"cannot read {printable(name)}"):
+            for part in slices(names, size) if slices is not None else ():
+                yield as_read(_tidied(part, na))
 
     found = read(load_tidied(special)) if special and n_rows else {}
     notes = {own: tuple(words) for own, words in (column_said or {}).items()}
@@ -251,6 +263,7 @@ def table_of_columns(
         doubts={own: column.doubt for own, column in found.items() if column.doubt},
         said=tuple(said),
         column_said={own: words for own, words in notes.items() if words},
+        slices=None if slices is None else slices_read,
     ).composed()
 
 

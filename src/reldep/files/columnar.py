@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import glob
 import os
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from reldep.files.cells import table_of_columns
 from reldep.files.header import check_unique
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import polars as pl
     from numpy.typing import NDArray
@@ -40,48 +40,15 @@ _EXPECTED = {
 _VALUE = 8
 
 
-@dataclass(frozen=True, eq=False)
-class Pieces:
-    """A table in pieces, each of which can be loaded by itself.
-
-    Attributes
-    ----------
-    name : str
-    schema : mapping of str to polars.DataType
-    n_rows : sequence of int
-        Of every piece, in order.
-    load : callable
-        Return some columns of one piece, or of all if the piece is None.
-    n_bytes : int
-        The size of all files; 0 for data in memory.
-    """
-
-    name: str
-    schema: Mapping[str, pl.DataType]
-    n_rows: Sequence[int]
-    load: Callable[[list[str], int | None], pl.DataFrame]
-    n_bytes: int = 0
-
-    def table(self, options: Reading, said: Sequence[str] = ()) -> Table:
-        """Return the table of all pieces, whose columns are read when they are used."""
-        n_rows = sum(self.n_rows)
-
-        def load(names: list[str]) -> pl.DataFrame:
-            needed = _VALUE * n_rows * len(names)
-            what = f"{len(names):,} columns of {n_rows:,} rows of {printable(self.name)}"
-            check_budget(needed, self.n_bytes or needed, what)
-            return self.load(names, None)
-
-        return table_of_columns(self.name, self.schema, load, n_rows, options, said=said)
-
-
 def read_columnar(source: Source, options: Reading) -> Table:
     """Return the table of a Parquet or Arrow file, or of lines of JSON; columns are read later."""
-    return pieces_of_files(source.name, [source]).table(options, source.notes)
+    return read_parquet_files(source.name, [source], options, source.notes)
 
 
-def pieces_of_files(name: str, sources: Sequence[Source]) -> Pieces:
-    """Return files with the same columns, in any order, as pieces of one table."""
+def read_parquet_files(
+    name: str, sources: Sequence[Source], options: Reading, said: Sequence[str] = ()
+) -> Table:
+    """Return one table of files with the same columns, in any order."""
     import polars as pl
     import polars.selectors as cs
 
@@ -93,24 +60,33 @@ def pieces_of_files(name: str, sources: Sequence[Source]) -> Pieces:
             schemas.append(frames[-1].collect_schema())
             sizes.append(int(frames[-1].select(pl.len()).collect().item()))
 
-    def load(names: list[str], piece: int | None) -> pl.DataFrame:
+    def joined(names: list[str]) -> pl.LazyFrame:
         for own in names:
             _common_type(own, schemas, sources)
-        chosen = (
-            [frames[piece]]
-            if piece is not None
-            else [
-                frame for frame, size in zip(frames, sizes, strict=True) if size or len(frames) == 1
-            ]
-        )
-        parts = [frame.select(cs.by_name(*names)) for frame in chosen]
-        found = pl.concat(parts, how="vertical_relaxed").collect()
-        for source in sources:
-            source.check_unchanged()
-        return found
+        filled = [one for one, size in zip(frames, sizes, strict=True) if size] or frames[:1]
+        parts = [frame.select(cs.by_name(*names)) for frame in filled]
+        return pl.concat(parts, how="vertical_relaxed")
+
+    def load(names: list[str]) -> pl.DataFrame:
+        needed, found = sum(source.size for source in sources), sum(sizes)
+        what = f"{len(names):,} columns of {found:,} rows of {printable(name)}"
+        check_budget(_VALUE * found * len(names), needed, what)
+        frame = joined(names).collect()
+        _check_unchanged(sources)
+        return frame
+
+    def slices(names: list[str], size: int) -> Iterator[pl.DataFrame]:
+        yield from joined(names).collect_batches(chunk_size=size, maintain_order=True)
+        _check_unchanged(sources)
 
     schema = {own: _common_type(own, schemas, sources, strict=False) for own in schemas[0]}
-    return Pieces(name, schema, sizes, load, sum(source.size for source in sources))
+    n_rows = sum(sizes)
+    return table_of_columns(name, schema, load, n_rows, options, said=said, slices=slices)
+
+
+def _check_unchanged(sources: Sequence[Source]) -> None:
+    for source in sources:
+        source.check_unchanged()
 
 
 def _scan(source: Source) -> pl.LazyFrame:
@@ -211,8 +187,8 @@ def is_dask(data: Any) -> bool:
     return is_of_dask and hasattr(data, "npartitions")
 
 
-def pieces_of_dask(data: Any) -> Pieces:
-    """Return the partitions of a Dask data frame, which are computed when they are used."""
+def read_dask(data: Any, options: Reading) -> Table:
+    """Return the table of a Dask data frame, whose partitions are computed when they are used."""
     import polars as pl
 
     if not hasattr(data, "columns") or getattr(data, "ndim", 0) != 2:
@@ -223,18 +199,32 @@ def pieces_of_dask(data: Any) -> Pieces:
     check_unique(names, "the data")
     own = dict(zip(names, data.columns, strict=True))
 
-    def load(wanted: list[str], piece: int | None) -> pl.DataFrame:
-        chosen = data[[own[name] for name in wanted]]
-        chosen = chosen if piece is None else chosen.get_partition(piece)
-        found = chosen.compute().reset_index(drop=True)
+    def computed(frame: Any, wanted: list[str]) -> pl.DataFrame:
+        found = frame[[own[name] for name in wanted]].compute().reset_index(drop=True)
         found.columns = wanted
         return pl.from_pandas(found)
 
+    def load(wanted: list[str]) -> pl.DataFrame:
+        needed = _VALUE * n_rows * len(wanted)
+        check_budget(needed, needed, f"{len(wanted):,} columns of {n_rows:,} rows of the data")
+        return computed(data, wanted)
+
+    def slices(wanted: list[str], size: int) -> Iterator[pl.DataFrame]:
+        for number in range(data.npartitions):
+            with translated("the data cannot be computed"):
+                part = computed(data.get_partition(number), wanted)
+            yield from part.iter_slices(size)
+
     with translated("the data cannot be computed"):
-        sizes = [int(size) for size in data.map_partitions(len).compute()]
+        n_rows = sum(int(size) for size in data.map_partitions(len).compute())
         empty = data.head(0, npartitions=-1)
         empty.columns = names
-        return Pieces("the data", pl.from_pandas(empty).schema, sizes, load)
+        schema = pl.from_pandas(empty).schema
+    table = table_of_columns("the data", schema, load, n_rows, options, slices=slices)
+    is_plain = table.slices is not None and all(a == b for a, b in own.items())
+    as_it_is = not (options["na"] or options["categories"] or options["numbers"])
+    plain = is_plain and as_it_is and options["date_columns"] is None
+    return replace(table, distributed=data if plain else None)
 
 
 def read_arrays(source: Source, options: Reading) -> Table:

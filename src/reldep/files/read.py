@@ -26,10 +26,10 @@ from reldep.files.cells import (
 from reldep.files.columnar import (
     is_dask,
     parquet_files,
-    pieces_of_dask,
-    pieces_of_files,
     read_arrays,
     read_columnar,
+    read_dask,
+    read_parquet_files,
 )
 from reldep.files.join import join_tables
 from reldep.files.reading import READING, Reading, codes_for_missing, completed, date_rule
@@ -134,7 +134,7 @@ def _table(data: Any, options: Reading) -> Table:
     if is_annotated(data):
         return table_of_object(data, options)
     if is_dask(data):
-        return pieces_of_dask(data).table(options)
+        return read_dask(data, options)
     frame = _as_frame(data)
     for name in _OF_FILES:
         if cast("Mapping[str, Any]", options)[name] != READING[name].default:
@@ -168,7 +168,7 @@ def _of_files(places: list[Any], options: Reading) -> Table:
     if join is None:
         files = parquet_files(places[0])
         if files is not None:
-            return pieces_of_files(names[0], files).table(options)
+            return read_parquet_files(names[0], files, options)
     sources = [open_source(place) for place in places]
     if join is None:
         return _of_source(sources[0], options)

@@ -27,7 +27,7 @@ from reldep.exceptions import InputError
 from reldep.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     import polars as pl
 
@@ -134,6 +134,9 @@ class Table:
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     scope: Scope | None = None
     call: str = ""
+    # Yields all rows of some columns, so many at a time; None for a table that is read whole.
+    slices: Callable[[list[str], int], Iterator[pl.DataFrame]] | None = None
+    distributed: Any = None  # the Dask data frame that it is, unchanged
 
     def __len__(self) -> int:
         return self.n_rows
@@ -306,16 +309,25 @@ class Table:
 
     def _kept(self, is_kept: BoolArray) -> Table:
         import narwhals as nw
+        import polars as pl
 
         kept = np.flatnonzero(is_kept)
-        load = self.load
+        load, slices = self.load, self.slices
 
         def load_kept(names: list[str]) -> Any:
             return nw.from_native(load(names), eager_only=True)[kept.tolist()].to_native()
 
+        def kept_slices(names: list[str], size: int) -> Iterator[pl.DataFrame]:
+            start = 0
+            for part in slices(names, size) if slices is not None else ():
+                yield part.filter(pl.Series(is_kept[start : start + part.height]))
+                start += part.height
+
         made = replace(
             self,
             load=load_kept,
+            slices=None if slices is None else kept_slices,
+            distributed=None,
             n_rows=len(kept),
             positions=kept if self.positions is None else self.positions[kept],
         )
@@ -336,14 +348,20 @@ class Table:
         if all(name == own for name, own in new.items()):
             return self
         old = {own: name for name, own in new.items()}
-        load = self.load
+        load, slices = self.load, self.slices
 
         def load_renamed(names: list[str]) -> Any:
             return load([old[name] for name in names]).rename(new, strict=False)
 
+        def renamed_slices(names: list[str], size: int) -> Iterator[pl.DataFrame]:
+            parts = () if slices is None else slices([old[name] for name in names], size)
+            return (part.rename(new, strict=False) for part in parts)
+
         return replace(
             self,
             load=load_renamed,
+            slices=None if slices is None else renamed_slices,
+            distributed=None,
             columns={new[name]: kind for name, kind in self.columns.items()},
             doubts={new[name]: why for name, why in self.doubts.items()},
             column_said={new[name]: why for name, why in self.column_said.items()},

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
     from reldep.kernels.choosing import KernelSpec
 
+# A frozen map looks again at the rows that decide its parameters for every block of others: as
+# many as a usual block has.
+ROWS_THAT_DECIDE = 2_000
+
 
 class MappedKernel(Kernel):
     """A kernel on rows that are computed from the observations.
@@ -87,8 +91,9 @@ class MappedKernel(Kernel):
     def frozen(self, variable: Variable) -> Kernel:
         from reldep.kernels.choosing import as_kernel
 
-        rows = self.rows(variable)
-        return FrozenMap(self, variable, as_kernel(self.kernel, rows).frozen(rows))
+        few = variable.take(np.arange(min(len(variable), ROWS_THAT_DECIDE)))
+        rows = self.rows(few)
+        return FrozenMap(self, few, as_kernel(self.kernel, rows).frozen(rows))
 
     def between(self, first: Variable, second: Variable) -> FloatArray:
         from reldep.kernels.choosing import as_kernel

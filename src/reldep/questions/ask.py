@@ -17,6 +17,7 @@ from reldep.files.read import as_table
 from reldep.files.table import Table
 from reldep.files.wide_columns import TableColumns
 from reldep.questions.options import check_clusterings
+from reldep.questions.stored import stored_rows
 from reldep.words import in_one_line
 
 # What to do in place of `given`, where a question does not take it: it would regress every group,
@@ -137,7 +138,10 @@ def take_columns(interface: Interface, arguments: dict[str, Any]) -> Taken:
         kinds["first"] = "several"
     chosen = {name: _variables(name, kinds[name], arguments[name], table) for name in kinds}
     _leave_out_columns_used(chosen, kinds)
+    table, stored = stored_rows(table, chosen, interface.name, arguments)
     found = arguments | _read(table, chosen, kinds, interface.name)
+    if stored is not None:
+        found["stored"] = stored
     if isinstance(arguments.get("clusters"), str):
         (found["clusters"],) = found["clusters"]
     if arguments.get("names", ()) is None:

@@ -11,6 +11,7 @@ import numpy as np
 from reldep.checks import Data, Tested, cautions_about
 from reldep.checks.copies import check_source_outside
 from reldep.data.dataset import AlignedData, read_clusterings, read_dataset
+from reldep.data.rows import Rows
 from reldep.engine import Blocks, Influence, Pair, Plan, compute_influence, make_plan
 from reldep.engine.given.residuals import FeatureResiduals, WholeResiduals
 from reldep.exceptions import InputError
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from reldep.engine.given.unexplained import Covariates
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel, Kernel
+    from reldep.questions.stored import StoredRows
     from reldep.stats.estimates import Estimates
 
 # Options without effect once A is computed.
@@ -202,6 +204,13 @@ class Study:
             Whether standard errors are needed, by the variance that was asked for.
         """
         beside = self.means_beside(pairs) if means is None else means
+        stored: StoredRows | None = self.options.get("stored")
+        if stored is not None:
+            variables, missing = self.dataset.variables, self.options["missing"]
+            found = stored.influence(self.kernels, variables, pairs, beside, missing)
+            rules = {name: fit.describe() for name, fit in self.fitted.items()}
+            kernels = {n: {**one, "rule": rules[n].get("rule")} for n, one in found.kernels.items()}
+            return replace(found, kernels=kernels, library=self.dataset.library)
         engine, is_jackknife = self.options["engine"], self.options["variance"] == "jackknife"
         bandwidths = with_errors and is_jackknife
         dependence = self.dependence if is_jackknife or not with_errors else None
@@ -266,14 +275,18 @@ class Study:
         """Note where the dependences come from and what to beware of."""
         dataset, fitted, table = self.dataset, self.fitted, influence.blocks
         notes = influence.notes if table is None else (table.note(dependences.loss()),)
+        rows, n_dropped, stored = dataset.rows, dataset.n_dropped, self.options.get("stored")
+        if stored is not None:
+            rows = Rows.of(influence.n_observations)
+            n_dropped = stored.n_rows - influence.n_observations
         provenance = Provenance(
             measure=self.measure,
             variance=self.options["variance"],
             kernels=influence.kernels,
             engine=influence.engine,
-            rows=dataset.rows,
+            rows=rows,
             dependence=dependences.rows,
-            n_dropped=dataset.n_dropped,
+            n_dropped=n_dropped,
             library=dataset.library,
             unit_kernels=bool(fitted) and all(one.in_unit_interval for one in fitted.values()),
             conditioning=influence.conditioning,

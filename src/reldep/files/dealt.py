@@ -1,0 +1,97 @@
+"""Rows of a table too large for memory, dealt into blocks that are kept on disk.
+
+One pass over the table, some rows at a time, writes every row to the part of its block; a part is
+a run of blocks that fits into memory. Nothing is shuffled within pieces of a file only: a sorted
+file, or one file per group, gives the same answer.
+"""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+import tempfile
+import weakref
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reldep.exceptions import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import polars as pl
+
+    from reldep.data.variables import IntArray
+
+# The column with the block of a row. Names with zero bytes are cut by Arrow.
+BLOCK = "__reldep_block__"
+
+
+class DealtRows:
+    """Blocks of rows in files of a temporary folder, which goes with the object.
+
+    Parameters
+    ----------
+    frames : iterable of polars.DataFrame
+        All rows, some at a time.
+    numbers : ndarray of int, shape (n_rows,)
+        The block of every row; -1 for a row that no block has.
+    n_parts : int
+        The parts in which the blocks are read again.
+    """
+
+    def __init__(self, frames: Iterable[pl.DataFrame], numbers: IntArray, n_parts: int) -> None:
+        import polars as pl
+
+        self.n_blocks = int(numbers.max()) + 1
+        self.edges = np.linspace(0, self.n_blocks, n_parts + 1).astype(np.int64)
+        self._path = Path(tempfile.mkdtemp(prefix="reldep-rows-"))
+        weakref.finalize(self, shutil.rmtree, self._path, ignore_errors=True)
+        start = 0
+        for j, frame in enumerate(frames):
+            own = numbers[start : start + frame.height]
+            if len(own) < frame.height:
+                raise _changed()
+            start += frame.height
+            order = np.argsort(own, kind="stable")
+            dealt = frame.with_columns(pl.Series(BLOCK, own))[order]
+            cuts = np.searchsorted(own[order], self.edges)
+            for k in range(n_parts):
+                self._write(dealt[int(cuts[k]) : int(cuts[k + 1])], k, j)
+        if start < len(numbers):
+            raise _changed()
+
+    def _write(self, frame: pl.DataFrame, part: int, batch: int) -> None:
+        try:
+            if frame.height:
+                frame.write_ipc(self._path / f"{part:06d}-{batch:06d}.arrow")
+        except OSError as error:
+            raise InputError(
+                f"the rows are dealt into blocks in {self._path.parent}, where they cannot be "
+                f"written: {error}. Set TMPDIR to a folder with more room."
+            ) from error
+
+    @property
+    def n_parts(self) -> int:
+        """The number of parts."""
+        return len(self.edges) - 1
+
+    def part(self, k: int) -> list[pl.DataFrame]:
+        """Return the blocks of part k, each with its rows in the order of the table."""
+        import polars as pl
+
+        files = sorted(self._path.glob(f"{k:06d}-*.arrow"))
+        whole = pl.concat([pl.read_ipc(file) for file in files], how="vertical")
+        whole = whole.sort(BLOCK, maintain_order=True)
+        numbers = np.arange(self.edges[k], self.edges[k + 1] + 1)
+        cuts = np.searchsorted(whole[BLOCK].to_numpy(), numbers).tolist()
+        rows = whole.drop(BLOCK)
+        return [rows[first:last] for first, last in itertools.pairwise(cuts) if last > first]
+
+
+def _changed() -> InputError:
+    return InputError(
+        "the number of rows changed while they were read. Ask again when nothing writes to them."
+    )
