@@ -9,7 +9,7 @@ import numpy as np
 
 import reldep
 from reldep.exceptions import InputError
-from reldep.stats.trees import average_linkage, confidence, groups_of, joint_draws
+from reldep.stats.trees import average_linkage, groups_of, joint_draws, support
 from reproduction.languages import languages_pictures as pictures
 from reproduction.languages.languages_page import paragraphs
 from reproduction.languages.questions import KERNEL, answers
@@ -38,7 +38,7 @@ def run(request: RunRequest) -> list[Path]:
     linkage = average_linkage(cka)
     above = np.triu_indices(len(names), 1)
     draws = joint_draws(cka[above], psi[above], n_draws, np.random.default_rng(request.seed))
-    groups = _group_rows(names, linkage, confidence(linkage, draws))
+    groups = _group_rows(names, linkage, support(linkage, draws))
     output = Output(request.out)
     output.figure("languages_cka", pictures.heatmap(cka, names))
     shares = np.array([group["confidence"] for group in groups])

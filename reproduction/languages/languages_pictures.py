@@ -51,7 +51,7 @@ def tree(linkage: FloatArray, languages: Sequence[str], confidence: FloatArray) 
     from reldep.plotting import tree as draw
 
     figure = Figure(layout="constrained")
-    draw(linkage, _names(languages), figure, confidences=confidence)
+    draw(linkage, _names(languages), figure, supports=confidence)
     return figure
 
 

@@ -176,7 +176,7 @@ def test_confidence_is_that_of_the_joint_law_of_the_hsics(influence):
     above = np.triu_indices(4, 1)
     n = 2000
     draws = languages.joint_draws(cka[above], psi[above], n, np.random.default_rng(0))
-    shares = languages.confidence(linkage, draws)
+    shares = languages.support(linkage, draws)
     rng = np.random.default_rng(1)
     weights = rng.standard_normal((n, influence.n_observations)) / influence.n_observations
     redrawn = influence.estimates + weights @ influence.psi.T
@@ -189,7 +189,7 @@ def test_confidence_is_that_of_the_joint_law_of_the_hsics(influence):
         ]
     ).T
     # Three standard deviations of a difference of two shares.
-    assert shares == pytest.approx(languages.confidence(linkage, [cells]), abs=3 * (0.5 / n) ** 0.5)
+    assert shares == pytest.approx(languages.support(linkage, [cells]), abs=3 * (0.5 / n) ** 0.5)
 
 
 def test_figures_and_page_are_written(quick):

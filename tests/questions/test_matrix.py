@@ -108,8 +108,8 @@ def test_the_tree_joins_what_belongs_together(rng):
     }
     tree = reldep.matrix(near, **FEW).tree(n_draws=200)
     assert set(tree.groups()[:2]) == {("x0", "x1"), ("y0", "y1")}
-    assert tree.confidence.min() > 0.95
-    assert list(tree.to_frame().columns) == ["group", "size", "height", "confidence"]
+    assert tree.support.min() > 0.95
+    assert list(tree.to_frame().columns) == ["group", "size", "height", "support"]
 
 
 def test_a_frame_a_mapping_and_an_array_are_one(rng):

@@ -1,4 +1,4 @@
-"""Trees by average linkage, and the confidence of their groups."""
+"""Trees by average linkage, and the support of their groups."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from reldep.stats.trees import average_linkage, confidence, groups_of, joint_draws
+from reldep.stats.trees import average_linkage, groups_of, joint_draws, support
 
 
 def brute_force_groups(similarities):
@@ -44,7 +44,7 @@ def test_groups_and_heights_are_those_of_the_definition(seed):
 def test_two_variables_make_one_group():
     linkage = average_linkage(np.array([[1.0, 0.3], [0.3, 1.0]]))
     assert groups_of(linkage) == (frozenset({0, 1}),)
-    assert confidence(linkage, [np.array([[0.1], [-0.2]])]) == [1.0]
+    assert support(linkage, [np.array([[0.1], [-0.2]])]) == [1.0]
 
 
 def test_relabelled_variables_make_the_same_tree():
@@ -55,7 +55,7 @@ def test_relabelled_variables_make_the_same_tree():
     assert {frozenset(order[list(group)].tolist()) for group in relabelled} == set(groups)
 
 
-def test_confidence_counts_the_draws_whose_tree_has_the_group():
+def test_support_counts_the_draws_whose_tree_has_the_group():
     linkage = average_linkage(random_similarities(5, seed=1))
     draws = np.random.default_rng(2).uniform(size=(60, 10))
     trees = []
@@ -65,8 +65,8 @@ def test_confidence_counts_the_draws_whose_tree_has_the_group():
         trees.append(brute_force_groups(square + square.T)[0])
     expected = [np.mean([group in tree for tree in trees]) for group in groups_of(linkage)]
     assert 0 < expected[0] < 1
-    assert confidence(linkage, [draws]) == pytest.approx(expected)
-    assert confidence(linkage, [draws[:7], draws[7:]]) == pytest.approx(expected)
+    assert support(linkage, [draws]) == pytest.approx(expected)
+    assert support(linkage, [draws[:7], draws[7:]]) == pytest.approx(expected)
 
 
 def test_draws_have_the_joint_normal_law():
@@ -86,7 +86,7 @@ def test_draws_have_the_joint_normal_law():
     assert np.all(np.abs(np.cov(draws.T) - covariance) < 4 * spread)
 
 
-def test_a_sure_group_has_confidence_one_and_a_tie_a_half():
+def test_a_sure_group_has_a_support_of_one_and_a_tie_a_half():
     # 0 and 1 are far nearer than anything else; 2 joins them or 3 with equal chances.
     similarities = np.eye(4)
     cells = {(0, 1): 0.9, (0, 2): 0.5, (1, 2): 0.5, (2, 3): 0.5, (0, 3): 0.1, (1, 3): 0.1}
@@ -96,7 +96,7 @@ def test_a_sure_group_has_confidence_one_and_a_tie_a_half():
     n = 4000
     psi = 0.02 * np.random.default_rng(0).normal(size=(6, 30))
     values = similarities[np.triu_indices(4, 1)]
-    shares = confidence(linkage, joint_draws(values, psi, n, np.random.default_rng(1)))
+    shares = support(linkage, joint_draws(values, psi, n, np.random.default_rng(1)))
     assert groups_of(linkage)[0] == {0, 1}
     assert shares[0] == shares[-1] == 1.0
     # The mean of the cells (0, 2) and (1, 2) against the cell (2, 3): a half, up to four

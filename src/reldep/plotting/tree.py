@@ -1,4 +1,4 @@
-"""A tree of variables by similarity, with the confidence of every group."""
+"""A tree of variables by similarity, with the support of every group."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def tree(
     names: Sequence[str],
     ax: Any = None,
     *,
-    confidences: Any = None,
+    supports: Any = None,
     xlabel: str = "1 − CKA",
 ) -> Any:
-    """Draw a tree from left to right, each group with its confidence.
+    """Draw a tree from left to right, each group with its support.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def tree(
         As :func:`scipy.cluster.hierarchy.linkage` returns them.
     names : sequence of str, length p
     ax : matplotlib.axes.Axes or an empty matplotlib.figure.Figure, optional
-    confidences : array_like, shape (p - 1,), optional
+    supports : array_like, shape (p - 1,), optional
         Between 0 and 1, one for each row of `links`; that of the whole tree is not written.
     xlabel : str, default "1 − CKA"
         What the heights of the links are.
@@ -47,11 +47,11 @@ def tree(
     --------
     >>> import reldep
     >>> links = [[0, 1, 0.2, 2], [2, 3, 0.7, 3]]
-    >>> ax = reldep.plotting.tree(links, ["Danish", "Swedish", "Finnish"], confidences=[0.98, 1])
+    >>> ax = reldep.plotting.tree(links, ["Danish", "Swedish", "Finnish"], supports=[0.98, 1])
     >>> [text.get_text() for text in ax.texts]
     ['98%']
     """
-    joined, sure = _checked(links, names, confidences)
+    joined, sure = _checked(links, names, supports)
     ax = axes(ax, size=(5.6, 1.2 + row_height(len(names)) * len(names)))
     place = _leaf_places(joined)
     for i, corners in enumerate(branches(joined, place)):
@@ -96,7 +96,7 @@ def _leaf_places(links: FloatArray) -> FloatArray:
 
 
 def _checked(
-    links: Any, names: Sequence[str], confidences: Any
+    links: Any, names: Sequence[str], supports: Any
 ) -> tuple[FloatArray, FloatArray | None]:
     joined = np.asarray(links, dtype=np.float64)
     if joined.shape != (len(names) - 1, 4) or len(names) < 2:
@@ -104,12 +104,12 @@ def _checked(
             f"`links` has shape {joined.shape} for {len(names)} names; pass the linkage of at "
             "least two, as scipy.cluster.hierarchy.linkage returns it."
         )
-    if confidences is None:
+    if supports is None:
         return joined, None
-    sure = np.asarray(confidences, dtype=np.float64)
+    sure = np.asarray(supports, dtype=np.float64)
     if sure.shape != (len(joined),) or not ((sure >= 0) & (sure <= 1)).all():
         raise InputError(
-            f"`confidences` has shape {sure.shape}; pass {len(joined)} numbers between 0 and 1, "
+            f"`supports` has shape {sure.shape}; pass {len(joined)} numbers between 0 and 1, "
             "one for each link."
         )
     return joined, sure

@@ -56,7 +56,7 @@ class Matrix(Answer):
     confidence_level : float
         Of the intervals, which hold for all cells at once.
     seed : int
-        Of the draws behind the confidence of a tree.
+        Of the draws behind the support of the groups of a tree.
     """
 
     row_names: tuple[str, ...]
@@ -204,7 +204,7 @@ class Matrix(Answer):
         )
 
     def tree(self, *, n_draws: int = 2000) -> Tree:
-        """Group the variables by average linkage, with the confidence of every group.
+        """Group the variables by average linkage, with the support of every group.
 
         Parameters
         ----------
@@ -226,7 +226,7 @@ class Matrix(Answer):
         draws = trees.joint_draws(
             self.estimates, self.dependences.psi, n_draws, np.random.default_rng(self.seed)
         )
-        return Tree(self.row_names, linkage, trees.confidence(linkage, draws), self.measure)
+        return Tree(self.row_names, linkage, trees.support(linkage, draws), self.measure)
 
     def describe(self, alpha: float | None = None) -> Description:
         """Return the answer as plain parts; see :meth:`Answer.describe`."""
@@ -324,14 +324,14 @@ class Tree:
     names : tuple of str
     linkage : ndarray, shape (p - 1, 4)
         As :func:`scipy.cluster.hierarchy.linkage` gives it.
-    confidence : ndarray, shape (p - 1,)
+    support : ndarray, shape (p - 1,)
         The share of draws of the joint law whose tree has the group.
     measure : str
     """
 
     names: tuple[str, ...]
     linkage: FloatArray
-    confidence: FloatArray
+    support: FloatArray
     measure: str
 
     def groups(self) -> tuple[tuple[str, ...], ...]:
@@ -341,12 +341,12 @@ class Tree:
         )
 
     def to_frame(self) -> Any:
-        """Return a data frame with one row per group: members, height and confidence."""
+        """Return a data frame with one row per group: members, height and support."""
         columns = {
             "group": [", ".join(group) for group in self.groups()],
             "size": self._sizes().tolist(),
             "height": self.linkage[:, 2].tolist(),
-            "confidence": self.confidence.tolist(),
+            "support": self.support.tolist(),
         }
         return make_frame(columns, None)
 
@@ -354,11 +354,11 @@ class Tree:
         return np.asarray(self.linkage[:, 3], dtype=np.int64)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the tree with the confidence of its groups and return the Axes."""
+        """Draw the tree with the support of its groups and return the Axes."""
         return plotting.tree(
             self.linkage,
             self.names,
             ax,
-            confidences=self.confidence,
+            supports=self.support,
             xlabel=f"1 − {MEASURE_NAMES[self.measure]}",
         )

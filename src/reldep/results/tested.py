@@ -291,7 +291,13 @@ class Result(Answer):
             change = float(self.weights @ exact) - self.estimate
         variance = ratio * self.tested.null
         rest = Test(self.estimate + change, variance, variance, self.df)
-        return WithoutTop(self.provenance.rows.take(top), rest, self.alternative)
+        return WithoutTop(
+            self.provenance.rows.take(top),
+            rest.estimate,
+            rest.standard_error,
+            rest.statistic,
+            rest.pvalue(self.alternative),
+        )
 
     def _law(self, df: float | None = None) -> str:
         """Return the statistic as before its value: "z", "t" or "t(41)"."""

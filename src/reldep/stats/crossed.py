@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reldep.stats.estimates import positive_part
+from reldep.stats.units import ROUNDING
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray
     from reldep.stats.estimates import Estimates
-
-# Eigenvalues below this share of the largest are rounding.
-SMALLEST_EIGENVALUE = 1e-14
 
 
 def crossed(first: Estimates, second: Estimates, cells: Estimates) -> Estimates:
@@ -58,5 +56,5 @@ def cells_of(first: IntArray, second: IntArray) -> IntArray:
 def root_of(covariance: FloatArray) -> FloatArray:
     """Return D with ``D D'`` the covariance, which may be singular."""
     values, vectors = np.linalg.eigh(covariance)
-    kept = values > SMALLEST_EIGENVALUE * max(float(values[-1]), 0.0)
+    kept = values > ROUNDING * max(float(values[-1]), 0.0)
     return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))

@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from reldep.engine.influence import Influence
     from reldep.stats.pairwise import Test
 
-# A kurtosis of 1 would make degrees of freedom infinite.
-LEAST_EXCESS = 1e-3
-
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
@@ -490,5 +487,5 @@ def degrees_of_freedom(
     if is_pooled:
         kurtosis = 3.0 + (n - 1) / ((n - 2) * (n - 3)) * ((n + 1) * (kurtosis - 3.0) + 6.0)
         kurtosis = np.maximum(kurtosis, kurtosis.mean())
-    found = 2.0 * (n - 4) / np.maximum(kurtosis - 1.0, LEAST_EXCESS)
-    return np.asarray(np.minimum(found, np.asarray(n) - 1.0))
+    # At most n - 1, and finite for a kurtosis of 1.
+    return np.asarray(2.0 * (n - 4) / np.maximum(kurtosis - 1.0, 2.0 * (n - 4) / (n - 1.0)))

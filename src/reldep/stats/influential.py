@@ -2,71 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
     from reldep.data.rows import Rows
     from reldep.data.variables import FloatArray, IntArray
-    from reldep.stats.pairwise import Test
     from reldep.stats.series import RowDependence
 
 
-@dataclass(frozen=True, eq=False)
-class WithoutTop:
-    """An estimate and its test without the most influential observations.
-
-    Attributes
-    ----------
-    rows : Rows
-        The observations left out.
-    tested : Test
-        What is left.
-    alternative : {"greater", "less", "two-sided"}
-    """
+class WithoutTop(NamedTuple):
+    """An estimate and its test without the most influential observations, which are `rows`."""
 
     rows: Rows
-    tested: Test
-    alternative: str
-
-    @property
-    def estimate(self) -> float:
-        """The estimate without them."""
-        return self.tested.estimate
-
-    @property
-    def standard_error(self) -> float:
-        """The standard error without them."""
-        return self.tested.standard_error
-
-    @property
-    def statistic(self) -> float:
-        """The test statistic without them."""
-        return self.tested.statistic
-
-    @property
-    def pvalue(self) -> float:
-        """The p-value without them."""
-        return self.tested.pvalue(self.alternative)
-
-
-def largest_shares(psi: FloatArray) -> tuple[FloatArray, IntArray]:
-    """Return the largest share of an observation in each row's variance, and which it is."""
-    squares = psi**2
-    top = np.argmax(squares, axis=1)
-    total = squares.sum(axis=1)
-    largest = np.take_along_axis(squares, top[:, None], axis=1)[:, 0]
-    shares = np.divide(largest, total, out=np.zeros_like(total), where=total > 0)
-    return shares, top
+    estimate: float
+    standard_error: float
+    statistic: float
+    pvalue: float
 
 
 def variance_shares(psi: FloatArray) -> FloatArray:
     """Return each observation's share of the variance of independent rows, ``psi_i² / Σ psi²``."""
     squares = psi**2
-    total = float(squares.sum())
-    return squares / total if total > 0 else np.zeros_like(squares)
+    total = squares.sum(axis=-1, keepdims=True)
+    return np.asarray(np.divide(squares, total, out=np.zeros_like(squares), where=total > 0))
+
+
+def largest_shares(psi: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Return the largest share of an observation in each row's variance, and which it is."""
+    shares = variance_shares(psi)
+    return shares.max(axis=1), np.argmax(shares, axis=1)
 
 
 def most_influential(psi: FloatArray, k: int) -> IntArray:

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 # A normalised measure is taken to be at most this: at 1 its variance is 0.
 LARGEST = 0.9999
-# The least variance of a second component, where none is known.
+# The least variance of a second component, where none is known: far below that of 1e9 rows.
 SMALLEST_SECOND = 1e-30
-# Halvings that find a limit to the last digit.
-HALVINGS = 60
+# Halvings that find a limit to the last of the 52 bits of a double.
+HALVINGS = 52
 
 
 class Interval(NamedTuple):

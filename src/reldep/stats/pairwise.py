@@ -23,10 +23,9 @@ if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray
     from reldep.stats.estimates import Estimates
 
-# The largest and smallest dependence at which the slope of a scale is finite enough.
+# How near to 0 and 1 a dependence may come where the slope of a scale is taken, and how near two
+# may be before their secant is a slope: a slope of 1e6 squared keeps four digits.
 EDGE = 1e-6
-# Two dependences this near to each other have the slope between them for a secant.
-EQUAL = 1e-7
 # Numbers in one working array of a loop over pairs: about 8 MB.
 CHUNK = 2**20
 
@@ -196,7 +195,7 @@ class Scale(NamedTuple):
     def relative(self, t: FloatArray, s: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the slopes at t and s divided by the slope of the secant between them."""
         step = t - s
-        equal = np.abs(step) < EQUAL
+        equal = np.abs(step) < EDGE
         rise = self.value(t) - self.value(s)
         secant = np.where(equal, self.slope((t + s) / 2), rise / np.where(equal, 1.0, step))
         return self.slope(t) / secant, self.slope(s) / secant

@@ -17,13 +17,14 @@ import scipy
 
 from reldep.exceptions import InputError
 from reldep.stats import student
+from reldep.stats.units import FEWEST_ROWS
 
 if TYPE_CHECKING:
     from reldep.stats.pairwise import Test
 
-# A one-sided limit: the two-sided interval of this level has it at either end.
+# A one-sided limit of 80%: the two-sided interval of this level has it at either end.
 CAREFUL_LEVEL = 0.6
-FEWEST_ROWS = 6
+# A plan for more rows than anybody has.
 MOST_ROWS = 10**12
 # From here on the noncentral t law is normal to five digits, and scipy's is slow.
 LARGE_DF = 2000.0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reldep.exceptions import InputError
+from reldep.stats.units import FEWEST_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,11 +18,10 @@ if TYPE_CHECKING:
 
 # Stretches of a series: more of them mean more power, fewer a better level under long memory
 # (measured for 8 to 16 of them).
-FEWEST_BLOCKS, MOST_BLOCKS = 6, 16
-BLOCKS_OF_SHORT_SERIES, SHORT_SERIES = 8, 200
+SHORT_SERIES, BLOCKS_OF_SHORT_SERIES, MOST_BLOCKS = 200, 8, 16
 # Rows in a year, a quarter's months or weeks, a week or a day, as series are usually sampled.
 CALENDAR = (4, 5, 7, 12, 13, 24, 52, 365)
-# A stretch is at least three times as long as the dependence reaches.
+# A stretch is this many times as long as the dependence reaches: two thirds of it are inside.
 LAGS_IN_A_BLOCK = 3
 
 
@@ -240,12 +240,12 @@ def stretches(n: int, max_lag: int | None = None) -> IntArray:
         count = BLOCKS_OF_SHORT_SERIES
     if max_lag is not None:
         longest = n // (LAGS_IN_A_BLOCK * (max_lag + 1))
-        if longest < FEWEST_BLOCKS:
-            most = n // (LAGS_IN_A_BLOCK * FEWEST_BLOCKS) - 1
+        if longest < FEWEST_ROWS:
+            needed = FEWEST_ROWS * LAGS_IN_A_BLOCK * (max_lag + 1)
+            most = n // (LAGS_IN_A_BLOCK * FEWEST_ROWS) - 1
             at_most = f"Pass at most `max_lag={most}`, or " if most > 0 else "Use "
             raise InputError(
-                f"`max_lag={max_lag}` needs {FEWEST_BLOCKS} blocks of at least "
-                f"{LAGS_IN_A_BLOCK * (max_lag + 1)} rows, and there are {n} rows. "
+                f"`max_lag={max_lag}` needs at least {needed} rows, and there are {n}. "
                 f"{at_most}`max_lag='auto'`."
             )
         count = min(longest, MOST_BLOCKS)

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from reldep.exceptions import InputError
 from reldep.stats.leads import largest_leads
-from reldep.stats.pairwise import Tests, differences, levels
+from reldep.stats.pairwise import Tests, differences, levels, runs
 from reldep.stats.units import ROUNDING
 
 if TYPE_CHECKING:
@@ -35,16 +35,11 @@ SingleArray: TypeAlias = npt.NDArray[np.float32]
 
 # Draws in a block; each block has a random seed of its own, so that answers repeat.
 BLOCK = 256
-# Numbers in one working array: about 8 MB.
-CHUNK = 2**21
-# With fewer comparisons than these there is no trend, or only a constant one.
+# With fewer comparisons than these there is no trend, or only a constant one: those of 5 and of 10
+# targets, not tuned.
 FEWEST_TO_LIFT, FEWEST_FOR_TREND = 10, 45
-# Where no noise is left the law is as good as normal.
-LEAST_NOISE = 1e-9
-# The deviations of this many comparisons show how much of their noise is common.
+# The deviations of this many comparisons show how much of their noise is common, to 1%.
 ROWS_FOR_SHARE = 20_000
-# Variances below this share of the largest are ties.
-TIE = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +65,7 @@ def all_differences(found: Estimates) -> Pairwise:
     tests = differences(found, first, second, is_pooled=len(first) > 1)
     lift, df = np.ones(len(first)), tests.df.copy()
     known = np.where(np.isfinite(tests.null), tests.null, 0.0)
-    kept = np.flatnonzero(known > TIE * float(known.max(initial=0.0)))
+    kept = np.flatnonzero(known > ROUNDING * float(known.max(initial=0.0)))
     if found.units.is_small and len(first) > 1 and len(kept):
         chosen = np.linspace(0, len(kept) - 1, min(len(kept), ROWS_FOR_SHARE)).astype(np.int64)
         some = kept[chosen]
@@ -119,7 +114,7 @@ def lift_variances(
     weight = np.divide(own_noise, whole, out=np.zeros_like(whole), where=whole > 0)
     lift = np.maximum(np.exp(weight * (trend - logs)), 1.0)
     left = (1.0 - share) * noise + (1.0 - weight) * own_noise
-    return lift, 2.0 / np.maximum(left, LEAST_NOISE)
+    return lift, 2.0 / np.maximum(left, ROUNDING)
 
 
 def _trend_terms(levels: FloatArray) -> FloatArray:
@@ -207,7 +202,7 @@ class JointDraws:
         maxima = []
         for Z in self.blocks():
             largest = np.zeros(Z.shape[1], dtype=np.float32)
-            for run in _runs(len(first)):
+            for run in runs(len(first), BLOCK):
                 extremes = np.abs(Z[first[run]] - Z[second[run]])
                 extremes *= inverse[run, None]
                 np.maximum(largest, extremes.max(axis=0), out=largest)
@@ -227,7 +222,7 @@ class JointDraws:
         bars = np.abs(scores).astype(np.float32)
         for Z in self.blocks():
             so_far = np.zeros(Z.shape[1], dtype=np.float32)
-            for run in _runs(len(first)):
+            for run in runs(len(first), BLOCK):
                 extremes = np.abs(Z[first[run]] - Z[second[run]])
                 extremes *= inverse[run, None]
                 np.maximum(extremes[0], so_far, out=extremes[0])
@@ -239,7 +234,7 @@ class JointDraws:
     def _inverse_of(self, first: IntArray, second: IntArray) -> SingleArray:
         inverse = np.empty(len(first), dtype=np.float32)
         own = np.einsum("ij,ij->i", self.root, self.root)
-        for run in _runs(len(first)):
+        for run in runs(len(first), BLOCK):
             gap = (self.root[first[run]] - self.root[second[run]]).astype(np.float64)
             total = (own[first[run]] + own[second[run]]).astype(np.float64)
             inverse[run] = _inverse_root(np.einsum("ij,ij->i", gap, gap), ROUNDING * total)
@@ -251,12 +246,6 @@ def _inverse_root(variances: FloatArray, zero: FloatArray | float) -> SingleArra
     inverse = np.zeros(variances.shape)
     np.divide(1.0, np.sqrt(np.maximum(variances, 0.0)), out=inverse, where=variances > zero)
     return inverse.astype(np.float32)
-
-
-def _runs(length: int) -> Iterator[slice]:
-    size = CHUNK // BLOCK
-    for start in range(0, length, size):
-        yield slice(start, min(start + size, length))
 
 
 def tail_probability(count: IntArray, n_draws: int) -> FloatArray:

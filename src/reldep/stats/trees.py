@@ -1,9 +1,9 @@
-"""Trees from similarities, and the confidence of each of their groups.
+"""Trees from similarities, and the support of each of their groups.
 
 A tree is grown by average linkage on one minus the similarity (CKA, say). If the observations
 were drawn again, the similarities of all pairs would vary together by a joint normal law that
 their influence values give. Drawing from that law is cheap, so the tree can be grown again
-thousands of times; the confidence of a group is the share of these trees that have it.
+thousands of times; the support of a group is the share of these trees that have it.
 
 With p variables a *cell* is the similarity of one pair; the p(p - 1)/2 cells come in the order of
 ``itertools.combinations``, which is SciPy's condensed order.
@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reldep.stats.simultaneous import BLOCK
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from reldep.data.variables import FloatArray
-
-# Draws made at a time: the weights of a block take m times as many numbers.
-DRAWS_IN_A_BLOCK = 256
 
 
 def average_linkage(similarities: FloatArray) -> FloatArray:
@@ -49,7 +48,7 @@ def average_linkage(similarities: FloatArray) -> FloatArray:
 
 
 def groups_of(linkage: FloatArray) -> tuple[frozenset[int], ...]:
-    """Give the variables below each meeting of two branches, in the order of the linkage.
+    """Return the variables below each meeting of two branches, in the order of the linkage.
 
     Examples
     --------
@@ -84,13 +83,13 @@ def joint_draws(
     ndarray, shape (at most 256, P)
     """
     m = psi.shape[1]
-    for start in range(0, n_draws, DRAWS_IN_A_BLOCK):
-        weights = rng.standard_normal((min(DRAWS_IN_A_BLOCK, n_draws - start), m))
+    for start in range(0, n_draws, BLOCK):
+        weights = rng.standard_normal((min(BLOCK, n_draws - start), m))
         yield cells + weights @ psi.T / m
 
 
-def confidence(linkage: FloatArray, draws: Iterable[FloatArray]) -> FloatArray:
-    """Give the share of redrawn trees that have each group of a tree.
+def support(linkage: FloatArray, draws: Iterable[FloatArray]) -> FloatArray:
+    """Return the share of redrawn trees that have each group of a tree.
 
     Parameters
     ----------
@@ -102,7 +101,7 @@ def confidence(linkage: FloatArray, draws: Iterable[FloatArray]) -> FloatArray:
     Returns
     -------
     ndarray, shape (p - 1,)
-        In the order of the linkage. The last group holds all variables, so its share is 1.
+        In the order of the linkage. The last group contains all variables, so its share is 1.
     """
     groups = _masks(linkage)
     counts = np.zeros(len(groups))
@@ -123,7 +122,7 @@ def _linkage(cells: FloatArray) -> FloatArray:
 
 
 def _masks(linkage: FloatArray) -> list[int]:
-    """Give every group as the bits of a whole number, so that thousands can be compared."""
+    """Return every group as the bits of a whole number, so that thousands can be compared."""
     n = len(linkage) + 1
     masks = [1 << i for i in range(n)]
     for left, right in linkage[:, :2].astype(int).tolist():

@@ -32,12 +32,11 @@ NORMALISED = ("cka", "dcor")
 # An HSIC is a mean over 4-tuples of rows.
 ORDER = 4
 # With 5 rows a leave-one-out HSIC is one single 4-tuple.
-FEWEST_ROWS = 6
+FEWEST_ROWS = ORDER + 2
 # The published variance needs conditional means that differ: those of 4 rows are one tuple.
-FEWEST_FOR_ERRORS = 5
-# Four clusters make one 4-tuple; to first order they can be left out in turn.
-FEWEST_CLUSTERS = 4
-# Above this number of rows, screens for independence would cost more than the published test.
+FEWEST_FOR_ERRORS = ORDER + 1
+# Above this number of rows, screens for independence would cost more than the published test
+# (benchmarks/speed.py), and standard errors show as much.
 FEW_OBSERVATIONS = 5_000
 # A variance of a difference is itself a difference of numbers with sixteen digits.
 ROUNDING = 1e-12
@@ -393,9 +392,9 @@ def check_rows(m: int) -> None:
 
 def check_clusters(count: int) -> None:
     """Raise if there are fewer clusters than can be left out in turn."""
-    if count < FEWEST_CLUSTERS:
+    if count < ORDER:
         raise InputError(
             f"there are {count} clusters; leaving each out in turn needs at least "
-            f"{FEWEST_CLUSTERS}. Use data from more clusters, or leave `clusters` out if rows are "
+            f"{ORDER}. Use data from more clusters, or leave `clusters` out if rows are "
             "independent after all."
         )
