@@ -279,43 +279,36 @@ class Units:
 
     def component(self, one: IntArray, two: IntArray, is_normalised: bool) -> FloatArray:
         """Return the same where the jackknife counts the component once, as over blocks."""
+        (u, v), (a, b) = one, two
+        u, v, a, b = np.broadcast_arrays(u, v, a, b)
         own = np.sqrt(self.hsics.diagonal()) if is_normalised else np.ones(len(self.hsics))
+        H = self.hsics / np.outer(own, own)
 
-        def h(a: IntArray, b: IntArray) -> FloatArray:
-            return np.asarray(self.hsics[a, b] / (own[a] * own[b]))
-
-        def terms(u: IntArray, v: IntArray) -> list[tuple[IntArray, IntArray, FloatArray]]:
-            """List the HSICs that a dependence has a derivative in, with that derivative.
+        def terms(u: IntArray, v: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
+            """Stack the HSICs that a dependence has a derivative in, with that derivative.
 
             In units in which every self-HSIC is 1, the gradient of H_uv/√(H_uu H_vv) is 1 in H_uv
             and -θ/2 in H_uu and in H_vv.
             """
-            slopes = [(u, v, np.ones(u.shape))]
-            if is_normalised:
-                half = -h(u, v) / 2
-                slopes += [(u, u, half), (v, v, half)]
-            return slopes
+            one = np.ones(u.shape)
+            if not is_normalised:
+                return u[None], v[None], one[None]
+            half = -H[u, v] / 2
+            return np.stack([u, u, v]), np.stack([v, u, v]), np.stack([one, half, half])
 
-        def shared(u: IntArray, v: IntArray, a: IntArray, b: IntArray) -> FloatArray:
-            """Return the covariance of the second components of H_uv and H_ab, in these units."""
-            known = self.constant * (h(u, a) * h(v, b) + h(u, b) * h(v, a))
-            if self.design is None or self.products is None:
-                return np.asarray(known)
-            known = known * np.sqrt(self.design[u, v] * self.design[a, b])
-            products = self.products[self._rows[u, v], self._rows[a, b]]
-            products = products / (own[u] * own[v] * own[a] * own[b])
-            return np.asarray(self.row_share * known + (1.0 - self.row_share) * products)
-
-        found = np.asarray(
-            sum(
-                slope * other * shared(u, v, a, b)
-                for u, v, slope in terms(*one)
-                for a, b, other in terms(*two)
-            )
-        )
-        if np.isnan(found).any():
+        A, B, slopes = terms(a, b)
+        total = np.zeros(u.shape)
+        for x, y, slope in zip(*terms(u, v), strict=True):
+            shared = self.constant * (H[x, A] * H[y, B] + H[x, B] * H[y, A])
+            if self.design is not None and self.products is not None:
+                products = self.products[self._rows[x, y], self._rows[A, B]]
+                products = products / (own[x] * own[y] * own[A] * own[B])
+                shared = shared * np.sqrt(self.design[x, y] * self.design[A, B])
+                shared = self.row_share * shared + (1.0 - self.row_share) * products
+            total += slope * (slopes * shared).sum(axis=0)
+        if np.isnan(total).any():
             raise KeyError("an HSIC that the second component needs was not computed")
-        return found
+        return total
 
 
 def pairs_needed(pairs: Sequence[Pair], measure: str) -> tuple[Pair, ...]:
