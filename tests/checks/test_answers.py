@@ -90,16 +90,6 @@ def test_a_target_with_hardly_any_noise_is_nearly_a_copy():
     assert not said(reldep.compare(x, x + 0.3 * rng.normal(size=80), x + z), "Copy")
 
 
-def test_covariates_that_explain_all_or_are_many_are_named(rng):
-    age = rng.normal(size=40)
-    x, z = age + 0.05 * rng.normal(size=40), rng.normal(size=40)
-    words = " ".join(said(reldep.dependence(x, z, given=age), "Covariates"))
-    assert "of 'x': what is left is partly what the regression missed" in words
-    assert "40 rows are few" in words
-    wide = reldep.dependence(z, age**2, given=rng.normal(size=(40, 30)))
-    assert "`given` has 30 columns for 40 rows" in " ".join(said(wide, "Covariates"))
-
-
 def test_groups_over_another_range_or_of_few_rows_are_named(rng):
     x, y = rng.normal(size=(2, 90))
     wide = np.where(np.arange(90) < 45, 4.0, 1.0)

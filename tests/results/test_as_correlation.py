@@ -56,7 +56,6 @@ def test_several_columns_and_other_kernels_are_compared_with_bell_shaped_variabl
         reldep.dependence(x, several),
         reldep.dependence(targets["strong"], labels),
         reldep.dependence(x, targets["strong"], kernel=reldep.kernels.Laplace(bandwidth=0.3)),
-        reldep.dependence(x, targets["strong"], given=targets["none"]),
     ):
         assert answer.sentence().endswith("for two bell-shaped variables.")
 

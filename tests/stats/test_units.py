@@ -279,17 +279,17 @@ def test_a_variable_that_does_not_vary_without_some_row_has_no_standard_error():
     assert found.only([1]).covariance == pytest.approx(found.covariance[1:, 1:])
 
 
-def test_statistics_of_order_two_leave_out_rows_exactly():
-    """Residual dependences are means over pairs of rows, not over 4-tuples."""
-    rng = np.random.default_rng(0)
-    K = rng.normal(size=(10, 10))
-    K = K + K.T
-    np.fill_diagonal(K, 0)
-    rows = K.sum(1) / 9
-    without = hsics_without_rows(rows[None], np.zeros((1, 10)), order=2)[0]
-    for i in range(10):
-        rest = np.delete(np.delete(K, i, 0), i, 1)
-        assert without[i] == pytest.approx(rest.sum() / (9 * 8), rel=1e-12)
+@pytest.mark.parametrize("measure", MEASURES)
+def test_units_that_are_worth_less_have_wider_errors_and_the_same_values(measure):
+    found = example(measure)
+    fewer = estimates(found.units.widened(0.64), measure, TWO)
+    whole, wide = compared(found), compared(fewer)
+    assert (wide.estimate, wide.df) == pytest.approx((whole.estimate, whole.df), rel=1e-12)
+    assert wide.statistic == pytest.approx(0.8 * whole.statistic, rel=1e-12)
+    assert fewer.standard_errors == pytest.approx(found.standard_errors / 0.8, rel=1e-12)
+    assert fewer.covariance == pytest.approx(found.covariance / 0.64, rel=1e-10)
+    rows = np.array([3])
+    assert fewer.without(rows) == pytest.approx(found.without(rows), rel=1e-14)
 
 
 def test_conditional_means_of_the_helper_average_to_the_hsic():

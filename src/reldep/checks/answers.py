@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,10 +49,13 @@ STRICTER = 0.025
 # The level at which raw HSIC and CKA are compared.
 LEVEL = 0.05
 
+# The error of a regression on covariates, as a share of what it leaves, above which differences
+# may come from it: curves over many covariates are above, one curve is far below.
+ROUGH = 0.25
 # Covariates that explain more leave little, part of which is what the regression missed.
 NEARLY_ALL = 0.95
-# Regressions on covariates are rough for fewer rows, or with a column for every four rows.
-FEW_ROWS, COLUMNS_PER_ROW = 50, 0.25
+# Residuals that are worth fewer rows, or this share of them, show only strong dependences.
+FEW_EFFECTIVE, SMALL_SHARE = 30, 0.5
 
 
 def near_copies(tested: Tested) -> Iterator[CopyWarning]:
@@ -157,7 +161,7 @@ def _without(tested: Tested, left_out: IntArray) -> Test | None:
     """Return the test without some rows, bandwidths chosen anew; None if it cannot be had."""
     data, found = tested.data, tested.found
     names = dict.fromkeys(name for pair in found.pairs for name in pair)
-    is_plain = data.conditioning is None and not found.rows.any and len(data) <= MOST_ROWS
+    is_plain = not found.rows.any and len(data) <= MOST_ROWS
     if not is_plain or not all(name in data.fitted for name in names):
         return None
     rest = np.delete(np.arange(len(data)), left_out)
@@ -175,6 +179,7 @@ def _without(tested: Tested, left_out: IntArray) -> Test | None:
             bandwidths=found.variance == "jackknife",
             means=pairs_beside(found.pairs, len(rest), found.variance),
         )
+        influence = replace(influence, conditioning=data.conditioning)
         test = estimate_dependences(influence, found.pairs, found.measure, found.variance)
         return test.test(tested.weights[0])
     except InputError:
@@ -218,22 +223,37 @@ def _normalised(tested: Tested) -> Test | None:
 
 
 def covariates(data: Data) -> Iterator[CovariatesWarning]:
-    """Check whether covariates explain nearly everything, or are many for the rows."""
-    held, n = data.conditioning, len(data)
+    """Check whether covariates are held fixed well, and leave enough."""
+    held = data.conditioning
     if held is None:
         return
+    if held.depends:
+        yield CovariatesWarning(
+            f"What `given` leaves still depends on it ({listed(held.depends, 5)}), by its "
+            "spread, its shape or a curve that was missed; the answer may come from that."
+        )
+    rough = [name for name, error in held.errors.items() if error > ROUGH]
+    if rough:
+        yield CovariatesWarning(
+            f"The regression on `given` is rough: more than {ROUGH:.0%} of what is left of "
+            f"{listed(rough, 5)} is its own error. A difference may come from it, and "
+            "power is low; pass fewer columns, or more rows."
+        )
     for name, share in held.explained.items():
         if share > NEARLY_ALL:
             yield CovariatesWarning(
                 f"`given` explains {share:.1%} of {name!r}: what is left is partly what the "
                 "regression missed."
             )
-    if held.n_columns >= COLUMNS_PER_ROW * n:
+    rows = held.effective_rows
+    if rows < max(FEW_EFFECTIVE, SMALL_SHARE * held.n_observations):
         yield CovariatesWarning(
-            f"`given` has {held.n_columns} columns for {n} rows, which cannot be held fixed well; "
-            "pass fewer columns."
+            f"`given` leaves what {rows:.0f} of {held.n_observations} rows would tell; pass fewer "
+            "columns."
         )
-    elif n < FEW_ROWS:
+    if held.alone:
         yield CovariatesWarning(
-            f"`given` may leave part of what it explains in the answer, since {n} rows are few."
+            f"{counted(len(held.alone), 'row')} alone in a category of `given` cannot be compared "
+            f"with any other and {'is' if len(held.alone) == 1 else 'are'} left out: "
+            f"{listed(held.alone, 5)}."
         )

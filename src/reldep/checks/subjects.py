@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from reldep.data.rows import Rows
     from reldep.data.selectors import ColumnType
     from reldep.data.variables import FloatArray, IntArray, Variable
-    from reldep.engine.influence import Conditioning, Influence
+    from reldep.engine.covariates import Conditioning
+    from reldep.engine.influence import Influence
     from reldep.kernels.base import FittedKernel, Kernel
     from reldep.stats.estimates import Estimates
 

@@ -70,6 +70,20 @@ class AlignedData:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def take(self, rows: IntArray) -> AlignedData:
+        """Return some observations, in the order given."""
+        clusters, second = (
+            None if codes is None else codes[rows]
+            for codes in (self.clusters, self.second_clusters)
+        )
+        return replace(
+            self,
+            variables={name: one.take(rows) for name, one in self.variables.items()},
+            rows=self.rows.take(rows),
+            clusters=clusters,
+            second_clusters=second,
+        )
+
 
 def read_dataset(
     blocks: Mapping[str, Any],

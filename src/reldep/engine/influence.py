@@ -24,51 +24,9 @@ if TYPE_CHECKING:
     from reldep.engine.bandwidths import Followed
     from reldep.engine.blocks import BlockTable
     from reldep.engine.centred import Places
+    from reldep.engine.covariates import Conditioning
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel
-
-# So many names stand in a sentence.
-MOST_NAMED = 8
-
-
-@dataclass(frozen=True, eq=False)
-class Conditioning:
-    """Covariates that were held fixed.
-
-    Attributes
-    ----------
-    columns : tuple of str
-        Their names, if they have names.
-    n_columns : int
-        Their number, where a label counts as one for every category but one.
-    explained : mapping of str to float
-        The share of each variable's variance that they predict of rows left out, from 0 to 1: of
-        the numbers themselves, or of the embedding of other kinds of data.
-    """
-
-    columns: tuple[str, ...]
-    n_columns: int
-    explained: Mapping[str, float]
-
-    def in_words(self) -> str:
-        """Name the covariates."""
-        if not self.columns:
-            return "the covariate" if self.n_columns == 1 else "the covariates"
-        if len(self.columns) == 1:
-            return self.columns[0]
-        if len(self.columns) > MOST_NAMED:
-            return (
-                f"{', '.join(self.columns[:MOST_NAMED])} and {len(self.columns) - MOST_NAMED} more"
-            )
-        return f"{', '.join(self.columns[:-1])} and {self.columns[-1]}"
-
-    def shares_in_words(self) -> str:
-        """Say what share of every variable they explain."""
-        shares = [f"{share:.0%} of {name}" for name, share in self.explained.items()]
-        shown = ", ".join(shares[:MOST_NAMED])
-        more = f" and so on ({len(shares)} variables)" if len(shares) > MOST_NAMED else ""
-        verb = "explains" if len(self.columns) == 1 or self.n_columns == 1 else "explain"
-        return f"{self.in_words()} {verb} {shown}{more}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,13 +56,11 @@ class Influence:
         The position in the input and the name of every observation; None if all were used.
     library : str or None
         The data frame library in which `to_frame` answers.
-    order : int
-        The order of the U-statistic: 4 for HSIC, 2 for that of residuals given covariates.
     conditioning : Conditioning or None
         The covariates that were held fixed.
     blocks : BlockTable or None
         The HSICs of random blocks of rows, if these were used. `values` then has one column per
-        block, and `order` is 1.
+        block.
     cautions : tuple of ReldepWarning
         About pairs of which rounding leaves few digits.
     """
@@ -120,7 +76,6 @@ class Influence:
     kernels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     rows: Rows | None = None
     library: str | None = None
-    order: int = 4
     conditioning: Conditioning | None = None
     blocks: BlockTable | None = None
     cautions: tuple[ReldepWarning, ...] = ()
@@ -135,9 +90,15 @@ class Influence:
     def psi(self) -> FloatArray:
         """Influence values ``4 (a_i - HSIC)``: what each observation adds to each HSIC.
 
-        For residuals given covariates the factor is 2, the order of their U-statistic.
+        What a block adds is the deviation of its own HSIC.
         """
-        return self.order * (self.values - self.estimates[:, None])
+        factor = 4 if self.blocks is None else 1
+        return factor * (self.values - self.estimates[:, None])
+
+    @property
+    def share(self) -> float:
+        """The share of the rows that the data are worth, where they are residuals."""
+        return 1.0 if self.conditioning is None else self.conditioning.share
 
     @property
     def block_sizes(self) -> IntArray | None:
@@ -308,7 +269,6 @@ def from_blocks(table: BlockTable, pairs: Sequence[Pair], names: Sequence[str]) 
         (table.note(),),
         np.zeros_like(values),
         means={canonical(p): h for p, h in zip(table.pairs, table.means.tolist(), strict=True)},
-        order=1,
         blocks=table,
     )
 

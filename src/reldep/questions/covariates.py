@@ -1,4 +1,4 @@
-"""Covariates of a question: reading them, and what to beware of given them."""
+"""Covariates of a question: residuals in place of its variables, before any kernel sees them."""
 
 from __future__ import annotations
 
@@ -7,125 +7,260 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reldep.checks.subjects import Columns
 from reldep.data.frames import column_names, frame_library
 from reldep.data.objects import native_name
-from reldep.data.variables import Labels, Mixed, Numeric
-from reldep.engine.given.residuals import check_rows
-from reldep.engine.given.unexplained import Covariates
+from reldep.data.variables import Labels, Mixed, Numeric, Sparse
+from reldep.engine.centred import centre
+from reldep.engine.covariates import Conditioning, Covariates, Regression
+from reldep.engine.threads import blas_threads_for
 from reldep.exceptions import InputError, InputTypeError
-from reldep.kernels.custom import Precomputed
+from reldep.kernels.base import KINDS_IN_WORDS
+from reldep.kernels.categorical import Delta
+from reldep.kernels.choosing import FOR_NUMBERS, as_kernel
+from reldep.kernels.columnwise import Standardized
+from reldep.kernels.custom import FunctionKernel, Precomputed, ScikitKernel
+from reldep.kernels.dot import Linear, Polynomial
+from reldep.kernels.mapped import MappedKernel
+from reldep.kernels.radial import Distance, RadialKernel
+from reldep.stats.independence import independence_pvalues_of
+from reldep.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from reldep.data.dataset import AlignedData
-    from reldep.data.variables import Variable
+    from reldep.data.variables import FloatArray, IntArray, Variable
+    from reldep.kernels.base import Kernel
+    from reldep.questions.study import Study
 
-# Beyond this share hardly anything is left to compare, and what is left is mostly what the
-# regression missed.
-NEARLY_ALL = 0.95
-
-# Regressions on few rows are rough, and so are those on a column for every four rows.
-FEW_ROWS = 50
-COLUMNS_PER_ROW = 0.25
-
-
-def name_of_covariates(blocks: Mapping[str, Any]) -> str:
-    """Choose what messages call the covariates: "given", unless a variable has that name."""
-    return "given" if "given" not in blocks else "given="
+# Residuals that are worth fewer rows say too little about a dependence: there is no simulation.
+FEWEST_ROWS = 20
+# The level at which residuals are said to depend on a covariate, all pairs of them together.
+LEVEL = 0.05
+# Rows, and numbers in the kernel matrices, that show it.
+MOST_ROWS, MOST_NUMBERS = 1_000, 2e7
+# A variable is determined by covariates that leave no more of its variance.
+NOTHING_LEFT = 1e-6
+# Kernels of which residuals of numbers are points like the numbers themselves.
+OF_POINTS = (RadialKernel, Linear, Polynomial, Distance, Standardized, FunctionKernel, ScikitKernel)
 
 
-def check_covariates(given: Any) -> None:
-    """Refuse covariates that have no columns."""
+def covariates_beside(given: Any, further: Labels | None, names: Sequence[str]) -> dict[str, Any]:
+    """Return what is to be read with the variables of these names, if covariates are given."""
+    if given is None:
+        return {}
     if isinstance(given, (Precomputed, str)):
         raise InputTypeError(
             f"`given` is of type {type(given).__name__}; pass the columns themselves: an array, a "
             "series or a data frame."
         )
+    name = "given" if "given" not in names else "given="
+    return {name: given} if further is None else {name: given, "\0by": further}
 
 
-def split_covariates(
-    dataset: AlignedData,
-    name: str,
-    given: Any,
-    *,
-    skipped: Collection[str] = (),
-    whole: bool | None = None,
-) -> tuple[AlignedData, Covariates]:
-    """Take the covariates out of a data set again, and decompose them.
+def hold_fixed(study: Study, covariates: Sequence[Variable], given: Any) -> Study:
+    """Put what covariates leave in place of the variables of a study.
 
-    Variables that are kernel matrices are `skipped` where values are compared.
+    Parameters
+    ----------
+    study : Study
+    covariates : sequence of Variable
+        In the same rows.
+    given : object
+        The covariates as they were passed, for their names.
     """
-    variables = dict(dataset.variables)
-    covariates = variables.pop(name)
-    check_rows(len(dataset))
-    _check_no_doubt(covariates)
-    _check_repeated(covariates)
-    for own, variable in variables.items():
-        if own not in skipped:
-            _check_apart(variable, covariates)
-    rest = replace(dataset, variables=variables)
-    return rest, Covariates.of(covariates, names_of_columns(given), whole=whole)
+    dataset, columns = study.dataset, [column for one in covariates for column in columns_of(one)]
+    _check_apart(dataset.variables.values(), columns)
+    (units,) = study.rows.codes(len(dataset)) if study.rows.any else (None,)
+    design, kept = _design(columns, units)
+    alone = np.setdiff1d(np.arange(len(dataset)), kept)
+    if len(alone) > len(kept):
+        raise InputError(
+            f"`given` has {counted(len(alone), 'row')} of {len(dataset)} alone in a category; pass "
+            "labels that several rows share."
+        )
+    left = dataset.take(kept) if len(alone) else dataset
+    columns = [one.take(kept) for one in columns]
+    numbers = {
+        name: as_numbers(variable, study.kernels[name]) for name, variable in left.variables.items()
+    }
+    with blas_threads_for(len(kept)):
+        regression = Regression.of(design, {name: table for name, (table, *_) in numbers.items()})
+    held = Conditioning(
+        columns=names_of_columns(given),
+        n_columns=design.straight.shape[1] - 1,
+        explained=regression.explained,
+        errors=regression.errors,
+        n_observations=len(kept),
+        effective_rows=regression.choice.smoother.effective_rows,
+        terms=regression.choice.in_words(_names(columns)),
+        curves=regression.choice.basis,
+        alone=tuple(dataset.rows.name(row) for row in alone.tolist()),
+        has_units=units is not None,
+    )
+    _check_enough(held)
+    variables, kernels, spreads = {}, {}, []
+    for name, (table, kernel, has_spread) in numbers.items():
+        with blas_threads_for(len(kept)):
+            values, varies = regression.residuals(table, has_spread=has_spread)
+        variables[name], kernels[name] = Numeric(name, values), kernel
+        spreads += [name] if varies else []
+    depends = () if held.has_units else _still_depends(variables, kernels, columns)
+    return replace(
+        study,
+        dataset=replace(left, variables=variables),
+        kernels=kernels,
+        conditioning=replace(held, spreads=tuple(spreads), depends=depends),
+        regression=regression,
+        before=replace(study, fits={}).data,
+    )
+
+
+def as_numbers(variable: Variable, kernel: Kernel) -> tuple[FloatArray, Kernel, bool]:
+    """Return the numbers that a kernel compares, the kernel on them, and if they have a spread.
+
+    A kernel that maps observations to rows of numbers compares these; Delta compares indicators
+    of the categories, by their products. Neither has a spread of its own.
+    """
+    if isinstance(variable, Labels) and isinstance(kernel, (Delta, Distance)):
+        return np.eye(len(variable.categories))[variable.codes], Linear(), False
+    if isinstance(kernel, Delta):
+        return kernel.fit(variable).features().toarray(), Linear(), False
+    if isinstance(kernel, MappedKernel) and not isinstance(kernel, Standardized):
+        rows = kernel.rows(variable)
+        inner = as_kernel(kernel.kernel, rows)
+        if isinstance(inner, OF_POINTS):
+            return _dense(rows), inner, not isinstance(inner, Linear)
+    if isinstance(variable, (Numeric, Sparse)) and isinstance(kernel, OF_POINTS):
+        return _dense(variable), kernel, True
+    raise InputError(
+        f"`given` takes numbers and labels apart from what covariates explain, and {variable.name} "
+        f"has kernel {kernel}, which compares neither; pass numbers or labels in its place."
+    )
+
+
+def _dense(variable: Numeric | Sparse) -> FloatArray:
+    return variable.values if isinstance(variable, Numeric) else variable.values.toarray()
+
+
+def columns_of(covariates: Variable) -> list[Numeric | Labels]:
+    """Return every column that varies; raise if there is anything but numbers and labels."""
+    found: list[Numeric | Labels] = []
+    for part in covariates.parts if isinstance(covariates, Mixed) else (covariates,):
+        which = f"{part.name} of " if part.name != covariates.name else ""
+        if isinstance(part, Numeric):
+            names = part.columns or tuple(f"column {j + 1}" for j in range(part.values.shape[1]))
+            pairs = zip(names, part.values.T, strict=True)
+            found += [Numeric(name, column[:, None]) for name, column in pairs]
+        elif not isinstance(part, Labels):
+            raise InputTypeError(
+                f"`given` contains {KINDS_IN_WORDS[type(part)]}; pass columns of numbers or labels."
+            )
+        elif part.doubt is not None:
+            raise InputError(
+                f"{which}`given` {part.doubt}. Pass numbers; or, if they are labels after all, a "
+                "categorical column."
+            )
+        elif len(np.unique(part.codes)) == len(part):
+            raise InputError(
+                f"{which}`given` has a label of its own in every row, so that no two rows could be "
+                "compared with it held fixed. Pass labels that several rows share, or numbers."
+            )
+        else:
+            found.append(part)
+    return [one for one in found if not one.is_constant()]
+
+
+def _design(
+    covariates: Sequence[Numeric | Labels], units: IntArray | None
+) -> tuple[Covariates, IntArray]:
+    """Return the covariates in the rows of which they leave something, and these rows."""
+    kept = np.arange(len(covariates[0]))
+    while True:
+        parts = [one.take(kept) for one in covariates]
+        numbers = [one.values for one in parts if isinstance(one, Numeric)]
+        design = Covariates(
+            np.column_stack([np.empty((len(kept), 0)), *numbers]),
+            [one.codes for one in parts if isinstance(one, Labels)],
+            None if units is None else units[kept],
+        )
+        _check_rows(len(kept) - design.Q.shape[1] + 1, len(kept))
+        if not design.alone.any():
+            return design, kept
+        kept = kept[~design.alone]
+
+
+def _names(columns: Sequence[Numeric | Labels]) -> list[str]:
+    """Return the name of every column of the design: numbers first, then categories."""
+    names = [one.name for one in columns if isinstance(one, Numeric)]
+    for one in columns:
+        if isinstance(one, Labels):
+            names += [f"{one.name}={one.categories[code]}" for code in np.unique(one.codes)]
+    return names
 
 
 def names_of_columns(given: Any) -> tuple[str, ...]:
-    """Give the names that the columns of the covariates carry."""
+    """Return the names that the columns of the covariates have."""
     if frame_library(given) is not None and hasattr(given, "columns"):
         return tuple(column_names(given))
     own = native_name(given)
     return () if own is None else (own,)
 
 
-def _check_apart(variable: Variable, covariates: Variable) -> None:
-    """Refuse a variable whose columns are all among the covariates, up to rising functions."""
-    known = {
-        code.tobytes()
-        for column in _columns(covariates)
-        for code in (column, column.max() - column)
-    }
-    own = [column.tobytes() for column in _columns(variable)]
-    if own and all(column in known for column in own):
+def _check_apart(variables: Iterable[Variable], covariates: Sequence[Variable]) -> None:
+    """Raise if a variable is among the covariates, in other units or words."""
+    known = [Columns(one) for one in covariates]
+    among = {key for one in known for key in one.values}
+    for variable in variables:
+        own = Columns(variable)
+        is_among = bool(own.values) and own.values.keys() <= among
+        if is_among or any(own.is_like(one) for one in known):
+            raise InputError(
+                f"{variable.name} is among the columns of `given`, or a rising or falling function "
+                "of them: nothing of it is left once they are held fixed. Leave "
+                f"{variable.name} out, or take it out of `given`."
+            )
+
+
+def _check_rows(effective: float, n: int) -> None:
+    if effective < FEWEST_ROWS:
         raise InputError(
-            f"{variable.name} is among the columns of `given`, or a rising or falling function of "
-            f"them: nothing of it is left once they are held fixed. Leave {variable.name} out, or "
-            "take it out of `given`."
+            f"`given` leaves what {effective:.0f} of {n} rows would tell, and {FEWEST_ROWS} are "
+            "needed; pass fewer columns, or more rows."
         )
 
 
-def _check_repeated(covariates: Variable) -> None:
-    """Refuse labels that no two rows have in common, such as names: they hold nothing fixed."""
-    parts = covariates.parts if isinstance(covariates, Mixed) else (covariates,)
-    for part in parts:
-        if isinstance(part, Labels) and len(np.unique(part.codes)) == len(part):
-            which = f"{part.name} of " if part.name != covariates.name else ""
+def _check_enough(held: Conditioning) -> None:
+    """Raise if covariates leave too few rows, or nothing of a variable."""
+    _check_rows(held.effective_rows, held.n_observations)
+    for name, share in held.explained.items():
+        if share >= 1.0 - NOTHING_LEFT:
             raise InputError(
-                f"{which}`given` has a label of its own in every row, so that no two rows could be "
-                "compared with it held fixed. Pass labels that several rows share, or numbers as "
-                "numbers."
+                f"{name} is determined by {held.in_words()}: nothing of it is left that could "
+                f"depend on another variable. Leave {name} out, or take its columns out of `given`."
             )
 
 
-def _check_no_doubt(covariates: Variable) -> None:
-    """Refuse strings that may be numbers, as kernels chosen by the kind of data do."""
-    for part in covariates.parts if isinstance(covariates, Mixed) else (covariates,):
-        if isinstance(part, Labels) and part.doubt is not None:
-            which = f"{part.name} of " if part.name != covariates.name else ""
-            raise InputError(
-                f"{which}`given` {part.doubt}. Pass numbers; or, if they are labels after all, a "
-                "categorical column."
-            )
+def _still_depends(
+    variables: Mapping[str, Numeric], kernels: Mapping[str, Kernel], covariates: Sequence[Variable]
+) -> tuple[str, ...]:
+    """Return the variables whose residuals depend on some covariate, with its name."""
+    n, columns = len(covariates[0]), [one for one in covariates if not one.is_constant()]
+    most = int(min(n, MOST_ROWS, np.sqrt(MOST_NUMBERS / len(columns))))
+    rows = np.linspace(0, n - 1, most).astype(np.int64)
+    known = [_centred(FOR_NUMBERS if isinstance(c, Numeric) else Delta(), c, rows) for c in columns]
+    found = []
+    for name, variable in variables.items():
+        own = _centred(kernels[name], variable, rows)
+        values = np.array([np.vdot(own, one) for one in known])
+        pvalues = independence_pvalues_of(values, most)
+        if pvalues.min() * len(columns) * len(variables) < LEVEL:
+            found.append(f"{name} on {columns[int(pvalues.argmin())].name}")
+    return tuple(found)
 
 
-def _columns(variable: Variable) -> Iterator[np.ndarray[Any, Any]]:
-    """Give every column as codes that can be compared; none of other objects."""
-    if isinstance(variable, Numeric):
-        for column in variable.values.T:
-            _, codes = np.unique(column, return_inverse=True)
-            yield codes.reshape(-1).astype(np.int64)
-    elif isinstance(variable, Labels):
-        # By the order of their first appearance, so that the names of categories do not matter.
-        _, first, codes = np.unique(variable.codes, return_index=True, return_inverse=True)
-        yield np.argsort(np.argsort(first))[codes.reshape(-1)].astype(np.int64)
-    elif isinstance(variable, Mixed):
-        for part in variable.parts:
-            yield from _columns(part)
+def _centred(kernel: Kernel, variable: Variable, rows: IntArray) -> FloatArray:
+    """Return the centred kernel matrix of some rows, of length 1."""
+    matrix = centre(kernel.fit(variable.take(rows))(slice(None), slice(None)))
+    size = float(np.linalg.norm(matrix))
+    return matrix / size if size > 0 else matrix

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
 import numpy as np
@@ -40,8 +39,6 @@ from reldep.stats.independence import (
 from reldep.stats.units import pairs_needed
 
 if TYPE_CHECKING:
-    from reldep.engine import Pair
-    from reldep.engine.given.residuals import Residuals
     from reldep.questions.study import Computed, Study
 
 Test = Literal["chi-square", "permutation"]
@@ -111,8 +108,6 @@ def dependence(
 def _independence(study: Study, computed: Computed, n_permutations: int | None) -> IndependenceTest:
     """Test independence by the unbiased correlation, or by shuffling the rows."""
     (pair,) = study.pairs
-    if study.residuals is not None:
-        return conditional_independence(study.residuals, pair, computed.influence.hsic(pair))
     table = computed.influence.blocks
     if table is not None and table.dealing is not None:
         first, second = study.fitted.values()
@@ -120,9 +115,8 @@ def _independence(study: Study, computed: Computed, n_permutations: int | None) 
     if study.rows.any:
         return dependent_independence(study, pair, computed.dependences, n_permutations)
     influence = computed.influence
-    by_law = independence_test(
-        unbiased_correlation(influence, pair), len(study.dataset), influence.block_sizes
-    )
+    correlation, n = unbiased_correlation(influence, pair), len(study.dataset)
+    by_law = independence_test(correlation, n, influence.block_sizes, influence.share)
     if n_permutations is None:
         return by_law
     from reldep.engine.dense import permuted_hsics
@@ -131,18 +125,6 @@ def _independence(study: Study, computed: Computed, n_permutations: int | None) 
     orders = (rng.permutation(len(first)) for _ in range(n_permutations))
     permuted = permuted_hsics(first, second, orders)
     return permutation_test(by_law.statistic, computed.influence.hsic(pair), permuted)
-
-
-def conditional_independence(
-    residuals: Residuals[Any], pair: Pair, estimate: float
-) -> IndependenceTest:
-    """Test conditional independence by the chi-square approximation.
-
-    As without covariates, but the scale is that of the products of residuals, which holds where
-    the covariates rule how much both variables vary.
-    """
-    found = independence_test(estimate / residuals.null_scale(pair), residuals.n)
-    return replace(found, test="chi-square, of residuals")
 
 
 class InfluenceOptions(Kernels, Basic, Random, total=False):

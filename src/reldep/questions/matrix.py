@@ -10,7 +10,6 @@ import numpy as np
 from reldep.arguments import Argument
 from reldep.exceptions import InputError
 from reldep.questions.ask import question
-from reldep.questions.dependence import conditional_independence
 from reldep.questions.options import Options, Simultaneous, check_simulations, generator
 from reldep.questions.options import variables as several
 from reldep.questions.study import read_study
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
     from reldep.data.variables import FloatArray
     from reldep.engine import Influence
-    from reldep.questions.study import Study
     from reldep.stats.estimates import Estimates
 
 Adjustment = Literal["holm", "bh"]
@@ -97,7 +95,7 @@ def matrix(
     found = computed.dependences
     rng = generator(options)
     draws = JointDraws.of(found.deviations, options["n_simulations"], rng)
-    pvalues = _independence(study, computed.influence, found)
+    pvalues = _independence(computed.influence, found)
     return Matrix(
         provenance=computed.provenance,
         warnings=computed.warnings(np.eye(len(found.pairs))),
@@ -114,22 +112,19 @@ def matrix(
     )
 
 
-def _independence(study: Study, influence: Influence, found: Estimates) -> FloatArray:
+def _independence(influence: Influence, found: Estimates) -> FloatArray:
     """Test every pair for independence by its unbiased correlation.
 
     Where rows depend on each other the estimate is compared with its own standard error.
     """
-    n, pairs, held = influence.n_observations, found.pairs, study.residuals
-    if held is not None:
-        tests = [conditional_independence(held, pair, influence.hsic(pair)) for pair in pairs]
-        return np.array([test.pvalue for test in tests])
+    n, pairs = influence.n_observations, found.pairs
     if found.rows.any:
         ratios = found.values / found.standard_errors
         return np.exp(student.log_pvalues(ratios, np.array(found.n_units() - 1.0), "greater"))
     own = {name: influence.hsic((name, name)) for pair in pairs for name in pair}
     hsics = np.array([influence.hsic(pair) for pair in pairs])
     scale = np.sqrt(np.array([own[x] * own[y] for x, y in pairs]))
-    return independence_pvalues_of(hsics / scale, n, influence.block_sizes)
+    return independence_pvalues_of(hsics / scale, n, influence.block_sizes, influence.share)
 
 
 def _adjusted(pvalues: FloatArray, method: str) -> FloatArray:

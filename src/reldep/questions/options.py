@@ -22,9 +22,6 @@ Variance = Literal["jackknife", "fixed-kernel"]
 Missing = Literal["raise", "drop"]
 Lag = int | Literal["auto"] | None
 
-# Engines that residuals given covariates have.
-ENGINES_GIVEN = ("auto", "dense")
-
 
 def variable(text: str, default: Any = Argument.default, in_words: str = "") -> Argument:
     """Return the argument for one variable of a question."""
@@ -99,7 +96,7 @@ LAG = (
     "For rows in time order: rows up to this many steps apart may depend on each other. "
     '"auto" chooses the number from the data. Excludes `clusters`.'
 )
-GIVEN = "Covariates to hold fixed, such as age and sex: numbers or labels, for independent rows."
+GIVEN = "Covariates to hold fixed, such as age and sex: numbers or labels."
 RNG = "Random seed. None is a fixed one, so that answers repeat."
 COLUMNS = (
     "Where the columns are. Variables, `given` and `clusters` are then words: a name, a pattern "
@@ -264,7 +261,7 @@ DEFAULTS: dict[str, Any] = {
 def complete(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return all shared options of a call; raise InputError if some exclude each other."""
     found = {**DEFAULTS, **options}
-    given, engine, variance = found["given"], found["engine"], found["variance"]
+    variance = found["variance"]
     dependent = [name for name in ("clusters", "max_lag") if found[name] is not None]
     if len(dependent) == 2:
         raise InputError(
@@ -276,15 +273,10 @@ def complete(options: Mapping[str, Any]) -> dict[str, Any]:
             f"`variance={variance!r}` takes the rows to be independent and cannot be combined with "
             f"`{dependent[0]}`; use `variance='jackknife'`."
         )
-    if dependent and given is not None:
+    if isinstance(found["clusters"], tuple) and found["given"] is not None:
         raise InputError(
-            f"`given` takes the rows to be independent and cannot be combined with "
-            f"`{dependent[0]}`; leave one of them out, or keep one row of each cluster."
-        )
-    if given is not None and (not isinstance(engine, str) or engine not in ENGINES_GIVEN):
-        raise InputError(
-            f"`engine={engine!r}` cannot be combined with `given`, which has two ways of its own; "
-            "use `engine='auto'`, or `engine='dense'` to hold whole matrices."
+            "`given` cannot be combined with crossed `clusters`; pass one clustering, and the "
+            "other among the columns of `given`."
         )
     return found
 

@@ -13,16 +13,11 @@ from reldep.checks.copies import check_source_outside
 from reldep.data.dataset import AlignedData, read_clusterings, read_dataset
 from reldep.data.rows import Rows
 from reldep.engine import Blocks, Influence, Pair, Plan, compute_influence, make_plan
-from reldep.engine.given.residuals import FeatureResiduals, WholeResiduals
 from reldep.exceptions import InputError
 from reldep.kernels.choosing import as_kernel, assign
 from reldep.kernels.custom import Precomputed
 from reldep.questions.clustered import dependent_estimates
-from reldep.questions.covariates import (
-    check_covariates,
-    name_of_covariates,
-    split_covariates,
-)
+from reldep.questions.covariates import covariates_beside, hold_fixed
 from reldep.questions.options import DEFAULTS, check_lag, complete
 from reldep.questions.variables import name_variables
 from reldep.results.provenance import Provenance
@@ -33,9 +28,8 @@ from reldep.stats.units import FEW_OBSERVATIONS, NORMALISED, pairs_beside, pairs
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reldep.data.variables import FloatArray, IntArray
-    from reldep.engine.given.residuals import Residuals
-    from reldep.engine.given.unexplained import Covariates
+    from reldep.data.variables import FloatArray, IntArray, Labels
+    from reldep.engine.covariates import Conditioning, Regression
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel, Kernel
     from reldep.questions.stored import StoredRows
@@ -102,11 +96,16 @@ class Study:
         All shared options.
     fits : mapping of str to FittedKernel, optional
         Kernels that are fitted already.
-    covariates : Covariates, optional
     automatic : frozenset of str
         The variables whose kernels the user did not choose.
     source : str, optional
         The variable that is compared with all others, if there is one.
+    conditioning : Conditioning, optional
+        The covariates that are held fixed; the data are what they leave.
+    regression : Regression, optional
+        How that was found.
+    before : Data, optional
+        The data as they were read, if covariates are held fixed.
     """
 
     dataset: AlignedData
@@ -114,9 +113,11 @@ class Study:
     pairs: tuple[Pair, ...]
     options: Mapping[str, Any]
     fits: Mapping[str, FittedKernel] | None = None
-    covariates: Covariates | None = None
     automatic: frozenset[str] = frozenset()
     source: str | None = None
+    conditioning: Conditioning | None = None
+    regression: Regression | None = None
+    before: Data | None = None
 
     @property
     def names(self) -> list[str]:
@@ -140,14 +141,6 @@ class Study:
         return fits
 
     @cached_property
-    def residuals(self) -> Residuals[Any] | None:
-        """What the covariates leave of every variable; None without covariates."""
-        if self.covariates is None:
-            return None
-        kind = WholeResiduals if self.covariates.whole else FeatureResiduals
-        return kind.of(self.fitted, self.covariates, self.data.variables)
-
-    @cached_property
     def data(self) -> Data:
         """What is known of the variables, for the checks; of kernel matrices only the rows."""
         dataset = self.dataset
@@ -167,6 +160,7 @@ class Study:
             clusters=tuple(codes for codes in both if codes is not None),
             labels=dataset.labels,
             unmatched=dataset.unmatched,
+            conditioning=self.conditioning,
         )
 
     @cached_property
@@ -219,22 +213,20 @@ class Study:
                 "`engine='blocks'` has no standard errors with `variance='fixed-kernel'` or two "
                 "clusterings; use `engine='tiled'`."
             )
-        if self.residuals is not None:
-            computed = self.residuals.influence(pairs, means=beside, bandwidths=bandwidths)
-        else:
-            computed = compute_influence(
-                self.fitted,
-                pairs,
-                engine,
-                bandwidths=bandwidths,
-                means=beside,
-                dependence=dependence,
-            )
+        computed = compute_influence(
+            self.fitted,
+            pairs,
+            engine,
+            bandwidths=bandwidths,
+            means=beside,
+            dependence=dependence,
+        )
         return replace(
             computed,
             kernels={name: kernel.describe() for name, kernel in self.fitted.items()},
             rows=self.dataset.rows,
             library=self.dataset.library,
+            conditioning=self.conditioning,
         )
 
     @property
@@ -292,11 +284,9 @@ class Study:
             conditioning=influence.conditioning,
             notes=(*dataset.notes, *notes),
         )
-        data = self.data
-        if influence.conditioning is not None:
-            data = replace(data, conditioning=influence.conditioning)
-        cautions = (*cautions_about(data), *influence.cautions)
-        return Computed(influence, dependences, provenance, cautions, data)
+        read = replace(self.before or self.data, conditioning=influence.conditioning)
+        cautions = (*cautions_about(read), *influence.cautions)
+        return Computed(influence, dependences, provenance, cautions, self.data)
 
     def plan(self) -> Plan:
         """Return how A would be computed, without computing it."""
@@ -313,18 +303,11 @@ class Study:
         """Keep some rows and variables, under new names; the kernels are fitted again."""
         dataset = self.dataset
         kept = {name: name for name in self.kernels} if names is None else names
-        codes = (dataset.clusters, dataset.second_clusters)
-        clusters, second = (None if one is None else one[rows] for one in codes)
-        part = replace(
-            dataset,
-            variables={new: dataset.variables[old].take(rows) for old, new in kept.items()},
-            rows=dataset.rows.take(rows),
-            clusters=clusters,
-            second_clusters=second,
-        )
+        variables = {new: dataset.variables[old] for old, new in kept.items()}
+        part = replace(dataset, variables=variables).take(rows)
         kernels = {new: self.kernels[old].take(rows) for old, new in kept.items()}
         pairs = tuple((kept[x], kept[y]) for x, y in self.pairs if x in kept and y in kept)
-        return Study(part, kernels, pairs, self.options)
+        return Study(part, kernels, pairs, self.options, conditioning=self.conditioning)
 
     def means_beside(self, pairs: Sequence[Pair]) -> tuple[Pair, ...]:
         """Return the pairs whose HSIC the variance and the screens need besides A."""
@@ -338,6 +321,7 @@ def read_study(
     many: Mapping[str, Mapping[str, Any]] | None = None,
     pairs: Sequence[Pair] | None = None,
     among: Sequence[str] | None = None,
+    also_given: Labels | None = None,
 ) -> Study:
     """Read the variables of a question and give each its name and its kernel.
 
@@ -353,6 +337,8 @@ def read_study(
         The dependences that are asked about; by default of the first variable with each other one.
     among : sequence of str, optional
         All variables that the user passed, where these are only some of them.
+    also_given : Labels, optional
+        What is held fixed with the covariates, if there are any: the groups of rows.
     """
     options, many = complete(options), many or {}
     blocks = name_variables(single, many, options.get("names"))
@@ -367,26 +353,17 @@ def read_study(
     matrices = {name: data for name, data in blocks.items() if isinstance(data, Precomputed)}
     specs |= matrices
     rows_of = {name: np.arange(len(matrix)) for name, matrix in matrices.items()}
-    beside, covariates = {}, None
-    if options["given"] is not None:
-        check_covariates(options["given"])
-        beside = {name_of_covariates(blocks): options["given"]}
+    held = covariates_beside(options["given"], also_given, names)
     dataset = read_dataset(
-        {**blocks, **rows_of, **beside},
+        {**blocks, **rows_of, **held},
         missing=options["missing"],
         clusters=options["clusters"],
         by=options.get("by"),
         ids=options.get("ids"),
     )
     check_lag(options["max_lag"], len(dataset), dataset.rows.time)
-    for name in beside:
-        dataset, covariates = split_covariates(
-            dataset,
-            name,
-            options["given"],
-            skipped=matrices,
-            whole=True if options["engine"] == "dense" else None,
-        )
+    held = {name: dataset.variables[name] for name in held}
+    dataset = replace(dataset, variables={name: dataset.variables[name] for name in names})
     kernels = {
         name: as_kernel(specs[name], variable) for name, variable in dataset.variables.items()
     }
@@ -397,7 +374,6 @@ def read_study(
         kernels,
         tuple(((names[0], name) for name in names[1:]) if pairs is None else pairs),
         options,
-        covariates=covariates,
         automatic=frozenset(
             name for name, spec in specs.items() if isinstance(spec, str) and spec == "auto"
         ),
@@ -407,7 +383,7 @@ def read_study(
         columns = study.data.columns
         targets = [name for name in names[1:] if name in columns]
         check_source_outside(columns, study.source, targets if study.source in columns else [])
-    return study
+    return hold_fixed(study, [*held.values()], options["given"]) if held else study
 
 
 def reuse_influence(
@@ -426,12 +402,6 @@ def reuse_influence(
             "`given` cannot be applied to an Influence that is computed already; pass data in "
             "place of the Influence."
         )
-    for name in ("clusters", "max_lag"):
-        if influence.conditioning is not None and options[name] is not None:
-            raise InputError(
-                "the Influence was computed with `given`, which takes the rows to be independent; "
-                f"leave `{name}` out."
-            )
     known = set(map(frozenset, influence.pairs))
     needed = pairs_needed(pairs, options["measure"])
     absent = [repr(pair) for pair in needed if frozenset(pair) not in known]

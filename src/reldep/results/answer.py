@@ -237,8 +237,7 @@ class Answer(ABC):
         how, held, n = self.provenance, self.provenance.conditioning, self.n_observations
         given = []
         if held is not None:
-            known = {"columns": held.columns, "explained": dict(held.explained)}
-            given = [Value("given", "Given", known, lambda _: held.shares_in_words())]
+            given = [Value("given", "Given", held.facts(), lambda _: held.shares_in_words())]
         return [
             *given,
             Value("scope", "Rows", how.scope),
@@ -303,11 +302,7 @@ class Answer(ABC):
     def _scales(self, pairs: Sequence[Pair]) -> list[Scale]:
         """Return the curve from dependences to correlations for every pair."""
         how = self.provenance
-        scales = [scale_of(pair, how.measure, how.kernels) for pair in pairs]
-        if how.conditioning is None:
-            return scales
-        # What is left of a variable after others have been held fixed is no single column.
-        return [Scale(scale.kernel, is_own=False) for scale in scales]
+        return [scale_of(pair, how.measure, how.kernels) for pair in pairs]
 
     def _correlations(self, pairs: Sequence[Pair], values: Sequence[float]) -> list[float]:
         return correlations(values, self._scales(pairs))

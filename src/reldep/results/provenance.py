@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reldep.data.rows import Rows
-    from reldep.engine.influence import Conditioning
+    from reldep.engine.covariates import Conditioning
     from reldep.stats.series import RowDependence
 
 

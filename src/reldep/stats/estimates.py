@@ -42,7 +42,7 @@ class Estimates:
     measure : {"hsic", "cka", "dcor"}
     values : ndarray, shape (p,)
     deviations : ndarray, shape (p, n)
-        The values without each unit, less their mean.
+        The values without each unit, less their mean, times `Units.widening`.
     centre : ndarray, shape (p,)
         That mean.
     scale : ndarray, shape (p,)
@@ -279,7 +279,7 @@ class Estimates:
         """Return all values without one row, if rows are the units; else None."""
         if len(rows) != 1 or self.rows.any or self.units.is_linear:
             return None
-        return np.asarray(self.centre + self.deviations[:, int(rows[0])])
+        return np.asarray(self.centre + self.deviations[:, int(rows[0])] / self.units.widening)
 
 
 def estimates(
@@ -329,19 +329,13 @@ def estimate_dependences(
     if influence.blocks is not None:
         places = numbers_of(influence.blocks.pairs, known.names)
         units = Units.blocks(influence.blocks, known.names, places)
-        return estimates(units, measure, pairs, rows=rows)
-    if variance == "fixed-kernel":
+    elif variance == "fixed-kernel":
         units = Units.published(influence.values, known.names, known.places, known.hsics)
     else:
         units = Units.rows(
-            influence.values,
-            moves_of(influence),
-            known.names,
-            known.places,
-            known.hsics,
-            influence.order,
+            influence.values, moves_of(influence), known.names, known.places, known.hsics
         )
-    return estimates(units, measure, pairs)
+    return estimates(units.widened(influence.share), measure, pairs, rows=rows)
 
 
 def moves_of(influence: Influence) -> FloatArray:
@@ -391,7 +385,7 @@ def estimates_of(
             without[unknown] = hsics[unknown, None]
         scale = np.ones(len(row))
     centre = without.mean(axis=1)
-    deviations = without - centre[:, None]
+    deviations = units.widening * (without - centre[:, None])
     return Estimates(
         tuple(pairs),
         measure,

@@ -65,7 +65,7 @@ class IndependenceTest:
 
 
 def independence_test(
-    correlation: float, n: int, blocks: IntArray | None = None
+    correlation: float, n: int, blocks: IntArray | None = None, share: float = 1.0
 ) -> IndependenceTest:
     """Test independence by the chi-square approximation.
 
@@ -80,13 +80,16 @@ def independence_test(
     n : int
     blocks : ndarray of int, optional
         The rows of every block, if HSICs are averages over blocks.
+    share : float, default 1
+        The share of the rows that residuals are worth. Residuals of two variables by one
+        regression share what it took from the rows: the mean of ``n·C + 1`` is ``1/share``.
     """
     if blocks is not None:
-        found = float(block_statistic(np.array([correlation]), blocks)[0])
+        found = float(block_statistic(np.array([correlation]), blocks, share)[0])
         pvalue = float(scipy.special.chdtrc(float(len(blocks)), found))
         log_pvalue = float(scipy.stats.chi2.logsf(found, len(blocks)))
         return IndependenceTest(found, pvalue, log_pvalue / math.log(10))
-    statistic = n * correlation + 1.0
+    statistic = share * (n * correlation + 1.0)
     root = math.sqrt(max(statistic, 0.0))
     # A chi-square variable of one degree of freedom is a squared normal one.
     return IndependenceTest(
@@ -96,7 +99,7 @@ def independence_test(
     )
 
 
-def block_statistic(correlations: FloatArray, blocks: IntArray) -> FloatArray:
+def block_statistic(correlations: FloatArray, blocks: IntArray, share: float = 1.0) -> FloatArray:
     """Return chi-square statistics of correlations of HSICs averaged over G blocks of rows.
 
     Under independence a block of n rows has an HSIC of variance ``2 H_xx H_yy / (n(n-3))``, and the
@@ -104,18 +107,18 @@ def block_statistic(correlations: FloatArray, blocks: IntArray) -> FloatArray:
     freedom: with z the estimate over its standard error, ``G + √(2G) z`` has G.
     """
     G, shares = len(blocks), blocks / blocks.sum()
-    error = np.sqrt(2.0 * (shares**2 / (blocks * (blocks - 3.0))).sum())
+    error = np.sqrt(2.0 * (shares**2 / (blocks * (blocks - 3.0))).sum()) / share
     return np.asarray(np.maximum(G + math.sqrt(2.0 * G) * correlations / error, 0.0))
 
 
 def independence_pvalues_of(
-    correlations: FloatArray, n: int, blocks: IntArray | None = None
+    correlations: FloatArray, n: int, blocks: IntArray | None = None, share: float = 1.0
 ) -> FloatArray:
     """Return the p-values of :func:`independence_test` for many correlations."""
     if blocks is not None:
-        found = block_statistic(correlations, blocks)
+        found = block_statistic(correlations, blocks, share)
         return np.asarray(scipy.special.chdtrc(float(len(blocks)), found))
-    root = np.sqrt(np.maximum(n * correlations + 1.0, 0.0))
+    root = np.sqrt(np.maximum(share * (n * correlations + 1.0), 0.0))
     return np.asarray(np.minimum(2.0 * scipy.special.ndtr(-root), 1.0))
 
 
@@ -313,7 +316,7 @@ def independence_pvalues(influence: Influence, pairs: Sequence[Pair], n: int) ->
         known.append((x, y))
         correlations.append(influence.hsic((x, y)) / np.sqrt(energy) if energy > 0 else 0.0)
     screened = independence_pvalues_of(
-        np.array(correlations, dtype=np.float64), n, influence.block_sizes
+        np.array(correlations, dtype=np.float64), n, influence.block_sizes, influence.share
     )
     found |= dict(zip(known, screened.tolist(), strict=True))
     return {pair: found[pair] for pair in pairs if pair in found}

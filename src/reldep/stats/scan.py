@@ -38,11 +38,16 @@ def has_energy(batch: Batch) -> BoolArray:
 
 
 def batch_estimates(
-    batches: Batches | EngineBatches, batch: Batch, measure: str, fixed_names: Sequence[str]
+    batches: Batches | EngineBatches,
+    batch: Batch,
+    measure: str,
+    fixed_names: Sequence[str],
+    share: float = 1.0,
 ) -> Estimates:
     """Estimate the dependence of each variable of a batch with each fixed one.
 
-    The dependences of a variable stand next to each other, in the order of the fixed ones.
+    The dependences of a variable stand next to each other, in the order of the fixed ones. For
+    residuals, `share` is the share of the rows that they are worth.
     """
     n, width, m = batch.means.shape
     f = width - 1
@@ -56,7 +61,7 @@ def batch_estimates(
     hsics = square(f + n, places, means.mean(axis=1))
     hsics[:f, :f] = batches.hsics
     names = [*fixed_names, *(f"variable {i}" for i in range(n))]
-    units = Units.rows(means, moves, names, places, hsics)
+    units = Units.rows(means, moves, names, places, hsics).widened(share)
     wanted = places[:, f:].reshape(2, n, width)[:, :, :f].reshape(2, -1)
     return estimates_of(units, measure, wanted)
 
@@ -163,6 +168,8 @@ class ScannedTargets(Joined):
         As for :class:`ScannedSources`.
     is_bounded : bool
         Whether the measure is at most 1.
+    share : float
+        The share of the rows that residuals are worth.
     """
 
     values: FloatArray
@@ -174,6 +181,7 @@ class ScannedTargets(Joined):
     n: IntArray
     deviations: SingleArray
     is_bounded: bool
+    share: float
 
     @classmethod
     def of(cls, found: Estimates, rows: IntArray, n_rows: int) -> ScannedTargets:
@@ -188,6 +196,7 @@ class ScannedTargets(Joined):
             np.full(len(found.values), found.n, dtype=np.int64),
             _directions(found.deviations, rows, n_rows),
             found.is_bounded,
+            found.units.widening**-2,
         )
 
     def ties(self) -> BoolArray:
@@ -199,7 +208,8 @@ class ScannedTargets(Joined):
 
         As :func:`~reldep.stats.independence.independence_test` does for one pair.
         """
-        root = np.sqrt(np.maximum(self.n * self.values / self.scale + 1.0, 0.0))
+        statistic = self.share * (self.n * self.values / self.scale + 1.0)
+        root = np.sqrt(np.maximum(statistic, 0.0))
         return student.log_pvalues(root, np.full(len(root), np.inf), "two-sided")
 
     def maxima(self, n_draws: int, rng: np.random.Generator) -> FloatArray:

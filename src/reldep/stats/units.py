@@ -8,7 +8,7 @@ jackknife counts twice; a block is a mean of many rows and needs none of these.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations_with_replacement
 from math import inf
@@ -81,6 +81,9 @@ class Units:
         Whether a normalised measure is taken to first order, as with the published variance.
     n_rows : int
         The number of rows, where they are not the units.
+    widening : float
+        The factor on all standard errors, for units that are not as many as they seem: residuals
+        of a regression.
     """
 
     noun: str
@@ -97,6 +100,7 @@ class Units:
     row_share: float = 1.0
     is_linear: bool = False
     n_rows: int = 0
+    widening: float = 1.0
 
     @property
     def n(self) -> int:
@@ -111,7 +115,6 @@ class Units:
         names: Sequence[str],
         places: IntArray,
         hsics: FloatArray,
-        order: int = ORDER,
     ) -> Self:
         """Leave out every row, exactly: ``H - ψ_i/(m-4)``.
 
@@ -124,15 +127,13 @@ class Units:
             ``- b_i/(m-1)``.
         names, places, hsics
             See the attributes.
-        order : int, default 4
-            The order of the U-statistic; 2 for statistics of residuals.
         """
         m = means.shape[1]
         check_rows(m)
-        without = hsics_without_rows(means, moved, order)
+        without = hsics_without_rows(means, moved)
         # Under independence an order-r U-statistic has the variance of this many pairs of rows.
-        constant = 2.0 / (m * (m - order + 1))
-        return cls("rows", names, hsics, places, without, constant, m / (m - order), True, m - 1.0)
+        constant = 2.0 / (m * (m - ORDER + 1))
+        return cls("rows", names, hsics, places, without, constant, m / (m - ORDER), True, m - 1.0)
 
     @classmethod
     def published(
@@ -252,6 +253,10 @@ class Units:
             n_rows=table.n_rows,
         )
 
+    def widened(self, share: float) -> Self:
+        """Return the same with errors of fewer units: this share of their number."""
+        return replace(self, widening=share**-0.5, constant=self.constant / share)
+
     @cached_property
     def _rows(self) -> IntArray:
         """The row of each pair of variables in `without`, shape (variables, variables)."""
@@ -333,11 +338,11 @@ def pairs_beside(pairs: Sequence[Pair], n: int, variance: str) -> tuple[Pair, ..
     return tuple((name, name) for name in names)
 
 
-def hsics_without_rows(means: FloatArray, moved: FloatArray, order: int = ORDER) -> FloatArray:
+def hsics_without_rows(means: FloatArray, moved: FloatArray) -> FloatArray:
     """Return every HSIC without each row, shape (q, m)."""
     m = means.shape[1]
     hsics = means.mean(axis=1, keepdims=True)
-    return np.asarray(hsics - order * (means - hsics) / (m - order) - moved / (m - 1))
+    return np.asarray(hsics - ORDER * (means - hsics) / (m - ORDER) - moved / (m - 1))
 
 
 def square(size: int, places: IntArray, values: FloatArray) -> FloatArray:

@@ -1,1 +1,0 @@
-"""Dependence given covariates: what they leave unexplained of each variable."""
