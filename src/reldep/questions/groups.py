@@ -15,18 +15,7 @@ from reldep.engine import compute_influence
 from reldep.exceptions import InputError
 from reldep.kernels.custom import FittedPrecomputed
 from reldep.questions.ask import question
-from reldep.questions.options import (
-    Basic,
-    Directed,
-    Kernels,
-    Located,
-    Measured,
-    Named,
-    Random,
-    generator,
-    repetitions,
-    variable,
-)
+from reldep.questions.options import Directed, Named, Shared, generator, repetitions, variable
 from reldep.questions.study import Study, read_study
 from reldep.results.groups import GroupComparison
 from reldep.stats.estimates import estimate_dependences
@@ -56,7 +45,7 @@ BY_COLUMN = Argument(
 )
 
 
-class GroupOptions(Measured, Kernels, Directed, Basic, Random, Named, Located, total=False):
+class GroupOptions(Shared, Directed, Named, total=False):
     """The options of :func:`groups`."""
 
     test: Annotated[

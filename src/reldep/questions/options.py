@@ -223,6 +223,10 @@ class Named(TypedDict, total=False):
     ]
 
 
+class Shared(Measured, Kernels, Basic, Random, Located, total=False):
+    """The options that all questions share."""
+
+
 class Options(Measured, Kernels, Rows, Conditioned, Basic, Random, Located, total=False):
     """The options that most questions share."""
 

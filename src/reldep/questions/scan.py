@@ -14,13 +14,9 @@ from reldep.exceptions import InputError
 from reldep.questions.ask import question
 from reldep.questions.columns import read_columns
 from reldep.questions.options import (
-    Basic,
     Directed,
-    Kernels,
-    Located,
-    Measured,
     Named,
-    Random,
+    Shared,
     Simultaneous,
     check_simulations,
     generator,
@@ -54,9 +50,7 @@ FIRST = replace(
 )
 
 
-class ScanOptions(
-    Measured, Kernels, Directed, Basic, Random, Named, Simultaneous, Located, total=False
-):
+class ScanOptions(Shared, Directed, Named, Simultaneous, total=False):
     """The options of :func:`scan`."""
 
     adjust: Annotated[

@@ -12,18 +12,7 @@ from reldep.arguments import Argument
 from reldep.exceptions import InputError
 from reldep.questions.ask import question
 from reldep.questions.compare import WEIGHTS, compared
-from reldep.questions.options import (
-    Basic,
-    Directed,
-    Kernels,
-    Located,
-    Measured,
-    Named,
-    Random,
-    Rows,
-    generator,
-    variable,
-)
+from reldep.questions.options import Directed, Named, Rows, Shared, generator, variable
 from reldep.questions.study import Study, read_study
 from reldep.results.sensitivity import Sensitivity, nearest_to_one
 from reldep.stats.bandwidths import AcrossScales
@@ -41,9 +30,7 @@ FACTORS = tuple(2.0 ** (step / 2) for step in range(-6, 7))
 N_DRAWS = 10_000
 
 
-class SensitivityOptions(
-    Measured, Kernels, Directed, Rows, Basic, Random, Named, Located, total=False
-):
+class SensitivityOptions(Shared, Directed, Rows, Named, total=False):
     """The options of :func:`sensitivity`."""
 
     factors: Annotated[
