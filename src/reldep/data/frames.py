@@ -70,6 +70,8 @@ def native_name(data: Any) -> str | None:
     >>> native_name(polars.DataFrame({"bmi": [21.5]}))
     'bmi'
     """
+    if isinstance(data, np.ndarray):
+        return None
     if not is_frame(data):
         label = getattr(data, "name", None)
         plain = isinstance(label, (str, int, tuple)) and label not in ("", ())
@@ -121,6 +123,8 @@ def with_plain_names(data: Any, name: str) -> Any:
 
 def own_index(data: Any) -> Any | None:
     """Return the index of a pandas object, or of lifetimes made of such, else None."""
+    if isinstance(data, np.ndarray):
+        return None
     if isinstance(data, Survival):
         return data.row_index
     if frame_library(data) != "pandas" or not hasattr(data, "iloc"):

@@ -275,5 +275,7 @@ def from_blocks(table: BlockTable, pairs: Sequence[Pair], names: Sequence[str]) 
 
 def _ordered(pair: Any) -> Any:
     """Order a pair; what is not a pair of names has no row."""
-    named = isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(n, str) for n in pair)
-    return canonical(pair) if named else None
+    if not isinstance(pair, tuple) or len(pair) != 2:
+        return None
+    x, y = pair
+    return canonical(pair) if isinstance(x, str) and isinstance(y, str) else None

@@ -51,7 +51,9 @@ def _only_points(program: list[Factor] | None) -> FloatArray | None:
     if program is None or program[0].function == EQUAL:
         return None
     points = program[0].points
-    return points if all(factor.points is points for factor in program) else None
+    if len(program) > 1 and any(factor.points is not points for factor in program):
+        return None
+    return points
 
 
 class Program(NamedTuple):

@@ -66,12 +66,12 @@ class FittedRadial(FittedBandwidth):
     def own_label(self) -> str:
         return f"{NAMES[self.function]}(bandwidth={self.chosen.width:.6g})"
 
-    @property
+    @cached_property
     def _width(self) -> float:
         """The bandwidth in units of the points."""
         return self.chosen.width / self.points.unit
 
-    @property
+    @cached_property
     def _term(self) -> Term:
         scale = -1.0 / self._width if self.function == LAPLACE else -0.5 / self._width**2
         return FIRST, self.function, scale / log(2)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations_with_replacement
+from itertools import chain, combinations_with_replacement
 from math import inf
 from typing import TYPE_CHECKING, Self
 
@@ -330,7 +330,7 @@ def pairs_beside(pairs: Sequence[Pair], n: int, variance: str) -> tuple[Pair, ..
     The second component needs all pairs of the variables. Screens for independence need the
     self-pairs, up to a size beyond which standard errors show as much.
     """
-    names = dict.fromkeys(name for pair in pairs for name in pair)
+    names = dict.fromkeys(chain.from_iterable(pairs))
     if variance == "jackknife":
         return tuple(combinations_with_replacement(names, 2))
     if n > FEW_OBSERVATIONS:
@@ -364,7 +364,7 @@ class Numbered:
     def of(cls, influence: Influence) -> Numbered:
         """Return numbers for the variables of A, and all HSICs that are known."""
         further: Mapping[Pair, float] = influence.means
-        names = list(dict.fromkeys(name for pair in (*influence.pairs, *further) for name in pair))
+        names = list(dict.fromkeys(chain.from_iterable((*influence.pairs, *further))))
         hsics = square(len(names), numbers_of(further, names), np.array([*further.values()]))
         places = numbers_of(influence.pairs, names)
         exact = influence.values.mean(axis=1)
