@@ -71,6 +71,17 @@ def test_the_answer_says_what_blocks_cost():
     assert "`engine=Blocks(size=60)` halves that" in small.summary()
 
 
+def test_what_is_constant_in_every_block_is_not_taken_for_rounding():
+    """Five ones in twelve blocks: no block has two that vary, and rounding is no dependence."""
+    x = example()[0]
+    ones = np.zeros(600)
+    blocks = Blocks(50).deal(600).blocks
+    ones[[rows[0] for rows in blocks[:5]]] = 1
+    with pytest.raises(ValueError, match="ones varies too little"):
+        reldep.dependence(x, ones, engine=Blocks(50), names=["x", "ones"])
+    assert reldep.hsic(x, ones, engine=Blocks(50)) == pytest.approx(0.0, abs=1e-12)
+
+
 def test_the_seed_decides_and_threads_do_not():
     def answer(**options):
         return reldep.compare(*example(), engine=Blocks(60, **options)).estimate

@@ -32,13 +32,10 @@ if TYPE_CHECKING:
     from reldep.kernels.base import Bandwidth, FittedKernel
 
 # Slopes are scalars: blocks of 500 rows give them to .5 % at 20,000 rows (measured), whereas a few
-# large blocks of as many values are off by 6 %. Twice as many rows are enough for any sample.
-SLOPE_BLOCK, SLOPE_ROWS = 500, 40_000
-
-# Row means of a score are taken in larger blocks, because every row has its own error: blocks of
-# 500 move the error of an HSIC at the median distance by 3 %, blocks of 2,000 by .8 % (measured).
-PAIRS_FOR_SCORES = 40_000_000
-SCORE_ROWS = (100, 4_000)
+# large blocks of as many values are off by 6 %; twice as many rows are enough for any sample. Row
+# means of a score are taken in larger blocks, because every row has its own error: blocks of 500
+# move the error of an HSIC at the median distance by 3 %, blocks of 2,000 by .8 % (measured).
+SLOPE_BLOCK, SLOPE_ROWS, SCORE_BLOCK = 500, 40_000, 2_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +121,6 @@ def _score_means(score: FittedKernel, order: IntArray) -> FloatArray:
     if line is not None:
         return np.asarray(line.row_sums / (n - 1))
     means = np.empty(n)
-    for rows in cut(order, int(np.clip(PAIRS_FOR_SCORES // n, *SCORE_ROWS))):
+    for rows in cut(order, SCORE_BLOCK):
         means[rows] = sums_of_rows(score, rows) / (len(rows) - 1)
     return means

@@ -21,7 +21,7 @@ import numpy as np
 
 from reldep.data.checks import check_count
 from reldep.engine.centred import canonical, centre, conditional_means, hsic_of
-from reldep.engine.dense import Dense, is_many
+from reldep.engine.dense import HELD_BYTES, Dense, is_many
 from reldep.engine.program import evaluate
 from reldep.engine.threads import (
     OnProgress,
@@ -389,14 +389,11 @@ class Blocks:
 def block_hsics(kernels: Sequence[FittedKernel], places: Places, rows: IntArray) -> FloatArray:
     """Return the HSICs of numbered pairs of kernels on some rows: one row of the table."""
     if is_many(len(places), len(kernels)):
+        # Several threads hold matrices at a time.
+        dense = Dense(HELD_BYTES // 8)
         taken = [kernel.take(rows) for kernel in kernels]
-        return hsic_of(Dense(HELD_BY_BLOCK).products(taken, (), places).sums, len(rows))
+        return hsic_of(dense.products(taken, (), places).sums, len(rows))
     return hsic_of(products_of_rows(kernels, places, rows).sum(axis=1), len(rows))
-
-
-# Bytes of matrices that a block holds where all pairs of many variables are multiplied at once:
-# several threads do so at a time.
-HELD_BY_BLOCK = 100_000_000
 
 
 def _by_units(

@@ -181,7 +181,7 @@ def finish(
         if any(kernels[i].in_own_unit() is not kernels[i] for i in places[p]):
             raise _beyond_numbers(*(names[i] for i in places[p]), is_small=True)
     known = ~np.isnan(hsics.diagonal())
-    zero = known & (hsics.diagonal() <= ZERO * found.sizes**2)
+    zero = is_constant(hsics.diagonal(), found.sizes)
     x, y = np.array(places).T
     ratio = _rounding_ratios(places, found, values)
     is_zero = zero[x] | zero[y] | (~(known[x] & known[y]) & (ratio <= NOTHING))
@@ -191,6 +191,12 @@ def finish(
     named = [(names[a], names[b]) for a, b in places]
     check_held(named, values)
     return values, hsics, _few_digits(named, ratio)
+
+
+def is_constant(own: FloatArray, sizes: FloatArray) -> BoolArray:
+    """Return which kernels are constant up to row effects and rounding, by their own HSICs."""
+    squares = sizes**2
+    return np.asarray((own <= ZERO * squares) & np.isfinite(squares))
 
 
 def _rounding_ratios(places: Places, found: Products, values: FloatArray) -> FloatArray:

@@ -106,8 +106,9 @@ class Influence:
         return None if self.blocks is None else self.blocks.sizes
 
     def row(self, pair: Pair) -> int:
-        """Find the row of a pair, in either order."""
-        found = self._rows.get(_ordered(pair))
+        """Return the row of a pair, in either order."""
+        wanted: Any = pair
+        found = self._rows.get(wanted) if isinstance(wanted, tuple) else None
         if found is None:
             error = UnknownPairError(
                 f"the Influence has no conditional means of {pair!r}; add the pair to those of "
@@ -120,22 +121,25 @@ class Influence:
     @cached_property
     def _rows(self) -> dict[Pair, int]:
         # Of a pair that is listed twice the first row counts.
-        return {canonical(pair): i for i, pair in reversed(list(enumerate(self.pairs)))}
+        found: dict[Pair, int] = {}
+        for i, (x, y) in enumerate(self.pairs):
+            found.setdefault((x, y), i)
+            found.setdefault((y, x), i)
+        return found
 
     def hsic(self, pair: Pair) -> float:
-        """Give the unbiased HSIC of a pair, in either order."""
-        row = self._rows.get(_ordered(pair))
-        if row is None and canonical(pair) in self.means:
+        """Return the unbiased HSIC of a pair, in either order."""
+        if pair not in self._rows and canonical(pair) in self.means:
             return self.means[canonical(pair)]
         weights = None if self.blocks is None else self.blocks.weights
         return float(np.average(self.values[self.row(pair)], weights=weights))
 
     def observations(self) -> Rows:
-        """Give the position in the input and the name of every observation."""
+        """Return the position in the input and the name of every observation."""
         return Rows.of(self.n_observations) if self.rows is None else self.rows
 
     def to_frame(self) -> Any:
-        """Give a data frame of the influence values.
+        """Return a data frame of the influence values.
 
         One row an observation, named by its row in the input, its line or its identifier, and
         one column ``x ~ y`` a pair.
@@ -271,11 +275,3 @@ def from_blocks(table: BlockTable, pairs: Sequence[Pair], names: Sequence[str]) 
         means={canonical(p): h for p, h in zip(table.pairs, table.means.tolist(), strict=True)},
         blocks=table,
     )
-
-
-def _ordered(pair: Any) -> Any:
-    """Order a pair; what is not a pair of names has no row."""
-    if not isinstance(pair, tuple) or len(pair) != 2:
-        return None
-    x, y = pair
-    return canonical(pair) if isinstance(x, str) and isinstance(y, str) else None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 import numpy as np
 
 from reldep.data.checks import check_count
-from reldep.engine.centred import Products, centre, row_effects
+from reldep.engine.centred import Products, centre, hsic_of, is_constant, row_effects
 from reldep.engine.dense import HELD_BYTES, Dense
 from reldep.engine.program import evaluate, make_program
 from reldep.engine.threads import OnProgress, added, at_work, progress_bar
@@ -174,16 +174,28 @@ def products_of_rows(
 ) -> FloatArray:
     """Return q of pairs on some rows, in this thread: compiled where all kernels are programs.
 
-    The first `n_plain` kernels are not centred: slopes, whose partners are.
+    The first `n_plain` kernels are not centred: slopes, whose partners are. Kernels whose own pair
+    shows that they are constant among these rows have products of exactly 0.
     """
-    program = make_program(kernels, rows)
+    n, program = len(rows), make_program(kernels, rows)
     if program is not None:
-        effects = row_effects(row_sums(program))
+        sums = row_sums(program)
+        sizes, effects = np.abs(sums).mean(axis=1) / (n - 1), row_effects(sums)
         effects[:n_plain] = 0.0
-        return swept(program, np.array(pairs), effects)
-    blocks = evaluate([kernel.take(rows) for kernel in kernels], slice(0, len(rows)))
-    held = [block if i < n_plain else centre(block) for i, block in enumerate(blocks)]
-    return np.array([np.einsum("ij,ij->i", held[x], held[y]) for x, y in pairs])
+        q = swept(program, np.array(pairs), effects)
+    else:
+        held = list(evaluate([kernel.take(rows) for kernel in kernels], slice(0, n)))
+        sizes = np.array([np.abs(block).mean() for block in held])
+        for block in held[n_plain:]:
+            centre(block)
+        q = np.array([np.einsum("ij,ij->i", held[x], held[y]) for x, y in pairs])
+    own = np.full(len(kernels), np.inf)
+    for p, (x, y) in enumerate(pairs):
+        if x == y:
+            own[x] = hsic_of(q[p].sum(), n)
+    zero = is_constant(own, sizes)
+    q[[bool(zero[x] or zero[y]) for x, y in pairs]] = 0.0
+    return q
 
 
 def sums_of_rows(kernel: FittedKernel, rows: IntArray) -> FloatArray:
