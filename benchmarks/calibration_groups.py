@@ -83,7 +83,7 @@ def groups_cell(law: GroupLaw, number: int, draws: int) -> dict[tuple[str, str, 
         kernels = {"default": "auto"} | ({"linear kernel": "linear"} if law.is_linear else {})
         for method, kernel in kernels.items():
             found = reldep.groups(x, y, by, kernel=kernel, n_simulations=400)
-            first, second = found.to_frame()["cka"]
+            first, second = found.to_frame()["estimate"]
             side = "upper" if first > second else "lower"
             counts["cka", method, side] += found.pvalue < LEVEL
         if law.is_linear:
@@ -141,7 +141,7 @@ def scan_cell(
                     alternative, adjust, SIMULATIONS, np.random.default_rng(at)
                 )
                 counts["cka", adjust, alternative] += bool((adjusted <= LEVEL).any())
-        counts["cka", "pvalue", "share below .05"] += float((found.pvalues < LEVEL).mean())
+        counts["cka", "pvalue", "share below .05"] += float((found.pvalue < LEVEL).mean())
     return dict(counts)
 
 

@@ -109,14 +109,14 @@ def test_nullable_and_missing_marks_are_seen_as_missing():
 def test_names_of_series_survive_into_the_result():
     frame = pd.DataFrame({"dose": AGE, "growth": AGE + RNG.normal(size=M), "sex": SEX})
     result = reldep.compare(frame["dose"], frame["growth"], frame["sex"])
-    assert result.pairs == (("dose", "growth"), ("dose", "sex"))
-    assert "dose ~ growth" in result.to_frame()["dependence"].tolist()
+    assert result.dependences.pairs == (("dose", "growth"), ("dose", "sex"))
+    assert "dose ~ growth" in result.to_frame()["relation"].tolist()
 
 
 def test_equal_series_names_fall_back_to_the_arguments():
     s = pd.Series(AGE, name="value")
     result = reldep.compare(s, s**2, s**3 + RNG.normal(size=M))
-    assert result.pairs == (("source", "first"), ("source", "second"))
+    assert result.dependences.pairs == (("source", "first"), ("source", "second"))
 
 
 @pytest.mark.parametrize(

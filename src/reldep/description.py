@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from reldep.exceptions import ReldepWarning
 
 
+Columns = dict[str, list[Any]]
+
+
 def written(value: Any) -> str:
     """Return a value as people read it; data frames and JSON have it unrounded."""
     if value is None:
@@ -26,28 +29,26 @@ def written(value: Any) -> str:
     return number(value) if isinstance(value, float) else str(value)
 
 
-def rounded(digits: int, beside: Sequence[float] = ()) -> Callable[[Sequence[Any]], list[str]]:
+def rounded(digits: int, also: Sequence[float] = ()) -> Callable[[Sequence[Any]], list[str]]:
     """Return a function that writes a column of numbers with the same number of decimals.
 
-    The largest number has `digits` significant digits; so has the largest of those `beside` the
-    column, if it is larger, such as upper limits beside lower ones.
+    The largest number of the column and of `also` has `digits` significant digits, so that upper
+    limits have the decimals of lower ones.
     """
 
     def write(values: Sequence[Any]) -> list[str]:
-        is_number = [isinstance(value, float) for value in values]
-        own = [value for value, one in zip(values, is_number, strict=True) if one]
+        own = [value for value in values if isinstance(value, float)]
         # An exact 1 is the end of a range: it does not take a decimal from the others.
-        inside = [0.0 if abs(value) == 1 else value for value in (*own, *beside)]
-        texts = aligned(inside, digits)
+        texts = aligned([0.0 if abs(value) == 1 else value for value in (*own, *also)], digits)
         decimals = len(texts[0].partition(".")[2]) if texts else 0
-        found = iter(
-            f"{value:.{decimals}f}" if abs(value) == 1 else text
-            for value, text in zip(own, texts, strict=False)
-        )
-        return [
-            next(found) if one else written(value)
-            for value, one in zip(values, is_number, strict=True)
-        ]
+        place, found = 0, []
+        for value in values:
+            if not isinstance(value, float):
+                found.append(written(value))
+                continue
+            found.append(f"{value:.{decimals}f}" if abs(value) == 1 else texts[place])
+            place += 1
+        return found
 
     return write
 
@@ -60,16 +61,41 @@ def each(write: Callable[[Any], str]) -> Callable[[Sequence[Any]], list[str]]:
 def errors(values: Sequence[Any]) -> list[str]:
     """Return standard errors with two significant digits, or three after a leading 1.
 
-    So the second digit of smaller ones beside them is kept.
+    So the second digit of smaller ones in the same column is kept.
     """
-    largest = max((value for value in values if isinstance(value, float)), default=0.0)
+    largest = max([value for value in values if isinstance(value, float)], default=0.0)
     leading_one = f"{largest:e}".startswith("1")
     return rounded(3 if leading_one else 2)(values)
 
 
-# Ways to write columns that many tables have.
-THREE_DIGITS, PVALUES = rounded(3), each(pvalue_number)
-TWO_DECIMALS = each("{:.2f}".format)
+THREE_DIGITS = rounded(3)
+
+# Headings people read, and how cells are written, by the name of the column: once for all tables.
+# Other columns are headed by their names and written with three significant digits.
+HEADINGS = {
+    "as_correlation": "as a correlation",
+    "low": "from",
+    "high": "to",
+    "statistic": "t",
+    "pvalue": "p-value",
+    "adjusted_pvalue": "adjusted p-value",
+    "may_be_best": "may be the best",
+    "rank_low": "rank from",
+    "rank_high": "rank to",
+    "band_low": "band from",
+    "band_high": "band to",
+    "fdr": "false-discovery rate",
+    "share": "share of variance",
+    "psi": "influence",
+    "estimate_without": "estimate without",
+    "pvalue_without": "p-value without",
+}
+WRITERS: dict[str, Callable[[Sequence[Any]], list[str]]] = {
+    "standard_error": errors,
+    **dict.fromkeys(("as_correlation", "statistic"), each("{:.2f}".format)),
+    **dict.fromkeys(("pvalue", "adjusted_pvalue", "fdr", "pvalue_without"), each(pvalue_number)),
+    "share": each("{:.1%}".format),
+}
 
 
 @dataclass(frozen=True)
@@ -127,10 +153,12 @@ class Column:
     @property
     def is_numeric(self) -> bool:
         """Whether the cells are set to the right, as numbers are."""
-        present = [value for value in self.values if value is not None]
-        return all(
-            isinstance(value, (int, float)) and not isinstance(value, bool) for value in present
-        )
+        for value in self.values:
+            if value is not None and (
+                isinstance(value, bool) or not isinstance(value, (int, float))
+            ):
+                return False
+        return True
 
 
 @dataclass(frozen=True)
@@ -145,13 +173,40 @@ class Table:
     order : sequence of int, optional
         The rows by weight, for pages that have no room for all; by default as they stand.
     shown : str
-        How to say which rows are left of a table that is cut.
+        Which rows are left of a table that is cut, in words.
     """
 
     columns: tuple[Column, ...]
     caption: str = ""
     order: Sequence[int] | None = None
     shown: str = "The first {n:,} of {all:,} rows."
+
+    @classmethod
+    def of(
+        cls, columns: Columns, caption: str, headings: Mapping[str, str] | None = None, **cut: Any
+    ) -> Table:
+        """Return a table whose columns are headed and written as everywhere.
+
+        Parameters
+        ----------
+        columns : dict of str to list
+            The first names the rows. Its own name may come from the data and is not translated.
+        caption : str
+        headings : mapping, optional
+            Those that differ from the usual ones.
+        **cut
+            `order` and `shown`.
+        """
+        first, *others = columns
+        known, writers = {**HEADINGS, **(headings or {})}, dict(WRITERS)
+        for low, high in (("low", "high"), ("band_low", "band_high")):
+            if low in columns:
+                writers |= {low: rounded(3, columns[high]), high: rounded(3, columns[low])}
+        made = [Column(first, first, columns[first], each(_row_name))]
+        for name in others:
+            heading = known.get(name, name.replace("_", " "))
+            made.append(Column(name, heading, columns[name], writers.get(name, THREE_DIGITS)))
+        return cls(tuple(made), caption, **cut)
 
     def __len__(self) -> int:
         return len(self.columns[0].values)
@@ -180,6 +235,15 @@ class Table:
     def _kept(self, rows: Sequence[int]) -> Table:
         columns = [replace(c, values=[c.values[i] for i in rows]) for c in self.columns]
         return replace(self, columns=tuple(columns))
+
+
+def _row_name(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def as_rows(columns: Columns) -> list[dict[str, Any]]:
+    """Return columns as rows, as JSON has them."""
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 @dataclass(frozen=True)
@@ -232,8 +296,11 @@ class Description:
     kind : str
         The kind of answer, in JSON.
     question : str
-    sentence : str
-        The answer in one or two sentences.
+    claim : str
+        The answer in one sentence or two.
+    remarks : tuple of str
+        What must be read with it, such as rows left out and blocks in place of all pairs; they
+        may name arguments in backticks.
     alpha : float
         The level of the sentence and of the intervals.
     numbers : tuple of Value
@@ -245,7 +312,7 @@ class Description:
         The natural one first.
     sections : tuple of Section
     notes : tuple of str
-        How the numbers were computed, in sentences, for plain text.
+        How to read the numbers, and how the data were read, in sentences.
     facts : tuple of Value
         How the numbers were computed, by name.
     kernels : mapping of str to mapping
@@ -255,14 +322,17 @@ class Description:
         Keys of :data:`reldep.report.references.REFERENCES`, or texts with their addresses.
     call : str
         The Python call, or the command, that repeats the answer.
+    title : str
+        Its heading as a section of another report; by default the question.
     """
 
     kind: str
     question: str
-    sentence: str
+    claim: str
     alpha: float
     numbers: tuple[Value, ...]
     table: Table
+    remarks: tuple[str, ...] = ()
     cautions: tuple[ReldepWarning, ...] = ()
     pictures: tuple[Picture, ...] = ()
     sections: tuple[Section, ...] = ()
@@ -272,16 +342,24 @@ class Description:
     measure: str = "cka"
     references: tuple[str | tuple[str, str], ...] = ()
     call: str = ""
+    title: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """The answer in words: the claim, and what must be read with it."""
+        return " ".join([self.claim, *self.remarks])
 
     def reworded(self, spell: Callable[[str], str]) -> Description:
-        """Return the description with its cautions as a front end writes them."""
+        """Return the description with arguments in backticks as a front end writes them."""
         cautions = [type(caution)(spell(str(caution))) for caution in self.cautions]
-        return replace(self, cautions=tuple(cautions))
+        return replace(self, cautions=tuple(cautions), remarks=tuple(map(spell, self.remarks)))
 
-    def beside(self, section: Section, cautions: Sequence[ReldepWarning] = ()) -> Description:
-        """Return the description with a further section in front, and its cautions."""
+    def beside(self, other: Description) -> Description:
+        """Return the description with another as its first section, and the cautions of both."""
+        title = other.title or other.question
+        section = Section(title, other.kind, (other.sentence,), other.table, other.pictures)
         return replace(
             self,
             sections=(section, *self.sections),
-            cautions=(*self.cautions, *cautions),
+            cautions=(*self.cautions, *other.cautions),
         )

@@ -36,21 +36,38 @@ def number(value: float, digits: int = 3) -> str:
 def numbers(values: Iterable[float], digits: int = 3) -> list[str]:
     """Return numbers that belong together with the same number of decimals.
 
-    The largest has `digits` significant digits. An exact 0 or 1 is a limit, not an estimate, and
-    is written without decimals.
+    The largest has `digits` significant digits, or up to three more if another would be written
+    as 0 and is not. An exact 0 or 1 is a limit, not an estimate, and is written without decimals.
 
     Examples
     --------
     >>> numbers([0.267, 0.0478, 0.47712])
     ['0.267', '0.048', '0.477']
-    >>> numbers([-0.0042, 0.0, 0.0105])
-    ['−0.0042', '0', '0.0105']
+    >>> numbers([0.106, -0.0002, 0.4156])
+    ['0.1060', '−0.0002', '0.4156']
     >>> numbers([0.8912, 0.78, 1.0])
     ['0.891', '0.780', '1']
     """
     given = list(values)
-    written = iter(aligned([value for value in given if value not in (0.0, 1.0)], digits))
-    return [f"{value:g}" if value in (0.0, 1.0) else in_prose(next(written)) for value in given]
+    own = [value for value in given if value not in (0.0, 1.0)]
+    for more in range(4):
+        texts = aligned(own, digits + more)
+        if all(map(_SIGNIFICANT, texts)):
+            break
+    else:
+        texts = aligned(own, digits)
+    place, written = 0, []
+    for value in given:
+        if value in (0.0, 1.0):
+            written.append(f"{value:g}")
+        else:
+            written.append(in_prose(texts[place]))
+            place += 1
+    return written
+
+
+# Whether a written number has a digit other than 0, or is no number.
+_SIGNIFICANT = re.compile("[1-9n]").search
 
 
 def in_prose(written: str) -> str:
@@ -67,19 +84,12 @@ def aligned(values: Iterable[float], digits: int = 3) -> list[str]:
     ['0.620', '0.004', '-0.050']
     """
     given = list(values)
-    sizes = [abs(value) for value in given if math.isfinite(value)]
-    largest = max(sizes, default=0.0)
-    if largest == 0:
-        return [_in_full(value, 0) for value in given]
-    if not SMALLEST_WRITTEN_OUT <= largest < LARGEST_WRITTEN_OUT:
+    largest = max([abs(value) for value in given if math.isfinite(value)], default=0.0)
+    if largest and not SMALLEST_WRITTEN_OUT <= largest < LARGEST_WRITTEN_OUT:
         return [_power_of_ten(value, digits) for value in given]
-    decimals = digits - 1 - math.floor(math.log10(largest))
-    return [_in_full(value, max(decimals, 0)) for value in given]
-
-
-def _in_full(value: float, decimals: int) -> str:
+    decimals = max(digits - 1 - math.floor(math.log10(largest)), 0) if largest else 0
     # Adding 0.0 turns a negative zero into zero.
-    return f"{round(value, decimals) + 0.0:,.{decimals}f}"
+    return [f"{round(value, decimals) + 0.0:,.{decimals}f}" for value in given]
 
 
 def _power_of_ten(value: float, digits: int) -> str:

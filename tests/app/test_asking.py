@@ -47,7 +47,7 @@ def test_everything_can_be_taken_along(asking):
     assert latest(asking, page, "picture.png").status == 200
     assert r"\toprule" in latest(asking, page, "table.tex").text
     rows = list(csv.DictReader(io.StringIO(latest(asking, page, "table.csv").text)))
-    assert [row["dependence"] for row in rows] == ["dose ~ growth", "dose ~ height", "difference"]
+    assert [row["relation"] for row in rows] == ["dose ~ growth", "dose ~ height", "difference"]
 
 
 def test_answer_has_bandwidths_and_the_most_influential_rows_by_their_ids(asking):

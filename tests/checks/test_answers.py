@@ -111,6 +111,6 @@ def test_random_blocks_of_rows_are_not_taken_for_rows(rng):
         answer = reldep.compare(x, y, z, engine="blocks", kernel=kernel)
         assert not said(answer, "Influential")
         assert not said(answer, "UnlikeTargets")
-        assert "random blocks" in answer.provenance.notes[0]
+        assert "random blocks" in answer.sentence()
     walks = np.cumsum(rng.normal(size=(3, 3000)), axis=1)
     assert said(reldep.compare(*walks, engine="blocks"), "DependentRows")

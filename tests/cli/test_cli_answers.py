@@ -75,7 +75,7 @@ def test_incomplete_rows_are_refused_or_dropped(ask):
     assert "pass --missing drop to leave those observations out" in refused.err
     dropped = ask("compare", "holes.csv", *QUESTION, "--missing", "drop")
     assert dropped.status == 0
-    assert "37 observations (3 incomplete left out)" in dropped.out
+    assert "observations: 37 (3 incomplete left out)" in dropped.out
 
 
 def test_codes_may_be_labels(ask, mice, tmp_path):

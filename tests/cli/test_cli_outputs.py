@@ -62,6 +62,16 @@ def test_json_is_as_its_schema_says(ask, schema, question, words):
     assert found["command"].startswith(f"reldep {question} mice.csv ")
 
 
+@pytest.mark.parametrize(("side", "end"), [("greater", 1), ("less", 0)])
+def test_a_bound_without_another_end_is_as_the_schema_says(ask, schema, side, end):
+    words = (*COMPARE, "--measure", "hsic", "--alternative", side, "--json")
+    found = json.loads(ask(*words).out)
+    jsonschema.validate(found, schema)
+    assert found["confidence_interval"][end] is None
+    assert found["confidence_interval"][1 - end] is not None
+    assert found["table"][-1][("low", "high")[end]] is None
+
+
 def test_joined_files_are_told_as_the_schema_says(ask, schema):
     words = ("compare", "design.csv", "lipids.csv", "genes.parquet", "--join", "id", *QUESTION)
     found = json.loads(ask(*words, "--json").out)
@@ -86,7 +96,7 @@ def test_the_schema_refuses_what_is_not_a_result(ask, schema):
 
 def test_json_numbers_are_not_rounded_and_never_nan(ask):
     found = json.loads(ask(*COMPARE, "--json").out)
-    assert found["table"][2]["cka"] == found["estimate"]
+    assert found["table"][2]["estimate"] == found["estimate"]
     assert len(repr(found["estimate"])) > 15
     normal = json.loads(ask(*COMPARE, "--variance", "fixed-kernel", "--json").out)
     # The normal law has infinitely many degrees of freedom, which JSON cannot write.

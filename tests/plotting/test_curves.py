@@ -16,7 +16,7 @@ def legend(ax):
 
 def test_power_curves_are_drawn_under_their_names_with_the_pilot_and_80_percent(joint):
     n = [50, 100, 200]
-    curves = {name: [joint.power(i, method=name) for i in n] for name in ("joint", "split")}
+    curves = {"joint": [joint.power(i) for i in n], "split": [joint.power(i // 2) for i in n]}
     ax = plotting.power(n, curves, pilot=80, alpha=0.01)
     np.testing.assert_array_equal(ax.lines[0].get_ydata(), curves["joint"])
     assert legend(ax) == ["joint", "split"]
@@ -64,4 +64,6 @@ def test_an_answer_draws_the_critical_values_of_its_own_test(triple, alternative
         line for line in ax.lines if line.get_linestyle() == "--" and line.get_ydata()[0] > 0
     )
     tail = 0.025 if alternative == "two-sided" else 0.05
-    np.testing.assert_allclose(upper.get_ydata(), t.isf(tail, [c.df for c in answer.comparisons]))
+    np.testing.assert_allclose(
+        upper.get_ydata(), t.isf(tail, [one.df for one in answer.across.tests])
+    )

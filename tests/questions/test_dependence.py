@@ -66,7 +66,7 @@ def test_a_variable_depends_on_its_copy_beyond_doubt(data, measure, variance):
         assert (low, high) == pytest.approx((1.0, 1.0), abs=2e-4)
     assert found.power(20) > 0.999
     assert found.sample_size(0.8) <= 20
-    assert found.without_top(2).estimate == pytest.approx(found.estimate, rel=0.2)
+    assert found.influential(2)["estimate_without"][1] == pytest.approx(found.estimate, rel=0.2)
     assert "x and y are related: " in found.summary()
 
 
@@ -95,7 +95,7 @@ def test_the_independence_test_keeps_its_level():
 
 def test_the_table_of_a_dependence_has_its_test(data):
     frame = reldep.dependence(data[0], data[1], measure="cka").to_frame()
-    assert frame.columns[:2] == ["dependence", "cka"]
+    assert frame.columns[:2] == ["relation", "estimate"]
     assert frame["pvalue"][0] < 1e-4
 
 
@@ -120,7 +120,7 @@ def test_averages_of_groups_are_contrasts(data):
     expected = 2 * reldep.cka(x, y) - 2 * reldep.cka(x, z)
     assert result.estimate == pytest.approx(expected, rel=1e-10)
     assert result.sentence().startswith("CKA(x, a) + CKA(x, b) − 2·CKA(x, c) is above 0")
-    assert result.to_frame()["dependence"].to_list()[-1] == "contrast"
+    assert result.to_frame()["relation"].to_list()[-1] == "contrast"
 
 
 def test_kernels_of_a_contrast_follow_the_variables(data):

@@ -39,7 +39,7 @@ def test_every_group_has_the_dependence_of_its_own_rows(xy, measure):
         mine = row["group"] == HALF
         alone = reldep.dependence(x[mine], y[mine], measure=measure, kernel=kernel)
         assert row["n"] == 40
-        assert row[measure] == pytest.approx(alone.estimate, abs=1e-12)
+        assert row["estimate"] == pytest.approx(alone.estimate, abs=1e-12)
         assert row["standard_error"] == pytest.approx(alone.standard_error, rel=1e-10)
         assert (row["low"], row["high"]) == pytest.approx(alone.confidence_interval(), rel=1e-9)
 
@@ -149,7 +149,7 @@ def test_missing_values_follow_the_policy(xy):
     x, y = xy
     gaps = np.where(np.arange(80) < 3, np.nan, x)
     answer = reldep.groups(gaps, y, HALF, missing="drop", **FEW)
-    assert answer.sizes.tolist() == [37, 40]
+    assert answer.to_frame()["n"].to_list() == [37, 40]
 
 
 def test_groups_written_in_two_ways_and_rows_without_a_group_are_said():
@@ -210,7 +210,6 @@ def test_the_answer_speaks_draws_and_writes(xy, tmp_path):
     asked = "Are x and y more closely related in a or in b (sex), by CKA?"
     assert answer.describe().question == asked
     assert answer.plot() is not None
-    assert "booktabs" in answer.to_latex() or "toprule" in answer.to_latex()
     answer.to_html(tmp_path / "answer.html")
     assert "Differences between groups" in (tmp_path / "answer.html").read_text()
     assert json.loads(answer.to_json())["pvalue"] == answer.pvalue

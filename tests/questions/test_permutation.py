@@ -31,10 +31,10 @@ def test_the_p_value_counts_shuffles_at_least_as_dependent():
     expected = (1 + sum(value >= observed for value in shuffled)) / 100
     result = asked(x, y, n_permutations=99)
     assert result.pvalue == pytest.approx(expected)
-    assert (result.test, result.n_permutations) == ("permutation", 99)
+    assert (result.facts["test"], result.facts["n_permutations"]) == ("permutation", 99)
     plain = reldep.dependence(x, y)
     assert (result.estimate, result.statistic) == (plain.estimate, plain.statistic)
-    assert (plain.test, plain.n_permutations) == ("chi-square", None)
+    assert (plain.facts["test"], plain.facts["n_permutations"]) == ("chi-square", None)
 
 
 def test_more_rows_than_whole_matrices_can_have_are_refused():
@@ -83,7 +83,7 @@ def test_values_of_clusters_are_shuffled_as_often_as_asked():
     x, groups = np.repeat(x, 2), np.repeat(np.arange(20), 2)
     result = asked(x, x**3, clusters=groups, n_permutations=19)
     assert result.pvalue == 1 / 20
-    assert "whole clusters" in result.test
+    assert "whole clusters" in result.facts["test"]
     assert reldep.dependence(x, x**3, clusters=groups).pvalue == 1 / 1000
 
 

@@ -110,7 +110,7 @@ def test_two_targets_are_a_two_sided_comparison(measure, variance):
     compared = reldep.compare(x, first, second, alternative="two-sided", **options)
     row = ranking.pairwise().row(0, named=True)
     np.testing.assert_allclose(ranking.estimates, compared.estimates)
-    assert row["difference"] == pytest.approx(compared.estimate)
+    assert row["estimate"] == pytest.approx(compared.estimate)
     assert row["standard_error"] == pytest.approx(compared.standard_error, rel=1e-10)
     assert row["statistic"] == pytest.approx(compared.statistic, rel=1e-10)
     assert row["pvalue"] == pytest.approx(compared.pvalue, rel=1e-8)
@@ -135,7 +135,7 @@ def test_every_difference_of_a_ranking_is_a_comparison(measure, variance):
         else:
             assert row["statistic"] == pytest.approx(compared.statistic, rel=1e-9)
             assert row["pvalue"] == pytest.approx(compared.pvalue, rel=1e-8)
-        assert row["difference"] == pytest.approx(compared.estimate, rel=1e-9)
+        assert row["estimate"] == pytest.approx(compared.estimate, rel=1e-9)
         assert row["adjusted_pvalue"] >= compared.pvalue * (1 - 1e-8)
 
 
@@ -152,7 +152,9 @@ def test_a_target_that_is_not_among_the_best_never_has_rank_one(variance):
             excluded += not row["may_be_best"]
             assert row["may_be_best"] or row["rank_low"] >= 2
             assert row["rank_low"] <= row["rank"] <= row["rank_high"]
-        assert ranking.may_be_best[ranking.ranks == 1].all()
+        assert {
+            name for name, rank in zip(ranking.targets, ranking.ranks, strict=True) if rank == 1
+        } <= {*ranking.best}
     assert excluded > 12
 
 
@@ -182,7 +184,7 @@ def test_the_table_starts_with_the_strongest_and_keeps_names():
     assert ranking.targets == ("weak", "strong", "middle")
     assert ranking.sentence().startswith("Of 3 targets, source is most closely related to strong")
     assert "may_be_best" in ranking.summary()
-    assert repr(ranking).startswith("Ranking(source='source', targets=3, best=('strong',)")
+    assert repr(ranking).startswith("Ranking(source='source', best=('strong',)")
 
 
 @pytest.mark.parametrize("build", [pd.DataFrame, pl.DataFrame, pa.table])
@@ -236,7 +238,7 @@ def test_copies_of_a_target_are_ties_never_nan():
         pl.col("first").is_in(["t0", "copy"]) & pl.col("second").is_in(["copy", "scaled"])
     )
     assert table["adjusted_pvalue"].to_list() == [1.0, 1.0, 1.0]
-    assert table["difference"].to_list() == [0.0, 0.0, 0.0]
+    assert table["estimate"].to_list() == [0.0, 0.0, 0.0]
     assert table["low"].to_list() == table["high"].to_list() == [0.0, 0.0, 0.0]
     assert set(ranking.best) == {"t0", "copy", "scaled"}
     assert ranking.ranks.tolist() == [1, 4, 5, 1, 1]

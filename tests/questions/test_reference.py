@@ -71,12 +71,3 @@ def test_tail_p_values_do_not_underflow_early():
     assert result.pvalue == 0
     assert -np.inf < result.log10_pvalue < -308
     assert "p < 1e-300" in result.sentence()
-
-
-def test_efficiency_matches_the_ratio_of_variances():
-    """The split variance, 2 (s1 + s2) / n, over the joint one, from one large sample."""
-    result = reldep.paper_test(*spirals(500, 0.6, 1))
-    s1, s2 = result.covariance.diagonal()
-    joint = result.standard_error**2
-    assert result.relative_efficiency() == pytest.approx(2 * (s1 + s2) / joint)
-    assert result.relative_efficiency() > 1

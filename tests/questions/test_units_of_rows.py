@@ -145,7 +145,7 @@ def test_values_of_clusters_are_permuted_also_where_sizes_differ(swap):
     x = rng.normal(size=12)[subject]
     y = x + 0.3 * rng.normal(size=len(x))
     result = reldep.dependence(*((y, x) if swap else (x, y)), clusters=subject)
-    assert result.test == "permutations of whole clusters"
+    assert result.facts["test"] == "permutations of whole clusters"
     assert result.pvalue == 1 / 1000
 
 

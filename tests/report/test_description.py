@@ -1,12 +1,14 @@
 """The parts of an answer: what renderers may rely on."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import reldep
 from reldep import report
 from reldep.description import (
-    PVALUES,
+    WRITERS,
     Column,
     Description,
     Picture,
@@ -45,10 +47,10 @@ def test_columns_are_written_for_readers():
     ]
     # An exact 1 is the end of a range, and upper limits have the decimals of lower ones.
     assert rounded(3)([0.158, 1.0, -1.0]) == ["0.158", "1.000", "-1.000"]
-    assert rounded(3, beside=[0.5])([0.0351, 0.0]) == ["0.035", "0.000"]
+    assert rounded(3, also=[0.5])([0.0351, 0.0]) == ["0.035", "0.000"]
     assert errors([0.0657, 0.0401]) == ["0.066", "0.040"]
     assert errors([0.103, 0.0701, None]) == ["0.103", "0.070", ""]
-    assert PVALUES([1e-9, 0.0, None]) == ["1.0e-9", "< 1e-300", ""]
+    assert WRITERS["pvalue"]([1e-9, 0.0, None]) == ["1.0e-9", "< 1e-300", ""]
 
 
 def drawn(ax=None):
@@ -60,7 +62,8 @@ def drawn(ax=None):
 WEATHER = Description(
     kind="weather",
     question="Will it rain?",
-    sentence="Rain at the level 0.1.",
+    claim="Rain at the level 0.1.",
+    remarks=("Set `umbrella='up'`.",),
     alpha=0.1,
     numbers=(Value("wet", "Wet", 3.25), Value("dry", "", [1, np.float64(2.5), float("inf")])),
     table=Table(
@@ -94,7 +97,7 @@ def test_a_page_shows_all_that_a_description_contains():
     document = Document(report.page(WEATHER))
     assert document.unclosed == []
     for text in (
-        *("Will it rain?", "Rain at the level 0.1.", "Wet3.25", "Two days."),
+        *("Will it rain?", "Rain at the level 0.1. Set `umbrella='up'`.", "Wet3.25", "Two days."),
         *("daywet hoursmillimetres", "today3.251.5", "take an umbrella", "They are grey."),
         *("One cloud.", "A cloud.", "On clouds.", "Song, L.", "Bucketblue", "weather()"),
         *("It will rain.", "skyLaplace(bandwidth=1)bandwidth = 1"),
@@ -125,8 +128,11 @@ def test_tables_to_paste_have_the_headings():
 
 def test_text_for_people_and_values_for_programs():
     text = report.plain_text(WEATHER)
-    assert text.startswith("Rain at the level 0.1.\n\nday       wet_hours  rain")
-    assert text.endswith("Measured with a bucket.\nCaution: take an umbrella")
+    assert text.startswith(f"{WEATHER.sentence}\n\nday       wet_hours  rain")
+    kernels = "Kernels: sky: Laplace(bandwidth=1)."
+    assert text.endswith(
+        f"Measured with a bucket.\nBucket: blue.\n{kernels}\nCaution: take an umbrella"
+    )
     values = report.dictionary(WEATHER)
     assert values["table"][1] == {"day": "tomorrow", "wet_hours": None, "rain": 12.0}
     assert (values["wet"], values["dry"], values["n_drops"]) == (3.25, [1, 2.5, None], 7)
@@ -134,8 +140,12 @@ def test_text_for_people_and_values_for_programs():
 
 
 def test_a_further_section_comes_first_and_brings_its_cautions():
-    more = WEATHER.beside(Section("Wind", "wind"), (reldep.ReldepWarning("hold your hat"),))
+    wind = replace(
+        WEATHER, kind="wind", title="Wind", cautions=(reldep.ReldepWarning("hold your hat"),)
+    )
+    more = WEATHER.beside(wind)
     assert [one.name for one in more.sections] == ["wind", "clouds"]
+    assert more.sections[0].paragraphs == (WEATHER.sentence,)
     assert [str(one) for one in more.cautions] == ["take an umbrella", "hold your hat"]
 
 

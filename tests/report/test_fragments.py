@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 import reldep
+from reldep import report
 from reldep.report.markup import Markup, element, escaped, joined
 from report.conftest import HOSTILE, KINDS
 from report.parsed import Document
@@ -27,30 +28,30 @@ def test_notebook_shows_cautions_as_text(hostile):
 
 
 def test_latex_table_has_the_rows_of_the_result(comparison):
-    lines = comparison.to_latex().splitlines()
+    lines = report.latex_table(comparison.describe()).splitlines()
     assert lines[1] == r"\begin{tabular}{lrrrrrrr}"
     assert lines[3].startswith(
-        r"dependence & CKA & as a correlation & standard error & from & to & t & p-value"
+        r"relation & CKA & as a correlation & standard error & from & to & t & p-value"
     )
     assert lines[5].startswith(r"location \textasciitilde{} genes & $0.")
     assert len(lines) == 10
 
 
 def test_latex_specials_are_escaped(hostile):
-    row = hostile.to_latex().splitlines()[5]
+    row = report.latex_table(hostile.describe()).splitlines()[5]
     assert r"\textless{}script\textgreater{}" in row
     assert r"\& " '"\\$y\\$"' in row
 
 
 def test_latex_sets_small_numbers_as_powers(answers):
-    pvalue = answers["dependence"].to_latex().splitlines()[5].split("&")[-1]
+    pvalue = report.latex_table(answers["dependence"].describe()).splitlines()[5].split("&")[-1]
     assert r"\cdot 10^{-" in pvalue
     assert "e-" not in pvalue
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_latex_accepts_every_table(answers, hostile, tmp_path):
-    tables = [result.to_latex() for result in (*answers.values(), hostile)]
+    tables = [report.latex_table(result.describe()) for result in (*answers.values(), hostile)]
     head = r"\documentclass{article}\usepackage[T1]{fontenc}\usepackage{booktabs}"
     whole = "\n\n".join([head, r"\begin{document}", *tables, r"\end{document}"])
     (tmp_path / "tables.tex").write_text(whole, encoding="utf-8")
@@ -71,17 +72,21 @@ def test_attributes_are_escaped_and_may_be_left_out():
 
 def test_a_chi_square_statistic_is_called_so(answers):
     result = answers["dependence"]
-    written = (result.to_latex(), result.to_markdown(), result._repr_html_(), result.to_html())
+    written = (
+        report.latex_table(result.describe()),
+        report.markdown_table(result.describe()),
+        result._repr_html_(),
+        result.to_html(),
+    )
     for document in written:
         assert "chi-square" in document
-        assert "p-value of independence" in document
-    header = result.to_latex().splitlines()[3].removesuffix(r" \\").split(" & ")
+    header = report.latex_table(result.describe()).splitlines()[3].removesuffix(r" \\").split(" & ")
     assert "z" not in header
 
 
 def test_markdown_has_the_sentence_the_rows_and_the_cautions(hostile):
-    lines = hostile.to_markdown().splitlines()
-    assert lines[2].startswith("| dependence | CKA | as a correlation | standard error |")
+    lines = report.markdown_table(hostile.describe()).splitlines()
+    assert lines[2].startswith("| relation | CKA | as a correlation | standard error |")
     assert lines[3].startswith("| --- | ---: |")
     assert lines[4].count(" | ") == 7
     assert r"\<script\>" in lines[0]
@@ -90,6 +95,6 @@ def test_markdown_has_the_sentence_the_rows_and_the_cautions(hostile):
 
 def test_markdown_cells_cannot_be_broken_by_names(variables):
     names = ["a|b", "new\nline", "*c*"]
-    lines = reldep.compare(*variables, names=names).to_markdown().splitlines()
+    lines = report.markdown_table(reldep.compare(*variables, names=names).describe()).splitlines()
     assert lines[4].startswith(r"| a\|b \~ new line | ")
     assert r"\*c\*" in lines[5]

@@ -9,10 +9,9 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 import reldep
-from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels import Gaussian
 from reldep.stats.influential import leave_out, variance_shares
-from reldep.stats.series import INDEPENDENT_ROWS
+from reldep.stats.series import RowDependence
 
 
 def data(m=150, seed=0):
@@ -27,34 +26,51 @@ FIXED = Gaussian(1.0)
 @pytest.mark.parametrize("measure", ["hsic", "cka"])
 @pytest.mark.parametrize("k", [1, 5])
 @pytest.mark.parametrize("variance", ["jackknife", "fixed-kernel"])
-def test_without_top_is_close_to_leaving_the_rows_out(measure, k, variance):
+def test_what_is_left_is_close_to_asking_without_the_rows(measure, k, variance):
     x, y, z = data()
     options = {"measure": measure, "kernel": FIXED, "variance": variance}
     result = reldep.compare(x, y, z, **options)
-    left = result.without_top(k)
-    rest = [np.delete(v, left.rows.positions) for v in (x, y, z)]
-    again = reldep.compare(*rest, **options)
+    left = result.influential(k)
+    again = reldep.compare(*(np.delete(v, left["row"].to_list()) for v in (x, y, z)), **options)
     moved = abs(again.estimate - result.estimate)
     # First order: an error of order 1/m of the change itself.
-    assert left.estimate == pytest.approx(again.estimate, abs=0.15 * moved)
-    assert left.standard_error == pytest.approx(again.standard_error, rel=0.08)
-    assert left.statistic == pytest.approx(again.statistic, rel=0.1)
+    assert left["estimate_without"][k - 1] == pytest.approx(again.estimate, abs=0.15 * moved)
+    law = norm if variance == "fixed-kernel" else student(result.df)
+    statistic = law.isf(left["pvalue_without"][k - 1] / 2)
+    assert statistic == pytest.approx(abs(again.statistic), rel=0.1)
 
 
 def test_the_p_value_left_belongs_to_the_alternative():
-    for variance, law in (("fixed-kernel", lambda _: norm), ("jackknife", student)):
-        result = reldep.compare(*data(), alternative="two-sided", variance=variance)
-        left = result.without_top(2)
-        expected = 2 * law(result.df).sf(abs(left.statistic))
-        assert left.pvalue == pytest.approx(expected, rel=1e-9)
+    both, greater = (
+        reldep.compare(*data(), alternative=one).influential(3)["pvalue_without"]
+        for one in ("two-sided", "greater")
+    )
+    np.testing.assert_allclose(both, 2 * greater, rtol=1e-9)
 
 
-@pytest.mark.parametrize("options", [{"clusters": np.repeat(np.arange(50), 3)}, {"max_lag": 2}])
-def test_dependent_rows_keep_their_places(options):
-    result = reldep.compare(*data(), **options)
-    left = result.without_top(3)
-    assert left.standard_error == pytest.approx(result.standard_error, rel=0.2)
-    assert left.standard_error != result.standard_error
+@pytest.mark.parametrize(
+    "rows",
+    [
+        RowDependence(),
+        RowDependence(clusters=np.repeat(np.arange(10), 3)),
+        RowDependence(np.repeat(np.arange(10), 3), None, np.tile(np.arange(3), 10)),
+    ],
+)
+def test_rows_left_out_one_after_another_keep_the_others_in_their_units(rows):
+    psi = np.random.default_rng(0).normal(size=30)
+    psi -= psi.mean()
+    order = np.array([3, 4, 17, 0])
+    change, ratio = leave_out(psi, order, rows, order=4)
+    for k in range(1, 5):
+        taken = psi[order[:k]].sum()
+        rest = psi + taken / (30 - k)
+        rest[order[:k]] = 0.0
+        units = rows.codes(30) if rows.any else (np.arange(30),)
+        before, after = (
+            max((np.bincount(codes, weights=v) ** 2).sum() for codes in units) for v in (psi, rest)
+        )
+        assert change[k - 1] == pytest.approx(-taken / (30 - k - 3))
+        assert ratio[k - 1] == pytest.approx(after / before * (30 / (30 - k)) ** 2)
 
 
 @pytest.mark.parametrize("measure", ["hsic", "cka"])
@@ -91,36 +107,36 @@ def test_a_dependence_has_its_influential_rows_too():
     x, y, _ = data(60)
     y[7] = 30.0
     result = reldep.dependence(x, y, kernel="linear")
+    assert "pvalue_without" not in result.influential(1).columns
     assert result.influential(1)["row"][0] == 7
-    left = result.without_top(1)
+    (left,) = result.influential(1)["estimate_without"]
     again = reldep.dependence(np.delete(x, 7), np.delete(y, 7), kernel="linear")
     # The row moves the linear HSIC by far more than first order can follow, but the direction
     # and the size of what is left are seen.
-    assert abs(left.estimate - again.estimate) < abs(result.estimate - again.estimate)
+    assert abs(left - again.estimate) < abs(result.estimate - again.estimate)
 
 
-@pytest.mark.parametrize("k", [0, 37, 2.5, True, "3"])
-def test_a_number_of_rows_that_leaves_no_test_is_refused(k):
-    result = reldep.compare(*data(40))
-    error = InputError if type(k) is int else InputTypeError
-    with pytest.raises(error, match=r"`k=.*`; pass a whole number from 1 to 36"):
-        result.without_top(k)
+def test_too_few_rows_to_test_have_nothing_left():
+    table = reldep.compare(*data(20)).influential(20)
+    assert table["estimate_without"].null_count() == table["pvalue_without"].null_count() == 4
+    assert table["estimate_without"][:16].null_count() == 0
 
 
 def test_influential_takes_as_many_as_there_are():
     result = reldep.compare(*data(40))
-    with pytest.raises(ValueError, match=r"`k=41`; pass a whole number from 1 to 40"):
-        result.influential(41)
+    for k, error in ((41, ValueError), (0, ValueError), (2.5, TypeError), ("3", TypeError)):
+        with pytest.raises(error, match=r"`k=.*`; pass a whole number from 1 to 40"):
+            result.influential(k)
 
 
 def test_leaving_out_is_exact_for_a_mean():
     values = np.random.default_rng(0).normal(size=30)
     psi = values - values.mean()
     rows = np.array([3, 17])
-    change, ratio = leave_out(psi, rows, INDEPENDENT_ROWS)
+    change, ratio = leave_out(psi, rows, RowDependence())
     rest = np.delete(values, rows)
-    assert values.mean() + change == pytest.approx(rest.mean())
-    assert psi @ psi / 30**2 * ratio == pytest.approx(rest.var() / 28)
+    assert values.mean() + change[-1] == pytest.approx(rest.mean())
+    assert psi @ psi / 30**2 * ratio[-1] == pytest.approx(rest.var() / 28)
 
 
 def test_no_influence_at_all_has_no_shares():

@@ -106,7 +106,7 @@ def deliver(request: Request, wanted: Delivery) -> None:
     parts = answer.describe(request.alpha)
     whole = parts
     if curve is not None:
-        whole = parts.beside(curve.as_section(request.alpha), curve.warnings)
+        whole = parts.beside(curve.describe(request.alpha))
     try:
         _write_files(request, wanted, whole.reworded(in_shell))
     finally:

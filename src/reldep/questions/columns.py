@@ -24,7 +24,7 @@ from reldep.files.wide_columns import HeldColumns, TableColumns, columns_of
 from reldep.kernels.choosing import as_kernel, assign
 from reldep.questions.study import Study, read_study
 from reldep.questions.variables import name_variables, read_variables
-from reldep.results.provenance import Provenance
+from reldep.results.answer import Provenance
 from reldep.stats.scan import batch_estimates, has_energy
 from reldep.stats.series import INDEPENDENT_ROWS
 from reldep.stats.units import NORMALISED

@@ -120,7 +120,7 @@ def groups(
         ),
         x=study.names[0],
         y=study.names[1],
-        by=native_name(by) or "the labels",
+        by=native_name(by) or "group",
         groups=tuple(levels),
         dependences=dependences,
         differences_found=joined.differences(options["n_simulations"], generator(options)),

@@ -80,7 +80,7 @@ def scan(
     -------
     Scan or TargetScan
         With `to_frame()`, `is_discovery()`, `skipped`, `summary()`, `plot()`; a `TargetScan` also
-        has `best(k)` and `confidence_interval()`.
+        has `confidence_interval()`.
 
     Notes
     -----
@@ -152,7 +152,7 @@ def _screened(found: Columns, log_pvalues: FloatArray) -> dict[str, Any]:
     return {
         "provenance": found.provenance(),
         "warnings": found.warnings(fdr <= CLAIMED),
-        "log10_pvalues": log_pvalues / np.log(10.0),
+        "log10_pvalue": log_pvalues / np.log(10.0),
         "fdr": fdr,
         "skipped": found.skipped_names,
         "notes": found.notes,

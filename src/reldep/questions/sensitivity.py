@@ -14,7 +14,7 @@ from reldep.questions.ask import question
 from reldep.questions.compare import WEIGHTS, compared
 from reldep.questions.options import Directed, Named, Rows, Shared, generator, variable
 from reldep.questions.study import Study, read_study
-from reldep.results.sensitivity import Sensitivity, nearest_to_one
+from reldep.results.sensitivity import Sensitivity
 from reldep.stats.bandwidths import AcrossScales
 
 if TYPE_CHECKING:
@@ -62,9 +62,8 @@ def sensitivity(
     Returns
     -------
     Sensitivity
-        With `some_pvalue`, `every_pvalue`, `sign_flips`, `sign_changes`, `to_frame()`,
-        `confidence_bands()` that hold at once, `confidence_interval()` of each by itself and
-        `plot()`.
+        With `some_pvalue`, `every_pvalue`, `to_frame()`, `bands()` that hold at once,
+        `confidence_interval()` of each by itself and `plot()`.
 
     Examples
     --------
@@ -74,8 +73,6 @@ def sensitivity(
     >>> x = rng.normal(size=100)
     >>> y, z = x + 0.5 * rng.normal(size=100), x + 2 * rng.normal(size=100)
     >>> curve = reldep.sensitivity(x, y, z, factors=[0.5, 1, 2])
-    >>> curve.sign_flips
-    False
     >>> curve.every_pvalue < 0.001
     True
     """
@@ -84,7 +81,8 @@ def sensitivity(
     _check_any_bandwidth(study.fitted)
     everything = _over(study, grid)
     steps = range(len(grid))
-    middle = nearest_to_one(grid)
+    # The bandwidths as they were chosen, or nearest to them.
+    middle = int(np.argmin(np.abs(np.log(grid))))
     scaled = [
         replace(study, fits={n: k.scaled(float(factor)) for n, k in study.fitted.items()})
         for factor in grid
@@ -92,24 +90,17 @@ def sensitivity(
     found = [_those_at(everything, step, scaled[step]) for step in steps]
     dependences = [one.estimates(at) for one, at in zip(scaled, found, strict=True)]
     # The data are looked at once.
-    central = scaled[middle].describe(found[middle], dependences[middle])
-    comparisons = []
-    for one, at, own in zip(scaled, found, dependences, strict=True):
-        how = replace(central.provenance, kernels=at.kernels, dependence=own.rows)
-        computed = replace(central, influence=at, dependences=own, provenance=how)
-        comparisons.append(compared(one, computed))
-    deviations = np.array([WEIGHTS @ one.dependences.deviations for one in comparisons])
-    tests = [one.tested for one in comparisons]
+    computed = scaled[middle].describe(found[middle], dependences[middle])
+    central = compared(scaled[middle], computed)
+    deviations = np.array([WEIGHTS @ one.deviations for one in dependences])
+    tests = [one.test(WEIGHTS) for one in dependences]
     described = {name: kernel.describe() for name, kernel in study.fitted.items()}
     return Sensitivity(
         provenance=replace(central.provenance, kernels=described),
-        warnings=comparisons[middle].warnings,
+        warnings=central.warnings,
         factors=grid,
-        comparisons=tuple(comparisons),
+        central=central,
         across=AcrossScales.of(tests, deviations, N_DRAWS, generator(options)),
-        bandwidths={
-            name: float(one["bandwidth"]) for name, one in described.items() if "bandwidth" in one
-        },
     )
 
 

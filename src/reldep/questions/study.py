@@ -20,7 +20,7 @@ from reldep.questions.clustered import dependent_estimates
 from reldep.questions.covariates import covariates_beside, hold_fixed
 from reldep.questions.options import DEFAULTS, check_lag, complete
 from reldep.questions.variables import name_variables
-from reldep.results.provenance import Provenance
+from reldep.results.answer import Provenance
 from reldep.stats.estimates import estimate_dependences
 from reldep.stats.series import Memory, RowDependence
 from reldep.stats.units import FEW_OBSERVATIONS, NORMALISED, pairs_beside, pairs_needed
@@ -265,7 +265,7 @@ class Study:
 
     def describe(self, influence: Influence, dependences: Estimates) -> Computed:
         """Note where the dependences come from and what to beware of."""
-        dataset, fitted, table = self.dataset, self.fitted, influence.blocks
+        dataset, table = self.dataset, influence.blocks
         notes = influence.notes if table is None else (table.note(dependences.loss()),)
         rows, n_dropped, stored = dataset.rows, dataset.n_dropped, self.options.get("stored")
         if stored is not None:
@@ -280,9 +280,9 @@ class Study:
             dependence=dependences.rows,
             n_dropped=n_dropped,
             library=dataset.library,
-            unit_kernels=bool(fitted) and all(one.in_unit_interval for one in fitted.values()),
             conditioning=influence.conditioning,
-            notes=(*dataset.notes, *notes),
+            notes=dataset.notes,
+            remarks=notes,
         )
         read = replace(self.before or self.data, conditioning=influence.conditioning)
         cautions = (*cautions_about(read), *influence.cautions)

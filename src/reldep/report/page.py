@@ -189,7 +189,8 @@ def _contents(part: Section, most: int) -> list[Markup]:
 def _computed(parts: Description) -> list[Markup]:
     """Return the choices, versions and kernels behind an answer."""
     chosen = {one.heading: one.text for one in parts.facts if one.heading and one.text}
-    return [facts({**chosen, **_versions()}), _kernels(parts.kernels)]
+    notes = [element("p", note) for note in parts.notes]
+    return [*notes, facts({**chosen, **_versions()}), _kernels(parts.kernels)]
 
 
 def _versions() -> dict[str, str]:

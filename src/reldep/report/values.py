@@ -49,6 +49,7 @@ def dictionary(parts: Description) -> dict[str, Any]:
             "measure": parts.measure,
             **{one.name: one.value for one in (*parts.facts, *parts.numbers) if one.name},
             "table": [dict(zip(names, row, strict=True)) for row in rows],
+            "notes": parts.notes,
             "cautions": [
                 {"kind": type(caution).__name__, "text": str(caution)} for caution in parts.cautions
             ],

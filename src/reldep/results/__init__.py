@@ -1,10 +1,10 @@
 """Results: one frozen answer per question."""
 
-from reldep.results.comparison import Comparison, Contrast, PairComparison
+from reldep.results.answer import Provenance
+from reldep.results.comparison import Comparison, Contrast
 from reldep.results.dependence import Dependence
 from reldep.results.groups import GroupComparison
 from reldep.results.matrix import Matrix, Tree
-from reldep.results.provenance import Provenance
 from reldep.results.ranking import Ranking
 from reldep.results.sensitivity import Sensitivity
 
@@ -14,7 +14,6 @@ __all__ = [
     "Dependence",
     "GroupComparison",
     "Matrix",
-    "PairComparison",
     "Provenance",
     "Ranking",
     "Sensitivity",

@@ -1,48 +1,95 @@
-"""What the answers to all questions share."""
+"""What the answers to all questions share: how they were computed, and how they are shown."""
 
 from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from reldep import plotting, report
 from reldep.data.checks import check_level
 from reldep.data.frames import make_frame
-from reldep.description import Description, Picture, Section, Table, Value
+from reldep.description import Columns, Description, Picture, Section, Table, Value
 from reldep.io import write
 from reldep.results import sentences
 from reldep.results.strength import Scale, correlations, scale_of, strength_text
-from reldep.words import MEASURE_NAMES, counted, listed
+from reldep.words import MEASURE_NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from os import PathLike
 
+    from reldep.data.rows import Rows
     from reldep.engine.centred import Pair
+    from reldep.engine.covariates import Conditioning
     from reldep.exceptions import ReldepWarning
-    from reldep.results.columns import Columns
-    from reldep.results.provenance import Provenance
+    from reldep.stats.series import RowDependence
 
 # Rows of a table on the ruler of correlations: as many as can be compared at a glance.
 MOST_ON_RULER = 12
-# Different kernels that a note lists one by one; more would bury the answer.
-MOST_KERNELS = 6
 
-OUTSIDE = (
-    "Estimates are unbiased, so that they may lie below 0 where there is no relation; intervals "
-    "contain possible values only."
-)
+
+@dataclass(frozen=True, eq=False)
+class Provenance:
+    """How a result was computed: what is needed to understand and to repeat it.
+
+    Attributes
+    ----------
+    measure : {"hsic", "cka", "dcor"}
+    variance : str
+        How the variance was estimated.
+    kernels : mapping of str to dict
+        The fitted kernel of every variable, with its parameters.
+    engine : str
+        The engine that computed the conditional means.
+    rows : Rows
+        The observations used: their positions in the input and their names.
+    dependence : RowDependence
+        Which rows may depend on each other.
+    n_dropped : int
+        Incomplete observations left out.
+    library : str or None
+        The data frame library of `to_frame`.
+    seed : str
+        The random seed, where there are random steps.
+    call : str
+        The Python call that repeats the result.
+    conditioning : Conditioning or None
+        The covariates that were held fixed, and what share of every variable they explain.
+    scope : str or None
+        The rows that a condition chose, such as "the 260 of 700 rows with sex = 'f'"; None for
+        all rows.
+    notes : tuple of str
+        How the data were read, where that is not plain.
+    remarks : tuple of str
+        What the engine did that a reader must know, such as blocks in place of all pairs.
+    """
+
+    measure: str
+    variance: str
+    kernels: Mapping[str, Mapping[str, Any]]
+    engine: str
+    rows: Rows
+    dependence: RowDependence
+    n_dropped: int = 0
+    library: str | None = None
+    seed: str = ""
+    call: str = ""
+    conditioning: Conditioning | None = None
+    scope: str | None = None
+    notes: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Answer(ABC):
-    """What every answer carries, and how it is shown.
+    """What every answer has.
 
     An answer declares its columns in `_columns` and everything else in `describe`. Pages,
-    terminals, data frames and pictures are made from these and know no answer by name.
+    terminals, data frames and pictures are made from these and know no answer by name. Fields with
+    ``repr=False`` are what an answer is made from: for programs, not listed by `dir`.
 
     Attributes
     ----------
@@ -52,7 +99,10 @@ class Answer(ABC):
         Cautions; each was also raised as a Python warning.
     """
 
-    provenance: Provenance
+    # What `repr` shows.
+    _shown: ClassVar[tuple[str, ...]] = ()
+
+    provenance: Provenance = field(repr=False)
     warnings: tuple[ReldepWarning, ...]
 
     @property
@@ -73,7 +123,7 @@ class Answer(ABC):
     @property
     def facts(self) -> dict[str, Any]:
         """How the answer was computed, by name: variance, engine, rows, seed, covariates."""
-        return {one.name: one.value for one in self._facts() if one.name}
+        return {one.name: one.value for one in self.describe().facts if one.name}
 
     @abstractmethod
     def describe(self, alpha: float | None = None) -> Description:
@@ -118,7 +168,7 @@ class Answer(ABC):
         path: str | PathLike[str] | None = None,
         *,
         alpha: float | None = None,
-        sensitivity: Any = None,
+        sensitivity: Answer | None = None,
         command: str | None = None,
         overwrite: bool = False,
     ) -> str | None:
@@ -144,20 +194,12 @@ class Answer(ABC):
         """
         parts = self.describe(alpha)
         if sensitivity is not None:
-            parts = parts.beside(sensitivity.as_section(parts.alpha), sensitivity.warnings)
+            parts = parts.beside(sensitivity.describe(parts.alpha))
         document = report.page(parts if command is None else replace(parts, call=command))
         if path is None:
             return document
         write(path, document, overwrite=overwrite)
         return None
-
-    def to_latex(self) -> str:
-        """Return the table in LaTeX, for the package booktabs."""
-        return report.latex_table(self.describe())
-
-    def to_markdown(self) -> str:
-        """Return the answer and its table in Markdown."""
-        return report.markdown_table(self.describe())
 
     def _repr_html_(self) -> str:
         return str(report.fragment(self.describe()))
@@ -165,9 +207,17 @@ class Answer(ABC):
     def __str__(self) -> str:
         return self.summary()
 
+    def __repr__(self) -> str:
+        words = [
+            f"{name}={value:.6g}" if isinstance(value, float) else f"{name}={value!r}"
+            for name in (*self._shown, "n_observations")
+            for value in [getattr(self, name)]
+        ]
+        return f"{type(self).__name__}({', '.join(words)})"
+
     def __dir__(self) -> list[str]:
-        # What the parts of an answer were made of is for programs, not for completion.
-        return [name for name in super().__dir__() if name not in _MADE_OF]
+        hidden = {one.name for one in fields(self) if not one.repr}
+        return [name for name in super().__dir__() if name not in hidden]
 
     def _described(
         self,
@@ -176,12 +226,13 @@ class Answer(ABC):
         said: Sequence[str],
         table: Table,
         *,
+        facts: Sequence[Value] = (),
+        references: Sequence[str] = (),
+        notes: Sequence[str] = (),
         numbers: Sequence[Value] = (),
         pictures: Sequence[Picture] = (),
         sections: Sequence[Section] = (),
-        notes: Sequence[str] = (),
-        facts: Sequence[Value] = (),
-        references: Sequence[str] = (),
+        title: str = "",
     ) -> Description:
         """Return the description, with what all answers add.
 
@@ -191,76 +242,56 @@ class Answer(ABC):
         asked : str
             The question up to its covariates, measure and rows.
         said : sequence of str
-            The sentence, and what must stand beside it.
+            The sentences of the claim; empty ones are left out.
         table : Table
-        numbers, pictures, sections, notes, facts, references : sequence
-            The answer's own; notes come before and facts before those that all answers have.
+        facts, references, notes, numbers, pictures, sections, title
+            The answer's own, see :class:`~reldep.description.Description`.
         """
         how, measure = self.provenance, MEASURE_NAMES[self.measure]
         rows = f", among {how.scope}" if how.scope else ""
-        dropped = sentences.left_out(how.n_dropped)
         own = () if self.measure == "hsic" else (self.measure,)
+        dropped = sentences.left_out(how.n_dropped)
         return Description(
             kind=type(self).__name__.lower(),
             question=f"{asked}{self._given()}, by {measure}{rows}?",
-            sentence=" ".join(filter(None, [*said, dropped])),
+            claim=" ".join(filter(None, said)),
+            remarks=(*filter(None, [dropped]), *how.remarks),
             alpha=alpha,
             numbers=(*numbers, Value("", "Observations", f"{self.n_observations:,}")),
             table=table,
             cautions=self.warnings,
             pictures=tuple(pictures),
             sections=tuple(sections),
-            notes=(*notes, *self._notes(table)),
+            notes=(*notes, *sentences.outside_intervals(table), *how.notes),
             facts=(*facts, *self._facts()),
             kernels=how.kernels,
             measure=self.measure,
             references=("test", "hsic", *own, *references),
             call=how.call,
+            title=title,
         )
-
-    def _notes(self, table: Table) -> list[str]:
-        """Return how the numbers were computed, in sentences."""
-        how, held = self.provenance, self.provenance.conditioning
-        fitted = [kernel["kernel"] for kernel in how.kernels.values()]
-        kernels = "; ".join(f"{name}: {one}" for name, one in zip(how.kernels, fitted, strict=True))
-        if len(set(fitted)) > MOST_KERNELS:
-            kernels = listed(list(dict.fromkeys(fitted)), 3)
-        explained = "" if held is None else _as_sentence(held.shares_in_words())
-        n = counted(self.n_observations, "observation")
-        rows = f"{n}{self._left_out()}; variance: {how.variance}{self._dependent_rows()}."
-        outside = OUTSIDE if _has_estimates_outside(table, self.measure) else ""
-        said = (explained, rows, outside, f"Kernels: {kernels}.", *how.notes)
-        return [note for note in said if note]
 
     def _facts(self) -> list[Value]:
         """Return how the numbers were computed, by name: for people, for programs, or both."""
         how, held, n = self.provenance, self.provenance.conditioning, self.n_observations
+        rows = how.dependence.in_words()
+        dropped = f" ({how.n_dropped:,} incomplete left out)" if how.n_dropped else ""
         given = []
         if held is not None:
             given = [Value("given", "Given", held.facts(), lambda _: held.shares_in_words())]
         return [
             *given,
             Value("scope", "Rows", how.scope),
-            Value("notes", "Data", how.notes, " ".join),
+            Value("", "Observations", f"{n:,}{dropped}{f', {rows}' if rows else ''}"),
             Value("", "Measure", MEASURE_NAMES[how.measure]),
             Value("variance", "Variance", how.variance),
-            Value("", "Observations", f"{n:,}{self._left_out()}{self._dependent_rows()}"),
+            Value("engine", "Engine", how.engine),
+            Value("seed", "Random seed", how.seed),
             Value("n_observations", "", n),
             Value("n_dropped", "", how.n_dropped),
             Value("n_clusters", "", how.dependence.n_clusters),
             Value("max_lag", "", how.dependence.max_lag),
-            Value("engine", "Engine", how.engine),
-            Value("seed", "Random seed", how.seed),
         ]
-
-    def _left_out(self) -> str:
-        n = self.provenance.n_dropped
-        return f" ({n:,} incomplete left out)" if n else ""
-
-    def _dependent_rows(self) -> str:
-        """Return which rows may depend on each other, as the end of a sentence."""
-        words = self.provenance.dependence.in_words()
-        return f", {words}" if words else ""
 
     def _given(self) -> str:
         """Return which covariates were held fixed, as the end of a clause."""
@@ -268,7 +299,7 @@ class Answer(ABC):
         return "" if held is None else f" given {held.in_words()}"
 
     def _setting(self, alpha: float) -> sentences.Setting:
-        """Return what all sentences say: measure, level, covariates and rows."""
+        """Return what all sentences share: measure, level, covariates and rows."""
         scope = self.provenance.scope
         return sentences.Setting(MEASURE_NAMES[self.measure], alpha, self._given(), scope)
 
@@ -299,6 +330,11 @@ class Answer(ABC):
     def _frame(self, columns: Columns) -> Any:
         return make_frame(columns, self.provenance.library)
 
+    def _table(self, columns: Columns, caption: str, law: str = "t", **cut: Any) -> Table:
+        """Return the table of dependences, with the measure as the heading of its estimates."""
+        headings = {"estimate": MEASURE_NAMES[self.measure], "statistic": law}
+        return Table.of(columns, caption, headings, **cut)
+
     def _scales(self, pairs: Sequence[Pair]) -> list[Scale]:
         """Return the curve from dependences to correlations for every pair."""
         how = self.provenance
@@ -307,51 +343,56 @@ class Answer(ABC):
     def _correlations(self, pairs: Sequence[Pair], values: Sequence[float]) -> list[float]:
         return correlations(values, self._scales(pairs))
 
-    def _correlation_column(
-        self, pairs: Sequence[Pair], values: Sequence[float], shown: Sequence[bool]
+    def _estimate_columns(
+        self,
+        pairs: Sequence[Pair],
+        columns: Mapping[str, Iterable[float]],
+        shown: Sequence[bool],
     ) -> Columns:
-        """Return the column of correlations for a table; none for HSIC.
+        """Return estimates as correlations, with what else is known of them.
 
-        A cell is empty where no dependence is shown.
+        Parameters
+        ----------
+        pairs : sequence of Pair
+        columns : mapping of str to sequence of float
+            The estimates first; the correlations are inserted after them, unless the measure is
+            HSIC.
+        shown : sequence of bool
+            Which dependences are shown to exist; other cells of the correlations are empty.
         """
+        made = {name: [float(one) for one in column] for name, column in columns.items()}
         if self.measure == "hsic":
-            return {}
-        found = self._correlations(pairs, values)
+            return made
+        found = self._correlations(pairs, made["estimate"])
         cells = [one if is_shown else None for one, is_shown in zip(found, shown, strict=True)]
-        return {"as_correlation": cells}
+        return {"estimate": made.pop("estimate"), "as_correlation": cells, **made}
 
-    def _strength(self, pairs: Sequence[Pair], values: Sequence[float]) -> str:
-        """Return how strong dependences are that are shown to exist, to end a sentence."""
-        if self.measure == "hsic" or not pairs:
-            return ""
-        return f", {strength_text(values, self._scales(pairs))}"
-
-    def _strength_at(self, row: int, pair: Pair, columns: Columns) -> str:
-        """Return how strong the dependence in a row of the table is; nothing if not shown."""
+    def _strength(self, pairs: Sequence[Pair], columns: Columns, rows: Sequence[int]) -> str:
+        """Return how strong the dependences in these rows are; nothing if one is not shown."""
         found = columns.get("as_correlation")
-        if found is None or found[row] is None:
+        if found is None or any(found[row] is None for row in rows):
             return ""
-        values = columns[self.measure] if self.measure in columns else columns["estimate"]
-        return self._strength([pair], [values[row]])
+        values = [columns["estimate"][row] for row in rows]
+        return f", {strength_text(values, self._scales([pairs[row] for row in rows]))}"
 
     def _ruler(self, pairs: Sequence[Pair], columns: Columns) -> tuple[Picture, ...]:
         """Return the first rows of the table on a ruler of correlations.
 
         There is none for HSIC, nor where pairs have different curves.
         """
+        pairs = pairs[:MOST_ON_RULER]
         if self.measure == "hsic" or len({scale.kernel for scale in self._scales(pairs)}) != 1:
             return ()
+        measure, n = MEASURE_NAMES[self.measure], len(pairs)
         names, *_ = columns.values()
-        values = columns.get(self.measure, columns.get("estimate", []))
-        n = min(len(pairs), MOST_ON_RULER)
         draw = partial(
             plotting.strength,
-            *(column[:n] for column in (names, values, columns["low"], columns["high"])),
+            names[:n],
+            *(columns[name][:n] for name in ("estimate", "low", "high")),
             measure=self.measure,
             shown=[one is not None for one in columns["as_correlation"][:n]],
             kernel=self._scales(pairs[:1])[0].kernel,
         )
-        measure = MEASURE_NAMES[self.measure]
         picture = Picture(
             draw,
             f"{measure} with intervals on a ruler of correlations.",
@@ -360,24 +401,3 @@ class Answer(ABC):
             "related.",
         )
         return (picture,)
-
-
-# Fields that hold what other rooms need of an answer.
-_MADE_OF = frozenset(
-    {"provenance", "dependences", "weights", "tested", "relation_pvalues", "comparisons"}
-    | {"standing", "target_maxima", "maxima", "differences_found", "overall", "tests", "across"}
-)
-
-
-def _has_estimates_outside(table: Table, measure: str) -> bool:
-    """Return whether an estimate lies outside its own interval."""
-    columns = {column.name: column.values for column in table.columns}
-    values = columns.get(measure, columns.get("estimate"))
-    if values is None or "low" not in columns:
-        return False
-    limits = zip(values, columns["low"], columns["high"], strict=True)
-    return any(not low <= value <= high for value, low, high in limits)
-
-
-def _as_sentence(words: str) -> str:
-    return f"{words[0].upper()}{words[1:]}." if words.startswith("the ") else f"{words}."

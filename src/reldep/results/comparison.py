@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from reldep import plotting
-from reldep.data.checks import METHODS, MINIMUM_OBSERVATIONS, check_choice, check_count, check_level
-from reldep.description import Picture, Value
-from reldep.exceptions import InputError
+from reldep.description import Columns, Picture, Value
 from reldep.results import sentences
-from reldep.results.columns import as_table
 from reldep.results.tested import Result
-from reldep.stats import paper
 from reldep.words import MEASURE_NAMES, number, percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reldep.description import Description
-    from reldep.results.columns import Columns
-    from reldep.stats.power import Pilot
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,23 +28,22 @@ class Contrast(Result):
     def describe(self, alpha: float | None = None) -> Description:
         """Return the answer as plain parts; see :meth:`Answer.describe`."""
         alpha = self._alpha(alpha)
-        columns = self._columns(alpha)
+        columns, pairs = self._columns(alpha), self.dependences.pairs
         finding = self._finding(alpha, (columns["low"][-1], columns["high"][-1]))
-        relations = self._relations([f"{x} and {y}" for x, y in self.pairs])
-        setting = self._setting(alpha)
-        if np.array_equal(self.weights, [1.0, -1.0]):
+        relations = self._relations([f"{x} and {y}" for x, y in pairs])
+        if self._is_difference():
             wording = sentences.of_pairs(self._given())
-            asked = self._which([one.name for one in relations])
-            said = sentences.comparison(wording, relations, finding, setting)
+            asked = wording.question([one.name for one in relations], self.alternative)
+            said = sentences.comparison(wording, relations, finding, self._setting(alpha))
         else:
-            sides = {"greater": "Is {} above 0", "less": "Is {} below 0"}
-            asked = sides.get(self.alternative, "Does {} differ from 0").replace(
-                "{}", self._formula()
-            )
-            said = sentences.weighted_sum(self._formula(), finding, setting)
-        return self._all(alpha, asked, [said, sentences.not_shown(relations, alpha)], columns)
+            formula = self._formula()
+            sides = {"greater": f"Is {formula} above 0", "less": f"Is {formula} below 0"}
+            asked = sides.get(self.alternative, f"Does {formula} differ from 0")
+            said = sentences.weighted_sum(formula, finding, self._setting(alpha))
+        said_too = sentences.not_shown(relations, alpha)
+        return self._contrasted(alpha, asked, [said, said_too], columns)
 
-    def _all(
+    def _contrasted(
         self,
         alpha: float,
         asked: str,
@@ -62,74 +55,70 @@ class Contrast(Result):
         facts: Sequence[Value] = (),
     ) -> Description:
         """Return the description with table, key numbers and sections of a contrast."""
-        name, limits = columns["dependence"][-1], (columns["low"][-1], columns["high"][-1])
-        caption = f"Estimates with standard errors and {percent(1 - alpha)} intervals."
+        pairs, level = self.dependences.pairs, percent(1 - alpha)
+        name = self._name()
+        caption = (
+            f"Estimates with standard errors and {level} intervals. P-values of single dependences "
+            f"are of independence. The {columns['relation'][-1]} is {name}."
+        )
+        limits = (columns["low"][-1], columns["high"][-1])
         return self._described(
             alpha,
             asked,
             said,
-            as_table(columns, caption, {"statistic": self._law()}),
+            self._table(columns, caption, self._law().partition("(")[0]),
             numbers=self._numbers(name, alpha, limits),
             pictures=(
-                *(pictures or [self._forest(name, columns, alpha)]),
-                *self._ruler(self.pairs, columns),
+                *(pictures or [self._forest(pairs, columns, alpha)]),
+                *self._ruler(pairs, columns),
             ),
             sections=self._sections(),
             notes=notes,
             facts=(*facts, Value("", "Alternative", self.alternative)),
         )
 
-    def _which(self, names: Sequence[str]) -> str:
-        first, second = names
-        if self.alternative == "two-sided":
-            return f"Are {first} or {second} more closely related"
-        if self.alternative == "less":
-            first, second = second, first
-        return f"Are {first} more closely related than {second}"
+    def _is_difference(self) -> bool:
+        return np.array_equal(self.weights, [1.0, -1.0])
+
+    def _name(self) -> str:
+        """Return what the estimate is: for two pairs their difference, else the formula."""
+        if not self._is_difference():
+            return self._formula()
+        first, second = (" ~ ".join(pair) for pair in self.dependences.pairs)
+        return f"{first} − {second}"
 
     def _formula(self) -> str:
         written = ""
-        for weight, (x, y) in zip(self.weights, self.pairs, strict=True):
+        for weight, (x, y) in zip(self.weights, self.dependences.pairs, strict=True):
             times = "" if abs(weight) == 1 else f"{abs(weight):g}·"
-            sign = "− " if weight < 0 else "+ " if written else ""
-            written += f" {sign}{times}{MEASURE_NAMES[self.measure]}({x}, {y})"
-        return written.strip()
+            sign = "−" if weight < 0 else "+"
+            between = f" {sign} " if written else sign.removeprefix("+")
+            written += f"{between}{times}{MEASURE_NAMES[self.measure]}({x}, {y})"
+        return written
 
-    def _columns(self, alpha: float, name: str = "contrast") -> Columns:
+    def _columns(self, alpha: float) -> Columns:
         """Return one row per pair and one for the contrast, which alone is tested."""
-        untested = [None] * len(self.pairs)
-        each, whole = self.dependences.intervals(1 - alpha), self.confidence_interval(1 - alpha)
-        low, high = [*each.low.tolist(), whole.low], [*each.high.tolist(), whole.high]
-        shown = self._are_shown(alpha, low)
-        correlations = self._correlation_column(self.pairs, self.estimates.tolist(), shown)
-        return {
-            "dependence": [f"{x} ~ {y}" for x, y in self.pairs] + [name],
-            self.measure: [*map(float, self.estimates), self.estimate],
-            **{name: [*cells, None] for name, cells in correlations.items()},
-            "standard_error": [*self.dependences.standard_errors.tolist(), self.standard_error],
-            "low": low,
-            "high": high,
-            "statistic": [*untested, self.statistic],
-            "pvalue": [*untested, self.pvalue],
+        found, pairs = self.dependences, self.dependences.pairs
+        each, whole = found.intervals(1 - alpha), self.confidence_interval(1 - alpha)
+        known = zip(each.low, self.relation_pvalues, strict=True)
+        # Shown by their tests, else by their intervals.
+        shown = [low > 0 if p is None else p < alpha for low, p in known]
+        errors = found.standard_errors
+        own = {"estimate": found.values, "standard_error": errors, "low": each[0], "high": each[1]}
+        last = {
+            "estimate": self.estimate,
+            "standard_error": self.standard_error,
+            "low": whole.low,
+            "high": whole.high,
         }
-
-    def finite_sample_bound(self, delta: float = 0.05) -> float:
-        """Bound the error of the difference of two HSICs without any approximation.
-
-        See :func:`reldep.finite_sample_bound`. It holds for a difference of two raw HSICs whose
-        kernels have values in [0, 1] (Gaussian, Laplace, Delta).
-        """
-        if self.measure != "hsic" or sorted(self.weights) != [-1.0, 1.0]:
-            raise InputError(
-                "the finite-sample bound holds for the difference of two HSICs; use "
-                "`measure='hsic'` with the weights 1 and -1."
-            )
-        if not self.provenance.unit_kernels:
-            raise InputError(
-                "the finite-sample bound needs kernels with values in [0, 1]; use Gaussian, "
-                "Laplace or Delta for every variable."
-            )
-        return paper.finite_sample_bound(self.n_observations, delta)
+        name = "difference" if self._is_difference() else "contrast"
+        columns = self._estimate_columns(pairs, own, shown)
+        return {
+            "relation": [*(f"{x} ~ {y}" for x, y in pairs), name],
+            **{key: [*cells, last.get(key)] for key, cells in columns.items()},
+            "statistic": [*[None] * len(pairs), self.statistic],
+            "pvalue": [*self.relation_pvalues, self.pvalue],
+        }
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -146,129 +135,47 @@ class Comparison(Contrast):
     source: str
     first: str
     second: str
-    method: str
+    method: str = field(repr=False)
 
     def describe(self, alpha: float | None = None) -> Description:
         """Return the answer as plain parts; see :meth:`Answer.describe`."""
         alpha = self._alpha(alpha)
         columns = self._columns(alpha)
-        first, second = self.first, self.second
-        if self.alternative == "less":
-            first, second = second, first
-        word = "or" if self.alternative == "two-sided" else "than"
-        return self._all(
+        wording = sentences.of_targets(self.source, self._given())
+        relations = self._relations([self.first, self.second])
+        finding = self._finding(alpha, (columns["low"][-1], columns["high"][-1]))
+        if not finding.is_shown and all(one.is_doubtful(alpha) for one in relations):
+            said = [sentences.neither(self.source, relations, self._setting(alpha))]
+        else:
+            order = np.argsort(-self.estimates).tolist()
+            strength = self._strength(self.dependences.pairs, columns, order)
+            said = [
+                sentences.comparison(wording, relations, finding, self._setting(alpha), strength),
+                sentences.not_shown(relations, alpha, f" to {self.source}"),
+            ]
+        return self._contrasted(
             alpha,
-            f"Is {self.source} more closely related to {first} {word} to {second}",
-            self._said(alpha, columns),
+            wording.question((self.first, self.second), self.alternative),
+            said,
             columns,
-            pictures=(self._region(columns, alpha),),
-            notes=[
-                f"Method: {self.method}; alternative: {self.alternative}.",
-                *self._unlike([self.first, self.second]),
-            ],
+            pictures=(self._region(columns, alpha),) if math.isfinite(self.standard_error) else (),
+            notes=self._unlike([self.first, self.second]),
             facts=[Value("", "Method", self.method)],
         )
 
-    def _columns(self, alpha: float, name: str = "difference") -> Columns:
-        return super()._columns(alpha, name)
-
-    def _said(self, alpha: float, columns: Columns) -> list[str]:
-        """Return to which target the source is more closely related."""
-        finding = self._finding(alpha, (columns["low"][-1], columns["high"][-1]))
-        setting, relations = self._setting(alpha), self._relations([self.first, self.second])
-        doubtful = [one.pvalue is not None and one.pvalue >= alpha for one in relations]
-        if all(doubtful) and not finding.is_shown:
-            return [sentences.neither(self.source, relations, setting)]
-        strength = ""
-        if finding.is_shown and all(self._are_shown(alpha, columns["low"])):
-            order = np.argsort(-self.estimates)
-            pairs = [self.pairs[i] for i in order]
-            strength = self._strength(pairs, self.estimates[order].tolist())
-        wording = sentences.of_targets(self.source, self._given())
-        said = sentences.comparison(wording, relations, finding, setting, strength)
-        return [said, sentences.which_are_shown(relations, alpha)]
-
-    def relative_efficiency(self) -> float:
-        """Return how many times more observations the split test would need, asymptotically."""
-        if self.method != "joint":
-            raise InputError(
-                "the efficiency of joint over split needs their covariance; use `method='joint'`."
-            )
-        return paper.relative_efficiency(self.dependences.covariance)
-
-    def power(self, n: int, *, alpha: float = 0.05, method: str | None = None) -> float:
-        """Return the probability that a test with `n` new observations rejects at level `alpha`.
-
-        The effect and the variances are taken to be as estimated here, as from a pilot study.
-
-        Parameters
-        ----------
-        n : int
-            Observations in all; the split test gives half of them to each dependence.
-        alpha : float, default 0.05
-        method : {"joint", "split"}, optional
-            The test planned; by default that of this result.
-        """
-        check_level("alpha", alpha)
-        check_count("n", n, at_least=MINIMUM_OBSERVATIONS)
-        return self._pilot(method).power(n, alpha, self.alternative)
-
-    def sample_size(
-        self,
-        power: float = 0.8,
-        *,
-        alpha: float = 0.05,
-        careful: bool = False,
-        method: str | None = None,
-    ) -> int:
-        """Return how many observations give the test this `power`; see :meth:`Result.sample_size`.
-
-        Parameters
-        ----------
-        power : float, default 0.8
-        alpha : float, default 0.05
-        careful : bool, default False
-            Whether to plan from the lower 80% limit of the effect.
-        method : {"joint", "split"}, optional
-            The test planned; by default that of this result.
-        """
-        if method is None or method == self.method:
-            return super().sample_size(power, alpha=alpha, careful=careful)
-        check_level("power", power)
-        check_level("alpha", alpha)
-        return self._pilot(method).sample_size(power, alpha, self.alternative)
-
-    def _pilot(self, method: str | None = None) -> Pilot:
-        """Return what this result says about either method, as a pilot study.
-
-        The split test has the variance ``2 (σ²_xy + σ²_xz) / n``: half of the observations for
-        each dependence, and no covariance.
-        """
-        if method is not None:
-            check_choice("method", method, METHODS)
-        pilot = super()._pilot()
-        if method is None or method == self.method:
-            return pilot
-        if self.method == "split":
-            raise InputError(
-                "a split pilot does not know the covariance that the joint test needs; run the "
-                "pilot with `method='joint'`, which can plan both."
-            )
-        deviation = math.sqrt(2.0 * self.n_observations * float(np.trace(self.covariance)))
-        return replace(pilot, null_deviation=deviation, deviation=deviation)
+    def _name(self) -> str:
+        return f"{self.first} − {self.second}"
 
     def _region(self, columns: Columns, alpha: float) -> Picture:
         """Return the region of both dependences with the interval of their difference."""
         first, second = (number(float(value)) for value in self.estimates)
         measure, level = MEASURE_NAMES[self.measure], percent(1 - alpha)
         low, high = columns["low"][-1], columns["high"][-1]
-        if not math.isfinite(self.standard_error):
-            return self._forest("difference", columns, alpha)
         draw = partial(
             plotting.region,
             self.estimates,
             self.covariance,
-            # The other limit of a one-sided question is no limit.
+            # The other limit of a one-sided question is not a limit.
             (
                 -math.inf if self.alternative == "less" else low,
                 math.inf if self.alternative == "greater" else high,
@@ -289,28 +196,3 @@ class Comparison(Contrast):
             "dashed lines, and the dotted line lies between them if and only if the interval "
             "contains 0.",
         )
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class PairComparison(Contrast):
-    """The answer of :meth:`Matrix.compare`: is one pair closer than another?
-
-    Attributes
-    ----------
-    n_pairs : int
-        The pairs of the matrix, from which two were chosen.
-    """
-
-    n_pairs: int
-
-    def describe(self, alpha: float | None = None) -> Description:
-        """Return the answer as plain parts; see :meth:`Answer.describe`."""
-        parts = super().describe(alpha)
-        note = (
-            "The p-value is that of two pairs chosen beforehand. If they were picked after looking "
-            f"at all {self.n_pairs:,} pairs of the matrix it is too small."
-        )
-        return replace(parts, notes=(note, *parts.notes))
-
-    def _columns(self, alpha: float, name: str = "difference") -> Columns:
-        return super()._columns(alpha, name)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
-from reldep.data.checks import MINIMUM_OBSERVATIONS, check_count, check_level
-from reldep.description import Value
+from reldep.data.checks import check_level
+from reldep.description import Columns, Value
 from reldep.results import sentences
-from reldep.results.columns import as_table
 from reldep.results.strength import correlations_text
-from reldep.results.tested import Result, interval_value, two_decimals
+from reldep.results.tested import Result
 from reldep.stats.independence import (
     IndependenceTest,
     independence_power,
@@ -22,7 +21,6 @@ from reldep.words import percent, pvalue_number
 
 if TYPE_CHECKING:
     from reldep.description import Description
-    from reldep.results.columns import Columns
     from reldep.stats.intervals import Interval
 
 
@@ -38,12 +36,12 @@ class Dependence(Result):
     x, y : str
         The names of the variables.
     independence : IndependenceTest
-        Its statistic, p-value and how they were found.
+        Its statistic, p-value and how they were computed.
     """
 
     x: str
     y: str
-    independence: IndependenceTest
+    independence: IndependenceTest = field(repr=False)
 
     @property
     def statistic(self) -> float:
@@ -60,54 +58,21 @@ class Dependence(Result):
         """The decimal logarithm of the p-value."""
         return self.independence.log10_pvalue
 
-    @property
-    def test(self) -> str:
-        """How the p-value was found."""
-        return self.independence.test
-
-    @property
-    def n_permutations(self) -> int | None:
-        """How often the rows were shuffled for it."""
-        return self.independence.n_permutations
-
     def as_correlation(self) -> float:
         """Return the dependence as the correlation of two normal variables that have it.
 
         It lies between 0 and 1; no sign is implied. See :meth:`Result.as_correlation`.
         """
-        return self._correlations(self.pairs, [self.estimate])[0]
+        return self._correlations(self.dependences.pairs, [self.estimate])[0]
 
     def confidence_interval(self, confidence_level: float = 0.95) -> Interval:
-        """Return the interval of the dependence.
+        """Return the interval of the dependence: low and high, a named tuple."""
+        return self.dependences.interval(0, check_level("confidence_level", confidence_level))
 
-        Parameters
-        ----------
-        confidence_level : float, default 0.95
-
-        Returns
-        -------
-        low, high : float
-            A named tuple.
-        """
-        level = check_level("confidence_level", confidence_level)
-        return self.dependences.interval(0, level)
-
-    def power(self, n: int, *, alpha: float = 0.05) -> float:
-        """Return the probability that the chi-square test of independence rejects at level `alpha`.
-
-        With `n` new observations, if the correlation and its variance are as estimated here.
-        """
-        check_level("alpha", alpha)
-        check_count("n", n, at_least=MINIMUM_OBSERVATIONS)
+    def _power(self, n: int, alpha: float) -> float:
         return independence_power(*self._correlation(), n, alpha)
 
-    def sample_size(self, power: float = 0.8, *, alpha: float = 0.05, careful: bool = False) -> int:
-        """Return how many observations give the test of independence this `power`.
-
-        With `careful` the plan starts from the lower 80% limit of the correlation.
-        """
-        check_level("power", power)
-        check_level("alpha", alpha)
+    def _sample_size(self, power: float, alpha: float, *, careful: bool) -> int:
         correlation, deviation = self._correlation()
         if careful:
             # Φ⁻¹(0.8) standard errors below the estimate.
@@ -122,64 +87,66 @@ class Dependence(Result):
         spread = self.n_observations * float(found.covariance[0, 0])
         return float(found.values[0]) / scale, math.sqrt(spread) / scale
 
+    def _influential(self, k: int) -> Columns:
+        # The p-value of independence does not follow from influence values.
+        columns = super()._influential(k)
+        columns.pop("pvalue_without")
+        return columns
+
     def describe(self, alpha: float | None = None) -> Description:
         """Return the answer as plain parts; see :meth:`Answer.describe`."""
         alpha = self._alpha(alpha)
-        columns, names = self._columns(alpha), f"{self.x} and {self.y}"
-        limits = (columns["low"][0], columns["high"][0])
-        found = sentences.Relation(names, self.estimate, self.pvalue, limits)
-        strength = self._strength(self.pairs, [self.estimate])
-        said = sentences.dependence(names, found, self._setting(alpha), strength)
-        law = self.independence.statistic_name
-        headings = {"statistic": law, "pvalue": "p-value of independence"}
+        columns, pairs, names = (
+            self._columns(alpha),
+            self.dependences.pairs,
+            f"{self.x} and {self.y}",
+        )
+        limits, test = (columns["low"][0], columns["high"][0]), self.independence
+        strength = self._strength(pairs, columns, [0])
+        found = sentences.Relation(names, self.estimate, self.pvalue, limits, strength)
+        numbers = {one.name: one for one in self._numbers("Estimate", alpha, limits)}
+        numbers["pvalue"] = Value("pvalue", "p-value of independence", self.pvalue, pvalue_number)
         caption = f"The estimate with its standard error and {percent(1 - alpha)} interval."
         return self._described(
             alpha,
             f"Are {names} related",
-            [said],
-            as_table(columns, caption, headings),
+            [sentences.dependence(names, found, self._setting(alpha))],
+            self._table(columns, caption, test.statistic_name),
             numbers=[
-                *self._tested_numbers(alpha, limits),
-                *self._as_correlation_value(columns),
-                Value("test", "", self.test),
-                Value("n_permutations", "", self.n_permutations),
+                *numbers.values(),
+                *self._correlation_with_limits(columns),
             ],
             # The ruler shows all that the forest does; HSIC has none.
-            pictures=self._ruler(self.pairs, columns)
-            or (self._forest("estimate", columns, alpha),),
+            pictures=self._ruler(pairs, columns) or (self._forest(pairs, columns, alpha),),
             sections=self._sections(),
-            facts=[Value("", "Test of independence", self.independence.in_words())],
+            facts=[
+                Value("test", "Test of independence", test.test, lambda _: test.in_words()),
+                Value("n_permutations", "", test.n_permutations),
+            ],
         )
 
-    def _as_correlation_value(self, columns: Columns) -> list[Value]:
+    def _law(self) -> str:
+        return self.independence.statistic_name
+
+    def _correlation_with_limits(self, columns: Columns) -> list[Value]:
         """Return the correlation with its limits as a key number, if a dependence is shown."""
         if columns.get("as_correlation", [None])[0] is None:
             return []
-        values = [self.estimate, columns["low"][0], columns["high"][0]]
-        found = tuple(self._correlations(self.pairs * 3, values))
+        values: list[Any] = [columns[name][0] for name in ("estimate", "low", "high")]
+        found = tuple(self._correlations(self.dependences.pairs * 3, values))
         return [Value("as_correlation", "As a correlation", found, correlations_text)]
-
-    def _tested_numbers(self, alpha: float, limits: tuple[float, float]) -> list[Value]:
-        """Return the key numbers, with statistic and p-value those of independence."""
-        law = self.independence.statistic_name.capitalize()
-        own = [
-            interval_value(limits, 1 - alpha, "two-sided"),
-            Value("statistic", law, self.statistic, two_decimals),
-            Value("pvalue", "p-value of independence", self.pvalue, pvalue_number),
-        ]
-        named = {one.name: one for one in own}
-        return [named.get(one.name, one) for one in self._numbers("estimate", alpha, limits)]
 
     def _columns(self, alpha: float) -> Columns:
         low, high = self.confidence_interval(1 - alpha)
-        shown = [self.pvalue < alpha]
-        return {
-            "dependence": [f"{self.x} ~ {self.y}"],
-            self.measure: [self.estimate],
-            **self._correlation_column(self.pairs, [self.estimate], shown),
+        own = {
+            "estimate": [self.estimate],
             "standard_error": [self.standard_error],
             "low": [low],
             "high": [high],
+        }
+        return {
+            "relation": [f"{self.x} ~ {self.y}"],
+            **self._estimate_columns(self.dependences.pairs, own, [self.pvalue < alpha]),
             "statistic": [self.statistic],
             "pvalue": [self.pvalue],
         }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,22 +11,20 @@ import numpy as np
 from reldep import plotting
 from reldep.data.checks import ALTERNATIVES, check_choice, check_count
 from reldep.data.frames import make_frame
-from reldep.description import Picture, Value
+from reldep.description import Columns, Picture, Value
 from reldep.engine.centred import canonical
 from reldep.exceptions import InputError
 from reldep.results import sentences
 from reldep.results.answer import Answer
-from reldep.results.columns import as_table
-from reldep.results.comparison import PairComparison
+from reldep.results.comparison import Contrast
 from reldep.stats import trees
 from reldep.words import MEASURE_NAMES, counted, percent
 
 if TYPE_CHECKING:
-    from reldep.data.variables import BoolArray, FloatArray, IntArray
+    from reldep.data.variables import FloatArray
     from reldep.description import Description
     from reldep.engine.centred import Pair
     from reldep.engine.influence import Influence
-    from reldep.results.columns import Columns
     from reldep.stats.estimates import Estimates
     from reldep.stats.intervals import Intervals
 
@@ -59,26 +57,28 @@ class Matrix(Answer):
         Of the draws behind the support of the groups of a tree.
     """
 
-    row_names: tuple[str, ...]
-    column_names: tuple[str, ...]
-    dependences: Estimates
-    influence: Influence
-    pvalues: FloatArray
-    adjusted_pvalues: FloatArray
-    maxima: FloatArray
-    adjust: str
-    confidence_level: float
-    seed: int
+    _shown = ("row_names", "column_names")
 
-    @property
-    def is_square(self) -> bool:
-        """Whether both sides hold the same variables."""
-        return self.row_names == self.column_names
+    row_names: tuple[str, ...] = field(repr=False)
+    column_names: tuple[str, ...] = field(repr=False)
+    dependences: Estimates = field(repr=False)
+    influence: Influence
+    pvalues: FloatArray = field(repr=False)
+    adjusted_pvalues: FloatArray = field(repr=False)
+    maxima: FloatArray = field(repr=False)
+    adjust: str = field(repr=False)
+    confidence_level: float = field(repr=False)
+    seed: int = field(repr=False)
 
     @property
     def estimates(self) -> FloatArray:
         """The dependence of every pair."""
         return self.dependences.values
+
+    @property
+    def covariance(self) -> FloatArray:
+        """The covariance of the estimates."""
+        return self.dependences.covariance
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
@@ -104,56 +104,7 @@ class Matrix(Answer):
         found = self._correlations(self.pairs, self.estimates.tolist())
         return dict(zip(self.pairs, found, strict=True))
 
-    def _columns(self, alpha: float) -> Columns:
-        """Return one row per pair; intervals hold for all pairs at once."""
-        low, high = self.confidence_interval(1 - alpha)
-        shown = self.is_shown(alpha).tolist()
-        return {
-            "first": [x for x, _ in self.pairs],
-            "second": [y for _, y in self.pairs],
-            self.measure: self.estimates.tolist(),
-            **self._correlation_column(self.pairs, self.estimates.tolist(), shown),
-            "standard_error": self.dependences.standard_errors.tolist(),
-            "low": low.tolist(),
-            "high": high.tolist(),
-            "pvalue": self.pvalues.tolist(),
-            "adjusted_pvalue": self.adjusted_pvalues.tolist(),
-        }
-
-    def values_by_name(self) -> FloatArray:
-        """Return the dependences as an array; the diagonal of a square is 1 or the own energy."""
-        return self._arranged(self.estimates, self._own())
-
-    def to_wide(self) -> Any:
-        """Return a data frame with one row and one column per variable."""
-        cells = self.values_by_name()
-        columns: dict[str, Any] = {"variable": list(self.row_names)}
-        columns |= {name: cells[:, i].tolist() for i, name in enumerate(self.column_names)}
-        return self._frame(columns)
-
-    def _own(self) -> FloatArray:
-        if self.measure != "hsic":
-            return np.ones(len(self.row_names))
-        return np.array([self.influence.hsic((name, name)) for name in self.row_names])
-
-    def _arranged(self, cells: FloatArray, diagonal: FloatArray) -> FloatArray:
-        """Lay cells out as the picture does."""
-        if not self.is_square:
-            return cells.reshape(len(self.row_names), len(self.column_names))
-        p = len(self.row_names)
-        square = np.zeros((p, p))
-        square[np.triu_indices(p, k=1)] = cells
-        square += square.T
-        square[np.diag_indices(p)] = diagonal
-        return square
-
-    def is_shown(self, alpha: float = 0.05) -> BoolArray:
-        """Return which dependences are shown to exist, adjusted for their number."""
-        return np.asarray(self.adjusted_pvalues < alpha)
-
-    def compare(
-        self, first: Pair, second: Pair, *, alternative: str = "two-sided"
-    ) -> PairComparison:
+    def compare(self, first: Pair, second: Pair, *, alternative: str = "two-sided") -> Contrast:
         """Test whether one dependence is stronger than another, from the same A.
 
         The p-value holds for two pairs that were chosen before the matrix was seen.
@@ -166,7 +117,7 @@ class Matrix(Answer):
 
         Returns
         -------
-        PairComparison
+        Contrast
             Of the dependence of `first` minus that of `second`.
         """
         check_choice("alternative", alternative, ALTERNATIVES)
@@ -175,12 +126,14 @@ class Matrix(Answer):
             raise InputError(
                 f"{self.pairs[places[0]]} is compared with itself; name two different pairs."
             )
-        found = self.dependences.only(places)
-        weights = np.array([1.0, -1.0])
-        named = dict.fromkeys(name for pair in found.pairs for name in pair)
-        kernels = {name: self.provenance.kernels[name] for name in named}
-        return PairComparison(
-            provenance=replace(self.provenance, kernels=kernels),
+        found, weights, how = self.dependences.only(places), np.array([1.0, -1.0]), self.provenance
+        note = (
+            "The p-value is that of two pairs chosen beforehand. If they were picked after looking "
+            f"at all {len(self.pairs):,} pairs of the matrix it is too small."
+        )
+        kernels = {name: how.kernels[name] for pair in found.pairs for name in pair}
+        return Contrast(
+            provenance=replace(how, kernels=kernels, notes=(note, *how.notes)),
             warnings=self.warnings,
             dependences=found,
             weights=weights,
@@ -188,19 +141,6 @@ class Matrix(Answer):
             alternative=alternative,
             influence=self.influence,
             relation_pvalues=tuple(float(self.pvalues[i]) for i in places),
-            n_pairs=len(self.pairs),
-        )
-
-    def _place(self, pair: Any) -> int:
-        """Return the place of a pair, whichever of its variables is named first."""
-        known = {canonical(one): i for i, one in enumerate(self.pairs)}
-        if isinstance(pair, (tuple, list)) and len(pair) == 2:
-            place = known.get(canonical((str(pair[0]), str(pair[1]))))
-            if place is not None:
-                return place
-        raise InputError(
-            f"{pair!r} is not a pair of this matrix; pass two of its variables, such as "
-            f"{self.pairs[0]}."
         )
 
     def tree(self, *, n_draws: int = 2000) -> Tree:
@@ -228,34 +168,73 @@ class Matrix(Answer):
         )
         return Tree(self.row_names, linkage, trees.support(linkage, draws), self.measure)
 
+    def _is_square(self) -> bool:
+        return self.row_names == self.column_names
+
+    def _place(self, pair: Any) -> int:
+        """Return the place of a pair, whichever of its variables is named first."""
+        known = {canonical(one): i for i, one in enumerate(self.pairs)}
+        if isinstance(pair, (tuple, list)) and len(pair) == 2:
+            place = known.get(canonical((str(pair[0]), str(pair[1]))))
+            if place is not None:
+                return place
+        raise InputError(
+            f"{pair!r} is not a pair of this matrix; pass two of its variables, such as "
+            f"{self.pairs[0]}."
+        )
+
+    def _arranged(self, cells: FloatArray, diagonal: float) -> FloatArray:
+        """Return cells as rows and columns of variables."""
+        p, q = len(self.row_names), len(self.column_names)
+        if not self._is_square():
+            return cells.reshape(p, q)
+        square = np.zeros((p, p))
+        square[np.triu_indices(p, k=1)] = cells
+        square += square.T
+        square[np.diag_indices(p)] = diagonal
+        return square
+
+    def _linkage(self) -> FloatArray | None:
+        """Return the tree behind the order of a heat map, where there is one."""
+        if not self._is_square() or self.measure == "hsic" or len(self.row_names) < 3:
+            return None
+        return trees.average_linkage(self._arranged(self.estimates, 1.0))
+
+    def _columns(self, alpha: float) -> Columns:
+        """Return one row per pair; intervals hold for all pairs at once."""
+        low, high = self.confidence_interval(1 - alpha)
+        errors = self.dependences.standard_errors
+        own = {"estimate": self.estimates, "standard_error": errors, "low": low, "high": high}
+        return {
+            "first": [x for x, _ in self.pairs],
+            "second": [y for _, y in self.pairs],
+            **self._estimate_columns(self.pairs, own, (self.adjusted_pvalues < alpha).tolist()),
+            "pvalue": self.pvalues.tolist(),
+            "adjusted_pvalue": self.adjusted_pvalues.tolist(),
+        }
+
     def describe(self, alpha: float | None = None) -> Description:
         """Return the answer as plain parts; see :meth:`Answer.describe`."""
         alpha = self._alpha(alpha)
-        columns, n_shown = self._columns(alpha), int(self.is_shown(alpha).sum())
-        top = int(np.argmax(self.estimates))
-        strongest = sentences.Relation(
-            " and ".join(self.pairs[top]),
-            float(self.estimates[top]),
-            limits=(columns["low"][top], columns["high"][top]),
-            strength=self._strength_at(top, self.pairs[top], columns),
-        )
-        adjusted, n = ADJUSTMENTS_IN_WORDS[self.adjust], len(self.pairs)
-        table = as_table(
+        columns, n, level = self._columns(alpha), len(self.pairs), percent(1 - alpha)
+        n_shown, adjusted = int((self.adjusted_pvalues < alpha).sum()), self.adjust
+        adjusted = ADJUSTMENTS_IN_WORDS[self.adjust]
+        table = self._table(
             columns,
-            f"Every pair with its {percent(1 - alpha)} interval, all of which hold at once, and "
-            f"the p-value of independence, adjusted after {adjusted}.",
+            f"Every pair with its {level} interval, all of which hold at once, and the p-value of "
+            f"independence, adjusted after {adjusted}.",
             order=np.argsort(-self.estimates, kind="stable").tolist(),
             shown="The {n:,} strongest of {all:,} pairs.",
         )
         rows = counted(len(self.row_names), "variable")
         asked = f"How closely is each pair of {rows} related"
-        if not self.is_square:
+        if not self._is_square():
             others = counted(len(self.column_names), "other")
             asked = f"How closely are {rows} related to {others}"
         return self._described(
             alpha,
             asked,
-            [sentences.several_pairs(n_shown, n, strongest, adjusted, self._setting(alpha))],
+            [self._said(alpha, columns)],
             table,
             numbers=[
                 Value("", "Pairs", f"{n:,}"),
@@ -265,22 +244,42 @@ class Matrix(Answer):
                 Value("confidence_level", "", 1 - alpha),
             ],
             pictures=self._pictures(alpha),
-            notes=[f"Intervals hold for all pairs at once; {len(self.maxima)} draws."],
+            notes=[f"Intervals hold for all pairs at once; {len(self.maxima):,} draws."],
             facts=[Value("adjust", "Adjustment of p-values", self.adjust)],
+        )
+
+    def _said(self, alpha: float, columns: Columns) -> str:
+        """Return how many pairs are related, and which most closely."""
+        setting, shown = self._setting(alpha), self.adjusted_pvalues < alpha
+        # A larger estimate that is not shown to differ from 0 is not the strongest relation.
+        top = int(
+            np.argmax(np.where(shown, self.estimates, -np.inf) if shown.any() else self.estimates)
+        )
+        strongest = sentences.Relation(
+            " and ".join(self.pairs[top]),
+            columns["estimate"][top],
+            columns["adjusted_pvalue"][top],
+            (columns["low"][top], columns["high"][top]),
+            self._strength(self.pairs, columns, [top]),
+        )
+        if len(self.pairs) == 1:
+            return sentences.dependence(strongest.name, strongest, setting)
+        how, n = f"{ADJUSTMENTS_IN_WORDS[self.adjust]},", counted(len(self.pairs), "pair")
+        return sentences.how_many_are_related(
+            n, int(shown.sum()), "related", strongest, how, setting
         )
 
     def _pictures(self, alpha: float) -> tuple[Picture, ...]:
         """Return the cells in colours, similar variables side by side, and the tree."""
-        measure = MEASURE_NAMES[self.measure]
-        links = self._linkage()
+        measure, links = MEASURE_NAMES[self.measure], self._linkage()
         draw = partial(
             plotting.heatmap,
-            self.values_by_name(),
+            self._arranged(self.estimates, 1.0),
             self.row_names,
-            columns=None if self.is_square else self.column_names,
+            columns=None if self._is_square() else self.column_names,
             measure=self.measure,
             links=links,
-            pvalues=self._arranged(self.adjusted_pvalues, np.zeros(len(self.row_names))),
+            pvalues=self._arranged(self.adjusted_pvalues, 0.0),
             alpha=alpha,
         )
         cells = Picture(
@@ -300,18 +299,6 @@ class Matrix(Answer):
                 "Variables that join further left are more alike. At each join stands the share "
                 "of samples, drawn from the estimated law, in whose tree that group is found.",
             ),
-        )
-
-    def _linkage(self) -> FloatArray | None:
-        """Return the tree behind the order of a heat map, where there is one."""
-        if not self.is_square or self.measure == "hsic" or len(self.row_names) < 3:
-            return None
-        return trees.average_linkage(self.values_by_name())
-
-    def __repr__(self) -> str:
-        return (
-            f"Matrix({len(self.row_names)} × {len(self.column_names)}, {len(self.pairs)} pairs, "
-            f"n_observations={self.n_observations})"
         )
 
 
@@ -344,14 +331,11 @@ class Tree:
         """Return a data frame with one row per group: members, height and support."""
         columns = {
             "group": [", ".join(group) for group in self.groups()],
-            "size": self._sizes().tolist(),
+            "size": self.linkage[:, 3].astype(np.int64).tolist(),
             "height": self.linkage[:, 2].tolist(),
             "support": self.support.tolist(),
         }
         return make_frame(columns, None)
-
-    def _sizes(self) -> IntArray:
-        return np.asarray(self.linkage[:, 3], dtype=np.int64)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the tree with the support of its groups and return the Axes."""

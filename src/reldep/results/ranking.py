@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reldep import plotting
-from reldep.description import Picture, Value
+from reldep.description import Columns, Picture, Value, as_rows
 from reldep.results import sentences
 from reldep.results.answer import Answer
-from reldep.results.columns import as_rows, as_table
 from reldep.stats.simultaneous import critical_value, holm
 from reldep.stats.units import NORMALISED
 from reldep.words import MEASURE_NAMES, listed, percent
 
 if TYPE_CHECKING:
-    from reldep.data.variables import BoolArray, FloatArray, IntArray
+    from collections.abc import Sequence
+
+    from reldep.data.variables import FloatArray, IntArray
     from reldep.description import Description
-    from reldep.engine.centred import Pair
     from reldep.engine.influence import Influence
-    from reldep.results.columns import Columns
     from reldep.stats.estimates import Estimates
     from reldep.stats.intervals import Intervals
     from reldep.stats.simultaneous import Pairwise, Ranks
@@ -61,17 +60,19 @@ class Ranking(Answer):
         The p-value of independence of the source and every target.
     """
 
+    _shown = ("source", "best")
+
     source: str
     targets: tuple[str, ...]
-    dependences: Estimates
-    comparisons: Pairwise
-    adjusted_pvalues: FloatArray
-    standing: Ranks
-    target_maxima: FloatArray
-    adjust: str
-    confidence_level: float
+    dependences: Estimates = field(repr=False)
+    comparisons: Pairwise = field(repr=False)
+    adjusted_pvalues: FloatArray = field(repr=False)
+    standing: Ranks = field(repr=False)
+    target_maxima: FloatArray = field(repr=False)
+    adjust: str = field(repr=False)
+    confidence_level: float = field(repr=False)
     influence: Influence
-    relation_pvalues: tuple[float | None, ...]
+    relation_pvalues: tuple[float | None, ...] = field(repr=False)
 
     @property
     def estimates(self) -> FloatArray:
@@ -84,29 +85,14 @@ class Ranking(Answer):
         return self.dependences.covariance
 
     @property
-    def standard_errors(self) -> FloatArray:
-        """The standard error of every estimate."""
-        return self.dependences.standard_errors
-
-    @property
-    def pairs(self) -> tuple[Pair, ...]:
-        """The pairs of the source with every target."""
-        return self.dependences.pairs
-
-    @property
     def ranks(self) -> IntArray:
         """The rank of every target; 1 is the strongest, ties share the smaller number."""
         return self.standing.ranks
 
     @property
-    def may_be_best(self) -> BoolArray:
-        """Which targets cannot be excluded from being the strongest."""
-        return np.asarray(self.standing.best_pvalues > 1.0 - self.confidence_level)
-
-    @property
     def best(self) -> tuple[str, ...]:
         """The targets that may be the strongest, the strongest estimate first."""
-        return tuple(self.targets[i] for i in self._strongest_first() if self.may_be_best[i])
+        return self._best(self._alpha(None))
 
     def confidence_interval(self, confidence_level: float | None = None) -> Intervals:
         """Return intervals that cover the dependences on all targets at once.
@@ -132,106 +118,68 @@ class Ranking(Answer):
 
         Between 0 and 1, by target; no sign is implied. See :meth:`Result.as_correlation`.
         """
-        found = self._correlations(self.pairs, self.estimates.tolist())
+        found = self._correlations(self.dependences.pairs, self.estimates.tolist())
         return dict(zip(self.targets, found, strict=True))
-
-    def _columns(self, alpha: float) -> Columns:
-        """Return one row per target, the strongest first."""
-        order = self._strongest_first()
-        low, high = self.confidence_interval(1 - alpha)
-        adjusted = self._adjusted_relations()
-        shown = np.where(np.isnan(adjusted), low > 0, adjusted < alpha).tolist()
-        rank_low, rank_high = self.standing.ranges(self.confidence_level)
-        columns: dict[str, Any] = {
-            "estimate": self.estimates,
-            **self._correlation_column(self.pairs, self.estimates.tolist(), shown),
-            "standard_error": self.standard_errors,
-            "low": low,
-            "high": high,
-            "rank": self.ranks,
-            "rank_low": rank_low,
-            "rank_high": rank_high,
-            "may_be_best": self.may_be_best,
-        }
-        names = {"target": [self.targets[i] for i in order]}
-        return names | {key: np.asarray(column)[order].tolist() for key, column in columns.items()}
 
     def pairwise(self, confidence_level: float | None = None) -> Any:
         """Return a data frame with one row per pair of targets, in the order given.
 
-        The columns are ``first``, ``second``, ``difference`` (first minus second),
-        ``standard_error``, ``statistic``, ``pvalue``, ``adjusted_pvalue`` and the limits ``low``
-        and ``high`` of intervals that cover all differences at once. Targets that are copies of
-        each other have a difference and a standard error of 0 and p-values of 1.
+        ``estimate`` is the difference, ``first`` minus ``second``. The limits ``low`` and ``high``
+        and ``adjusted_pvalue`` hold for all pairs at once. Targets that are copies of each other
+        have a difference and a standard error of 0 and p-values of 1.
         """
-        return self._frame(self._pairwise(confidence_level))
+        return self._frame(self._pairwise(self._level(confidence_level)))
 
-    def _pairwise(self, confidence_level: float | None) -> Columns:
+    def _order(self) -> IntArray:
+        """Return the targets from the strongest to the weakest."""
+        return np.asarray(np.lexsort((-self.estimates, self.ranks)))
+
+    def _best(self, alpha: float) -> tuple[str, ...]:
+        pvalues = self.standing.best_pvalues
+        return tuple(self.targets[i] for i in self._order() if pvalues[i] > alpha)
+
+    def _columns(self, alpha: float) -> Columns:
+        """Return one row per target, the strongest first."""
+        order, found = self._order(), self.dependences
+        low, high = self.confidence_interval(1 - alpha)
+        adjusted = self._adjusted_relations()
+        shown = np.where(np.isnan(adjusted), low > 0, adjusted < alpha)
+        errors = found.standard_errors
+        own = {"estimate": found.values, "standard_error": errors, "low": low, "high": high}
+        rank_low, rank_high = self.standing.ranges(1 - alpha)
+        ranks = {
+            "rank": self.ranks,
+            "rank_low": rank_low,
+            "rank_high": rank_high,
+            "may_be_best": self.standing.best_pvalues > alpha,
+        }
+        return {
+            "target": [self.targets[i] for i in order],
+            **self._estimate_columns(
+                [found.pairs[i] for i in order],
+                {name: column[order].tolist() for name, column in own.items()},
+                shown[order].tolist(),
+            ),
+            **{name: column[order].tolist() for name, column in ranks.items()},
+        }
+
+    def _pairwise(self, level: float) -> Columns:
         found = self.comparisons
-        maxima = self.standing.maxima
-        low, high = found.intervals(critical_value(maxima, self._level(confidence_level)))
+        low, high = found.intervals(critical_value(self.standing.maxima, level))
         if self.measure in NORMALISED:
             # Two numbers from 0 to 1 differ by 1 at the most.
             low, high = np.clip(low, -1.0, 1.0), np.clip(high, -1.0, 1.0)
         return {
             "first": [self.targets[i] for i in found.first],
             "second": [self.targets[i] for i in found.second],
-            "difference": found.estimate.tolist(),
+            "estimate": found.estimate.tolist(),
             "standard_error": found.standard_error.tolist(),
+            "low": low.tolist(),
+            "high": high.tolist(),
             "statistic": found.statistic.tolist(),
             "pvalue": found.pvalue.tolist(),
             "adjusted_pvalue": self.adjusted_pvalues.tolist(),
-            "low": low.tolist(),
-            "high": high.tolist(),
         }
-
-    def describe(self, alpha: float | None = None) -> Description:
-        """Return the answer as plain parts; see :meth:`Answer.describe`."""
-        alpha = self._alpha(alpha)
-        columns, pairwise = self._columns(alpha), self._pairwise(self.confidence_level)
-        own = percent(self.confidence_level)
-        caption = (
-            f"Estimates with standard errors and {percent(1 - alpha)} intervals that hold for all "
-            f"targets at once. The ranges of ranks hold together too, at {own}. A target that is "
-            "not among the possibly best has a range that starts at 2 or above: comparing each "
-            "target with the best is a sharper test than comparing all pairs."
-        )
-        note = "Intervals, ranks and the set of the best hold for all targets at once"
-        return self._described(
-            alpha,
-            f"To which of {len(self.targets):,} targets is {self.source} most closely related",
-            self._said(alpha, columns),
-            as_table(columns, caption),
-            numbers=[
-                Value("best", f"May be the strongest ({own})", self.best, listed),
-                Value("", "Targets", f"{len(self.targets):,}"),
-                Value("source", "", self.source),
-                Value("confidence_level", "", self.confidence_level),
-                Value("pairwise", "", as_rows(pairwise)),
-            ],
-            pictures=self._pictures(columns, alpha),
-            notes=[f"{note}; {len(self.target_maxima)} draws.", *self._unlike(self.targets)],
-            facts=[Value("adjust", "Adjustment of p-values", self.adjust)],
-            references=["ranking"],
-        )
-
-    def _said(self, alpha: float, columns: Columns) -> list[str]:
-        """Return which targets may be the strongest, and how many are not shown to be related."""
-        order, pvalues = self._strongest_first(), self.standing.best_pvalues
-        best = [self.targets[i] for i in order if pvalues[i] > alpha]
-        limits = (columns["low"][0], columns["high"][0])
-        strength = self._strength_at(0, self.pairs[order[0]], columns)
-        name, size = columns["target"][0], columns["estimate"][0]
-        top = sentences.Relation(name, size, limits=limits, strength=strength)
-        n = len(self.targets)
-        said = sentences.ranking(self.source, best, n, top, self._setting(alpha))
-        doubtful = int((self._adjusted_relations() >= alpha).sum())
-        if not doubtful:
-            return [said]
-        count = f"{doubtful:,} of them {'is' if doubtful == 1 else 'are'} not"
-        if doubtful == n:
-            count = "None of them is"
-        return [said, f"{count} shown to be related to {self.source}."]
 
     def _adjusted_relations(self) -> FloatArray:
         """Return p-values of independence, allowing for their number; NaN where not known."""
@@ -240,10 +188,58 @@ class Ranking(Answer):
         adjusted[known] = holm(adjusted[known])
         return adjusted
 
-    def _pictures(self, columns: Columns, alpha: float) -> tuple[Picture, ...]:
+    def describe(self, alpha: float | None = None) -> Description:
+        """Return the answer as plain parts; see :meth:`Answer.describe`."""
+        alpha = self._alpha(alpha)
+        columns, level, best = self._columns(alpha), percent(1 - alpha), self._best(alpha)
+        caption = (
+            f"Estimates with standard errors and {level} intervals that hold for all targets at "
+            "once, as do the ranges of ranks. A target that is not among the possibly best has a "
+            "range that starts at 2 or above: comparing each target with the best is a sharper "
+            "test than comparing all pairs."
+        )
+        n, closely = len(self.targets), "more" if len(self.targets) == 2 else "most"
+        note = "Intervals, ranks and the set of the best hold for all targets at once"
+        return self._described(
+            alpha,
+            f"To which of {n:,} targets is {self.source} {closely} closely related",
+            self._said(alpha, best, columns),
+            self._table(columns, caption),
+            numbers=[
+                Value("best", f"May be the strongest ({level})", best, listed),
+                Value("", "Targets", f"{n:,}"),
+                Value("source", "", self.source),
+                Value("confidence_level", "", 1 - alpha),
+                Value("pairwise", "", as_rows(self._pairwise(1 - alpha))),
+            ],
+            pictures=self._pictures(columns, best, alpha),
+            notes=[f"{note}; {len(self.target_maxima):,} draws.", *self._unlike(self.targets)],
+            facts=[Value("adjust", "Adjustment of p-values", self.adjust)],
+            references=["ranking"],
+        )
+
+    def _said(self, alpha: float, best: Sequence[str], columns: Columns) -> list[str]:
+        """Return which targets may be the strongest, and which are not shown to be related."""
+        order, n = self._order(), len(self.targets)
+        top = sentences.Relation(
+            columns["target"][0],
+            columns["estimate"][0],
+            limits=(columns["low"][0], columns["high"][0]),
+            strength=self._strength([self.dependences.pairs[order[0]]], columns, [0]),
+        )
+        pvalues = self._adjusted_relations()
+        relations = [
+            sentences.Relation(self.targets[i], float(self.estimates[i]), float(pvalues[i]))
+            for i in order
+        ]
+        return [
+            sentences.ranking(self.source, best, n, top, self._setting(alpha)),
+            sentences.not_shown(relations, alpha, f" to {self.source}"),
+        ]
+
+    def _pictures(self, columns: Columns, best: Sequence[str], alpha: float) -> tuple[Picture, ...]:
         """Return the targets with their intervals, and which of them differ."""
-        level, own = percent(1 - alpha), percent(self.confidence_level)
-        measure = MEASURE_NAMES[self.measure]
+        level, measure = percent(1 - alpha), MEASURE_NAMES[self.measure]
         drawn = {name: column[:MOST_DRAWN] for name, column in columns.items()}
         targets = partial(
             plotting.ranking,
@@ -260,18 +256,19 @@ class Ranking(Answer):
             plotting.pairwise,
             columns["target"],
             *self._by_strength(),
-            alpha=round(1.0 - self.confidence_level, 12),
+            alpha=alpha,
             measure=self.measure,
         )
+        in_order = [self.dependences.pairs[i] for i in self._order()]
         return (
             Picture(
                 targets,
                 f"Dependence of {self.source} and each target with its interval, the strongest on "
-                f"top; possibly the strongest: {listed(self.best)}.",
-                f"Targets from the strongest to the weakest. Intervals ({level}) and the ranks at "
-                f"the right ({own}) hold for all targets at once; diamonds may be the strongest.",
+                f"top; possibly the strongest: {listed(best)}.",
+                f"Targets from the strongest to the weakest. Intervals and the ranks at the right "
+                f"({level}) hold for all targets at once; diamonds may be the strongest.",
             ),
-            *self._ruler(self.pairs, columns),
+            *self._ruler(in_order, columns),
             Picture(
                 pairs,
                 f"Matrix of the differences between all {len(self.targets)} targets.",
@@ -284,19 +281,10 @@ class Ranking(Answer):
     def _by_strength(self) -> tuple[FloatArray, FloatArray]:
         """Return differences, row minus column, and adjusted p-values, the strongest first."""
         found, n = self.comparisons, len(self.targets)
-        place = np.argsort(self._strongest_first())
+        place = np.argsort(self._order())
         rows, columns = place[found.first], place[found.second]
         low, high = np.minimum(rows, columns), np.maximum(rows, columns)
         difference, adjusted = np.zeros((n, n)), np.ones((n, n))
         difference[low, high] = np.where(rows < columns, 1.0, -1.0) * found.estimate
         adjusted[low, high] = self.adjusted_pvalues
         return difference, adjusted
-
-    def _strongest_first(self) -> IntArray:
-        return np.asarray(np.lexsort((-self.estimates, self.ranks)))
-
-    def __repr__(self) -> str:
-        return (
-            f"Ranking(source={self.source!r}, targets={len(self.targets)}, best={self.best!r}, "
-            f"n_observations={self.n_observations})"
-        )

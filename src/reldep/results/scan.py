@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from reldep import plotting
-from reldep.data.checks import check_count, check_level
-from reldep.description import Picture, Value
+from reldep.data.checks import check_level
+from reldep.description import Columns, Picture, Table, Value
 from reldep.results import sentences
 from reldep.results.answer import Answer
-from reldep.results.columns import as_table
 from reldep.stats.intervals import Intervals
 from reldep.words import MEASURE_NAMES, counted, percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reldep.data.variables import BoolArray, FloatArray, IntArray
+    from reldep.data.variables import BoolArray, FloatArray
     from reldep.description import Description
     from reldep.engine.centred import Pair
-    from reldep.results.columns import Columns
     from reldep.stats.scan import ScannedSources, ScannedTargets
 
 # Dots of a picture that have names: more would overlap.
@@ -42,7 +40,7 @@ class Screen(Answer):
 
     Attributes
     ----------
-    log10_pvalues : ndarray, shape (S,)
+    log10_pvalue : ndarray, shape (S,)
         Decimal logarithms, which cannot underflow.
     fdr : ndarray, shape (S,)
         The false-discovery rate at which each would be claimed (Benjamini and Hochberg).
@@ -52,21 +50,21 @@ class Screen(Answer):
     skipped : tuple of (str, str)
         Variables that were left out, and why.
     notes : tuple of (str, str)
-        Variables that a reader should look at, and what is to be said of them: many equal
-        values, or a copy of what they are compared with.
+        Variables that are copies of what they are compared with.
     variables : tuple of str
         Those that were tested, in the order given.
     """
 
-    role: ClassVar[str]
+    # What the variables are called, one and many.
+    _role: ClassVar[tuple[str, str]]
 
-    log10_pvalues: FloatArray
-    fdr: FloatArray
-    adjusted_pvalues: FloatArray
-    adjust: str
+    log10_pvalue: FloatArray
+    fdr: FloatArray = field(repr=False)
+    adjusted_pvalues: FloatArray = field(repr=False)
+    adjust: str = field(repr=False)
     skipped: tuple[tuple[str, str], ...]
-    notes: tuple[tuple[str, str], ...]
-    variables: tuple[str, ...]
+    notes: tuple[tuple[str, str], ...] = field(repr=False)
+    variables: tuple[str, ...] = field(repr=False)
 
     @property
     @abstractmethod
@@ -74,68 +72,66 @@ class Screen(Answer):
         """The estimate of every variable."""
 
     @property
-    def pvalues(self) -> FloatArray:
+    def pvalue(self) -> FloatArray:
         """The p-value of every variable by itself."""
-        return np.asarray(10.0**self.log10_pvalues)
+        return np.asarray(10.0**self.log10_pvalue)
 
     def is_discovery(self, fdr: float = 0.05) -> BoolArray:
         """Return which variables are claimed if a share `fdr` of false claims is accepted."""
         return np.asarray(self.fdr <= check_level("fdr", fdr))
-
-    def is_shown(self, alpha: float = 0.05) -> BoolArray:
-        """Return which variables are claimed if any false claim is to have a chance of `alpha`."""
-        return np.asarray(self.adjusted_pvalues <= alpha)
-
-    def skipped_frame(self) -> Any:
-        """Return a data frame of the variables that were left out, and why."""
-        names, reasons = zip(*self.skipped, strict=True) if self.skipped else ((), ())
-        return self._frame({"name": list(names), "reason": list(reasons)})
-
-    def _strongest(self) -> IntArray:
-        """Return the variables by their evidence, the strongest first."""
-        return np.argsort(self.log10_pvalues, kind="stable")
 
     def _screened(
         self,
         alpha: float,
         asked: str,
         said: str,
-        columns: Columns,
-        caption: str,
+        table: tuple[Columns, str, str],
         *,
-        picture: tuple[str, str, str],
+        picture: tuple[str, str],
         numbers: Sequence[Value],
         note: str,
     ) -> Description:
-        """Return the description of a scan; a picture is given by its axis, title and caption."""
-        axis, title, text = picture
+        """Return the description of a scan.
+
+        Parameters
+        ----------
+        alpha, asked, said, numbers, note
+            See :meth:`Answer._described`.
+        table : tuple
+            Columns, caption and the heading of the estimates.
+        picture : pair of str
+            The axis of the estimates, and the caption.
+        """
+        (columns, caption, heading), (axis, text) = table, picture
+        claimed, n = self.is_discovery(alpha), len(self.variables)
         draw = partial(
             plotting.volcano,
             self.estimates,
-            self.log10_pvalues,
+            self.log10_pvalue,
             self.variables,
-            significant=self.is_discovery(alpha),
+            significant=claimed,
             top=LABELLED,
             xlabel=axis,
         )
+        title = f"{counted(n, self._role[0])}: estimates against evidence."
         marked = f"Marked: false-discovery rate of at most {percent(alpha)}."
-        n_found, n_shown = (
-            int(one.sum()) for one in (self.is_discovery(alpha), self.is_shown(alpha))
-        )
+        n_shown = int((self.adjusted_pvalues <= alpha).sum())
+        rate = f"At a false-discovery rate of {percent(alpha)}"
         skipped = [{"name": name, "reason": reason} for name, reason in self.skipped]
         return self._described(
             alpha,
             asked,
             [said],
-            as_table(
+            Table.of(
                 columns,
                 caption,
-                order=self._strongest().tolist(),
+                {"estimate": heading},
+                order=self._strongest(),
                 shown="The {n:,} of {all:,} with the strongest evidence.",
             ),
             numbers=[
-                Value("", self.role.capitalize(), f"{len(self.variables):,}"),
-                Value("n_discoveries", f"At a false-discovery rate of {percent(alpha)}", n_found),
+                Value("", self._role[1].capitalize(), f"{n:,}"),
+                Value("n_discoveries", rate, int(claimed.sum())),
                 Value("", f"At a {percent(alpha)} chance of any false claim", n_shown),
                 Value("skipped", "Skipped", skipped, lambda rows: f"{len(rows):,}"),
                 *numbers,
@@ -144,6 +140,17 @@ class Screen(Answer):
             notes=[note],
             facts=[Value("adjust", "Adjustment of p-values", self.adjust)],
         )
+
+    def _strongest(self) -> list[int]:
+        """Return the variables by their evidence, the strongest first."""
+        return [int(i) for i in np.argsort(self.log10_pvalue, kind="stable")]
+
+    def _evidence(self) -> Columns:
+        return {
+            "pvalue": self.pvalue.tolist(),
+            "fdr": self.fdr.tolist(),
+            "adjusted_pvalue": self.adjusted_pvalues.tolist(),
+        }
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -158,43 +165,36 @@ class Scan(Screen):
         The test of every source by itself.
     """
 
-    role = "sources"
+    _shown = ("first", "second")
+    _role = ("source", "sources")
+
     first: str
     second: str
     alternative: str
-    tests: ScannedSources
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The sources in the order given, without those that were skipped."""
-        return self.variables
+    tests: ScannedSources = field(repr=False)
 
     @property
     def estimates(self) -> FloatArray:
         """The difference of the two dependences, for every source."""
         return self.tests.estimate
 
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The sources in the order given, without those that were skipped."""
+        return self.variables
+
     def _columns(self, alpha: float) -> Columns:  # noqa: ARG002
         """Return one row per source, in the order given."""
         return {
             "source": list(self.sources),
+            "n": self.tests.n.tolist(),
+            "estimate_first": self.tests.values[:, 0].tolist(),
+            "estimate_second": self.tests.values[:, 1].tolist(),
             "estimate": self.tests.estimate.tolist(),
             "standard_error": self.tests.standard_error.tolist(),
             "statistic": self.tests.statistic.tolist(),
-            "pvalue": self.pvalues.tolist(),
-            "fdr": self.fdr.tolist(),
-            "adjusted_pvalue": self.adjusted_pvalues.tolist(),
+            **self._evidence(),
         }
-
-    def dependences(self) -> Any:
-        """Return a data frame of both dependences of every source."""
-        columns = {
-            "source": list(self.sources),
-            self.first: self.tests.values[:, 0].tolist(),
-            self.second: self.tests.values[:, 1].tolist(),
-            "n_observations": self.tests.n.tolist(),
-        }
-        return self._frame(columns)
 
     def describe(self, alpha: float | None = None) -> Description:
         """Return the answer as plain parts; see :meth:`Answer.describe`."""
@@ -202,22 +202,24 @@ class Scan(Screen):
         first, second, measure = self.first, self.second, MEASURE_NAMES[self.measure]
         between = {"greater": f"{first} than to {second}", "less": f"{second} than to {first}"}
         asked = between.get(self.alternative, f"{first}, and which to {second}")
-        claimed = self.is_discovery(alpha)
-        more, n = int((claimed & (self.estimates > 0)).sum()), len(self.sources)
+        claimed, n = self.is_discovery(alpha), len(self.sources)
+        more = int((claimed & (self.estimates > 0)).sum())
+        counts = (more, int(claimed.sum()) - more)
         clearest = [self.sources[i] for i in self._strongest() if claimed[i]]
-        counts, setting = (more, int(claimed.sum()) - more), self._setting(alpha)
+        caption = (
+            f"{measure} with {first} and with {second}, and the first minus the second, for every "
+            "source; p-values by themselves, as false-discovery rates, and adjusted for all "
+            "sources."
+        )
         return self._screened(
             alpha,
             f"Which of {counted(n, 'source')} are more closely related to {asked}",
             sentences.scan_of_sources(
-                (first, second), counts, n, clearest, self.alternative, setting
+                (first, second), counts, n, clearest, self.alternative, self._setting(alpha)
             ),
-            self._columns(alpha),
-            f"{measure} with {first} minus that with {second}, for every source; p-values by "
-            "themselves, as false-discovery rates, and adjusted for all sources.",
+            (self._columns(alpha), caption, "difference"),
             picture=(
                 f"{measure} with {first} − with {second}",
-                f"Volcano plot of {counted(n, 'source')}: differences against evidence.",
                 f"On the right are sources more closely related to {first}, on the left those more "
                 f"closely related to {second}; the higher, the stronger the evidence.",
             ),
@@ -229,12 +231,6 @@ class Scan(Screen):
             note="Every p-value is that of reldep.compare for the source alone. Adjusted p-values "
             "use degrees of freedom pooled over all sources and "
             f"{ADJUSTMENTS_IN_WORDS[self.adjust]}.",
-        )
-
-    def __repr__(self) -> str:
-        return (
-            f"Scan({len(self.sources)} sources, {self.first!r} against {self.second!r}, "
-            f"n_observations={self.n_observations})"
         )
 
 
@@ -252,21 +248,23 @@ class TargetScan(Screen):
         Of the intervals, which hold for all targets at once.
     """
 
-    role = "targets"
-    source: str
-    tests: ScannedTargets
-    maxima: FloatArray
-    confidence_level: float
+    _shown = ("source",)
+    _role = ("target", "targets")
 
-    @property
-    def targets(self) -> tuple[str, ...]:
-        """The targets in the order given, without those that were skipped."""
-        return self.variables
+    source: str
+    tests: ScannedTargets = field(repr=False)
+    maxima: FloatArray = field(repr=False)
+    confidence_level: float = field(repr=False)
 
     @property
     def estimates(self) -> FloatArray:
         """The dependence of the source and every target."""
         return self.tests.values
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The targets in the order given, without those that were skipped."""
+        return self.variables
 
     def confidence_interval(self, confidence_level: float | None = None) -> Intervals:
         """Return intervals that cover the dependences on all targets at once."""
@@ -284,63 +282,60 @@ class TargetScan(Screen):
         return [(self.source, target) for target in self.targets]
 
     def _columns(self, alpha: float) -> Columns:
-        """Return one row per target, in the order given; intervals hold for all at once."""
+        """Return one row per target, in the order given; intervals hold for all at once.
+
+        So do the ranges of ranks, also for targets picked after looking: as many are stronger as
+        have their interval wholly above.
+        """
         low, high = self.confidence_interval(1 - alpha)
-        values, shown = self.estimates.tolist(), self.is_discovery(alpha).tolist()
+        errors = self.tests.standard_error
+        own = {"estimate": self.estimates, "standard_error": errors, "low": low, "high": high}
+        n = len(low)
+        above = n - np.searchsorted(np.sort(low), high, side="right")
+        below = np.searchsorted(np.sort(high), low, side="left")
         return {
             "target": list(self.targets),
-            "estimate": values,
-            **self._correlation_column(self._pairs(), values, shown),
-            "standard_error": self.tests.standard_error.tolist(),
-            "low": low.tolist(),
-            "high": high.tolist(),
-            "pvalue": self.pvalues.tolist(),
-            "fdr": self.fdr.tolist(),
-            "adjusted_pvalue": self.adjusted_pvalues.tolist(),
+            "n": self.tests.n.tolist(),
+            **self._estimate_columns(self._pairs(), own, self.is_discovery(alpha).tolist()),
+            "rank_low": (1 + above).tolist(),
+            "rank_high": (n - below).tolist(),
+            **self._evidence(),
         }
-
-    def best(self, k: int = 10) -> Any:
-        """Return a data frame of the k targets with the strongest estimates.
-
-        They were chosen on the same data, so that an interval for each by itself would be too
-        optimistic. Intervals and ranges of ranks here hold for all targets at once, and so for
-        any that are picked: as many are stronger as have their interval wholly above.
-        """
-        check_count("k", k, at_least=1)
-        low, high = self.confidence_interval()
-        chosen = np.argsort(-self.estimates, kind="stable")[:k]
-        return self._frame(
-            {
-                "target": [self.targets[i] for i in chosen],
-                "estimate": self.estimates[chosen].tolist(),
-                "low": low[chosen].tolist(),
-                "high": high[chosen].tolist(),
-                "rank_low": [1 + int((low > high[i]).sum()) for i in chosen],
-                "rank_high": [len(low) - int((high < low[i]).sum()) for i in chosen],
-                "fdr": self.fdr[chosen].tolist(),
-            }
-        )
 
     def describe(self, alpha: float | None = None) -> Description:
         """Return the answer as plain parts; see :meth:`Answer.describe`."""
         alpha = self._alpha(alpha)
         columns, measure = self._columns(alpha), MEASURE_NAMES[self.measure]
-        n, n_found = len(self.targets), int(self.is_discovery(alpha).sum())
-        i = int(np.argmax(self.estimates))
-        limits = (columns["low"][i], columns["high"][i])
-        name, size = self.targets[i], columns["estimate"][i]
-        strength = self._strength_at(i, (self.source, name), columns)
-        top = sentences.Relation(name, size, limits=limits, strength=strength)
+        shown, n = self.is_discovery(alpha), len(self.targets)
+        # A larger estimate that is not shown to differ from 0 is not the strongest relation.
+        i = int(
+            np.argmax(np.where(shown, self.estimates, -np.inf) if shown.any() else self.estimates)
+        )
+        top = sentences.Relation(
+            self.targets[i],
+            columns["estimate"][i],
+            limits=(columns["low"][i], columns["high"][i]),
+            strength=self._strength(self._pairs(), columns, [i]),
+        )
+        said = sentences.how_many_are_related(
+            counted(n, "target"),
+            int(shown.sum()),
+            f"related to {self.source}",
+            top,
+            "false-discovery rate",
+            self._setting(alpha),
+        )
+        caption = (
+            f"{measure} of {self.source} with every target, {percent(1 - alpha)} intervals and "
+            "ranges of ranks that hold for all at once, and p-values of independence."
+        )
         return self._screened(
             alpha,
             f"Which of {counted(n, 'target')} are related to {self.source}",
-            sentences.scan_of_targets(self.source, n_found, n, top, self._setting(alpha)),
-            columns,
-            f"{measure} of {self.source} with every target, {percent(1 - alpha)} intervals that "
-            "hold for all at once, and p-values of independence.",
+            said,
+            (columns, caption, measure),
             picture=(
                 f"{measure} with {self.source}",
-                f"{counted(n, 'target')}: dependence against evidence.",
                 "The further to the right, the stronger the dependence; the higher, the stronger "
                 "the evidence that there is any.",
             ),
@@ -350,10 +345,4 @@ class TargetScan(Screen):
             ],
             note="P-values are of independence. Intervals hold for all targets at once, and so for "
             f"those picked after looking; {len(self.maxima):,} draws.",
-        )
-
-    def __repr__(self) -> str:
-        return (
-            f"TargetScan({self.source!r}, {len(self.targets)} targets, "
-            f"n_observations={self.n_observations})"
         )

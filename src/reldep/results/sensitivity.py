@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from reldep import plotting
-from reldep.description import Picture, Section, Value
+from reldep.description import Columns, Picture, Table, Value
 from reldep.results import sentences
 from reldep.results.answer import Answer
-from reldep.results.columns import as_table
 from reldep.stats.intervals import Intervals
 from reldep.stats.student import quantile
 from reldep.words import interval_text, number, pvalue_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    import numpy.typing as npt
 
     from reldep.data.variables import FloatArray
     from reldep.description import Description
-    from reldep.results.columns import Columns
     from reldep.results.comparison import Comparison
     from reldep.stats.bandwidths import AcrossScales
-
-# A sign counts as shown where it is significant, one-sided and adjusted for all bandwidths.
-SHOWN = 0.05
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,79 +34,27 @@ class Sensitivity(Answer):
     ----------
     factors : ndarray, shape (g,)
         By what the bandwidth of every variable is multiplied, rising.
-    comparisons : tuple of Comparison
-        The comparison at each factor.
+    central : Comparison
+        The comparison at the bandwidths as they were chosen, or nearest to them.
     across : AcrossScales
-        The tests at all factors together.
-    bandwidths : mapping of str to float
-        The bandwidth of every variable at factor 1.
+        The tests at all factors.
     """
 
+    _shown = ("factors", "some_pvalue", "every_pvalue")
+
     factors: FloatArray
-    comparisons: tuple[Comparison, ...]
-    across: AcrossScales
-    bandwidths: Mapping[str, float]
-
-    @property
-    def central(self) -> Comparison:
-        """The comparison at the bandwidths as they were chosen, or nearest to them."""
-        return self.comparisons[nearest_to_one(self.factors)]
-
-    @property
-    def source(self) -> str:
-        """The name of the source."""
-        return self.comparisons[0].source
-
-    @property
-    def first(self) -> str:
-        """The name of the first target."""
-        return self.comparisons[0].first
-
-    @property
-    def second(self) -> str:
-        """The name of the second target."""
-        return self.comparisons[0].second
-
-    @property
-    def alternative(self) -> str:
-        """The alternative of every comparison."""
-        return self.comparisons[0].alternative
+    central: Comparison = field(repr=False)
+    across: AcrossScales = field(repr=False)
 
     @property
     def estimates(self) -> FloatArray:
         """The difference, first minus second, at each factor."""
-        return np.array([comparison.estimate for comparison in self.comparisons])
+        return np.array([one.estimate for one in self.across.tests])
 
     @property
-    def standard_errors(self) -> FloatArray:
-        """The standard error of the difference at each factor."""
-        return np.array([comparison.standard_error for comparison in self.comparisons])
-
-    @property
-    def statistics(self) -> FloatArray:
-        """The test statistic at each factor."""
-        return np.array([comparison.statistic for comparison in self.comparisons])
-
-    @property
-    def pvalues(self) -> FloatArray:
-        """The p-value at each factor, on its own."""
-        return np.array([comparison.pvalue for comparison in self.comparisons])
-
-    @property
-    def sign_changes(self) -> tuple[tuple[float, float], ...]:
-        """The neighbouring factors between which the estimate changes its sign."""
-        signs = np.sign(self.estimates)
-        return tuple(
-            (float(self.factors[i]), float(self.factors[i + 1]))
-            for i in np.flatnonzero(signs[1:] * signs[:-1] < 0)
-        )
-
-    @cached_property
-    def sign_flips(self) -> bool:
-        """Whether both signs are shown somewhere, each one-sided at 5% and adjusted for all."""
-        if not self.estimates.min() < 0 < self.estimates.max():
-            return False
-        return all(self.across.at_some_scale(side) < SHOWN for side in ("greater", "less"))
+    def alternative(self) -> str:
+        """The alternative of every comparison."""
+        return self.central.alternative
 
     @cached_property
     def some_pvalue(self) -> float:
@@ -127,7 +70,7 @@ class Sensitivity(Answer):
         """
         return self.across.at_every_scale(self.alternative)
 
-    def confidence_bands(self, confidence_level: float = 0.95) -> Intervals:
+    def bands(self, confidence_level: float = 0.95) -> Intervals:
         """Return intervals of the difference at all factors that hold at once.
 
         Returns
@@ -135,8 +78,7 @@ class Sensitivity(Answer):
         low, high : ndarray, shape (g,)
             A named tuple.
         """
-        bands = self.across.bands(confidence_level)
-        return Intervals(*(np.clip(band, *self.central._range()) for band in bands))
+        return self._possible(self.across.bands(self._level(confidence_level)))
 
     def confidence_interval(self, confidence_level: float = 0.95) -> Intervals:
         """Return the interval of the difference at each factor, each on its own.
@@ -146,64 +88,79 @@ class Sensitivity(Answer):
         low, high : ndarray, shape (g,)
             A named tuple.
         """
-        limits = [one.confidence_interval(confidence_level) for one in self.comparisons]
-        return Intervals(*np.array(limits).T)
+        level = self._level(confidence_level)
+        limits = [one.interval(level, self.alternative) for one in self.across.tests]
+        return self._possible(np.transpose(limits))
+
+    def _possible(self, limits: npt.ArrayLike) -> Intervals:
+        """Return limits within what a difference can be: of two numbers from 0 to 1 at most 1."""
+        most = math.inf if self.measure == "hsic" else 1.0
+        return Intervals(*np.clip(limits, -most, most))
 
     def _columns(self, alpha: float) -> Columns:
         """Return one row per factor."""
         low, high = self.confidence_interval(1 - alpha)
-        band_low, band_high = self.confidence_bands(1 - alpha)
-        columns = {
-            "factor": self.factors,
-            "difference": self.estimates,
-            "standard_error": self.standard_errors,
-            "low": low,
-            "high": high,
-            "band_low": band_low,
-            "band_high": band_high,
-            "statistic": self.statistics,
-            "pvalue": self.pvalues,
+        band_low, band_high = self.bands(1 - alpha)
+        tests = self.across.tests
+        return {
+            "factor": self.factors.tolist(),
+            "estimate": [one.estimate for one in tests],
+            "standard_error": [one.standard_error for one in tests],
+            "low": low.tolist(),
+            "high": high.tolist(),
+            "band_low": band_low.tolist(),
+            "band_high": band_high.tolist(),
+            "statistic": [one.statistic for one in tests],
+            "pvalue": [one.pvalue(self.alternative) for one in tests],
         }
-        return {key: column.tolist() for key, column in columns.items()}
+
+    def _flips(self, alpha: float) -> bool:
+        """Return whether both signs are shown somewhere, each one-sided and adjusted for all."""
+        if not self.estimates.min() < 0 < self.estimates.max():
+            return False
+        return all(self.across.at_some_scale(side) < alpha for side in ("greater", "less"))
 
     def describe(self, alpha: float | None = None) -> Description:
         """Return the answer as plain parts; see :meth:`Answer.describe`."""
         alpha = self._alpha(alpha)
-        columns, law = self._columns(alpha), "z" if math.isinf(self.comparisons[0].df) else "t"
+        columns, middle = self._columns(alpha), self.central
+        source, first, second = middle.source, middle.first, middle.second
+        law = "z" if np.isinf(middle.df) else "t"
         grid = sentences.Grid(
-            (self.first, self.second),
+            (first, second),
             columns["factor"],
             columns["statistic"],
             self.some_pvalue,
             self.every_pvalue,
             self.alternative,
-            self.sign_flips,
+            self._flips(alpha),
         )
-        wording = sentences.of_targets(self.source, self._given())
-        table = as_table(
-            columns,
-            "The comparison at every multiple of the bandwidths. Intervals (from, to) and p-values "
-            "hold at each by itself, the bands at all of them at once.",
-            {"statistic": law},
-        )
+        wording = sentences.of_targets(source, self._given())
         spread = (min(columns["statistic"]), max(columns["statistic"]))
         return self._described(
             alpha,
-            f"Does the bandwidth decide whether {self.source} is more closely related to "
-            f"{self.first} or to {self.second}",
+            f"Does the bandwidth decide whether {source} is more closely related to {first} or to "
+            f"{second}",
             [sentences.bandwidths(wording, grid, self._setting(alpha))],
-            table,
+            Table.of(
+                columns,
+                f"The comparison at every multiple of the bandwidths: {first} minus {second}. "
+                "Intervals (from, to) and p-values hold at each by itself, the bands at all of "
+                "them at once.",
+                {"estimate": "difference", "statistic": law},
+            ),
             numbers=[
                 Value("some_pvalue", "At some bandwidth", self.some_pvalue, pvalue_text),
                 Value("every_pvalue", "At every bandwidth", self.every_pvalue, pvalue_text),
                 Value("", f"{law} over all bandwidths", interval_text(*spread)),
-                Value("source", "", self.source),
-                Value("first", "", self.first),
-                Value("second", "", self.second),
+                Value("source", "", source),
+                Value("first", "", first),
+                Value("second", "", second),
                 Value("alternative", "", self.alternative),
-                Value("sign_flips", "", self.sign_flips),
+                Value("sign_flips", "", grid.flips),
             ],
             pictures=(self._curve(columns, alpha, law),),
+            title="Does the answer depend on the bandwidth?",
         )
 
     def _curve(self, columns: Columns, alpha: float, law: str) -> Picture:
@@ -213,10 +170,10 @@ class Sensitivity(Answer):
             plotting.bandwidths,
             columns["factor"],
             columns["statistic"],
-            quantile(1.0 - tail, np.array([one.df for one in self.comparisons])),
+            quantile(1.0 - tail, np.array([one.df for one in self.across.tests])),
             self.across.bars(alpha, self.alternative),
             law=law,
-            first=self.first,
+            first=self.central.first,
         )
         low, high = number(min(columns["statistic"])), number(max(columns["statistic"]))
         return Picture(
@@ -228,27 +185,3 @@ class Sensitivity(Answer):
             "looked for, so a change of sign means that the question has different answers at "
             "different scales.",
         )
-
-    def as_section(self, alpha: float | None = None) -> Section:
-        """Return the part of a report that shows this beside another answer."""
-        parts = self.describe(alpha)
-        return Section(
-            "Does the answer depend on the bandwidth?",
-            "bandwidths",
-            paragraphs=(parts.sentence,),
-            table=parts.table,
-            pictures=parts.pictures,
-        )
-
-    def __repr__(self) -> str:
-        return (
-            f"Sensitivity(factors={len(self.factors)}, statistic from "
-            f"{self.statistics.min():.6g} to {self.statistics.max():.6g}, "
-            f"some_pvalue={self.some_pvalue:.4g}, every_pvalue={self.every_pvalue:.4g}, "
-            f"sign_flips={self.sign_flips})"
-        )
-
-
-def nearest_to_one(factors: FloatArray) -> int:
-    """Return the place of the factor that changes the bandwidths least."""
-    return int(np.argmin(np.abs(np.log(factors))))

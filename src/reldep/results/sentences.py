@@ -1,6 +1,6 @@
 """The grammar of answers: every sentence that an answer prints is made here.
 
-``[Scope,] claim: numbers (interval; statistic, p)[, strength]. [Facts.]``
+``[Scope,] claim: numbers (interval; statistic, p)[, strength].``
 
 The stronger dependence is named first and its number stands first. A one-sided question gets a
 one-sided bound, so that the test and the bound agree. Where the data point away from what a
@@ -17,13 +17,15 @@ from reldep.words import counted, either, in_prose, listed, number, numbers, per
 from reldep.words import pvalue_text as p
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-OPPOSITE = "the estimate is in the opposite direction"
+    from reldep.description import Table
+
+OPPOSITE = "in the opposite direction"
+UNDECIDED = "it is undecided whether"
 
 
-@dataclass(frozen=True)
-class Relation:
+class Relation(NamedTuple):
     """One of the dependences that are compared.
 
     Attributes
@@ -46,9 +48,16 @@ class Relation:
     limits: tuple[float, float] = (math.nan, math.nan)
     strength: str = ""
 
+    def is_doubtful(self, alpha: float) -> bool:
+        """Return True if the relation was tested and is not shown to exist."""
+        return self.pvalue is not None and self.pvalue >= alpha
 
-@dataclass(frozen=True)
-class Finding:
+    def with_pvalue(self, before: str = "") -> str:
+        """Return the name and, in brackets, the p-value of a relation that was tested."""
+        return f"{self.name} ({before}{p(1.0 if self.pvalue is None else self.pvalue)})"
+
+
+class Finding(NamedTuple):
     """The test of a difference or of a weighted sum.
 
     Attributes
@@ -82,26 +91,19 @@ class Finding:
             self.alternative == "less" and self.estimate > 0
         )
 
-    def evidence(self) -> str:
-        """Return size, interval and p-value of the estimate, the estimate taken as positive."""
-        return self._written(abs(self.estimate), flipped=self.estimate < 0)
-
-    def signed_evidence(self) -> str:
-        """Return size, interval and p-value of the estimate with its sign."""
-        return self._written(self.estimate, flipped=False)
-
-    def _written(self, estimate: float, *, flipped: bool) -> str:
-        low, high = self.limits
-        limits = (-high, -low) if flipped else (low, high)
+    def evidence(self, *, signed: bool = False) -> str:
+        """Return estimate, interval and p-value; unless signed, the estimate taken as positive."""
+        sign = -1.0 if self.estimate < 0 and not signed else 1.0
+        low, high = sorted(sign * limit for limit in self.limits)
         level = percent(1 - self.alpha)
         if self.alternative == "two-sided":
-            size, *interval = numbers([estimate, *limits])
-            ratio = -self.statistic if flipped else self.statistic
-            test = f"{self.law} = {in_prose(f'{ratio:.2f}')}, " if self.is_shown else ""
-            return f"{size} ({level} interval {' to '.join(interval)}; {test}{p(self.pvalue)})"
-        below = (self.alternative == "greater") != flipped
-        size, bound = numbers([estimate, limits[0] if below else limits[1]])
-        word = "at least" if below else "at most"
+            size, start, end = numbers([sign * self.estimate, low, high])
+            ratio = in_prose(f"{sign * self.statistic:.2f}")
+            test = f"{self.law} = {ratio}, " if self.is_shown else ""
+            return f"{size} ({level} interval {start} to {end}; {test}{p(self.pvalue)})"
+        is_lower = (self.alternative == "greater") == (sign > 0)
+        size, bound = numbers([sign * self.estimate, low if is_lower else high])
+        word = "at least" if is_lower else "at most"
         return f"{size}, {word} {bound} (one-sided {level} bound; {p(self.pvalue)})"
 
 
@@ -142,16 +144,15 @@ class Setting:
             return f"Among {self.scope}, {clause}."
         return f"{clause if named else clause[:1].upper() + clause[1:]}."
 
-    def at_once(self, top: Relation) -> tuple[str, str]:
-        """Return a dependence, and its simultaneous interval with its strength."""
+    def at_once(self, top: Relation, whose: str = "") -> str:
+        """Return a dependence with its simultaneous interval, and its strength if it is shown."""
         size, low, high = numbers([top.value, *top.limits])
         interval = f"(simultaneous {percent(1 - self.alpha)} interval {low} to {high})"
-        return size, f"{interval}{top.strength}"
+        return f"{size}{whose} {interval}{top.strength}"
 
     def largest(self, top: Relation) -> str:
-        """Return the clause about the largest of several dependences."""
-        size, interval = self.at_once(top)
-        return f"the largest {self.measure} is {size}, for {top.name} {interval}"
+        """Return the clause about the largest of several dependences, which may be chance."""
+        return f"the largest {self.measure} is {self.at_once(top, f', for {top.name}')}"
 
 
 def left_out(n_dropped: int) -> str:
@@ -162,45 +163,78 @@ def left_out(n_dropped: int) -> str:
     >>> left_out(1), left_out(3), left_out(0)
     ('1 incomplete row was left out.', '3 incomplete rows were left out.', '')
     """
-    if not n_dropped:
-        return ""
     verb = "was" if n_dropped == 1 else "were"
-    return f"{counted(n_dropped, 'incomplete row')} {verb} left out."
+    return f"{counted(n_dropped, 'incomplete row')} {verb} left out." if n_dropped else ""
+
+
+def outside_intervals(table: Table) -> list[str]:
+    """Return the explanation of estimates outside their own intervals, if there are any."""
+    columns = table.as_dict()
+    if not {"estimate", "low", "high"} <= set(columns):
+        return []
+    for value, low, high in zip(*map(columns.get, ("estimate", "low", "high")), strict=True):
+        if not low <= value <= high:
+            return [
+                "Estimates are unbiased, so they may lie below 0 where there is no relation; "
+                "intervals contain possible values only."
+            ]
+    return []
 
 
 class Wording(NamedTuple):
-    """How a comparison of two dependences is put in words; each takes two names."""
+    """How two dependences are compared: of two targets, two groups, or two pairs of variables.
 
-    shown: Callable[[str, str], str]
-    either: Callable[[str, str], str]
-    not_shown: Callable[[str, str], str]
+    Attributes
+    ----------
+    subject : str
+        What both have in common: the source, or the two variables of all groups. Pairs of
+        variables have nothing in common and are subjects themselves.
+    verb : str
+    place : str
+        What stands before each name: "to " or "in ".
+    given : str
+    """
+
+    subject: str
+    verb: str
+    place: str
+    given: str = ""
+
+    def claim(self, a: str, b: str, word: str = "than", *, shown: bool = True) -> str:
+        """Return that the first is more closely related, or with "or" that one of them is."""
+        subject, rest = self._parts(a, b, word)
+        return f"{subject} {self.verb}{'' if shown else ' not shown to be'} {rest}"
+
+    def question(self, names: Sequence[str], alternative: str) -> str:
+        """Return the question about two names, without covariates and the rest of its end."""
+        a, b = names[::-1] if alternative == "less" else names
+        word = "or" if alternative == "two-sided" else "than"
+        subject, rest = self._replace(given="")._parts(a, b, word)
+        return f"{self.verb.capitalize()} {subject} {rest}"
+
+    def _parts(self, a: str, b: str, word: str) -> tuple[str, str]:
+        more = "more closely related"
+        if self.subject:
+            both = f"{self.place}{a} {word} {self.place}{b}"
+            return self.subject, f"{more} {both}{self.given}"
+        if word == "or":
+            return f"{a} or {b}", f"{more}{self.given}"
+        return a, f"{more} than {b}{self.given}"
 
 
 def of_targets(source: str, given: str = "") -> Wording:
     """Return the wording for two targets of one source."""
-    return Wording(
-        lambda a, b: f"{source} is more closely related to {a} than to {b}{given}",
-        lambda a, b: f"{source} is more closely related to {a} or to {b}{given}",
-        lambda a, b: f"{source} is not shown to be more closely related to {a} than to {b}{given}",
-    )
+    return Wording(source, "is", "to ", given)
 
 
 def of_pairs(given: str = "") -> Wording:
     """Return the wording for two pairs of variables, each named "x and y"."""
-    return Wording(
-        lambda a, b: f"{a} are more closely related than {b}{given}",
-        lambda a, b: f"{a} or {b} are more closely related{given}",
-        lambda a, b: f"{a} are not shown to be more closely related than {b}{given}",
-    )
+    return Wording("", "are", "", given)
 
 
 def of_groups(variables: str) -> Wording:
     """Return the wording for two groups of rows."""
-    return Wording(
-        lambda a, b: f"{variables} are more closely related in {a} than in {b}",
-        lambda a, b: f"{variables} are more closely related in {a} or in {b}",
-        lambda a, b: f"{variables} are not shown to be more closely related in {a} than in {b}",
-    )
+    return Wording(variables, "are", "in ")
 
 
 def comparison(
@@ -233,15 +267,16 @@ difference of 0.267 (95% interval 0.048 to 0.477; t(14) = 2.58, p = 0.021).
     stronger, weaker = sorted(relations, key=lambda one: -one.value)
     high, low = numbers([stronger.value, weaker.value])
     if finding.is_opposite:
-        asked = wording.not_shown(weaker.name, stronger.name)
+        asked = wording.claim(weaker.name, stronger.name, shown=False)
         found = f"{setting.measure} {high} for {stronger.name}, {low} for {weaker.name}"
-        return setting.say(f"{asked}; {OPPOSITE}: {found} ({p(finding.pvalue)})", named=True)
+        clause = f"{asked}; the estimate is {OPPOSITE}: {found} ({p(finding.pvalue)})"
+        return setting.say(clause, named=True)
     found = f"{setting.measure} {high} against {low}, a difference of {finding.evidence()}"
     if finding.is_shown:
-        shown = wording.shown(stronger.name, weaker.name)
-        return setting.say(f"{shown}: {found}{strength}", named=True)
-    asking = wording.either if finding.alternative == "two-sided" else wording.shown
-    return setting.say(f"it is undecided whether {asking(stronger.name, weaker.name)}: {found}")
+        claim = wording.claim(stronger.name, weaker.name)
+        return setting.say(f"{claim}: {found}{strength}", named=True)
+    word = "or" if finding.alternative == "two-sided" else "than"
+    return setting.say(f"{UNDECIDED} {wording.claim(stronger.name, weaker.name, word)}: {found}")
 
 
 def neither(source: str, relations: Sequence[Relation], setting: Setting) -> str:
@@ -254,47 +289,27 @@ def neither(source: str, relations: Sequence[Relation], setting: Setting) -> str
     Neither a (CKA −0.0070, p = 0.39) nor b (−0.0430, p > 0.99) is shown to be related to diet, so \
 their difference decides nothing.
     """
-    ordered = sorted(relations, key=lambda one: -one.value)
-    sizes = numbers([one.value for one in ordered])
-    (stronger, high), (weaker, low) = zip(ordered, sizes, strict=True)
+    stronger, weaker = sorted(relations, key=lambda one: -one.value)
+    high, low = numbers([stronger.value, weaker.value])
+    first = stronger.with_pvalue(f"{setting.measure} {high}, ")
     return setting.say(
-        f"neither {stronger.name} ({setting.measure} {high}, {p(_known(stronger))}) nor "
-        f"{weaker.name} ({low}, {p(_known(weaker))}) is shown to be related to "
+        f"neither {first} nor {weaker.with_pvalue(f'{low}, ')} is shown to be related to "
         f"{source}{setting.given}, so their difference decides nothing"
     )
 
 
-def which_are_shown(relations: Sequence[Relation], alpha: float) -> str:
-    """Return which of two relations is shown to exist; nothing where both or none are.
+def not_shown(relations: Sequence[Relation], alpha: float, to: str = "") -> str:
+    """Return which relations were tested and are not shown to exist; nothing where all are.
 
     Examples
     --------
-    >>> which_are_shown([Relation("genes", 0.01, 0.39), Relation("lipids", 0.4, 1e-5)], 0.05)
-    'A relation is shown for lipids, not shown for genes (p = 0.39).'
+    >>> not_shown([Relation("genes", 0.4, 1e-5), Relation("lipids", 0.01, 0.39)], 0.05, " to diet")
+    'Not shown to be related to diet: lipids (p = 0.39).'
     """
-    known = [one for one in relations if one.pvalue is not None]
-    shown = [one.name for one in known if _known(one) < alpha]
-    rest = [f"{one.name} ({p(_known(one))})" for one in known if _known(one) >= alpha]
-    if len(shown) != 1 or len(rest) != 1:
-        return ""
-    return f"A relation is shown for {shown[0]}, not shown for {rest[0]}."
-
-
-def not_shown(relations: Sequence[Relation], alpha: float) -> str:
-    """Return which pairs are not shown to be related; nothing where all are.
-
-    Examples
-    --------
-    >>> not_shown([Relation("a and b", 0.4, 1e-5), Relation("c and d", 0.01, 0.39)], 0.05)
-    'Not shown to be related: c and d (p = 0.39).'
-    """
-    known = [one for one in relations if one.pvalue is not None and one.pvalue >= alpha]
-    words = [f"{one.name} ({p(_known(one))})" for one in known]
-    return f"Not shown to be related: {listed(words, 5)}." if words else ""
-
-
-def _known(relation: Relation) -> float:
-    return 1.0 if relation.pvalue is None else relation.pvalue
+    words = [one.with_pvalue() for one in relations if one.is_doubtful(alpha)]
+    if len(words) == len(relations) > 2:
+        return f"None of them is shown to be related{to}."
+    return f"Not shown to be related{to}: {listed(words, 5)}." if words else ""
 
 
 def weighted_sum(formula: str, finding: Finding, setting: Setting) -> str:
@@ -309,15 +324,15 @@ interval −0.020 to 0.122; p = 0.17).
     """
     sides = {"two-sided": "differs from 0", "greater": "is above 0", "less": "is below 0"}
     subject, asked = f"{formula}{setting.given}", sides[finding.alternative]
-    found = f"the estimate is {finding.signed_evidence()}"
+    found = f"the estimate is {finding.evidence(signed=True)}"
     if finding.is_opposite:
-        other = f"{OPPOSITE}: {number(finding.estimate)} ({p(finding.pvalue)})"
+        other = f"the estimate is {OPPOSITE}: {number(finding.estimate)} ({p(finding.pvalue)})"
         clause = f"{subject} is not shown to be {asked.removeprefix('is ')}; {other}"
         return setting.say(clause, named=True)
     if finding.is_shown:
         side = sides["greater" if finding.estimate > 0 else "less"]
         return setting.say(f"{subject} {side}: {found}", named=True)
-    return setting.say(f"it is undecided whether {subject} {asked}: {found}")
+    return setting.say(f"{UNDECIDED} {subject} {asked}: {found}")
 
 
 def ranking(
@@ -342,20 +357,19 @@ def ranking(
     Of 5 targets, diet may be most closely related to C18.3 or C22.6 (95% confidence); the \
 largest CKA is 0.528, for C18.3 (simultaneous 95% interval 0.289 to 0.739).
     """
-    start = f"of {n_targets:,} targets, {source}"
+    start, closely = f"of {n_targets:,} targets, {source}", "more" if n_targets == 2 else "most"
     sure = f"{setting.given} ({percent(1 - setting.alpha)} confidence)"
     if len(best) == 1:
-        size, interval = setting.at_once(top)
-        found = f"{setting.measure} {size} {interval}"
-        return setting.say(f"{start} is most closely related to {best[0]}{sure}: {found}")
+        claim = f"{start} is {closely} closely related to {best[0]}{sure}"
+        return setting.say(f"{claim}: {setting.measure} {setting.at_once(top)}")
     if len(best) == n_targets:
-        asked = f"to which of {n_targets:,} targets {source} is most closely related{sure}"
-        return setting.say(f"it is undecided {asked}; {setting.largest(top)}")
-    clause = f"{start} may be most closely related to {either(best)}{sure}"
-    return setting.say(f"{clause}; {setting.largest(top)}")
+        which = f"to which of {n_targets:,} targets {source} is {closely} closely related{sure}"
+        return setting.say(f"it is undecided {which}; {setting.largest(top)}")
+    claim = f"{start} may be most closely related to {either(best)}{sure}"
+    return setting.say(f"{claim}; {setting.largest(top)}")
 
 
-def dependence(variables: str, found: Relation, setting: Setting, strength: str = "") -> str:
+def dependence(variables: str, found: Relation, setting: Setting) -> str:
     """Return whether two variables are related, and how closely.
 
     Examples
@@ -366,61 +380,73 @@ def dependence(variables: str, found: Relation, setting: Setting, strength: str 
     """
     size, low, high = numbers([found.value, *found.limits])
     interval = f"{percent(1 - setting.alpha)} interval {low} to {high}"
-    evidence = f"{setting.measure} {size} ({interval}; {p(_known(found))})"
+    evidence = f"{setting.measure} {size} ({interval}; {p(found.pvalue or 0.0)})"
     related = f"{variables} are related{setting.given}"
-    if _known(found) < setting.alpha:
-        return setting.say(f"{related}: {evidence}{strength}", named=True)
-    return setting.say(f"it is not shown that {related}: {evidence}")
+    if found.is_doubtful(setting.alpha):
+        return setting.say(f"it is not shown that {related}: {evidence}")
+    return setting.say(f"{related}: {evidence}{found.strength}", named=True)
+
+
+def several(n: int, by: str) -> str:
+    """Return the groups as a noun: "the 3 groups of site", or "the 3 groups" without a name."""
+    return f"the {n} groups" + (f" of {by}" if by != "group" else "")
 
 
 def several_groups(
-    variables: str,
-    by: str,
-    groups: Sequence[Relation],
-    statistic: str,
-    pvalue: float,
-    setting: Setting,
+    variables: str, by: str, groups: Sequence[Relation], finding: Finding, setting: Setting
 ) -> str:
     """Return whether two variables are equally related in three groups or more.
 
     Examples
     --------
     >>> groups = [Relation("a", 0.21), Relation("b", 0.62), Relation("c", 0.4)]
-    >>> test = "F(2, 31.0) = 4.20"
-    >>> print(several_groups("x and y", "site", groups, test, 0.024, Setting("CKA")))
+    >>> test = Finding(0.2, (0, 1), "F(2, 31.0)", 4.2, 0.024, 0.05)
+    >>> print(several_groups("x and y", "site", groups, test, Setting("CKA")))
     x and y are not equally related in the 3 groups of site: CKA 0.620 in b, 0.400 in c, 0.210 in \
 a (F(2, 31.0) = 4.20, p = 0.024).
     """
     ordered = sorted(groups, key=lambda one: -one.value)
     sizes = numbers([one.value for one in ordered])
     found = listed([f"{size} in {one.name}" for size, one in zip(sizes, ordered, strict=True)])
-    related = f"equally related in the {len(groups)} groups of {by}"
-    evidence = f"{setting.measure} {found} ({statistic}, {p(pvalue)})"
-    if pvalue < setting.alpha:
+    related = f"equally related in {several(len(groups), by)}"
+    test = f"{finding.law} = {finding.statistic:.2f}, {p(finding.pvalue)}"
+    evidence = f"{setting.measure} {found} ({test})"
+    if finding.is_shown:
         return setting.say(f"{variables} are not {related}: {evidence}", named=True)
-    return setting.say(f"it is undecided whether {variables} are {related}: {evidence}")
+    return setting.say(f"{UNDECIDED} {variables} are {related}: {evidence}")
 
 
-def several_pairs(
-    n_shown: int, n_pairs: int, top: Relation, adjustment: str, setting: Setting
+def how_many_are_related(
+    counted_things: str, n_shown: int, related: str, top: Relation, how: str, setting: Setting
 ) -> str:
-    """Return how many pairs are related, and which most closely.
+    """Return how many of many dependences are shown to exist, and which is the strongest of them.
+
+    Parameters
+    ----------
+    counted_things : str
+        How many there are: "28 pairs".
+    n_shown : int
+    related : str
+        "related", or to what: "related to diet".
+    top : Relation
+        The strongest of those shown, or of all if none is.
+    how : str
+        How their number is allowed for, such as "Holm".
+    setting : Setting
 
     Examples
     --------
     >>> top = Relation("a and b", 0.807, limits=(0.6, 0.9))
-    >>> print(several_pairs(18, 28, top, "Holm", Setting("CKA")))
-    18 of 28 pairs are related (Holm, 5%), most closely a and b: CKA 0.807 (simultaneous 95% \
+    >>> print(how_many_are_related("28 pairs", 18, "related", top, "Holm,", Setting("CKA")))
+    Of 28 pairs, 18 are related (Holm, 5%), most closely a and b: CKA 0.807 (simultaneous 95% \
 interval 0.600 to 0.900).
     """
-    how = f"{setting.given} ({adjustment}, {percent(setting.alpha)})"
-    pairs = counted(n_pairs, "pair")
+    start = f"of {counted_things}, {_are(n_shown)} {related}{setting.given}"
+    start += f" ({how} {percent(setting.alpha)})"
     if not n_shown:
-        clause = f"none of {pairs} is shown to be related{how}"
-        return setting.say(f"{clause}; {setting.largest(top)}")
-    size, interval = setting.at_once(top)
-    clause = f"{n_shown:,} of {pairs} {'is' if n_shown == 1 else 'are'} related{how}"
-    return setting.say(f"{clause}, most closely {top.name}: {setting.measure} {size} {interval}")
+        return setting.say(f"{start}; {setting.largest(top)}")
+    which = "most closely" if n_shown > 1 else "namely"
+    return setting.say(f"{start}, {which} {top.name}: {setting.measure} {setting.at_once(top)}")
 
 
 def scan_of_sources(
@@ -452,40 +478,16 @@ def scan_of_sources(
     Of 120 sources, 1 is more closely related to diet and 2 to genotype (false-discovery rate \
 5%). The clearest: a, b, c.
     """
-    first, second = targets
-    wanted = {"greater": (first, second, counts[0]), "less": (second, first, counts[1])}
-    if alternative in wanted:
-        stronger, weaker, n = wanted[alternative]
-        found = f"{_are(n)} more closely related to {stronger} than to {weaker}"
-    elif sum(counts):
-        found = f"{_are(counts[0])} more closely related to {first} and {counts[1]:,} to {second}"
-    else:
-        found = f"none is shown to be more closely related to {first} or to {second}"
+    (first, n), (second, m) = zip(targets, counts, strict=True)
+    if alternative == "less" or (alternative == "two-sided" and not n):
+        (first, n), (second, m) = (second, m), (first, n)
+    found = f"{_are(n)} more closely related to {first} than to {second}"
+    if alternative == "two-sided":
+        other = f"and {m:,} to" if m else "and none to" if n else "or to"
+        found = f"{_are(n)} more closely related to {first} {other} {second}"
     rate = f"(false-discovery rate {percent(setting.alpha)})"
     named = f" The clearest: {listed(clearest, 5)}." if clearest else ""
     return setting.say(f"of {counted(n_sources, 'source')}, {found} {rate}") + named
-
-
-def scan_of_targets(
-    source: str, n_shown: int, n_targets: int, top: Relation, setting: Setting
-) -> str:
-    """Return how many targets are related to a source, and which most closely.
-
-    Examples
-    --------
-    >>> top = Relation("a", 0.8, limits=(0.6, 0.9))
-    >>> print(scan_of_targets("diet", 3, 40, top, Setting("CKA")))
-    Of 40 targets, 3 are related to diet (false-discovery rate 5%), most closely a: CKA 0.800 \
-(simultaneous 95% interval 0.600 to 0.900).
-    """
-    start = f"of {counted(n_targets, 'target')}, {_are(n_shown)} related to {source}"
-    rate = f"(false-discovery rate {percent(setting.alpha)})"
-    if not n_shown:
-        return setting.say(f"{start} {rate}; {setting.largest(top)}")
-    size, interval = setting.at_once(top)
-    return setting.say(
-        f"{start} {rate}, most closely {top.name}: {setting.measure} {size} {interval}"
-    )
 
 
 def _are(n: int) -> str:
@@ -495,8 +497,7 @@ def _are(n: int) -> str:
     return f"{n:,} is" if n == 1 else f"{n:,} are"
 
 
-@dataclass(frozen=True)
-class Grid:
+class Grid(NamedTuple):
     """A comparison at several multiples of the bandwidth.
 
     Attributes
@@ -520,18 +521,6 @@ class Grid:
     alternative: str = "two-sided"
     flips: bool = False
 
-    def claimed(self) -> tuple[str, str]:
-        """Return the names in the order of the claim: the stronger first."""
-        upwards = max(self.statistics) > -min(self.statistics)
-        if self.alternative != "two-sided":
-            upwards = self.alternative == "greater"
-        return self.names if upwards else (self.names[1], self.names[0])
-
-    def is_opposite(self) -> bool:
-        """Return whether all estimates point away from what a one-sided question asks."""
-        above, below = max(self.statistics) < 0, min(self.statistics) > 0
-        return {"greater": above, "less": below}.get(self.alternative, False)
-
 
 def bandwidths(wording: Wording, grid: Grid, setting: Setting) -> str:
     """Return whether the bandwidth decides a comparison.
@@ -544,32 +533,31 @@ def bandwidths(wording: Wording, grid: Grid, setting: Setting) -> str:
 one (p = 0.038).
     """
     span = f"from {_fraction(min(grid.factors))} to {_fraction(max(grid.factors))}"
-    where = f"{span} times the chosen one"
+    where, (first, second) = f"{span} times the chosen one", grid.names
+    low, high = min(grid.statistics), max(grid.statistics)
     if grid.flips:
         place = dict(zip(grid.statistics, grid.factors, strict=True))
-        above, below = (_fraction(place[find(grid.statistics)]) for find in (max, min))
-        first, second = grid.names
         return setting.say(
-            f"the answer depends on the bandwidth: {wording.shown(first, second)} at {above} times "
-            f"the chosen one, and {wording.shown(second, first)} at {below} times (both shown, "
-            f"among multiples {span})"
+            f"the answer depends on the bandwidth: {wording.claim(first, second)} at "
+            f"{_fraction(place[high])} times the chosen one, and {wording.claim(second, first)} at "
+            f"{_fraction(place[low])} times (both shown, among multiples {span})"
         )
-    claimed = grid.claimed()
+    two_sided = grid.alternative == "two-sided"
+    upwards = high > -low if two_sided else grid.alternative == "greater"
+    claimed = (first, second) if upwards else (second, first)
     if grid.every < setting.alpha:
-        clause = f"{wording.shown(*claimed)} at every bandwidth {where} ({p(grid.every)})"
+        clause = f"{wording.claim(*claimed)} at every bandwidth {where} ({p(grid.every)})"
         return setting.say(clause, named=True)
     some = f"({p(grid.some)}, adjusted for {counted(len(grid.factors), 'bandwidth')})"
     if grid.some < setting.alpha:
-        clause = f"{wording.shown(*claimed)} at some bandwidths {where} {some}"
+        clause = f"{wording.claim(*claimed)} at some bandwidths {where} {some}"
         rest = f"this is not shown for every one of them ({p(grid.every)})"
         return setting.say(f"{clause}; {rest}", named=True)
-    if grid.is_opposite():
-        clause = f"{wording.not_shown(*claimed)} at any bandwidth {where} {some}"
-        return setting.say(f"{clause}; the estimates are in the opposite direction", named=True)
-    asking = wording.either if grid.alternative == "two-sided" else wording.shown
-    return setting.say(
-        f"it is undecided at every bandwidth {where} whether {asking(*claimed)} {some}"
-    )
+    if not two_sided and (high < 0 if upwards else low > 0):
+        clause = f"{wording.claim(*claimed, shown=False)} at any bandwidth {where} {some}"
+        return setting.say(f"{clause}; the estimates are {OPPOSITE}", named=True)
+    asked = wording.claim(*claimed, "or" if two_sided else "than")
+    return setting.say(f"it is undecided at every bandwidth {where} whether {asked} {some}")
 
 
 def _fraction(factor: float) -> str:

@@ -80,13 +80,15 @@ def correlations(values: Sequence[float], scales: Sequence[Scale]) -> list[float
 
 
 def correlation_text(value: float) -> str:
-    """Write a correlation as papers do, with two digits and no sign.
+    """Return a correlation as papers print it, with two digits and no sign.
 
     Examples
     --------
-    >>> correlation_text(0.5), correlation_text(0.03), correlation_text(0.999)
-    ('.50', '.03', 'over .99')
+    >>> correlation_text(0.5), correlation_text(0.003), correlation_text(0.999)
+    ('.50', 'under .01', 'over .99')
     """
+    if 0 < value < 0.005:
+        return "under .01"
     return f"{value:.2f}".removeprefix("0") if value < 0.995 else "over .99"
 
 

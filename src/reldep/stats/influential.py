@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from reldep.data.rows import Rows
     from reldep.data.variables import FloatArray, IntArray
     from reldep.stats.series import RowDependence
-
-
-class WithoutTop(NamedTuple):
-    """An estimate and its test without the most influential observations, which are `rows`."""
-
-    rows: Rows
-    estimate: float
-    standard_error: float
-    statistic: float
-    pvalue: float
 
 
 def variance_shares(psi: FloatArray) -> FloatArray:
@@ -42,33 +31,46 @@ def most_influential(psi: FloatArray, k: int) -> IntArray:
 
 def leave_out(
     psi: FloatArray, left_out: IntArray, rows: RowDependence, order: int = 1
-) -> tuple[float, float]:
-    """Follow an estimate, to first order, when some observations are taken away.
+) -> tuple[FloatArray, FloatArray]:
+    """Follow an estimate, to first order, when observations are taken away one after another.
 
-    With influence values ``psi`` the estimate without the set S changes by
-    ``-Σ_S psi_i / (m - |S| - r + 1)``, which for one row is exact for a U-statistic of order r (4
-    for an HSIC, 1 for a mean), and its variance is that of the influence values that stay,
-    centred anew and summed over units.
+    With influence values ``psi`` the estimate without the first k observations of `left_out`, the
+    set S, changes by ``-Σ_S psi_i / (m - k - r + 1)``, which for one row is exact for a U-statistic
+    of order r (4 for an HSIC, 1 for a mean). Its variance is that of the influence values that
+    stay, centred anew and summed over units.
 
     Returns
     -------
-    change : float
+    change : ndarray, shape of `left_out`
         To be added to the estimate.
-    ratio : float
+    ratio : ndarray
         The variance afterwards divided by the variance before.
     """
-    m, k = len(psi), len(left_out)
-    change = -float(psi[left_out].sum()) / max(m - k - order + 1, 1)
-    # Those left out get the value 0 instead of being cut out: the others keep their places in
-    # time and in their clusters.
-    rest = psi + float(psi[left_out].sum()) / (m - k)
-    rest[left_out] = 0.0
-    before, after = (_variance(values, rows) for values in (psi, rest))
-    ratio = after / before if before > 0 else 1.0
+    m, k = len(psi), np.arange(1, len(left_out) + 1)
+    taken = np.cumsum(psi[left_out])
+    change = -taken / np.maximum(m - k - order + 1, 1)
+    units = rows.codes(m) if rows.any else (np.arange(m),)
+    before = max(_squares(psi, codes, left_out[:0], taken)[0] for codes in units)
+    after = np.max([_squares(psi, codes, left_out, taken)[1:] for codes in units], axis=0)
+    ratio = after / before if before > 0 else np.ones(len(k))
     return change, ratio * (m / (m - k)) ** 2
 
 
-def _variance(psi: FloatArray, rows: RowDependence) -> float:
-    """Return the largest sum of squares over rows, or over the sums of either clustering."""
-    units = rows.codes(len(psi)) if rows.any else (np.arange(len(psi)),)
-    return max(float(np.sum(np.bincount(codes, weights=psi) ** 2)) for codes in units)
+def _squares(psi: FloatArray, codes: IntArray, left_out: IntArray, taken: FloatArray) -> FloatArray:
+    """Return the sum of squared sums over units, with all rows and after each that is left out.
+
+    The others keep their units and are centred anew: each gets ``taken / (m - k)`` more.
+    """
+    sums, sizes = np.bincount(codes, weights=psi), np.bincount(codes).astype(np.float64)
+    found = [float(sums @ sums)]
+    squares, crossed, counts = found[0], float(sums @ sizes), float(sizes @ sizes)
+    for k, row in enumerate(left_out.tolist()):
+        unit, own = codes[row], float(psi[row])
+        old, n = sums[unit], sizes[unit]
+        squares += own * (own - 2.0 * old)
+        crossed += own - old - own * n
+        counts += 1.0 - 2.0 * n
+        sums[unit], sizes[unit] = old - own, n - 1.0
+        shift = taken[k] / (len(psi) - k - 1)
+        found.append(squares + 2.0 * shift * crossed + shift**2 * counts)
+    return np.array(found)
