@@ -135,7 +135,6 @@ def walks(n, longest, n_columns, *, equal):
     return [rng.normal(size=(length, n_columns)).cumsum(axis=0) for length in lengths]
 
 
-@pytest.mark.parametrize("cells", [0, np.inf], ids=["compiled", "NumPy"])
 @pytest.mark.parametrize(
     ("data", "bandwidth"),
     [
@@ -147,13 +146,11 @@ def walks(n, longest, n_columns, *, equal):
     ],
     ids=["equal lengths", "tables", "long", "narrow", "single points"],
 )
-def test_both_programs_give_the_values_of_tslearn(monkeypatch, data, bandwidth, cells):
+def test_the_values_are_those_of_tslearn(data, bandwidth):
     from tslearn.metrics import cdist_gak
     from tslearn.utils import to_time_series_dataset
 
-    monkeypatch.setattr("reldep.kernels.structured.series.COMPILED_CELLS", cells)
     fitted = TimeSeries(bandwidth).fit(read_variable(data, "v"))
-    assert fitted.store.is_worth_compiling == (cells == 0)
     expected = cdist_gak(to_time_series_dataset(data), sigma=bandwidth)
     np.testing.assert_allclose(fitted(ALL, ALL), expected, atol=1e-11)
     half = len(data) // 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -15,9 +16,9 @@ from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variabl
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import FittedKernel, Kernel, stacked
 from reldep.kernels.mapped import MappedKernel, tables_of
-from reldep.kernels.points import Points, dot_products
+from reldep.kernels.points import dot_products
 from reldep.kernels.radial import Gaussian
-from reldep.kernels.scale import scale_of
+from reldep.kernels.scale import sampled_median
 from reldep.system import import_extra
 
 if TYPE_CHECKING:
@@ -32,55 +33,51 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class FittedOverlap(FittedKernel):
-    """What two observations share, divided by what at least one of them has."""
+    """What two rows of amounts share, ``Σ min``, divided by what at least one has, ``Σ max``.
+
+    For sets, as 0/1 rows, the product of two rows counts the elements shared.
+    """
 
     rows: FloatArray | csr_array
-    sizes: FloatArray
-
-    @abstractmethod
-    def shared(self, rows: Rows, cols: Rows) -> FloatArray:
-        """Return how much two observations share, for a block of pairs."""
+    label_text: str
+    are_sets: bool
 
     def __len__(self) -> int:
-        return len(self.sizes)
+        return len(self._sizes)
+
+    @cached_property
+    def _sizes(self) -> FloatArray:
+        return np.asarray(self.rows.sum(axis=1), dtype=np.float64).ravel()
 
     def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
-        shared = self.shared(rows, cols)
-        either = self.sizes[rows][:, None] + self.sizes[cols] - shared
+        first, second = self.rows[rows], self.rows[cols]
+        together = self._sizes[rows][:, None] + self._sizes[cols]
+        # From |x - y|₁ = Σx + Σy - 2 Σ min(x, y).
+        shared = dot_products(first, second) if self.are_sets else self._apart(first, second)
+        if not self.are_sets:
+            shared = np.maximum(0.5 * (together - shared), 0.0)
+        either = together - shared
         # Two empty observations are the same: there the share is 1.
         return np.divide(shared, either, out=np.ones_like(shared), where=either > 0)
 
+    @staticmethod
+    def _apart(first: FloatArray | csr_array, second: FloatArray | csr_array) -> FloatArray:
+        if isinstance(first, np.ndarray):
+            from scipy.spatial.distance import cdist
+
+            return np.asarray(cdist(first, second, "cityblock"))
+        pairwise = import_extra(
+            "sklearn.metrics.pairwise", extra="features", purpose="MinMax on sparse rows"
+        )
+        return np.asarray(pairwise.manhattan_distances(first, second))
+
     @property
     def label(self) -> str:
-        return f"{type(self).__name__.removeprefix('Fitted')}()"
+        return self.label_text
 
     @property
     def in_unit_interval(self) -> bool:
         return True
-
-
-class FittedJaccard(FittedOverlap):
-    """Sets as 0/1 rows: the product of two rows counts the elements shared."""
-
-    def shared(self, rows: Rows, cols: Rows) -> FloatArray:
-        return dot_products(self.rows[rows], self.rows[cols])
-
-
-class FittedMinMax(FittedOverlap):
-    """Counts: from ``|x - y|₁ = Σx + Σy - 2 Σ min(x, y)``."""
-
-    def shared(self, rows: Rows, cols: Rows) -> FloatArray:
-        if isinstance(self.rows, np.ndarray):
-            from scipy.spatial.distance import cdist
-
-            apart: FloatArray = cdist(self.rows[rows], self.rows[cols], "cityblock")
-        else:
-            pairwise = import_extra(
-                "sklearn.metrics.pairwise", extra="features", purpose="MinMax on sparse rows"
-            )
-            apart = pairwise.manhattan_distances(self.rows[rows], self.rows[cols])
-        block = 0.5 * (self.sizes[rows][:, None] + self.sizes[cols] - apart)
-        return np.maximum(block, 0.0, out=block)
 
 
 class _Overlap(Kernel):
@@ -133,9 +130,8 @@ class Jaccard(_Overlap):
 
     accepts: ClassVar[tuple[type[Variable], ...]] = (Items, Numeric, Sparse, Labels, Mixed)
 
-    def fitted(self, variable: Variable) -> FittedJaccard:
-        rows = _membership(variable)
-        return FittedJaccard(rows, _row_sums(rows))
+    def fitted(self, variable: Variable) -> FittedOverlap:
+        return FittedOverlap(_membership(variable), "Jaccard()", are_sets=True)
 
 
 @dataclass(frozen=True)
@@ -160,7 +156,7 @@ class MinMax(_Overlap):
 
     accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric, Sparse, Items)
 
-    def fitted(self, variable: Variable) -> FittedMinMax:
+    def fitted(self, variable: Variable) -> FittedOverlap:
         if isinstance(variable, Items):
             variable = Sparse(variable.name, _counted(variable))
         rows: FloatArray | csr_array = variable.values  # type: ignore[attr-defined]
@@ -169,11 +165,7 @@ class MinMax(_Overlap):
                 f"{variable.name} has negative values (smallest {float(rows.min()):.4g}); kernel "
                 "MinMax takes counts or amounts of at least 0. Use Gaussian() for other numbers."
             )
-        return FittedMinMax(_with_short_indices(rows), _row_sums(rows))
-
-
-def _row_sums(rows: FloatArray | csr_array) -> FloatArray:
-    return np.asarray(rows.sum(axis=1), dtype=np.float64).ravel()
+        return FittedOverlap(_with_short_indices(rows), "MinMax()", are_sets=False)
 
 
 def _with_short_indices(rows: FloatArray | csr_array) -> FloatArray | csr_array:
@@ -264,9 +256,6 @@ def _matrix_of(observations: Sequence[Mapping[Any, Any]] | npt.NDArray[Any]) -> 
     return matrix
 
 
-# Maximum number of vectors for the median distance; its error is then about 2 %.
-VECTORS_FOR_MEDIAN = 1000
-
 # Pivots below this share of the largest are rounding (about 5,000 times the precision of a float).
 NEGLIGIBLE = 1e-12
 
@@ -333,10 +322,7 @@ class Bags(MappedKernel):
     def _width(self, bags: list[FloatArray]) -> float:
         if not isinstance(self.bandwidth, str):
             return float(self.bandwidth)
-        vectors = np.concatenate(bags)
-        if len(vectors) > VECTORS_FOR_MEDIAN:
-            vectors = np.random.default_rng(0).choice(vectors, VECTORS_FOR_MEDIAN, replace=False)
-        return scale_of(Points.of(Numeric("vectors", vectors)), "median").value
+        return sampled_median(np.concatenate(bags)).value
 
 
 def embeddings(bags: list[FloatArray], bandwidth: float) -> FloatArray:
