@@ -54,7 +54,7 @@ def test_distance_correlation_refuses_other_kernels(spec):
 @pytest.mark.parametrize(
     ("spec", "question", "message"),
     [
-        (("a", "b"), COMPARED, "tuple of 2 for 3 variables; give one for each of x, y, z"),
+        (("a", "b"), COMPARED, "tuple of 2 for 3 variables; pass one for each of x, y, z"),
         (("a", "b", "c"), RANKED, "tuple of 3 for 2 variables; .* of source, targets"),
         (("a", "b"), CONTRASTED, "tuple of 2 for 4 variables; .* of w, x, y, z"),
         ({"sauce": "a"}, COMPARED, "kernel names 'sauce'.*did you mean 'source'"),

@@ -35,7 +35,7 @@ def test_repeated_strings_are_labels(strings):
 def test_long_strings_that_differ_are_texts_and_text_is_proposed():
     with pytest.raises(
         ValueError,
-        match=r"source contains strings of about 40 characters, 12 different ones in 12 obs.*"
+        match=r"source contains 12 different strings of about 40 characters.*"
         r"Pass `kernel=.text.` for texts, Spectrum\(\) for seq.*Delta\(\)",
     ):
         reldep.compare(LONG, Y, Y**2)
@@ -48,12 +48,12 @@ def test_a_text_column_of_a_frame_is_proposed_a_kernel_of_its_own():
 
 
 def test_a_few_repeated_texts_do_not_make_labels():
-    with pytest.raises(ValueError, match="11 different ones in 12 observations"):
+    with pytest.raises(ValueError, match="11 different strings"):
         reldep.hsic([*LONG[:11], LONG[0]], Y)
 
 
 def test_short_strings_that_all_differ_are_refused_by_delta_with_a_way_out():
-    with pytest.raises(ValueError, match=r"no two agree.*Text\(\), Spectrum\(\) or EditDistance"):
+    with pytest.raises(ValueError, match=r"HSIC is 0 by construction.*Text\(\) or Spectrum"):
         reldep.hsic([f"id{i}" for i in range(12)], Y)
 
 

@@ -100,7 +100,7 @@ def test_columns_combine_with_other_kernels():
         (
             lambda: matrix(Columns({("age", "sex"): Gaussian()}, others="drop"), FRAME),
             TypeError,
-            "column 'sex' contains labels and cannot share a kernel",
+            "column 'sex' contains labels; give it a kernel of its own",
         ),
         (
             lambda: matrix(Columns({"sex": Gaussian()}, others="drop"), FRAME),

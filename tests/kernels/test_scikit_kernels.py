@@ -91,7 +91,7 @@ def test_sigmoid_is_no_kernel_and_check_kernel_sees_it():
 
 
 def test_negative_values_are_refused_where_they_have_no_meaning():
-    with pytest.raises(ValueError, match=r"v has negative values \(smallest -1\); kernel 'chi2'"):
+    with pytest.raises(ValueError, match=r"v has the value -1; kernel 'chi2'"):
         fitted("chi2", np.array([[1.0], [-1.0], [0.0]]))
 
 

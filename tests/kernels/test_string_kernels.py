@@ -144,7 +144,7 @@ def test_edit_distance_is_not_positive_semi_definite_on_every_set_of_strings():
         (
             lambda: matrix(Spectrum(), ["abc", 3, "abd"]),
             TypeError,
-            "observation 1 of v is of type int; kernel Spectrum takes strings only",
+            "observation 1 of v is of type int; kernel Spectrum takes strings",
         ),
         (
             lambda: matrix(EditDistance(), [True, False]),
@@ -237,12 +237,12 @@ def test_runs_of_tokens_are_counted_as_substrings_are():
         (
             lambda: Spectrum(2, reverse_complement=True)(["ACG", "AXG"]),
             ValueError,
-            "letter 'X', which is not a nucleotide; reverse_complement is for DNA",
+            "'X', which is not a nucleotide",
         ),
         (
             lambda: Spectrum(1, reverse_complement=True)([["A", "C"], ["G"]]),
             TypeError,
-            "lists of tokens, which have no complement",
+            "lists of tokens; leave reverse_complement out",
         ),
     ],
 )

@@ -51,7 +51,7 @@ compare([{1}] * M, Y, Z) -> TypeError: source contains objects of type set, whic
 compare(np.ones(M), Y, Z) -> source is constant: all 40 observations are the same
 compare(X, ['a'] * M, Z) -> first is constant
 compare(X, Y, [f'id{i}' for i in range(M)]) -> second has a label of its own in each of 40
-compare(X, Y, Z, kernel=(Precomputed(np.eye(5)), 'auto', 'auto')) -> has 5 rows but there are 40
+compare(X, Y, Z, kernel=(Precomputed(np.eye(5)), 'auto', 'auto')) -> has 5 rows for 40
 compare(Precomputed(np.eye(M)), Y, Z) -> constant off its diagonal
 compare(X, Y, Z, kernel='gausian') -> `kernel='gausian'` is not known (did you mean 'gaussian'?)
 compare(X, Y, Z, measure='ckaa') -> `measure='ckaa'` is not known (did you mean 'cka'?)
@@ -188,15 +188,15 @@ finite_sample_bound(9, constant=-1) -> constant=-1
 rotation([[1]]) -> weights has shape (1, 1)
 rotation([0, 0]) -> all 0
 rotation([10**400, 1]) -> weights
-Precomputed(np.zeros((3, 4))) -> matrix has shape (3, 4); a precomputed kernel is square
-Precomputed(np.arange(9.0).reshape(3, 3)) -> matrix is not symmetric (largest |K - K'| is 4)
+Precomputed(np.zeros((3, 4))) -> matrix has shape (3, 4)
+Precomputed(np.arange(9.0).reshape(3, 3)) -> matrix is not symmetric (|K - K'| is up to 4)
 Precomputed(np.full((3, 3), np.nan)) -> matrix has 9 values that are NaN
 Precomputed(np.array([['a']])) -> TypeError: pass real numbers
 Product((Gaussian(),)) -> TypeError: at least two kernels
 Gaussian(0) -> bandwidth=0
 Gaussian('mode') -> `bandwidth='mode'` is not known
-Gaussian([1]) -> TypeError: bandwidth is of type list
-Gaussian(True) -> TypeError: bandwidth is of type bool
+Gaussian([1]) -> TypeError: `bandwidth=[1]`
+Gaussian(True) -> TypeError: `bandwidth=True`
 Gaussian(factor=-1) -> factor=-1
 Gaussian(10**400) -> bandwidth=1000
 Gaussian(factor=10**400) -> factor=1000
@@ -233,7 +233,7 @@ def test_mixed_frames_refuse_kernels_for_one_kind_of_column():
     frame = pl.DataFrame({"age": Z, "sex": SEX})
     labels_only = pl.DataFrame({"sex": SEX, "job": SEX[::-1]})
     with pytest.raises(
-        TypeError, match=r"numeric columns next to its labels.*Gaussian\(\) \* Delta"
+        TypeError, match=r"numbers next to labels.*Gaussian\(\) \* Delta"
     ):
         reldep.hsic(frame, Y, kernel=(Delta(), "auto"))
     with pytest.raises(ValueError, match="made for the label columns"):

@@ -63,8 +63,10 @@ def check_count(argument: str, value: object, *, at_least: int, at_most: int | N
 
 
 def check_positive(argument: str, value: object) -> None:
-    """Raise InputError for anything but a positive, finite number."""
-    if not _is_real(value) or not is_positive(value):
+    """Raise an error for anything but a positive, finite number."""
+    if not _is_real(value):
+        raise InputTypeError(f"`{argument}={value!r}`; pass a positive number.")
+    if not is_positive(value):
         raise InputError(f"`{argument}={value!r}`; pass a positive number.")
 
 

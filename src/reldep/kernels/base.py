@@ -289,6 +289,23 @@ class Bandwidth:
         return np.asarray(2.0 * (means - means.mean()))
 
 
+def check_items(variable: Variable, kinds: tuple[type, ...], kernel: str, wanted: str) -> None:
+    """Raise for an object that the kernel is not made for, with its row."""
+    for row, item in enumerate(variable.items):  # type: ignore[attr-defined]
+        if not isinstance(item, kinds):
+            raise InputTypeError(
+                f"observation {row} of {variable.name} is of type {type(item).__name__}; kernel "
+                f"{kernel} takes {wanted}, one per observation."
+            )
+
+
+def check_amounts(name: str, values: FloatArray | csr_array, kernel: str) -> None:
+    """Raise for negative values, for a kernel of counts or amounts."""
+    smallest = float(values.min())
+    if smallest < 0:
+        raise InputError(f"{name} has the value {smallest:.4g}; kernel {kernel} takes 0 or more.")
+
+
 def stacked(first: Variable, second: Variable) -> Variable:
     """Return the observations of the second variable below those of the first."""
     values: Any

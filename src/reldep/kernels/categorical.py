@@ -90,11 +90,9 @@ class Delta(Kernel):
         labels = _as_labels(variable)
         if len(np.unique(labels.codes)) == len(labels):
             raise NoVariationError(
-                f"{variable.name} has a label of its own in each of {len(labels)} observations: no "
-                "two agree, so kernel Delta sees no dependence (its HSIC is 0 by construction). "
-                "Leave out identifiers (of columns '*,!id' takes all but id), turn numbers stored "
-                "as text or booleans into floats, and give strings a kernel made for them: "
-                "Text(), Spectrum() or EditDistance()."
+                f"{variable.name} has a label of its own in each of {len(labels)} observations, so "
+                "that its HSIC is 0 by construction. Leave out identifiers ('*,!id' takes all "
+                "columns but id), pass numbers as numbers, and strings with Text() or Spectrum()."
             )
         return FittedDelta(labels)
 
@@ -238,6 +236,5 @@ def _as_labels(variable: Variable) -> Labels:
         if labels is not None:
             return labels
     raise InputTypeError(
-        f"{variable.name} has numeric columns next to its labels; kernel Delta would compare the "
-        'numbers for equality. Pass "auto", Gaussian() * Delta() or Gaussian() + Delta().'
+        f'{variable.name} has numbers next to labels; pass "auto" or Gaussian() * Delta().'
     )

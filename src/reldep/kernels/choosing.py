@@ -29,6 +29,7 @@ from reldep.kernels.custom import (
     is_scikit_kernel,
 )
 from reldep.kernels.radial import Distance, Gaussian, Laplace
+from reldep.words import listed
 
 if TYPE_CHECKING:
     from reldep.data.variables import Variable
@@ -93,8 +94,7 @@ def _refuse_doubtful(labels: Labels) -> None:
     """Raise for strings that are labels only if the user declares them so."""
     if labels.doubt is not None:
         raise InputError(
-            f"{labels.name} {labels.doubt}. Pass numbers; or, if they are labels after all, "
-            "`kernel='delta'` or a categorical column."
+            f"{labels.name} {labels.doubt}. Pass numbers or, for labels, `kernel='delta'`."
         )
 
 
@@ -106,10 +106,9 @@ def _refuse_texts(labels: Labels, way_out: str) -> None:
     length = float(np.median([len(string) for string in strings]))
     if length > LONGEST_LABEL:
         raise InputError(
-            f"{labels.name} contains strings of about {length:.0f} characters, {len(strings)} "
-            f"different ones in {len(labels)} observations; as labels they would show no "
-            f"dependence. {way_out} for texts, Spectrum() for sequences such as DNA, or Delta() "
-            "if they are labels after all."
+            f"{labels.name} contains {len(strings)} different strings of about {length:.0f} "
+            f"characters, which as labels would show no dependence. {way_out} for texts, "
+            "Spectrum() for sequences such as DNA, or Delta() for labels after all."
         )
 
 
@@ -286,10 +285,9 @@ def _in_order(
     else:
         places = {name: name for name in names}
     if len(spec) != len(known):
-        shown = ", ".join(known[:6]) + (", …" if len(known) > 6 else "")
         raise InputError(
-            f"kernel is a tuple of {len(spec)} for {len(known)} variables; give one for each of "
-            f"{shown}, a mapping by name, or a single one for all."
+            f"kernel is a tuple of {len(spec)} for {len(known)} variables; pass one for each of "
+            f"{listed(known, 6)}, a mapping by name, or a single one for all."
         )
     by_place = dict(zip(known, spec, strict=True))
     return {name: by_place[places[name]] for name in names}
@@ -301,13 +299,8 @@ def _of_distances(spec: Any) -> Any:
         return Distance()
     if isinstance(spec, (Distance, Precomputed)):
         return spec
+    name = spec if isinstance(spec, Kernel) else getattr(spec, "__name__", spec)
     raise InputError(
-        "`measure='dcor'` is defined by distances, not by "
-        f"`kernel={spec if isinstance(spec, str) else _in_words(spec)!r}`; leave the kernel out, "
-        "pass Distance(exponent) or a precomputed negative distance, or use `measure='cka'`."
+        f"`measure='dcor'` is defined by distances, not by `kernel={name}`; leave the kernel out, "
+        "pass Distance(exponent) or Precomputed(-D), or use `measure='cka'`."
     )
-
-
-def _in_words(spec: Any) -> Any:
-    """Return the name of a callable; a kernel object as it is."""
-    return spec if isinstance(spec, Kernel) else getattr(spec, "__name__", spec)

@@ -10,7 +10,7 @@ import numpy as np
 from reldep.data.checks import check_positive, composed
 from reldep.data.variables import Labels, Numeric, Variable
 from reldep.exceptions import InputError, InputTypeError
-from reldep.kernels.base import Bandwidth, FittedKernel
+from reldep.kernels.base import Bandwidth, FittedKernel, check_amounts
 from reldep.kernels.mapped import MappedKernel
 from reldep.kernels.points import Points
 from reldep.kernels.program import FIRST, ROOT, TIMES
@@ -222,18 +222,13 @@ class Composition(MappedKernel):
         values: FloatArray = variable.values  # type: ignore[attr-defined]
         if values.shape[1] < 2:
             raise InputError(f"{variable.name} has one column; a composition has two or more.")
-        if (values < 0).any():
-            raise InputError(
-                f"{variable.name} has negative values (smallest {values.min():.4g}); kernel "
-                "Composition takes amounts of at least 0."
-            )
+        check_amounts(variable.name, values, "Composition")
         totals = values.sum(axis=1, keepdims=True)
         empty = values == 0
         if empty.any() and self.zero is None:
             raise InputError(
-                f"{variable.name} has {int(empty.sum())} zeros, which have no logarithm; pass "
-                "Composition(zero=...) with the share that a zero stands for, or add up rare "
-                "parts."
+                f"{variable.name} has {int(empty.sum())} zeros, which have no logarithm; pass the "
+                "share that a zero stands for as Composition(zero=...), or add up rare parts."
             )
         shares = np.where(empty, self.zero or 1.0, values / np.where(totals > 0, totals, 1.0))
         logs = np.log(shares)
@@ -281,8 +276,7 @@ class Genotypes(MappedKernel):
         odd = ~np.isin(counts, (0.0, 1.0, 2.0))
         if odd.any():
             raise InputError(
-                f"{variable.name} has the value {counts[odd][0]:g}; kernel Genotypes takes counts "
-                "of one allele: 0, 1 or 2; round imputed dosages, or use Gaussian()."
+                f"{variable.name} has the value {counts[odd][0]:g}; kernel Genotypes takes 0, 1, 2."
             )
         shares = np.sqrt(self._shares(counts.shape[1], variable.name) / 2.0)
         # |a - b| counts the steps between two genotypes; each step is one mark from either side.
@@ -296,8 +290,7 @@ class Genotypes(MappedKernel):
         weights = np.asarray(self.weights, dtype=np.float64)
         if weights.shape != (n_loci,) or not (weights >= 0).all() or weights.sum() == 0:
             raise InputError(
-                f"weights has shape {weights.shape} for the {n_loci} loci of {name}; pass one "
-                "weight of at least 0 for each."
+                f"weights has shape {weights.shape}; pass one of at least 0 per column of {name}."
             )
         return np.asarray(weights / weights.sum())
 
@@ -347,8 +340,7 @@ class Ordered(MappedKernel):
         unknown = [value for value in dict.fromkeys(values) if value not in places]
         if unknown:
             raise InputError(
-                f"{variable.name} has the category {unknown[0]!r}, which is not in the order "
-                f"{list(places)!r}; name all categories, from lowest to highest."
+                f"{variable.name} has {unknown[0]!r}, which is not in the order {list(places)!r}."
             )
         return Numeric(variable.name, np.array([[places[value]] for value in values], dtype=float))
 
@@ -356,7 +348,6 @@ class Ordered(MappedKernel):
         order = labels.order if self.order is None else self.order
         if order is None:
             raise InputTypeError(
-                f'{labels.name} contains categories without an order; pass Ordered(["lowest", '
-                '..., "highest"]), or an ordered categorical of pandas.'
+                f"{labels.name} has categories without an order; pass Ordered([lowest, ...])."
             )
         return {composed(category): place for place, category in enumerate(order)}

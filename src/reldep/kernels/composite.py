@@ -118,8 +118,7 @@ def _whole(part: FittedKernel) -> FittedKernel:
     if isinstance(part, FittedDistance):
         # Where the other factor is 0, the product would be larger than between equals.
         raise InputError(
-            "Distance is minus a distance, of which a product is not a kernel; "
-            "multiply by Laplace() or Gaussian(), or add Distance() with +."
+            "a product with Distance() is not a kernel; multiply by Laplace(), or add with +."
         )
     if isinstance(part, FittedSum):
         return replace(part, factors=tuple(map(_whole, part.factors)))
@@ -213,8 +212,8 @@ def _check_all_used(variable: Mixed, parts: list[Variable]) -> None:
     for kind, word in ((Numeric, "numeric"), (Labels, "label")):
         if any(isinstance(part, kind) for part in variable.parts) and kind not in kinds:
             raise InputError(
-                f"no kernel of the combination is made for the {word} columns of "
-                f"{variable.name}; add one, for instance Gaussian() * Delta()."
+                f"no kernel is made for the {word} columns of {variable.name}; add one, as in "
+                "Gaussian() * Delta()."
             )
 
 
@@ -349,8 +348,7 @@ def _joined(columns: list[Numeric | Labels]) -> Variable:
     if len(numeric) < len(columns):
         mixed = next(column.name for column in columns if isinstance(column, Labels))
         raise InputTypeError(
-            f"column {mixed!r} contains labels and cannot share a kernel with other columns; give "
-            "it an entry of its own."
+            f"column {mixed!r} contains labels; give it a kernel of its own, not a shared one."
         )
     names = tuple(column.name for column in numeric)
     return Numeric(", ".join(names), np.hstack([column.values for column in numeric]), names)

@@ -12,7 +12,7 @@ import numpy as np
 from reldep.data.checks import translated
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable
 from reldep.exceptions import InputError, InputTypeError
-from reldep.kernels.base import FittedKernel, Kernel
+from reldep.kernels.base import FittedKernel, Kernel, check_amounts
 from reldep.system import import_extra
 from reldep.words import counted
 
@@ -76,20 +76,12 @@ class Precomputed(Kernel):
         if values.dtype.kind not in "biuf":
             raise InputTypeError(f"matrix has dtype {values.dtype}; pass real numbers.")
         if values.ndim != 2 or values.shape[0] != values.shape[1]:
-            raise InputError(
-                f"matrix has shape {values.shape}; a precomputed kernel is square, one row and one "
-                "column per observation."
-            )
+            raise InputError(f"matrix has shape {values.shape}; pass one row and column each.")
         values = values.astype(np.float64)
         if not np.isfinite(values).all():
             n_bad = int((~np.isfinite(values)).sum())
             raise InputError(f"matrix has {n_bad} values that are NaN or infinite; fill them in.")
-        gap = float(np.abs(values - values.T).max()) if values.size else 0.0
-        if gap > ASYMMETRY_TOLERANCE * float(np.abs(values).max(initial=0.0)):
-            raise InputError(
-                f"matrix is not symmetric (largest |K - K'| is {gap:.3g}); pass (K + K.T) / 2 if "
-                "the difference is rounding."
-            )
+        check_symmetric("matrix", values)
         _refuse_distance(values)
         values.flags.writeable = False
         self.matrix = values
@@ -101,40 +93,29 @@ class Precomputed(Kernel):
         return f"Precomputed({len(self)}×{len(self)})"
 
     def take(self, rows: IntArray) -> Precomputed:
-        if len(rows) and rows.max() >= len(self):
-            raise InputError(
-                f"the precomputed matrix has {counted(len(self), 'row')}, fewer than there are "
-                "observations; "
-                "pass one row and one column per observation."
-            )
+        self._check_length(max(int(rows.max(initial=-1)) + 1, len(self)))
         return Precomputed(self.matrix[np.ix_(rows, rows)])
 
     def fit(self, variable: Variable) -> FittedPrecomputed:
-        self._check_length(variable)
+        self._check_length(len(variable), f" for {variable.name}")
         off_diagonal = self.matrix[~np.eye(len(self), dtype=bool)]
         if (off_diagonal == off_diagonal[0]).all():
             raise InputError(
-                f"the precomputed matrix for {variable.name} is constant off its diagonal: its "
-                "HSIC is 0 by construction. Leave it out."
+                f"the matrix of {variable.name} is constant off its diagonal; leave it out."
             )
         return FittedPrecomputed(self.matrix)
 
-    def _check_length(self, variable: Variable) -> None:
-        if len(variable) != len(self):
+    def _check_length(self, n: int, of: str = "") -> None:
+        if n != len(self):
             raise InputError(
-                f"the precomputed matrix for {variable.name} has {counted(len(self), 'row')} "
-                "but there are "
-                f"{counted(len(variable), 'observation')}; pass one row and one column per "
-                "observation."
+                f"the precomputed matrix{of} has {counted(len(self), 'row')} for "
+                f"{counted(n, 'observation')}; pass one row and one column for each."
             )
 
     def between(self, first: Variable, second: Variable) -> FloatArray:
         if first is not second:
-            raise InputError(
-                "a precomputed kernel has values between its own observations only; leave Y out, "
-                "or pass a kernel that can be evaluated on new data."
-            )
-        self._check_length(first)
+            raise InputError("a precomputed kernel has no values of other observations than X.")
+        self._check_length(len(first))
         return self.matrix.copy()
 
 
@@ -142,10 +123,32 @@ def _refuse_distance(values: FloatArray) -> None:
     """Raise if the matrix looks like distances: 0 on the diagonal, nowhere below 0."""
     if values.any() and not np.diagonal(values).any() and values.min() >= 0:
         raise InputError(
-            "the matrix has zeros on its diagonal and nothing below 0, like a matrix of "
-            "distances; a kernel is largest between equal observations. For distances D pass "
-            "Precomputed(-D) or np.exp(-D / np.median(D)); if it is a kernel after all, fill in "
-            "its diagonal."
+            "matrix has zeros on its diagonal and nothing below 0, like a matrix of distances; "
+            "for distances D pass Precomputed(-D), for a kernel fill in the diagonal."
+        )
+
+
+def called(name: str, function: Callable[..., Any], *arguments: Any) -> FloatArray:
+    """Return what a function of the user returns, as a new array of numbers.
+
+    Whatever goes wrong in the function, or with what it returns, is an InputError.
+    """
+    with translated(f"the {name} failed"):
+        values = np.asarray(function(*arguments))
+        if values.dtype.kind in "biuf":
+            values = np.array(values, dtype=np.float64)
+    if values.dtype.kind != "f":
+        raise InputError(f"the {name} returned values of type {values.dtype}; return real numbers.")
+    return values
+
+
+def check_symmetric(name: str, values: FloatArray) -> None:
+    """Raise for a matrix that differs from its transpose by more than rounding."""
+    gap = float(np.abs(values - values.T).max(initial=0.0))
+    if gap > ASYMMETRY_TOLERANCE * float(np.abs(values).max(initial=0.0)):
+        raise InputError(
+            f"{name} is not symmetric (|K - K'| is up to {gap:.3g}); if that is rounding, pass "
+            "(K + K.T) / 2."
         )
 
 
@@ -162,21 +165,18 @@ class FittedFunction(FittedKernel):
         return int(self.rows_of.shape[0]) if hasattr(self.rows_of, "shape") else len(self.rows_of)
 
     def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
-        with translated(f"the kernel function for {self.name} failed"):
-            block = np.array(self.function(self._some(rows), self._some(cols)), dtype=np.float64)
-        places = np.arange(len(self))
-        expected = (len(places[rows]), len(places[cols]))
-        if block.shape != expected:
+        name, places = f"kernel function for {self.name}", np.arange(len(self))
+        block = called(name, self.function, self._some(rows), self._some(cols))
+        first, second = places[rows], places[cols]
+        if block.shape != (len(first), len(second)):
             raise InputError(
-                f"the kernel function for {self.name} returned shape {block.shape} for "
-                f"{expected[0]} and {expected[1]} rows; f(A, B) must return one row per row of A "
-                "and one column per row of B."
+                f"the {name} returned shape {block.shape} for {len(first)} and {len(second)} rows; "
+                "f(A, B) must return one row per row of A and one column per row of B."
             )
         if not np.isfinite(block).all():
-            raise InputError(
-                f"the kernel function for {self.name} returned NaN or infinite values; a kernel "
-                "must be finite for every pair of observations."
-            )
+            raise InputError(f"the {name} returned NaN or infinite values; return finite numbers.")
+        if np.array_equal(first, second):
+            check_symmetric(f"the matrix of the {name}", block)
         return block
 
     def _some(self, rows: Rows) -> Any:
@@ -254,11 +254,8 @@ class ScikitKernel(Kernel):
             rows = rows.copy()
         if not isinstance(self.source, str):
             return FittedFunction(self.source, rows, variable.name, str(self.source))
-        if self.source in NEEDS_POSITIVE and rows.min() < 0:
-            raise InputError(
-                f"{variable.name} has negative values (smallest {float(rows.min()):.4g}); kernel "
-                f"{self.source!r} takes counts or amounts of at least 0."
-            )
+        if self.source in NEEDS_POSITIVE:
+            check_amounts(variable.name, rows, repr(self.source))
         pairwise = import_extra(
             "sklearn.metrics.pairwise", extra="features", purpose=f"kernel {self.source!r}"
         )

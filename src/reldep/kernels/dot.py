@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, field, replace
 from itertools import combinations_with_replacement
 from math import comb, factorial, prod
@@ -10,9 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from reldep.data.checks import check_count
+from reldep.data.checks import check_count, check_positive
 from reldep.data.variables import Labels, Numeric, Sparse, Variable
-from reldep.exceptions import InputError
 from reldep.kernels.base import ALL_ROWS, FittedKernel, Kernel, stacked
 from reldep.kernels.categorical import indicators
 from reldep.kernels.points import ORDINARY, dot_products, middle
@@ -246,12 +244,9 @@ class Polynomial(Kernel):
 
     def __post_init__(self) -> None:
         check_count("degree", self.degree, at_least=1, at_most=HIGHEST_DEGREE)
-        largest = sys.float_info.max
-        if not 0 <= self.offset <= largest or not 0 < self.scale <= largest:
-            raise InputError(
-                f"`offset={self.offset!r}`, scale={self.scale!r}; pass an offset of at least 0 and "
-                "a positive scale, or the kernel is not positive semi-definite."
-            )
+        check_positive("scale", self.scale)
+        if self.offset != 0:
+            check_positive("offset", self.offset)
 
     def fit(self, variable: Variable) -> FittedDot:
         self.check_accepts(variable)

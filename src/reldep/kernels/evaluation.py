@@ -32,10 +32,7 @@ def evaluate(kernel: Kernel, X: Any, Y: Any = None) -> FloatArray:
 def _complete(data: Any, name: str) -> Variable:
     variable = data if isinstance(data, Variable) else read_variable(data, name)
     if variable.missing().any():
-        raise InputError(
-            f"{name} has missing values: {variable.describe_missing()}. Fill them in or leave them "
-            "out."
-        )
+        raise InputError(f"{name} has {variable.describe_missing()}; fill in or leave out.")
     return variable
 
 
@@ -135,8 +132,9 @@ def check_kernel(
 
 
 def _examine(fitted: FittedKernel) -> KernelReport:
-    # A copy, in case the kernel returns an array of its own.
-    matrix = fitted(ALL_ROWS, ALL_ROWS).copy()
+    # In another order, because functions that are not symmetric raise between the same rows.
+    backwards = np.arange(len(fitted))[::-1]
+    matrix = fitted(ALL_ROWS, backwards)[:, ::-1].copy()
     n_not_finite = int((~np.isfinite(matrix)).sum())
     if n_not_finite:
         fault = f"{n_not_finite} of its values are NaN or infinite"

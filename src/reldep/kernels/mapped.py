@@ -18,7 +18,7 @@ from reldep.data.checks import check_choice, check_count
 from reldep.data.variables import Items, Labels, Numeric, Sparse, Variable
 from reldep.exceptions import InputError, InputTypeError, NoVariationError
 from reldep.kernels.base import FittedKernel, Kernel, stacked
-from reldep.kernels.custom import observations_of
+from reldep.kernels.custom import called, observations_of
 from reldep.kernels.dot import FittedDot
 from reldep.kernels.radial import FittedDistance
 from reldep.kernels.scale import FittedBandwidth
@@ -82,8 +82,7 @@ class MappedKernel(Kernel):
         if rows.is_constant():
             raise NoVariationError(
                 f"to kernel {self.title} all {len(rows)} observations of {variable.name} look the "
-                "same, so nothing can depend on them (the HSIC is 0 by construction). Choose "
-                "another kernel or other parameters."
+                "same (the HSIC is 0 by construction); choose another kernel or parameters."
             )
         fitted = as_kernel(self.kernel, rows).fit(rows)
         return _titled(fitted, self.title_for(variable))
@@ -184,8 +183,7 @@ class Embedding(MappedKernel):
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise InputTypeError(
-                f"function is of type {type(self.function).__name__}; pass a function from a batch "
-                "of observations to an array with one row for each."
+                f"function is of type {type(self.function).__name__}; pass a function of a batch."
             )
         check_count("batch_size", self.batch_size, at_least=1)
 
@@ -199,23 +197,20 @@ class Embedding(MappedKernel):
         batches: list[FloatArray] = []
         for start in range(0, len(variable), self.batch_size):
             stop = min(start + self.batch_size, len(variable))
-            vectors = np.asarray(self.function(observations[start:stop]), dtype=np.float64)
-            self._check_batch(vectors, stop - start, batches)
+            vectors = called("embedding", self.function, observations[start:stop])
+            if vectors.ndim not in (1, 2) or len(vectors) != stop - start or vectors.size == 0:
+                raise InputError(
+                    f"the embedding returned shape {vectors.shape} for a batch of {stop - start} "
+                    "observations; it must return one row for each."
+                )
             batches.append(vectors.reshape(stop - start, -1))
+        widths = [batch.shape[1] for batch in batches]
+        if len(set(widths)) > 1:
+            raise InputError(
+                f"the embedding returned vectors of length {min(widths)} to {max(widths)}; all "
+                "must have the same length."
+            )
         return Numeric(variable.name, np.concatenate(batches))
-
-    def _check_batch(self, vectors: FloatArray, n_expected: int, earlier: list[FloatArray]) -> None:
-        if vectors.ndim not in (1, 2) or len(vectors) != n_expected or vectors.size == 0:
-            raise InputError(
-                f"the embedding returned shape {vectors.shape} for a batch of {n_expected} "
-                "observations; it must return one row for each."
-            )
-        width = vectors.size // n_expected
-        if earlier and width != earlier[0].shape[1]:
-            raise InputError(
-                f"the embedding returned vectors of length {width} after vectors of length "
-                f"{earlier[0].shape[1]}; all must have the same length."
-            )
 
 
 def count_matrix(
@@ -257,7 +252,7 @@ def tables_of(variable: Variable, row: str) -> list[FloatArray]:
     if len(widths) > 1:
         raise InputError(
             f"the tables of {variable.name} have {min(widths)} to {max(widths)} numbers per {row}; "
-            "pass the same number of columns in all of them."
+            "pass the same number in all of them."
         )
     return tables
 
@@ -363,11 +358,10 @@ class Images(MappedKernel):
             return self.layout
         first, last = shape[1] in CHANNELS, shape[3] in CHANNELS
         if first == last:
-            fault = "could have their channels first or last" if first else "have no side of"
             raise InputError(
-                f"the pictures of {name} have the shape {shape[1:]}, which "
-                f"{fault}{'' if first else ' 1, 3 or 4 for the channels'}; pass "
-                'Images(layout="NHWC") if the channels come last, layout="NCHW" if first.'
+                f"the pictures of {name} have shape {shape[1:]}, with {'two' if first else 'no'} "
+                'sides that may be channels; pass Images(layout="NHWC"), or "NCHW" for channels '
+                "first."
             )
         return "NCHW" if first else "NHWC"
 
@@ -405,14 +399,13 @@ def _as_one_array(variable: Items) -> npt.NDArray[Any]:
         if len(shapes) > 1:
             first, second = sorted(shapes)[:2]
             raise InputError(
-                f"the pictures of {variable.name} have different shapes, such as {first} and "
-                f"{second}; resize them to one shape first."
+                f"the pictures of {variable.name} have shapes such as {first} and {second}; resize "
+                "them to one."
             )
         items = np.stack(pictures)
     if items.ndim not in (3, 4) or items.dtype.kind not in "biuf" or 0 in items.shape:
         raise InputError(
-            f"{variable.name} is an array of shape {items.shape} and type {items.dtype}; kernel "
-            "Images takes numbers of shape (n, height, width), (n, height, width, channels) or "
-            "(n, channels, height, width)."
+            f"{variable.name} has shape {items.shape} and type {items.dtype}; kernel Images takes "
+            "numbers of shape (n, height, width), with channels last or second."
         )
     return items

@@ -110,9 +110,8 @@ def check_width(width: float, points: Points) -> None:
     least, most = WIDTHS
     if not least < width / points.unit < most:
         raise InputError(
-            f"the bandwidth {width:g} is out of all proportion to the values: every kernel value "
-            "would be 0 or 1; pass one that is nearer to the distances between observations, or "
-            "leave it out."
+            f"with the bandwidth {width:g} every kernel value is 0 or 1; pass one nearer to "
+            "the distances between observations, or leave it out."
         )
 
 
@@ -145,9 +144,8 @@ def _check_scale(scale: Scale, points: Points, name: str) -> None:
     if scale.rule == "mean" and not points.is_sparse and ratio > LOST:
         raise InputError(
             f"{name} has a value so far from the others that its bandwidth, the mean distance, is "
-            f"{ratio:.3g} times the usual distance: the others cannot be told apart. If it stands "
-            "for a missing value, write NA instead; if it is right, pass `kernel='gaussian'`, "
-            "whose bandwidth is the median distance."
+            f"{ratio:.3g} times the usual distance. If it stands for a missing value, write NA; if "
+            "it is right, pass `kernel='gaussian'`, whose bandwidth is the median distance."
         )
 
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from reldep.data.checks import check_positive, is_positive
+from reldep.data.checks import check_choice, check_positive
 from reldep.data.variables import Numeric
-from reldep.exceptions import InputError, InputTypeError
+from reldep.exceptions import InputError
 from reldep.kernels.base import Bandwidth, FittedKernel, Kernel
 from reldep.kernels.points import Points
 from reldep.kernels.program import FIRST, ROOT, Factor, Term, joined_values
@@ -144,8 +144,8 @@ def _mean_of_column(values: FloatArray) -> float:
 def _positive(value: float, rule: str) -> float:
     if not value > 0:
         raise InputError(
-            f"all distances that the {rule} bandwidth is taken of are 0; rescale the values if "
-            "they are tiny, pass a bandwidth as in Gaussian(bandwidth=1.0), or `kernel='delta'`."
+            f"all distances that the {rule} bandwidth is taken of are 0; rescale tiny values, or "
+            "pass a bandwidth as in Gaussian(bandwidth=1.0)."
         )
     return value
 
@@ -283,16 +283,10 @@ class BandwidthKernel(Kernel):
         for name in ("bandwidth", "factor"):
             if isinstance(getattr(self, name), np.floating):
                 object.__setattr__(self, name, float(getattr(self, name)))
-        given = self.bandwidth
-        rules = " or ".join(f'"{rule}"' for rule in self.rules)
-        way_out = f"pass a positive number or {rules}."
-        if isinstance(given, str):
-            if given not in self.rules:
-                raise InputError(f"`bandwidth={given!r}` is not known; {way_out}")
-        elif isinstance(given, bool) or not isinstance(given, (int, float, np.number)):
-            raise InputTypeError(f"bandwidth is of type {type(given).__name__}; {way_out}")
-        elif not is_positive(given):
-            raise InputError(f"`bandwidth={given!r}`; {way_out}")
+        if isinstance(self.bandwidth, str):
+            check_choice("bandwidth", self.bandwidth, self.rules)
+        else:
+            check_positive("bandwidth", self.bandwidth)
         check_positive("factor", self.factor)
 
     @property

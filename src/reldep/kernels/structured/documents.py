@@ -204,8 +204,7 @@ def check_language(language: str, argument: str = "language") -> str:
         return code
     raise InputError(
         f"{argument} is {language!r}, for which there is no stemmer"
-        f"{nearest(asked, [*STEMMERS, *codes])}; pass one of {', '.join(STEMMERS)} or, where "
-        "words may stay as they are, None."
+        f"{nearest(asked, [*STEMMERS, *codes])}; pass None or one of {', '.join(STEMMERS)}."
     )
 
 
@@ -285,9 +284,8 @@ def stems(language: str | None) -> Callable[[str], list[str]]:
     code = check_language(language)
     if not has_stemmer(code):
         raise InputError(
-            f"the language {language!r} has a Snowball stemmer, but not in the version of "
-            "snowballstemmer that is installed. Install a newer one with: pip install --upgrade "
-            "snowballstemmer."
+            f"the installed snowballstemmer has no stemmer for {language!r}; install a newer one "
+            "with: pip install --upgrade snowballstemmer."
         )
     # Stemming is slow and words repeat: each distinct word is stemmed once.
     stem = cache(snowballstemmer.stemmer(STEMMERS[code]).stemWord)

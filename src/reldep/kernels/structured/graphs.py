@@ -129,8 +129,8 @@ class WeisfeilerLehman(MappedKernel):
                 labels = _attribute_labels(item, self.node_label, place)
         else:
             raise InputTypeError(
-                f"{place} is of type {type(item).__name__}; kernel WeisfeilerLehman takes networkx "
-                "graphs or tuples (nodes, edges) or (nodes, edges, labels)."
+                f"{place} is of type {type(item).__name__}; pass networkx graphs or tuples (nodes, "
+                "edges) or (nodes, edges, labels)."
             )
         if not nodes:
             raise InputError(f"{place} is a graph without nodes; leave it out.")
@@ -140,13 +140,10 @@ class WeisfeilerLehman(MappedKernel):
     def _check_direction(self, graph: Any, place: str) -> None:
         if graph.is_directed() and not self.directed:
             raise InputTypeError(
-                f"{place} is a directed graph; pass WeisfeilerLehman(directed=True), or "
-                "graph.to_undirected() if the direction does not matter."
+                f"{place} is directed; pass WeisfeilerLehman(directed=True) or undirected graphs."
             )
         if self.directed and not graph.is_directed():
-            raise InputTypeError(
-                f"{place} is an undirected graph; pass graphs of one kind, or graph.to_directed()."
-            )
+            raise InputTypeError(f"{place} is an undirected graph; pass graphs of one kind.")
 
     def _kind_of_edge(self, given: Any, first: Any, second: Any, place: str) -> Any:
         if self.edge_label is None:
@@ -154,7 +151,7 @@ class WeisfeilerLehman(MappedKernel):
         if self.edge_label not in given:
             raise InputError(
                 f"{place} has no attribute {self.edge_label!r} on the edge ({first!r}, "
-                f"{second!r}); label every edge, or leave edge_label out{_known(given)}."
+                f"{second!r}){_known(given)}; label every edge, or leave edge_label out."
             )
         return given[self.edge_label]
 
@@ -163,9 +160,8 @@ class WeisfeilerLehman(MappedKernel):
         without = [row for row, graph in enumerate(graphs) if graph.labels is None]
         if without and len(without) < len(graphs):
             raise InputError(
-                f"{len(graphs) - len(without)} of the {len(graphs)} graphs of {name} have node "
-                f"labels, and observation {without[0]} has none; label the nodes of all graphs, or "
-                "pass node_label=None to ignore labels."
+                f"observation {without[0]} of {name} has no node labels and others have; label all "
+                "graphs, or pass node_label=None to ignore labels."
             )
         if not without or self.node_label is None:
             return
@@ -178,9 +174,8 @@ class WeisfeilerLehman(MappedKernel):
         }
         if attributes or self.node_label != "label":
             raise InputError(
-                f"no node of {name} has the attribute {self.node_label!r}; pass node_label= with "
-                f"the attribute of the label{_known(attributes)}, or node_label=None to look at "
-                "the edges only."
+                f"no node of {name} has the attribute {self.node_label!r}{_known(attributes)}; "
+                "name one as node_label, or pass node_label=None to look at the edges only."
             )
 
 
@@ -241,8 +236,8 @@ def _links(
         except (KeyError, ValueError, TypeError) as error:
             shown = edge[:-1] if isinstance(edge, tuple) and edge[-1] is None else edge
             raise InputError(
-                f"{place} has the edge {shown!r}, which is not a pair of its nodes; pass edges as "
-                "(node, node), or as (node, node, label) with edge_label."
+                f"{place} has the edge {shown!r}; pass pairs of its nodes, or triples (node, node, "
+                "label) with edge_label."
             ) from error
         found[first].add(((kind, "out") if directed else kind, second))
         found[second].add(((kind, "in") if directed else kind, first))
@@ -269,7 +264,6 @@ def _attribute_labels(graph: Any, attribute: str, place: str) -> list[Any] | Non
     found = [data[attribute] for _, data in graph.nodes(data=True) if attribute in data]
     if found and len(found) < len(graph):
         raise InputError(
-            f"{place} has the attribute {attribute!r} on {len(found)} of its {len(graph)} nodes; "
-            "label every node or none."
+            f"{place} has {attribute!r} on {len(found)} of {len(graph)} nodes; label all or none."
         )
     return found or None

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from reldep.data.checks import check_positive, check_varies, composed
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable
 from reldep.exceptions import InputError, InputTypeError
-from reldep.kernels.base import FittedKernel, Kernel, stacked
+from reldep.kernels.base import FittedKernel, Kernel, check_amounts, check_items, stacked
 from reldep.kernels.mapped import MappedKernel, tables_of
 from reldep.kernels.points import dot_products
 from reldep.kernels.radial import Gaussian
@@ -160,11 +160,7 @@ class MinMax(_Overlap):
         if isinstance(variable, Items):
             variable = Sparse(variable.name, _counted(variable))
         rows: FloatArray | csr_array = variable.values  # type: ignore[attr-defined]
-        if rows.min() < 0:
-            raise InputError(
-                f"{variable.name} has negative values (smallest {float(rows.min()):.4g}); kernel "
-                "MinMax takes counts or amounts of at least 0. Use Gaussian() for other numbers."
-            )
+        check_amounts(variable.name, rows, "MinMax")
         return FittedOverlap(_with_short_indices(rows), "MinMax()", are_sets=False)
 
 
@@ -181,22 +177,20 @@ def _membership(variable: Variable) -> csr_array:
     from scipy.sparse import csr_array
 
     if isinstance(variable, Items):
-        _check_items(variable, (Set, list, tuple), "Jaccard", "sets")
+        check_items(variable, (Set, list, tuple), "Jaccard", "sets")
         try:
             return _matrix_of([dict.fromkeys(map(composed, item), 1.0) for item in variable.items])
         except TypeError as error:
             raise InputTypeError(
-                f"the sets of {variable.name} have elements that cannot be compared ({error}); "
-                "use strings, numbers or tuples as elements."
+                f"{variable.name} has elements that are not strings, numbers or tuples ({error})."
             ) from error
     if isinstance(variable, (Labels, Mixed)):
         return _membership_of_columns(variable)
     rows = csr_array(variable.values)  # type: ignore[attr-defined]
     if not np.isin(rows.data, (0.0, 1.0)).all():
         raise InputError(
-            f"{variable.name} has values other than 0 and 1; kernel Jaccard takes sets, or rows "
-            "that mark the elements by 0 and 1. If each row lists the elements of a set, pass "
-            "[set(row) for row in rows]; for counts use MinMax()."
+            f"{variable.name} has values other than 0 and 1; if each row lists the elements of a "
+            "set, pass [set(row) for row in rows]; for counts use MinMax()."
         )
     return rows
 
@@ -216,26 +210,17 @@ def _membership_of_columns(variable: Labels | Mixed) -> csr_array:
     if len(columns) < max(2, len(parts)):
         raise InputTypeError(
             f"{variable.name} contains single labels, or labels next to numbers; kernel Jaccard "
-            "takes sets, one per observation. Pass a list of sets, or Delta() for labels."
+            "takes a list of sets. For labels pass Delta()."
         )
     return csr_array(_matrix_of([dict.fromkeys(row, 1.0) for row in zip(*columns, strict=True)]))
 
 
 def _counted(variable: Items) -> csr_array:
-    _check_items(variable, (Mapping,), "MinMax", "mappings from element to count")
+    check_items(variable, (Mapping,), "MinMax", "mappings from element to count")
     counts = _matrix_of(variable.items)
     if not np.isfinite(counts.data).all():
         raise InputError(f"{variable.name} has counts that are NaN or infinite; fill them in.")
     return counts
-
-
-def _check_items(variable: Items, kinds: tuple[type, ...], kernel: str, wanted: str) -> None:
-    for row, item in enumerate(variable.items):
-        if not isinstance(item, kinds):
-            raise InputTypeError(
-                f"observation {row} of {variable.name} is of type {type(item).__name__}; kernel "
-                f"{kernel} takes {wanted}, one per observation."
-            )
 
 
 def _matrix_of(observations: Sequence[Mapping[Any, Any]] | npt.NDArray[Any]) -> csr_array:

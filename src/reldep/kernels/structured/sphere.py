@@ -151,10 +151,7 @@ class Angles(_OnCircle):
 
 def _directions(vectors: FloatArray, name: str) -> FloatArray:
     if vectors.shape[1] < 2:
-        raise InputError(
-            f'{name} has one column; unit="vectors" takes directions in two or more dimensions. '
-            'For angles pass unit="degrees" or "radians".'
-        )
+        raise InputError(f'{name} has one column; for angles pass unit="degrees" or "radians".')
     lengths = np.linalg.norm(vectors, axis=1)
     if not lengths.all():
         row = int(np.argmin(lengths))
@@ -290,8 +287,7 @@ class Haversine(BandwidthKernel):
 def _on_sphere(places: Numeric) -> FloatArray:
     if places.values.shape[1] != 2:
         raise InputError(
-            f"{places.name} has {places.values.shape[1]} columns; kernel Haversine takes two, "
-            "latitude and longitude in degrees."
+            f"{places.name} has {places.values.shape[1]} columns; pass latitude and longitude."
         )
     first, second = [name.strip().lower() for name in places.columns] or ("", "")
     if first.startswith(("lon", "lng")) or second.startswith("lat"):
@@ -301,10 +297,9 @@ def _on_sphere(places: Numeric) -> FloatArray:
         )
     largest = np.abs(places.values).max(axis=0)
     if largest[0] > 90 or largest[1] > 360:
-        turned = " (they look like longitude, latitude)" if 90 < largest[0] <= 360 else ""
         raise InputError(
             f"{places.name} has latitudes up to {largest[0]:g} and longitudes up to {largest[1]:g} "
-            f"in size{turned}; pass degrees, latitude first (at most 90), then longitude."
+            "in size; pass degrees, latitude first (at most 90), then longitude."
         )
     latitude, longitude = np.deg2rad(places.values.T)
     across = np.cos(latitude)

@@ -12,6 +12,7 @@ import numpy as np
 from reldep.data.checks import check_count, check_varies
 from reldep.data.variables import Items, Labels, Mixed, Sparse, Variable, rows_in_words
 from reldep.exceptions import InputError, InputTypeError
+from reldep.kernels.base import check_items
 from reldep.kernels.mapped import MappedKernel, count_matrix, unit_rows
 from reldep.kernels.scale import BandwidthKernel, FittedBandwidth, Scale
 from reldep.system import import_extra
@@ -44,12 +45,7 @@ def strings_of(variable: Labels | Items, kernel: str, *, may_be_empty: bool = Fa
         Whether empty strings are observations like others.
     """
     values: list[Any] = variable.values() if isinstance(variable, Labels) else list(variable.items)
-    for row, value in enumerate(values):
-        if not isinstance(value, (str, bytes)):
-            raise InputTypeError(
-                f"observation {row} of {variable.name} is of type {type(value).__name__}; kernel "
-                f"{kernel} takes strings only. Convert all observations to str."
-            )
+    check_items(Items(variable.name, values), (str, bytes), kernel, "strings")
     if not may_be_empty:
         refuse_where(variable.name, [not value for value in values], "an empty string")
     return [
@@ -67,8 +63,8 @@ def _decoded(value: bytes, place: str) -> str:
         return value.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{place} is bytes that are not UTF-8 ({error.reason} at byte {error.start}); decode "
-            "it with its own encoding, as in value.decode('latin-1')."
+            f"{place} is bytes that are not UTF-8 (byte {error.start}); decode it, as in "
+            "value.decode('latin-1')."
         ) from error
 
 
@@ -76,10 +72,7 @@ def refuse_where(name: str, bad: list[bool], fault: str) -> None:
     """Raise if observations have a fault, with their rows."""
     rows = np.flatnonzero(bad).astype(np.int64)
     if len(rows):
-        raise InputError(
-            f"{name} has {fault} in {rows_in_words(rows)}; leave these observations out or fill "
-            "them in."
-        )
+        raise InputError(f"{name} has {fault} in {rows_in_words(rows)}; fill in or leave out.")
 
 
 @dataclass(frozen=True)
@@ -172,8 +165,7 @@ class Spectrum(MappedKernel):
             return [string.upper() for string in strings] if self.ignore_case else strings
         if self.reverse_complement:
             raise InputTypeError(
-                f"{variable.name} contains lists of tokens, which have no complement; leave "
-                "reverse_complement out, or join the letters to strings."
+                f"{variable.name} contains lists of tokens; leave reverse_complement out."
             )
         if self.ignore_case:
             return [tuple(str(token).upper() for token in row) for row in tokens]
@@ -186,8 +178,7 @@ def _tokens_of(variable: Variable) -> list[tuple[Any, ...]] | None:
         columns = [part for part in variable.parts if isinstance(part, Labels)]
         if len(columns) < len(variable.parts):
             raise InputTypeError(
-                f"{variable.name} has columns of numbers; kernel Spectrum takes strings, or lists "
-                "of tokens."
+                f"{variable.name} has numbers; kernel Spectrum takes strings or lists of tokens."
             )
         return list(zip(*(column.values() for column in columns), strict=True))
     if isinstance(variable, Items) and isinstance(variable.items[0], (list, tuple)):
@@ -205,8 +196,7 @@ def _reverse_complement(strand: str, name: str) -> str:
     odd = {letter for letter in set(strand) if ord(letter) not in COMPLEMENTS}
     if odd:
         raise InputError(
-            f"{name} has the letter {min(odd)!r}, which is not a nucleotide; reverse_complement is "
-            "for DNA and RNA; leave it out for other strings."
+            f"{name} has {min(odd)!r}, which is not a nucleotide; leave reverse_complement out."
         )
     return strand.translate(COMPLEMENTS)[::-1]
 

@@ -16,7 +16,8 @@ import numpy as np
 from reldep.data.checks import check_positive
 from reldep.data.lifetimes import Lifetime
 from reldep.data.variables import Items, Numeric, Variable
-from reldep.exceptions import InputError, InputTypeError
+from reldep.exceptions import InputError
+from reldep.kernels.base import check_items
 from reldep.kernels.mapped import MappedKernel
 from reldep.words import counted
 
@@ -152,17 +153,12 @@ def _gaussian(places: FloatArray, width: float) -> FloatArray:
 
 def _lifetimes(variable: Variable) -> tuple[FloatArray, BoolArray]:
     items = variable.items  # type: ignore[attr-defined]
-    odd = next((item for item in items if not isinstance(item, Lifetime)), None)
-    if odd is not None:
-        raise InputTypeError(
-            f"{variable.name} contains {type(odd).__name__} objects; kernel LogRank takes "
-            "lifetimes; pass Survival(time, event) as the data."
-        )
+    check_items(variable, (Lifetime,), "LogRank", "lifetimes as in Survival(time, event)")
     times = np.array([item.time for item in items])
     events = np.array([item.event for item in items])
     if not events.any():
         raise InputError(
-            f"{variable.name} has no events: all {len(times)} times are censored, so nothing is "
-            "known about the hazard. Check the coding of event; 1 or True marks an event."
+            f"{variable.name} has no events: all {len(times)} times are censored. Check the coding "
+            "of event; 1 or True marks an event."
         )
     return times, events
