@@ -10,6 +10,7 @@ import numpy as np
 
 from reldep.data.lifetimes import Lifetime
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse
+from reldep.kernels.base import FittedSelection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from reldep.engine.covariates import Conditioning
     from reldep.engine.influence import Influence
     from reldep.kernels.base import FittedKernel, Kernel
+    from reldep.kernels.scale import Choice
     from reldep.stats.estimates import Estimates
 
     Pair = tuple[str, str]
@@ -55,12 +57,10 @@ class Columns:
     def __init__(self, variable: Variable) -> None:
         self.variable = variable
         self.parts = variable.parts if isinstance(variable, Mixed) else (variable,)
-
-    @cached_property
-    def only(self) -> FloatArray | None:
-        """The values of a numeric variable of one column."""
-        one = self.variable
-        return one.values[:, 0] if isinstance(one, Numeric) and one.values.shape[1] == 1 else None
+        #: The values of a numeric variable of one column.
+        self.only: FloatArray | None = None
+        if isinstance(variable, Numeric) and variable.values.shape[1] == 1:
+            self.only = variable.values[:, 0]
 
     @cached_property
     def levels(self) -> Levels | None:
@@ -271,13 +271,15 @@ class Data:
         return {name: way for name, way in ways.items() if way is not None}
 
     @cached_property
-    def described(self) -> dict[str, Mapping[str, Any]]:
-        """What is known of the fitted kernel of every numeric variable."""
-        return {
-            name: kernel.describe()
-            for name, kernel in self.fitted.items()
-            if isinstance(self.variables.get(name), Numeric)
-        }
+    def bandwidths(self) -> dict[str, Choice]:
+        """The bandwidth of every numeric variable whose kernel has one, and its rule."""
+        found = {}
+        for name, kernel in self.fitted.items():
+            whole = kernel.kernel if isinstance(kernel, FittedSelection) else kernel
+            chosen = getattr(whole, "chosen", None)
+            if chosen is not None and isinstance(self.variables.get(name), Numeric):
+                found[name] = chosen
+        return found
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -144,9 +144,9 @@ def scales(data: Data) -> Iterator[ScaleWarning]:
             yield from _unlike_units(numbers, name)
         elif isinstance(variable, Sparse):
             yield from _ruled_by_length(variable)
-    for name, known in data.described.items():
-        if str(known.get("rule", "")).startswith("mean"):
-            yield from _far_values(name, data, float(known["bandwidth"]))
+    for name, chosen in data.bandwidths.items():
+        if chosen.rule.startswith("mean"):
+            yield from _far_values(name, data, chosen.width)
     for name in data.texts:
         yield from _unlike_lengths(name, data.variables[name])
 
@@ -245,14 +245,13 @@ def prepared_alike(data: Data) -> Iterator[UnequalWarning]:
 def bandwidths(data: Data) -> Iterator[BandwidthWarning]:
     """Check for median distances that are 0, or that another sample would not have."""
     ties, jumps = [], []
-    for name, known in data.described.items():
-        rule = str(known.get("rule", ""))
-        if not rule.startswith("median"):
+    for name, chosen in data.bandwidths.items():
+        if not chosen.rule.startswith("median"):
             continue
         levels = data.columns[name].levels
-        if "non-zero" in rule:
+        if "non-zero" in chosen.rule:
             ties.append(repr(name))
-        elif levels is not None and _jumps(levels, float(known["bandwidth"])):
+        elif levels is not None and _jumps(levels, chosen.width):
             jumps.append(repr(name))
     if ties:
         yield BandwidthWarning(

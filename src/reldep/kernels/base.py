@@ -209,18 +209,18 @@ class FittedSelection(FittedKernel):
     Attributes
     ----------
     kernel : FittedKernel
-    chosen : ndarray of int
+    places : ndarray of int
         The observations, by their place in `kernel`.
     """
 
     kernel: FittedKernel
-    chosen: IntArray
+    places: IntArray
 
     def __len__(self) -> int:
-        return len(self.chosen)
+        return len(self.places)
 
     def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
-        return self.kernel(self.chosen[rows], self.chosen[cols])
+        return self.kernel(self.places[rows], self.places[cols])
 
     @property
     def label(self) -> str:
@@ -231,25 +231,25 @@ class FittedSelection(FittedKernel):
         return self.kernel.in_unit_interval
 
     def take(self, rows: IntArray) -> FittedKernel:
-        return FittedSelection(self.kernel, self.chosen[rows])
+        return FittedSelection(self.kernel, self.places[rows])
 
     def features(self, rows: Rows = ALL_ROWS) -> FloatArray | csr_array | None:
-        return self.kernel.features(self.chosen[rows])
+        return self.kernel.features(self.places[rows])
 
     def program(self) -> list[Factor] | None:
         factors = self.kernel.program()
         if factors is None:
             return None
         # Factors that shared their points share the selected ones.
-        points = {id(factor.points): factor.points[self.chosen] for factor in factors}
+        points = {id(factor.points): factor.points[self.places] for factor in factors}
         return [replace(factor, points=points[id(factor.points)]) for factor in factors]
 
     def scaled(self, factor: float) -> FittedKernel:
-        return FittedSelection(self.kernel.scaled(factor), self.chosen)
+        return FittedSelection(self.kernel.scaled(factor), self.places)
 
     def in_own_unit(self) -> FittedKernel:
         kernel = self.kernel.in_own_unit()
-        return self if kernel is self.kernel else FittedSelection(kernel, self.chosen)
+        return self if kernel is self.kernel else FittedSelection(kernel, self.places)
 
     def describe(self) -> dict[str, Any]:
         return self.kernel.describe()

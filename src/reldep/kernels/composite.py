@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from reldep.kernels.base import Bandwidth, Rows
     from reldep.kernels.choosing import KernelSpec
     from reldep.kernels.program import Factor
+    from reldep.kernels.scale import Choice
 
 
 @dataclass(frozen=True, eq=False)
@@ -371,21 +372,21 @@ class FittedGaussians(FittedSum):
         return cls(tuple(base.scaled(ratio) for ratio in ratios), base, ratios)
 
     @property
+    def chosen(self) -> Choice:
+        """The bandwidth that the others are multiples of."""
+        return self.base.chosen
+
+    @property
     def label(self) -> str:
         listed = ", ".join(f"{ratio:g}" for ratio in self.ratios)
-        return f"Gaussians(bandwidth={self.base.chosen.width:.6g} × {listed})"
+        return f"Gaussians(bandwidth={self.chosen.width:.6g} × {listed})"
 
     def scaled(self, factor: float) -> FittedGaussians:
-        return self.of(replace(self.base, chosen=self.base.chosen.scaled(factor)), self.ratios)
+        return self.of(replace(self.base, chosen=self.chosen.scaled(factor)), self.ratios)
 
     def describe(self) -> dict[str, Any]:
-        chosen = self.base.chosen
-        return {
-            "kernel": self.label,
-            "bandwidth": chosen.width,
-            "factors": self.ratios,
-            "rule": chosen.rule,
-        }
+        own = {"kernel": self.label, "bandwidth": self.chosen.width, "factors": self.ratios}
+        return {**own, "rule": self.chosen.rule}
 
     def bandwidths(self) -> tuple[Bandwidth, ...]:
         """Return one for each scale; they move together, so that their slopes add up."""

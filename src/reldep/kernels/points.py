@@ -137,7 +137,7 @@ class Points:
     def __len__(self) -> int:
         return int(self.rows.shape[0])
 
-    @property
+    @cached_property
     def n_columns(self) -> int:
         """The dimension of the space."""
         return int(self.rows.shape[1])
@@ -149,7 +149,7 @@ class Points:
             return False
         return bool(np.isin(self.rows, (self.rows.min(), self.rows.max())).all())
 
-    @property
+    @cached_property
     def is_sparse(self) -> bool:
         """Whether the rows are a sparse matrix."""
         return not isinstance(self.rows, np.ndarray)
@@ -222,14 +222,16 @@ def squared_distances(
     norms : tuple of two ndarray, optional
         Their squared norms, if these are known.
     """
-    by_product = is_by_product(first)
-    own, others = (_squares(first), _squares(second)) if norms is None else norms
-    block = dot_products(first, second) if by_product else np.empty((len(own), len(others)))
-    step = max(1, VALUES_AT_A_TIME // max(1, len(others)))
+    if is_by_product(first):
+        block = dot_products(first, second)
+        own, others = (_squares(first), _squares(second)) if norms is None else norms
+    else:
+        block = np.empty((len(first), len(second)))
+    step = max(1, VALUES_AT_A_TIME // max(1, block.shape[1]))
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is repaired
         for start in range(0, len(block), step):
             part = slice(start, start + step)
-            if by_product:
+            if is_by_product(first):
                 _from_products(first[part], second, own[part], others, block[part])
             else:
                 _from_differences(first[part], second, block[part])

@@ -58,7 +58,7 @@ class FittedRadial(FittedBandwidth):
     function: int
 
     def __len__(self) -> int:
-        return len(self.points)
+        return len(self.points.squared_norms)
 
     def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
         return joined_values([self._term], self.points.squared_distances(rows, cols))
@@ -92,7 +92,7 @@ class FittedRadial(FittedBandwidth):
         root: Term = (FIRST, ROOT, 1.0 / self._width)
         roots = (root,) if self.function == LAPLACE else (root, (TIMES, *root[1:]))
         terms = (*roots, (TIMES, *self._term[1:]))
-        return FittedTerms(self.points, terms, f"slope of {self.label}")
+        return FittedTerms(self.points, terms, "slope in the bandwidth")
 
     def score(self) -> FittedKernel | None:
         scale = self.chosen.scale

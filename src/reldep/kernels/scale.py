@@ -306,12 +306,11 @@ class BandwidthKernel(Kernel):
 
     def choose(self, scale: Scale | None) -> Choice:
         """Return the scale of the distances or, without one, the bandwidth given."""
-        chosen = Choice(float(self.bandwidth)) if scale is None else _chosen(scale)
+        if scale is None:
+            chosen = Choice(float(self.bandwidth))
+        else:
+            chosen = Choice(scale.value, scale.words, scale)
         return chosen if self.factor == 1 else chosen.scaled(self.factor)
-
-
-def _chosen(scale: Scale) -> Choice:
-    return Choice(scale.value, scale.words, scale)
 
 
 @dataclass(frozen=True, eq=False)
