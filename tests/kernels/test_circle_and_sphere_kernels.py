@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.special import eval_legendre
 from sklearn.gaussian_process.kernels import ExpSineSquared
@@ -49,12 +48,6 @@ def test_several_angles_are_multiplied():
     np.testing.assert_allclose(matrix(Angles("radians", bandwidth=1), pairs), single[0] * single[1])
 
 
-def test_labels_name_the_period_and_the_unit():
-    variable = read_variable(HOURS, "v")
-    assert Periodic(24, bandwidth=1).fit(variable).label == "Periodic(24): Gaussian(bandwidth=1)"
-    assert Angles("radians").fit(variable).label.startswith("Angles(radians): Gaussian(bandwidth=")
-
-
 def test_great_circle_distances_equal_those_of_scikit_learn():
     km = 6371.0088 * haversine_distances(np.deg2rad(PLACES))
     np.testing.assert_allclose(matrix(Haversine(bandwidth=3000), PLACES), np.exp(-km / 3000))
@@ -77,46 +70,6 @@ def test_the_gaussian_of_the_great_circle_distance_would_be_no_kernel():
     arcs = haversine_distances(around)
     assert np.linalg.eigvalsh(np.exp(-(arcs**2) / 2)).min() < -1e-3
     assert np.linalg.eigvalsh(np.exp(-arcs)).min() > 0.1
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: Periodic(0), ValueError, "`period=0`; pass a positive number"),
-        (lambda: Periodic("day"), TypeError, "`period='day'`; pass a positive number"),
-        (lambda: Periodic(24, bandwidth=0), ValueError, "bandwidth=0"),
-        (lambda: Angles("degree"), ValueError, r"`unit='degree'` .*did you mean 'degrees'"),
-        (lambda: Angles("radians", factor=-1), ValueError, "factor=-1"),
-        (
-            lambda: matrix(Periodic(7), np.arange(5.0) * 7),
-            ValueError,
-            "all 5 observations of v loo",
-        ),
-        (lambda: matrix(Angles("vectors"), HOURS), ValueError, "v has one column; for angles"),
-        (
-            lambda: matrix(Angles("vectors"), [[1.0, 1.0], [0.0, 0.0], [2.0, 1.0]]),
-            ValueError,
-            "row 1 of v is the zero vector",
-        ),
-        (lambda: matrix(Angles("degrees"), ["N", "S"]), TypeError, "which contains labels"),
-        (lambda: matrix(Haversine(), HOURS), ValueError, "v has 1 columns; pass latitude"),
-        (
-            lambda: matrix(Haversine(), [[100.0, 2.0], [1.0, 2.0]]),
-            ValueError,
-            "latitudes up to 100",
-        ),
-        (
-            lambda: matrix(Haversine(), [[1.0, 2.0], [1.0, 400.0]]),
-            ValueError,
-            "longitudes up to 400",
-        ),
-        (lambda: matrix(Haversine(), [[1.0, 2.0]] * 3), ValueError, "v is constant"),
-        (lambda: Haversine(bandwidth=-5), ValueError, "bandwidth=-5"),
-    ],
-)
-def test_bad_angles_and_places_say_what_and_how_to_go_on(call, error, message):
-    with pytest.raises(error, match=message):
-        call()
 
 
 def test_numbers_without_a_period_need_no_special_kernel():
@@ -153,12 +106,3 @@ def test_tied_places_take_the_median_of_the_other_distances():
     places = np.vstack([np.tile([50.0, 8.0], (30, 1)), PLACES[:4]])
     fitted = Haversine().fit(read_variable(places, "v"))
     assert fitted.describe()["rule"] == "median of the non-zero distances"
-
-
-def test_haversine_notices_longitude_before_latitude():
-    places = np.array([[48.9, 2.4], [51.5, -0.1], [40.4, -3.7], [-33.9, 151.2]])
-    frame = pd.DataFrame(places[:, ::-1], columns=["Longitude", "Latitude"])
-    with pytest.raises(ValueError, match="columns of v are 'Longitude' and 'Latitude'; pass lat"):
-        Haversine().fit(read_variable(frame, "v"))
-    with pytest.raises(ValueError, match="latitudes up to 151"):
-        Haversine().fit(read_variable(places[:, ::-1], "v"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
 
@@ -82,57 +81,6 @@ def test_columns_combine_with_other_kernels():
     kernel = Columns({"age": Gaussian(), "sex": Delta()}) + Linear()
     expected = PARTS["age"] * PARTS["sex"] + matrix(Linear(), FRAME["age"])
     np.testing.assert_allclose(matrix(kernel, frame), expected)
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (
-            lambda: matrix(Columns({"agee": Gaussian()}), FRAME),
-            ValueError,
-            r"Columns for v names 'agee', which is not a column \(did you mean 'age'\?\); the co",
-        ),
-        (
-            lambda: matrix(Columns({"age": Gaussian(), "sex": Delta()}), FRAME),
-            ValueError,
-            "no kernel for 'weight', 'hour', 'note' of v; name one, or pass others=\"drop\"",
-        ),
-        (
-            lambda: matrix(Columns({("age", "sex"): Gaussian()}, others="drop"), FRAME),
-            TypeError,
-            "column 'sex' contains labels; give it a kernel of its own",
-        ),
-        (
-            lambda: matrix(Columns({"sex": Gaussian()}, others="drop"), FRAME),
-            TypeError,
-            "kernel Gaussian cannot be used for sex, which contains labels",
-        ),
-        (
-            lambda: matrix(Columns({"one": "auto"}), pd.DataFrame({"one": np.ones(5)})),
-            ValueError,
-            "one is constant",
-        ),
-        (
-            lambda: matrix(Columns({"age": "auto"}), np.eye(4)),
-            TypeError,
-            "v has no column names; kernel Columns takes a data frame",
-        ),
-        (lambda: matrix(Columns({"age": 3}, others="drop"), FRAME), TypeError, "kernel for age is"),
-        (
-            lambda: matrix(Columns({"sex": "delta"}), FRAME["sex"]),
-            TypeError,
-            "kernel Columns cannot be used for v, which contains labels .*; it takes columns",
-        ),
-        (lambda: Columns({}), TypeError, "kernels must name at least one column"),
-        (lambda: Columns([Gaussian()]), TypeError, "kernels must name at least one column"),
-        (lambda: Columns({"a": "auto"}, combine="times"), ValueError, "combine='times'"),
-        (lambda: Columns({"a": "auto"}, others="keep"), ValueError, "others='keep'"),
-        (lambda: matrix(Standardized(), list("abab")), TypeError, "which contains labels"),
-    ],
-)
-def test_bad_columns_say_what_and_how_to_go_on(call, error, message):
-    with pytest.raises(error, match=message):
-        call()
 
 
 def test_standardising_undoes_the_units():

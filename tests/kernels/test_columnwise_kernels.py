@@ -135,34 +135,3 @@ def test_bags_show_a_dependence_on_the_spread():
     assert result.estimate > 0.4
     means = [cell.mean() for cell in cells]
     assert reldep.cka(means, spread) < 0.2
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (
-            lambda: Composition()([[1.0, 0.0], [1.0, 2.0]]),
-            ValueError,
-            r"1 zeros, .*Composition",
-        ),
-        (lambda: Composition()([[1.0, -1.0], [1.0, 2.0]]), ValueError, "has the value -1"),
-        (lambda: Composition()([1.0, 2.0]), ValueError, "one column; a composition has two"),
-        (lambda: Composition(zero=-1), ValueError, "zero=-1"),
-        (lambda: Genotypes()([[0.5, 1], [1, 2]]), ValueError, "value 0.5; kernel Genotypes takes"),
-        (lambda: Genotypes([1.0])(ALLELES), ValueError, r"shape \(1,\); pass one"),
-        (lambda: Ordered()(["a", "b"]), TypeError, "categories without an order; pass Ordered"),
-        (lambda: Ordered(["a"])(["a", "b"]), ValueError, "has 'b', which is not in the order"),
-        (
-            lambda: Bags()([np.zeros((2, 2)), np.zeros((2, 3))]),
-            ValueError,
-            "have 2 to 3 numbers per vector",
-        ),
-        (lambda: Bags()([[], [1.0]]), ValueError, r"has shape \(0,\); pass a sequence"),
-        (lambda: Bags()([["a"], ["b", "c"]]), TypeError, "not numbers"),
-        (lambda: Bags()([[1.0], [np.nan, 1.0]]), ValueError, "NaN or infinite"),
-        (lambda: Bags(-1.0), ValueError, "bandwidth=-1"),
-    ],
-)
-def test_what_cannot_be_read_says_so(call, error, message):
-    with pytest.raises(error, match=message):
-        call()

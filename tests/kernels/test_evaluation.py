@@ -22,7 +22,6 @@ from reldep.kernels import (
     Laplace,
     Linear,
     Polynomial,
-    Precomputed,
     Standardized,
     Text,
     TimeSeries,
@@ -96,34 +95,6 @@ def test_single_observations_are_enough_where_nothing_is_estimated():
     assert EditDistance(1.0)(["ab"], ["ac"]).item() == pytest.approx(np.exp(-1))
     assert TimeSeries(2.0)([[1.0, 2.0]], [[1.0, 2.0]]).item() == pytest.approx(1.0)
     assert Haversine(100.0)([[0.0, 0.0]], [[0.0, 0.0]]).item() == 1.0
-
-
-def test_a_matrix_has_values_between_its_own_observations_only():
-    K = X @ X.T
-    np.testing.assert_array_equal(Precomputed(K)(X), K)
-    with pytest.raises(ValueError, match="has no values of other observations"):
-        Precomputed(K)(X, X)
-    with pytest.raises(ValueError, match="has 7 rows for 4 observations"):
-        Precomputed(K)(Y)
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: Gaussian()(X, Y[:, :2]), ValueError, "X has 3 columns and Y has 2; pass the same"),
-        (
-            lambda: Delta()(X, ["a"]),
-            TypeError,
-            "X contains numbers and Y labels",
-        ),
-        (lambda: Gaussian()([1.0, np.nan]), ValueError, "X has 1 NaN .* fill in"),
-        (lambda: Gaussian()(["a", "b"]), TypeError, "kernel Gaussian cannot be used for X"),
-        (lambda: Text()(X), TypeError, "kernel Text cannot be used for X"),
-    ],
-)
-def test_two_samples_that_do_not_fit_together_say_so(call, error, message):
-    with pytest.raises(error, match=message):
-        call()
 
 
 @pytest.mark.parametrize(

@@ -74,17 +74,8 @@ def test_precomputed_matrices_tell_whether_they_lie_in_the_unit_interval():
     assert product.take(np.arange(2)) == product
 
 
-def test_kernels_combine_with_kernels_only():
-    with pytest.raises(TypeError):
-        Gaussian() + 1
-    with pytest.raises(TypeError):
-        Gaussian() * "delta"
-
-
-def test_a_precomputed_distance_is_refused_and_its_negative_is_not():
+def test_the_negative_of_a_distance_is_a_kernel():
     D = np.abs(np.subtract.outer(np.arange(6.0), np.arange(6.0)))
-    with pytest.raises(ValueError, match=r"like a matrix of distances; .* pass Precomputed\(-D\)"):
-        Precomputed(D)
     x = np.random.default_rng(0).normal(size=6)
     negative = reldep.hsic(Precomputed(-D), x, kernel="distance")
     assert negative == pytest.approx(reldep.hsic(np.arange(6.0), x, kernel="distance"))
@@ -148,15 +139,6 @@ def test_a_sum_inside_a_product_has_its_effects_of_row_and_column():
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize(
-    "kernel", [Distance() * Gaussian(), Columns({"a": Distance(), "b": Gaussian()})], ids=str
-)
-def test_minus_a_distance_cannot_be_a_factor(kernel):
-    frame = pd.DataFrame({"a": np.arange(9.0), "b": np.arange(9.0) ** 2})
-    with pytest.raises(ValueError, match="is not a kernel; multiply by Laplace"):
-        matrix(kernel, frame)
-
-
 @pytest.mark.parametrize(("columns", "expected"), [(61, 1953), (62, None)])
 def test_a_polynomial_with_too_many_monomials_has_no_features(columns, expected):
     # C(61 + 2, 2) = 1953 monomials are expanded, C(62 + 2, 2) = 2016 are not.
@@ -182,16 +164,3 @@ def test_gaussians_are_the_sum_of_their_scales(rule):
     np.testing.assert_allclose(Gaussians(rule, 0.5)(x, x[:3]), expected[:, :3], rtol=1e-12)
     assert fitted.label == f"Gaussians(bandwidth={width:.6g} × 0.25, 0.5, 1, 2, 4)"
     assert fitted.scaled(2.0).describe()["bandwidth"] == pytest.approx(2 * width)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"factors": ()}, r"`factors=\(\)`; pass a tuple of positive"),
-        ({"factors": (1.0, -1.0)}, "`factors=-1.0`; pass a positive number"),
-        ({"bandwidth": "largest"}, "is not known; pass one of"),
-    ],
-)
-def test_bad_scales_are_refused(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        Gaussians(**arguments)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -88,23 +86,3 @@ def test_which_of_scikit_learns_kernels_are_characteristic():
 def test_sigmoid_is_no_kernel_and_check_kernel_sees_it():
     report = check_kernel("sigmoid", 5 * X - 3, raise_on_failure=False)
     assert report.smallest_eigenvalue < -1e-3
-
-
-def test_negative_values_are_refused_where_they_have_no_meaning():
-    with pytest.raises(ValueError, match=r"v has the value -1; kernel 'chi2'"):
-        fitted("chi2", np.array([[1.0], [-1.0], [0.0]]))
-
-
-def test_unknown_names_get_the_nearest_one():
-    with pytest.raises(
-        ValueError, match=r"`kernel='laplacain'` is not known \(did you mean 'lapla"
-    ):
-        fitted("laplacain")
-
-
-def test_names_without_scikit_learn_name_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "sklearn.metrics.pairwise", None)
-    with pytest.raises(
-        ImportError, match=r"kernel 'chi2' needs scikit-learn .*'reldep\[features\]'"
-    ):
-        fitted("chi2", np.abs(X))

@@ -86,49 +86,6 @@ def test_flat_series_take_the_median_of_the_other_distances():
     assert fitted.describe()["bandwidth"] == pytest.approx(3 * np.sqrt(5))
 
 
-@pytest.mark.parametrize(
-    ("data", "error", "message"),
-    [
-        (
-            [[1.0, 2.0], [], [3.0]],
-            ValueError,
-            r"observation 1 of v has shape \(0,\); pass a sequence",
-        ),
-        (
-            [[1.0], [1.0, np.nan], [2.0]],
-            ValueError,
-            "observation 1 of v has NaN or infinite values",
-        ),
-        (
-            [[1.0], "ab", [2.0]],
-            TypeError,
-            "observation 1 of v is of type str; pass a sequence of numb",
-        ),
-        (
-            [[1.0], ["ab", "c"], [2.0]],
-            TypeError,
-            "observation 1 of v has values that are not numbers",
-        ),
-        (
-            [np.ones((3, 2)), np.ones((3, 1))],
-            ValueError,
-            "the tables of v have 1 to 2 numbers per time",
-        ),
-        (np.ones((3, 2, 2, 2)), ValueError, r"observation 0 of v has shape \(2, 2, 2\)"),
-        (["a", "b"], TypeError, "it takes numbers, other objects"),
-        (np.ones((4, 3)), ValueError, "all 4 series of v are the same"),
-        (
-            [[1.0], [1.0, 1.0], [1.0]],
-            ValueError,
-            "all distances that the median bandwidth is taken of are 0",
-        ),
-    ],
-)
-def test_bad_series_say_which_and_how_to_go_on(data, error, message):
-    with pytest.raises(error, match=message):
-        matrix(TimeSeries(), data)
-
-
 def walks(n, longest, n_columns, *, equal):
     rng = np.random.default_rng(longest)
     lengths = [longest if equal else rng.integers(longest // 2, longest + 1) for _ in range(n)]

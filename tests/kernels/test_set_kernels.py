@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 
 import numpy as np
 import pandas as pd
-import pytest
 import scipy.sparse as sp
 from sklearn.metrics import jaccard_score
 
@@ -49,10 +47,6 @@ def test_jaccard_takes_sets_lists_and_rows_of_0_and_1():
 def test_lists_of_equal_length_are_sets():
     lists = [["tea", "milk"], ["milk", "rice"], ["rice", "rice"]]
     np.testing.assert_allclose(matrix(Jaccard(), lists), matrix(Jaccard(), list(map(set, lists))))
-    with pytest.raises(ValueError, match=r"pass \[set\(row\) for row in rows\]"):
-        matrix(Jaccard(), [[1, 2], [2, 3]])
-    with pytest.raises(TypeError, match="labels next to numbers"):
-        matrix(Jaccard(), pd.DataFrame({"a": ["x", "y"], "b": [0, 1]}))
 
 
 def test_two_empty_sets_are_the_same_and_unlike_all_others():
@@ -71,46 +65,6 @@ def test_minmax_takes_rows_sparse_rows_and_counters():
 
 def test_minmax_of_0_and_1_is_jaccard():
     np.testing.assert_allclose(matrix(MinMax(), MARKS), matrix(Jaccard(), MARKS), atol=1e-14)
-
-
-def test_labels_name_the_kernel():
-    variable = read_variable(MARKS, "v")
-    assert Jaccard().fit(variable).label == "Jaccard()"
-    assert MinMax().fit(variable).label == "MinMax()"
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (
-            lambda: matrix(Jaccard(), [{1}, "ab", {2}]),
-            TypeError,
-            "observation 1 of v is of type str; kernel Jaccard takes sets, one per observation",
-        ),
-        (
-            lambda: matrix(Jaccard(), [[[1]], [[2], [3]]]),
-            TypeError,
-            "not strings, numbers or tuples .*list",
-        ),
-        (lambda: matrix(Jaccard(), COUNTS), ValueError, r"other than 0 and 1; .* use MinMax\(\)"),
-        (lambda: matrix(Jaccard(), [{1}, {1}, {1}]), ValueError, "v is constant"),
-        (lambda: matrix(Jaccard(), ["a", "b", "a"]), TypeError, "v contains single labels"),
-        (lambda: matrix(MinMax(), COUNTS - 1), ValueError, r"has the value -1"),
-        (lambda: matrix(MinMax(), [{"a": 1}, {2}]), TypeError, "takes mappings from element to"),
-        (lambda: matrix(MinMax(), [{"a": 1}, {"a": np.nan}]), ValueError, "NaN or infinite"),
-        (lambda: matrix(MinMax(), [{"a": 1}, {"a": 1}]), ValueError, "v is constant"),
-    ],
-)
-def test_bad_sets_say_what_and_how_to_go_on(call, error, message):
-    with pytest.raises(error, match=message):
-        call()
-
-
-def test_sparse_counts_without_scikit_learn_name_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "sklearn.metrics.pairwise", None)
-    with pytest.raises(ImportError, match=r"sparse rows needs scikit-learn .*'reldep\[features\]'"):
-        matrix(MinMax(), sp.csr_array(COUNTS))
-    assert np.isfinite(matrix(MinMax(), COUNTS)).all()
 
 
 def test_set_kernels_tell_apart_all_distributions_on_a_small_universe():

@@ -131,24 +131,3 @@ def test_missing_times_and_events_can_be_dropped():
     plain = reldep.dependence(Survival(time[kept], event[kept]), x[kept])
     assert dropped.estimate == pytest.approx(plain.estimate)
     assert dropped.n_observations == 38
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: Survival([1, 2], [1]), ValueError, "time has 2 entries and event 1"),
-        (lambda: Survival([1, -2], [1, 0]), ValueError, "time is -2 in row 1; pass times since"),
-        (lambda: Survival([1, 2], [1, 2]), ValueError, "event holds 1 and 2, which can be read"),
-        (lambda: Survival([1, 2], ["A", 1]), ValueError, "event is .A. in row 0, which can be"),
-        (lambda: LogRank()(Survival([1, 2], [0, 0])), ValueError, "no events: all 2 times are"),
-        (
-            lambda: LogRank()([{1}, {2}]),
-            TypeError,
-            r"is of type set; kernel LogRank takes lifetimes as in Survival\(time",
-        ),
-        (lambda: LogRank(0), ValueError, "width=0"),
-    ],
-)
-def test_bad_lifetimes_say_what_and_how_to_go_on(call, error, message):
-    with pytest.raises(error, match=message):
-        call()

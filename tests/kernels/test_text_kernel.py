@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import unicodedata
 
 import numpy as np
@@ -18,7 +17,6 @@ from reldep.kernels.structured.documents import (
     check_language,
     count_stems,
     has_stemmer,
-    require_text_extra,
     stems,
     tfidf,
     words,
@@ -70,14 +68,30 @@ def test_words_are_lower_case_runs_of_two_or_more_letters():
     assert words("e\u0301te\u0301") == words("\u00e9t\u00e9") == ["été"]
 
 
-@pytest.mark.parametrize("language", [code for code in STEMMERS if has_stemmer(code)])
-def test_every_listed_language_has_a_stemmer(language):
+@pytest.mark.parametrize("language", STEMMERS)
+def test_every_listed_language_has_a_stemmer_or_says_so(language):
+    if not has_stemmer(language):
+        with pytest.raises(ValueError, match=r"no stemmer for .*--upgrade"):
+            stems(language)
+        return
     assert all(isinstance(stem, str) for stem in stems(language)("Europa Parlament kommission"))
 
 
-def test_languages_go_by_code_or_by_english_name():
-    assert check_language("French") == check_language("FR") == "fr"
-    assert stems("german")("Häuser Haus") == ["haus", "haus"]
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("en", "Running runners ran", ["run", "runner", "ran"]),
+        ("German", "Häuser Haus", ["haus", "haus"]),
+        ("FR", "continuellement continuons", ["continuel", "continuon"]),
+        ("cs", "domy domem", ["dom", "dom"]),
+        ("pl", "kobietami kobietach", ["kobiet", "kobiet"]),
+        ("et", "raamatutes raamatus", ["raama", "raama"]),
+        ("fa", "کتابها کتاب", ["کتاب", "کتاب"]),
+    ],
+)
+def test_words_are_cut_to_their_stems(language, text, expected):
+    if has_stemmer(check_language(language)):
+        assert stems(language)(text) == expected
 
 
 def test_stems_in_more_than_half_of_the_documents_are_stop_words():
@@ -86,6 +100,16 @@ def test_stems_in_more_than_half_of_the_documents_are_stop_words():
     assert count_stems(data, "en").toarray().tolist() == expected
     assert count_stems(data, None).toarray().tolist() == expected
     assert count_stems(data, "en", max_document_frequency=1.0).shape == (4, 4)
+    for texts in (["1 2", "3"], ["the"] * 3):
+        with pytest.raises(ValueError, match="no words are left in the 'en' documents"):
+            count_stems(texts, "en")
+
+
+def test_counts_are_by_document_and_from_the_most_widespread_stem_on():
+    counts = count_stems(["dog dogs cat", "dog bird bird", "fish", "fish cat", "snake"], "en")
+    # cat, dog and fish are in two documents each, bird and snake in one.
+    expected = [[1, 2, 0, 0, 0], [0, 1, 0, 2, 0], [0, 0, 1, 0, 0], [1, 0, 1, 0, 0], [0, 0, 0, 0, 1]]
+    assert counts.toarray().tolist() == expected
 
 
 def test_tfidf_equals_scikit_learn_and_leaves_the_counts_alone():
@@ -94,64 +118,8 @@ def test_tfidf_equals_scikit_learn_and_leaves_the_counts_alone():
     expected = TfidfTransformer().fit_transform(counts).toarray()
     np.testing.assert_allclose(tfidf(counts).toarray(), expected, rtol=1e-14)
     np.testing.assert_array_equal(counts.toarray(), before)
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: matrix(Text(), ["good dog", "", "cat"]), ValueError, "an empty string in row 1"),
-        (
-            lambda: matrix(Text(), ["good dog", "12 3", "cat"]),
-            ValueError,
-            "v has a text without words in row 1; fill in or leave out",
-        ),
-        (
-            lambda: matrix(Text(), ["good dog", None, 7, "cat"]),
-            TypeError,
-            "observation 1 of v is of type NoneType; kernel Text takes strings",
-        ),
-        (
-            lambda: matrix(Text(), np.arange(4.0)),
-            TypeError,
-            "v, which contains numbers; it takes",
-        ),
-        (
-            lambda: matrix(Text("sv"), ["samma ord"] * 3 + ["ord"]),
-            ValueError,
-            "no words are left in the 'sv' documents: every stem occurs in more than 50% of them",
-        ),
-        (lambda: count_stems(["1 2", "3"], None), ValueError, "no words are left in the documents"),
-        (lambda: matrix(Text(max_document_frequency=1), ["ox"] * 4), ValueError, "look the same"),
-        (
-            lambda: Text("englsh"),
-            ValueError,
-            r"language is 'englsh', .* \(did you mean 'english'\?\); pass None or one of ar, ca",
-        ),
-        (lambda: Text("xx"), ValueError, "language is 'xx', for which there is no stemmer; pass"),
-        (
-            lambda: check_language("xx", "languages"),
-            ValueError,
-            "languages is 'xx'",
-        ),
-        (lambda: Text(max_document_frequency=2), ValueError, "`max_document_frequency=2`; pass a"),
-        (lambda: matrix(Text(kernel="gausian"), DOCUMENTS), ValueError, "did you mean 'gaussian'"),
-    ],
-)
-def test_bad_texts_say_what_and_how_to_go_on(call, error, message):
-    with pytest.raises(error, match=message):
-        call()
-
-
-@pytest.mark.parametrize(
-    ("module", "package"),
-    [("sklearn.feature_extraction.text", "scikit-learn"), ("snowballstemmer", "snowballstemmer")],
-)
-def test_without_the_text_extra_the_error_names_it(module, package, monkeypatch):
-    monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(
-        ImportError, match=rf"TF-IDF features needs {package} .*pip install 'reldep\[text\]'"
-    ):
-        require_text_extra()
+    # A document without stems stays a row of zeros.
+    assert tfidf(csr_array(np.array([[1, 0], [0, 0], [1, 2]]))).toarray()[1].tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,7 @@ rank(SEX, {'t': Z, 'self': SEX}) -> target 'self' is the source itself
 rank(Z, {'source': T['t0'], 'b': T['t1']}) -> two variables are called 'source'
 rank(Z, T, names=['a', 'b', 'c']) -> pass 4 different names, for source, 3 targets
 rank(Z, T, names=['a', 'b', 'c', 'c']) -> does not name the variables; pass 4 different
-rank(Z, T, kernel=('linear',) * 3) -> a tuple of 3 for 2 variables; give … source, targets
+rank(Z, T, kernel=('linear',) * 3) -> a tuple of 3 for 2 variables; pass … source, targets
 rank(Z, T, kernel={'t9': Delta()}) -> kernel names 't9', which is not a variable
 rank(Z, T, adjust='stepdown') -> `adjust='stepdown'` is not known (did you mean 'step-down'?)
 rank(Z, T, confidence_level=95) -> `confidence_level=95`; pass a number strictly between
@@ -232,9 +232,7 @@ def test_mixed_frames_refuse_kernels_for_one_kind_of_column():
 
     frame = pl.DataFrame({"age": Z, "sex": SEX})
     labels_only = pl.DataFrame({"sex": SEX, "job": SEX[::-1]})
-    with pytest.raises(
-        TypeError, match=r"numbers next to labels.*Gaussian\(\) \* Delta"
-    ):
+    with pytest.raises(TypeError, match=r"numbers next to labels.*Gaussian\(\) \* Delta"):
         reldep.hsic(frame, Y, kernel=(Delta(), "auto"))
     with pytest.raises(ValueError, match="made for the label columns"):
         reldep.hsic(frame, Y, kernel=(Gaussian() * Linear(), "auto"))

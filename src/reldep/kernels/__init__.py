@@ -26,19 +26,14 @@ if TYPE_CHECKING:
     from reldep.kernels.structured.strings import EditDistance, Spectrum
     from reldep.kernels.structured.survival import LogRank
 
-_HOMES = {
-    "Angles": "reldep.kernels.structured.sphere",
-    "Bags": "reldep.kernels.structured.sets",
-    "EditDistance": "reldep.kernels.structured.strings",
-    "Haversine": "reldep.kernels.structured.sphere",
-    "Jaccard": "reldep.kernels.structured.sets",
-    "LogRank": "reldep.kernels.structured.survival",
-    "MinMax": "reldep.kernels.structured.sets",
-    "Periodic": "reldep.kernels.structured.sphere",
-    "Spectrum": "reldep.kernels.structured.strings",
-    "Text": "reldep.kernels.structured.documents",
-    "TimeSeries": "reldep.kernels.structured.series",
-    "WeisfeilerLehman": "reldep.kernels.structured.graphs",
+_STRUCTURED = {
+    "documents": ["Text"],
+    "graphs": ["WeisfeilerLehman"],
+    "series": ["TimeSeries"],
+    "sets": ["Bags", "Jaccard", "MinMax"],
+    "sphere": ["Angles", "Haversine", "Periodic"],
+    "strings": ["EditDistance", "Spectrum"],
+    "survival": ["LogRank"],
 }
 
 __all__ = [
@@ -80,7 +75,14 @@ __all__ = [
 ]
 
 
-__getattr__ = imported_when_named(__name__, _HOMES)
+__getattr__ = imported_when_named(
+    __name__,
+    {
+        name: f"{__name__}.structured.{home}"
+        for home, names in _STRUCTURED.items()
+        for name in names
+    },
+)
 
 
 def __dir__() -> list[str]:

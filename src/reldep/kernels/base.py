@@ -17,6 +17,8 @@ from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variabl
 from reldep.exceptions import InputError, InputTypeError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scipy.sparse import csr_array
 
     from reldep.data.variables import FloatArray, IntArray
@@ -253,6 +255,25 @@ class FittedSelection(FittedKernel):
 
     def describe(self) -> dict[str, Any]:
         return self.kernel.describe()
+
+
+@dataclass(frozen=True, eq=False)
+class FittedValues(FittedKernel):
+    """Values that a function computes from two selections of n observations."""
+
+    n: int
+    function: Callable[[Rows, Rows], FloatArray]
+    label_text: str
+
+    def __len__(self) -> int:
+        return self.n
+
+    def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
+        return self.function(rows, cols)
+
+    @property
+    def label(self) -> str:
+        return self.label_text
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import numpy as np
 from reldep.data.checks import check_positive, composed
 from reldep.data.variables import Labels, Numeric, Variable
 from reldep.exceptions import InputError, InputTypeError
-from reldep.kernels.base import Bandwidth, FittedKernel, check_amounts
+from reldep.kernels.base import Bandwidth, FittedKernel, FittedValues, check_amounts
 from reldep.kernels.mapped import MappedKernel
 from reldep.kernels.points import Points
 from reldep.kernels.program import FIRST, ROOT, TIMES
@@ -121,7 +121,17 @@ class FittedStandardized(FittedRadial):
         half = 0.5 * points.unit
         terms = ((FIRST, ROOT, half), (TIMES, ROOT, half))
         score = FittedTerms(points, terms, f"quarter of the squares in column {column}")
-        return Bandwidth(1.0, "standard deviation", FittedColumnSlope(self, points, share), score)
+
+        def slope(rows: Rows, cols: Rows) -> FloatArray:
+            squares = self.points.squared_distances(rows, cols)
+            ratio = points.squared_distances(rows, cols)
+            np.divide(ratio, squares, out=ratio, where=squares > 0)
+            ratio -= share
+            ratio *= self.slope()(rows, cols)
+            return ratio
+
+        along = FittedValues(len(self), slope, f"slope in the deviation of column {column}")
+        return Bandwidth(1.0, "standard deviation", along, score)
 
     def _shares_of_scale(self) -> FloatArray:
         """Return an estimate of each column's share in the scale, from evenly spaced rows."""
@@ -141,30 +151,6 @@ class FittedStandardized(FittedRadial):
             weights *= np.exp(-0.5 * np.square((distances / scale.value - 1.0) / 0.1))
         shares = weights @ squares
         return np.asarray(shares / shares.sum())
-
-
-@dataclass(frozen=True, eq=False)
-class FittedColumnSlope(FittedKernel):
-    """The derivative of a standardised kernel in the logarithm of a column's deviation."""
-
-    kernel: FittedStandardized
-    column: Points
-    share: float
-
-    def __len__(self) -> int:
-        return len(self.kernel)
-
-    def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
-        squares = self.kernel.points.squared_distances(rows, cols)
-        ratio = self.column.squared_distances(rows, cols)
-        np.divide(ratio, squares, out=ratio, where=squares > 0)
-        ratio -= self.share
-        ratio *= self.kernel.slope()(rows, cols)
-        return ratio
-
-    @property
-    def label(self) -> str:
-        return f"slope of {self.kernel.label} in a column's deviation"
 
 
 @dataclass(frozen=True)

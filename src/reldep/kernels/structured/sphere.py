@@ -10,7 +10,7 @@ import numpy as np
 from reldep.data.checks import check_choice, check_positive, check_varies
 from reldep.data.variables import Numeric, Variable
 from reldep.exceptions import InputError
-from reldep.kernels.base import FittedKernel
+from reldep.kernels.base import FittedKernel, FittedValues
 from reldep.kernels.mapped import MappedKernel
 from reldep.kernels.points import Points
 from reldep.kernels.radial import Gaussian
@@ -192,7 +192,13 @@ class FittedHaversine(FittedBandwidth):
         return f"Haversine(bandwidth={self.chosen.width:.6g} km)"
 
     def slope(self) -> FittedKernel:
-        return FittedHaversineSlope(self)
+        """Return ``g/σ · exp(-g / σ)``."""
+
+        def values(rows: Rows, cols: Rows) -> FloatArray:
+            ratio = self.arcs(rows, cols) / self.chosen.width
+            return np.asarray(ratio * np.exp(-ratio))
+
+        return FittedValues(len(self), values, "slope in the bandwidth")
 
     def score(self) -> FittedKernel | None:
         score = None if self.chord is None else score_of(self.chord, self.points)
@@ -202,24 +208,6 @@ class FittedHaversine(FittedBandwidth):
         chord = self.chord.value  # type: ignore[union-attr]
         growth = EARTH_RADIUS / np.sqrt(1.0 - 0.25 * chord**2) * chord / _arc(chord)
         return replace(score, weight=float(growth * score.weight))
-
-
-@dataclass(frozen=True, eq=False)
-class FittedHaversineSlope(FittedKernel):
-    """``g/σ · exp(-g / σ)``."""
-
-    kernel: FittedHaversine
-
-    def __len__(self) -> int:
-        return len(self.kernel)
-
-    def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
-        ratio = self.kernel.arcs(rows, cols) / self.kernel.chosen.width
-        return np.asarray(ratio * np.exp(-ratio))
-
-    @property
-    def label(self) -> str:
-        return f"slope of {self.kernel.label}"
 
 
 def great_circle(chords: FloatArray) -> FloatArray:

@@ -1,0 +1,406 @@
+"""Every check: a case in which it must speak, and what it says, and cases in which it must not."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from scipy.signal import lfilter
+
+import reldep
+from reldep.kernels import Gaussian, Precomputed, Spectrum, Text
+from reldep.words import number, pvalue_text
+
+pytestmark = pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
+RNG = np.random.default_rng(8)
+AGE = RNG.permutation(60) + 20.0
+WORDS = ["".join(RNG.choice(list("abcdefgh"), 5)) for _ in range(200)]
+NOISE = RNG.normal(size=(3, 3000))
+
+
+def linear(m=200, seed=0, noise=(0.5, 1.5)):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=m)
+    return x, *(x + s * rng.normal(size=m) for s in noise)
+
+
+def series(m, memory, seed=0):
+    steps = np.random.default_rng(seed).normal(size=m + 100) * np.sqrt(1 - memory**2)
+    return lfilter([1.0], [1.0, -memory], steps)[100:]
+
+
+def three(m=100, memory=0.0, seed=0):
+    x, e, f = (series(m, memory, seed + k) for k in (0, 1000, 2000))
+    return x, x + e, x + f
+
+
+def sorted_by(key, step=1):
+    data = three(80, 0.0, seed=3)
+    order = np.argsort(data[key])[::step]
+    return [values[order] for values in data]
+
+
+def copied(times):
+    rows = np.random.default_rng(1).permutation(np.tile(np.arange(100 // times), times))
+    return [values[rows] for values in three(100 // times)]
+
+
+def moods(order=slice(None)):
+    rng = np.random.default_rng(0)
+    mood = np.cumsum(rng.normal(size=120)) / 3
+    texts = ["".join("ab"[int(v > 0)] * 3 + "cd"[int(v > 1)] * 3) for v in mood]
+    y, z = (mood + np.cumsum(rng.normal(size=120)) / 3 for _ in range(2))
+    return np.array(texts)[order].tolist(), y[order], z[order]
+
+
+def far_row():
+    x, y, z = linear(120)
+    x[40], y[40] = 0.0, np.nan
+    x[77], y[77] = 60.0, 60.0
+    return x, y, z
+
+
+def with_code(code, times=3):
+    column = AGE.copy()
+    column[:times] = code
+    return column
+
+
+def texts(sizes):
+    rng = np.random.default_rng(3)
+    return [" ".join(rng.choice(WORDS, size)) for size in sizes]
+
+
+def one(data, kernel="auto", **options):
+    """Ask about data and noise."""
+    other = np.random.default_rng(1).normal(size=np.shape(data)[0])
+    return reldep.dependence(data, other, kernel=(kernel, "auto"), names=("v", "other"), **options)
+
+
+def compare(data, **options):
+    return reldep.compare(*data, **options)
+
+
+def said(answer):
+    """Return what the cautions of an answer say, by kind."""
+    found = {}
+    for caution in answer.warnings:
+        found.setdefault(type(caution).__name__.removesuffix("Warning"), []).append(str(caution))
+    return {kind: " | ".join(words) for kind, words in found.items()}
+
+
+HALF = np.where(np.arange(90) < 45, "a", "b")
+WIDE = np.where(np.arange(90) < 45, 4.0, 1.0)
+X, Y = NOISE[:2, :90]
+HSIC = {"measure": "hsic", "alternative": "two-sided"}
+BLOCK = (X[:, None] + NOISE[2, :450].reshape(90, 5), X + Y)
+JUMPS = np.random.default_rng(0).binomial(10, 0.4, size=100).astype(float)
+RARE = np.where(np.arange(100) < 10, NOISE[0, :100], 0.0)
+SHUFFLED = np.random.default_rng(5).permutation(100)
+WALKS = np.cumsum(NOISE, axis=1)
+
+FIRES = {
+    "series": (lambda: compare(three(100, 0.9)), "DependentRows", "use `max_lag='auto'` for a"),
+    "one dependence": (lambda: reldep.dependence(*three(100, 0.9)[:2]), "DependentRows", "Adjac"),
+    "ranking": (
+        lambda: reldep.rank(three(100, 0.9)[0], dict(zip("yz", three(100, 0.9)[1:], strict=True))),
+        "DependentRows",
+        "Adjacent rows are correlated",
+    ),
+    "series along a sorted variable": (
+        lambda: compare((t := np.sort(NOISE[0, :200]), t + series(200, 0.9, 1), series(200, 0.9))),
+        "DependentRows",
+        "Adjacent rows are correlated",
+    ),
+    "objects": (
+        lambda: compare(moods(), kernel={"source": Spectrum(2)}),
+        "DependentRows",
+        "Adjacent rows are correlated",
+    ),
+    "blocks of walks": (lambda: compare(WALKS, engine="blocks"), "DependentRows", "Adjacent"),
+    "rows five times": (lambda: compare(copied(5)), "RepeatedRows", "rows repeat others; drop"),
+    "rows twice": (lambda: compare(copied(2)), "RepeatedRows", "50 of 100 rows repeat others"),
+    "texts four times": (lambda: one(texts([20] * 10) * 4, "text"), "RepeatedRows", "10 different"),
+    "few rows": (lambda: compare(NOISE[:, :12]), "FewUnits", "approximate for 12 rows"),
+    "few clusters": (
+        lambda: compare(three(80), clusters=np.arange(80) // 8),
+        "FewUnits",
+        "approximate for 10 clusters",
+    ),
+    "slow series": (
+        lambda: compare(three(100, 0.97, 4), max_lag=4, names=("x", "y", "z")),
+        "FewUnits",
+        "100 rows are worth about",
+    ),
+    "slow matrix": (
+        lambda: reldep.matrix(dict(zip("xyz", three(100, 0.97, 4), strict=True)), max_lag="auto"),
+        "FewUnits",
+        "observe a longer time",
+    ),
+    "few rows of a group": (
+        lambda: reldep.groups(X, Y, np.where(np.arange(90) < 12, "a", "b")),
+        "FewUnits",
+        "a (12)",
+    ),
+    "a number for missing": (lambda: one(with_code(-999)), "MissingCodes", "-999 in 'v' may mean"),
+    "a label for missing": (lambda: one(["yes", "no", "?", "yes"] * 15), "MissingCodes", "na='?'"),
+    "codes in columns": (
+        lambda: one(np.column_stack([with_code(-999, times) for times in range(1, 9)])),
+        "MissingCodes",
+        "column '4' of 'v' and 3 more",
+    ),
+    "codes": (lambda: one(RNG.integers(0, 10, 200)), "Kind", "without an order: 'v' (0 to 9)"),
+    "twins": (lambda: one(["Male", "male", "f", "F "] * 15), "Kind", "('Male', 'male'; 'f', 'F ')"),
+    "ranges": (lambda: one([f"{i % 25}-{i % 25 + 9}" for i in range(75)]), "Kind", "25 labels"),
+    "units": (lambda: one(NOISE[:, :30].T * [1, 50, 4]), "Scale", "'column 1' outweighs"),
+    "units 1e160": (lambda: one(NOISE[:, :30].T * [1e160, 5e161, 4e160]), "Scale", "'column 1' ou"),
+    "named units": (
+        lambda: one(pd.DataFrame({"age": 15 * NOISE[0, :40], "dose": 0.01 * NOISE[1, :40]})),
+        "Scale",
+        "In 'v', 'age' outweighs 'dose' (standard deviation × ",
+    ),
+    "sparse counts": (
+        lambda: one(sp.csr_array(RNG.poisson(RNG.integers(1, 30, (60, 1)) * RNG.random(40)))),
+        "Scale",
+        "lies in the length of its rows",
+    ),
+    "a far value": (lambda: one(np.append(NOISE[0, :39], 1e5)), "Scale", "in row 39"),
+    "a far value, tiny": (lambda: one(1e-300 * np.append(NOISE[0, :39], 1e5)), "Scale", "row 39"),
+    "text lengths": (lambda: one(texts([4, 60] * 20), "text"), "Scale", "Texts of 'v' have"),
+    "preparations": (
+        lambda: compare(
+            (NOISE[0, :40], texts([20] * 40), texts([21] * 40)), kernel=("auto", Text("en"), Text())
+        ),
+        "Unequal",
+        "as stems ('first') and words ('second')",
+    ),
+    "spreads": (lambda: reldep.groups(X * WIDE, Y, HALF), "Unequal", "times as much in 'a' as in"),
+    "spreads 1e200": (lambda: reldep.groups(1e200 * X * WIDE, Y, HALF), "Unequal", "as much in"),
+    "ranges apart": (
+        lambda: reldep.groups(X, Y, np.where(X > 0, "high", "low")),
+        "Unequal",
+        "The groups do not overlap in 'x'",
+    ),
+    "jumps": (lambda: one(JUMPS, Gaussian()), "Bandwidth", "may jump from sample to sample"),
+    "ties": (lambda: one(RARE, Gaussian()), "Bandwidth", "More than half of the distances in 'v'"),
+    "nearly a copy": (
+        lambda: compare((X, X + 0.005 * Y, X + NOISE[2, :90])),
+        "Copy",
+        "Nearly as dependent as copies of each other: 'source' and 'first'",
+    ),
+    "measure": (lambda: compare((X, *BLOCK), **HSIC), "Measure", "CKA disagrees with raw HSIC"),
+    "paper": (lambda: reldep.paper_test(X, *BLOCK), "Measure", "use `measure='cka'`"),
+    "influential": (
+        lambda: compare(far_row(), kernel="linear", missing="drop"),
+        "Influential",
+        "One row (row 77) carries 9",
+    ),
+    "covariates": (
+        lambda: reldep.dependence(X + 0.05 * Y, NOISE[2, :90], given=X),
+        "Covariates",
+        "of 'x'",
+    ),
+    "many covariates": (
+        lambda: one(Y[:40], given=NOISE[2, :1200].reshape(40, 30)),
+        "Covariates",
+        "`given` has 30 columns for 40 rows",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FIRES)
+def test_a_caution_is_given_where_it_is_due(case):
+    ask, kind, words = FIRES[case]
+    found = said(ask())
+    assert words in found.get(kind, ""), found
+
+
+SILENT = {
+    "a series by its question": (lambda: compare(three(100, 0.9), max_lag="auto"), "DependentRows"),
+    "clusters": (lambda: compare(three(100, 0.9), clusters=np.arange(100) // 10), "DependentRows"),
+    "one variable of each pair": (
+        lambda: compare((three(100, 0.9)[0][SHUFFLED], *three(100, 0.9)[1:])),
+        "DependentRows",
+    ),
+    "shuffled objects": (
+        lambda: compare(
+            moods(np.random.default_rng(5).permutation(120)), kernel={"source": Spectrum(2)}
+        ),
+        "DependentRows",
+    ),
+    **{
+        f"rows {seed}": (lambda s=seed: compare(three(60, 0.0, s)), "DependentRows")
+        for seed in range(5)
+    },
+    **{
+        f"sorted {key} {step}": (lambda k=key, s=step: compare(sorted_by(k, s)), "DependentRows")
+        for key in (0, 1)
+        for step in (1, -1)
+    },
+    "blocks of a label": (
+        lambda: compare((HALF, X + WIDE, NOISE[2, :90])),
+        "DependentRows",
+    ),
+    "rows once": (lambda: compare(copied(1)), "RepeatedRows"),
+    "rows of a cluster": (lambda: compare(copied(5), clusters=np.arange(100) % 20), "RepeatedRows"),
+    "answers on a scale": (
+        lambda: compare([np.clip(np.round(v + 3), 1, 5) for v in three(300)]),
+        "RepeatedRows",
+    ),
+    "forty clusters": (lambda: compare(three(80), clusters=np.arange(80) // 2), "FewUnits"),
+    "a quick variable": (
+        lambda: compare((X, WALKS[0, :90], X + Y), max_lag="auto"),
+        "FewUnits",
+    ),
+    "a slow series that nobody calls one": (lambda: compare(three(100, 0.97, 4)), "FewUnits"),
+    "a chosen kernel for codes": (lambda: one(RNG.integers(0, 10, 200), "laplace"), "Kind"),
+    "delta for codes": (lambda: one(RNG.integers(0, 10, 200), "delta"), "Kind"),
+    "standardized": (lambda: one(NOISE[:2, :30].T * [1, 50], "standardized"), "Scale"),
+    "a mean does not jump": (lambda: one(JUMPS), "Bandwidth"),
+    "four levels": (lambda: one(np.arange(100.0) % 4, Gaussian()), "Bandwidth"),
+    "alike targets": (lambda: compare(linear(100, 7, (1, 1)), **HSIC), "Measure"),
+    "noise": (lambda: compare((X, X + 0.3 * Y, X + NOISE[2, :90])), "Copy"),
+    "healthy rows": (lambda: compare(linear(120)), "Influential"),
+    "blocks of rows": (
+        lambda: compare(
+            (f := np.append(NOISE[0, 1:], 300.0), f + NOISE[1], f + NOISE[2]), engine="blocks"
+        ),
+        "Influential",
+    ),
+    "texts alike": (lambda: one(texts([20] * 40), "text"), "RepeatedRows"),
+    "prepared alike": (
+        lambda: compare(
+            (NOISE[0, :40], texts([20] * 40), texts([21] * 40)), kernel=("auto", Text(), Text())
+        ),
+        "Unequal",
+    ),
+    "equal groups": (lambda: reldep.groups(X, Y, HALF), "Unequal"),
+    "a matrix": (lambda: one(AGE, Precomputed(np.cov(NOISE[0, :1200].reshape(60, 20)))), "Kind"),
+}
+ORDINARY = {
+    "counts": RNG.poisson(3.0, 200),
+    "ratings": RNG.binomial(4, 0.5, 200) + 1,
+    "0/1": RNG.integers(0, 2, 200),
+    "few": RNG.integers(0, 10, 30),
+    "ages": RNG.integers(18, 90, 200),
+    "block": NOISE[:, :30].T,
+    "wide": NOISE[0, :1200].reshape(30, 40) * np.geomspace(1, 100, 40),
+    "cauchy": RNG.standard_cauchy(100),
+    "sparse": sp.csr_array(RNG.poisson(0.3, (60, 80))),
+    "labels": RNG.permutation(["a", "b", "c"] * 20),
+    "signs": RNG.choice([-1.0, 1.0], 60),
+    "three levels": RNG.choice([-1.0, 0.0, 1.0], 60),
+    "around 0": RNG.integers(-5, 6, 60),
+    "far below 0": RNG.normal(-1000, 300, 60).round(),
+    "99 among others": np.append(RNG.integers(0, 120, 59), 99),
+    "log-normal": np.exp(RNG.normal(0, 3, 60)),
+    "95 to 154": np.arange(95.0, 155.0),
+    # Zeros of their own: once, next to 1, in a scale of few levels.
+    "one zero": np.r_[np.linspace(48.0, 92.0, 40), 0.0],
+    "zeros next to 1": np.r_[np.arange(1.0, 40.0), 0.0, 0.0],
+    "few levels": np.r_[np.repeat([10.0, 15.0, 20.0], 9), 0.0, 0.0],
+}
+
+
+@pytest.mark.parametrize("case", SILENT)
+def test_no_caution_is_given_where_none_is_due(case):
+    ask, kind = SILENT[case]
+    assert kind not in said(ask())
+
+
+@pytest.mark.parametrize("data", ORDINARY.values(), ids=ORDINARY)
+def test_nothing_is_said_of_ordinary_columns(data):
+    assert not {"MissingCodes", "Kind", "Scale", "Bandwidth"} & set(said(one(data)))
+
+
+@pytest.mark.parametrize(
+    ("column", "code"),
+    [
+        *((with_code(c), c) for c in (-999, -99, -9, -1, 999, 9999, 99999, 9.97e36, 2147483647)),
+        (np.where(np.arange(60) < 2, -99, with_code(-999, 5)), -99),
+        (np.r_[np.linspace(48.0, 92.0, 40), 0.0, 0.0, 0.0], 0),
+    ],
+)
+def test_a_code_apart_from_the_values_is_suspected(column, code):
+    assert f"{code:.15g} in 'v'" in said(one(column, "gaussian"))["MissingCodes"]
+
+
+def test_the_answer_without_an_influential_row_is_that_of_the_other_rows():
+    x, y, z = far_row()
+    words = said(compare((x, y, z), kernel="linear", missing="drop"))["Influential"]
+    others = [np.delete(values, [40, 77]) for values in (x, y, z)]
+    assert f"without it {pvalue_text(compare(others, kernel='linear').pvalue)}, two-sided" in words
+    x, y, z = (np.delete(values, 40) for values in (x, y, z))
+    ranked = said(reldep.rank(x, {"y": y, "z": z}, kernel="linear"))["Influential"]
+    assert "row 76 in 'source' ~ 'y'" in ranked
+
+
+def rare(m, seed):
+    """Draw a tie in which 6% of the rows, far out in x and y, make one of the relations."""
+    rng = np.random.default_rng(seed)
+    far = np.where(rng.uniform(size=m) < 0.06, 6.0, 0.0)
+    x = far + rng.normal(size=m)
+    return x, far + rng.normal(size=m), x - far + 1.84 * rng.normal(size=m)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-120, 1e200])
+def test_rows_that_carry_one_relation_are_named_with_the_answer_without_them(unit):
+    found = [
+        said(compare([unit * v for v in rare(100, s)])).get("UnlikeTargets") for s in range(20)
+    ]
+    assert sum(map(bool, found)) >= 10
+    seed = next(seed for seed, words in enumerate(found) if words)
+    rows = re.search(r"^Few rows carry one relation: (\d) rows of 100 \(rows (.*?)\)", found[seed])
+    left_out = [int(row) for row in rows[2].split(", ")]
+    assert len(left_out) == int(rows[1])
+    rest = compare([np.delete(values, left_out) for values in rare(100, seed)]).pvalue
+    assert f"of 'source' ~ 'second'; without them {pvalue_text(rest)}." in found[seed]
+    assert "ask for p < 0.025" in found[seed]
+
+
+def test_few_rows_are_not_suspected_where_none_carry_or_the_answer_stands_without_them():
+    # At most 2% of straight lines; three binomial errors of 40 draws above.
+    lines = [said(compare(linear(100, s, (1, 1)))).get("UnlikeTargets") for s in range(40)]
+    assert sum(map(bool, lines)) <= 3
+    x, y, _ = linear(300, noise=(0.2, 1.0))
+    y[:9] = -y[:9]
+    stands = compare((x, y, NOISE[2, :300]))
+    psi = stands.dependences.psi
+    skewness = (psi**3).mean(axis=1) / psi.std(axis=1) ** 3
+    assert abs(skewness[0] - skewness[1]) > 1.5
+    assert stands.pvalue < 1e-6
+    assert "UnlikeTargets" not in said(stands)
+
+
+def test_raw_hsic_beside_cka_is_the_comparison_with_cka():
+    text = said(compare((X, *BLOCK), **HSIC))["Measure"]
+    cka = compare((X, *BLOCK))
+    assert f"(difference {number(cka.estimate)}, {pvalue_text(cka.pvalue)}, two-sided)" in text
+
+
+def test_a_slow_series_is_worth_few_rows():
+    """Level of the difference at 100 rows: AR(0.95) .09, AR(0.5) .06."""
+    slow = {
+        memory: sum(
+            "move so slowly"
+            in said(compare(three(100, memory, s), max_lag="auto")).get("FewUnits", "")
+            for s in range(20)
+        )
+        for memory in (0.5, 0.95)
+    }
+    assert slow[0.5] == 0
+    assert slow[0.95] >= 17
+
+
+def test_rows_along_a_column_that_is_not_used_are_suspected_only_if_that_harms():
+    # Independent rows, sorted by what the source and both targets depend on.
+    suspected = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        hidden = np.sort(rng.normal(size=100))
+        suspected += "DependentRows" in said(compare(hidden + 0.5 * rng.normal(size=(3, 100))))
+    # One standard error is passed by chance in 16% of samples: more than 14 of 40 in 1 of 500.
+    assert suspected <= 14
