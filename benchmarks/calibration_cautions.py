@@ -43,7 +43,7 @@ def ar(rng: Generator, m: int, memory: float, columns: int = 1) -> np.ndarray:
 
 
 def three(one: Callable[[], np.ndarray]) -> tuple[np.ndarray, ...]:
-    """Make a source and two targets with noise of the same kind."""
+    """Draw a source and two targets with noise of the same kind."""
     x = one()
     return x, x + one(), x + one()
 
@@ -350,7 +350,7 @@ def is_given(situation: Situation, answer: Any) -> bool:
 
 
 def is_due(situation: Situation, sample: tuple[Any, ...], answer: Any, usual: float) -> bool:
-    """Tell whether the caution should be given for this sample."""
+    """Return whether the caution should be given for this sample."""
     if situation.due == "disagree":
         other = ask(situation, sample, measure="cka")
         significant = [one.pvalue < 0.05 for one in (answer, other)]
@@ -362,7 +362,7 @@ def is_due(situation: Situation, sample: tuple[Any, ...], answer: Any, usual: fl
 
 
 def jump_share(situation: Situation, m: int) -> float:
-    """Give the chance that two samples of a law have different median distances."""
+    """Return the chance that two samples of a law have different median distances."""
     medians = []
     for at in range(100):
         x = situation.draw(np.random.default_rng([14, m, at]), m)[0]

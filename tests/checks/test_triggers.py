@@ -203,11 +203,6 @@ FIRES = {
         "Covariates",
         "of 'x'",
     ),
-    "many covariates": (
-        lambda: one(Y[:40], given=NOISE[2, :1200].reshape(40, 30)),
-        "Covariates",
-        "`given` has 30 columns for 40 rows",
-    ),
 }
 
 

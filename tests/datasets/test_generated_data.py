@@ -105,38 +105,27 @@ def test_equal_weights_give_equal_correlations_and_unequal_ones_do_not() -> None
     np.testing.assert_allclose(correlations(2.0), np.array([2, 1]) / np.sqrt(6), atol=0.012)
 
 
-@pytest.mark.parametrize("make", GENERATORS)
-def test_a_wrong_number_of_observations_is_refused(make) -> None:
-    with pytest.raises(ValueError, match="n must be at least 1, got 0"):
-        make(0)
-    with pytest.raises(TypeError, match=r"n must be a whole number of observations, got 10\.5"):
-        make(10.5)
-
-
-@pytest.mark.parametrize("name", ["gamma1", "gamma2", "gamma3"])
-def test_a_negative_noise_of_the_spirals_is_refused(name: str) -> None:
-    with pytest.raises(ValueError, match=f"{name} is the size of a noise .* at least 0, got -0.1"):
-        make_spirals(10, **{name: -0.1})
-
-
-@pytest.mark.parametrize("name", ["visual_weight", "audio_weight", "noise", "autocorrelation"])
-def test_options_of_the_stimuli_must_be_finite_numbers(name: str) -> None:
-    with pytest.raises(ValueError, match=f"{name} must be a finite number, got nan"):
-        make_two_stimuli(10, **{name: float("nan")})
-    with pytest.raises(TypeError, match=f"{name} must be a number, got 'much'"):
-        make_two_stimuli(10, **{name: "much"})
-
-
-@pytest.mark.parametrize("autocorrelation", [-1, 1, 1.5])
-def test_streams_that_would_drift_away_are_refused(autocorrelation: float) -> None:
-    with pytest.raises(
-        ValueError, match=r"autocorrelation must lie strictly between -1 and 1, got"
-    ):
-        make_two_stimuli(10, autocorrelation=autocorrelation)
-
-
-def test_a_negative_noise_of_the_stimuli_is_refused() -> None:
-    with pytest.raises(
-        ValueError, match="noise is the size of a noise and must be at least 0, got -1"
-    ):
-        make_two_stimuli(10, noise=-1)
+@pytest.mark.parametrize(
+    ("make", "arguments", "error", "words"),
+    [
+        *[(make, {"n": 0}, ValueError, "`n=0`; pass a whole number") for make in GENERATORS],
+        *[(make, {"n": 10.5}, TypeError, "`n=10.5`; pass a whole number") for make in GENERATORS],
+        *[
+            (make_spirals, {name: -0.1}, ValueError, f"`{name}=-0.1`; .* at least 0")
+            for name in ("gamma1", "gamma2", "gamma3")
+        ],
+        (make_two_stimuli, {"noise": -1}, ValueError, "`noise=-1`; .* at least 0"),
+        *[
+            (make_two_stimuli, {name: value}, error, f"`{name}=.*; pass a finite number")
+            for name in ("visual_weight", "audio_weight", "noise", "autocorrelation")
+            for value, error in ((float("nan"), ValueError), ("much", TypeError))
+        ],
+        *[
+            (make_two_stimuli, {"autocorrelation": value}, ValueError, "strictly between -1 and 1")
+            for value in (-1, 1, 1.5)
+        ],
+    ],
+)
+def test_wrong_arguments_are_refused(make, arguments, error, words) -> None:
+    with pytest.raises(error, match=words):
+        make(**{"n": 10, **arguments})

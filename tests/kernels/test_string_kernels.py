@@ -14,6 +14,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from reldep.data.objects import read_variable
 from reldep.kernels import Delta, EditDistance, Spectrum, check_kernel
+from reldep.kernels.structured.strings import median_edit_distance
 
 ALL = slice(None)
 
@@ -99,9 +100,7 @@ def test_edit_distances_are_those_of_the_textbook():
 
 
 @pytest.mark.parametrize("n", [4, 7, 50])
-@pytest.mark.parametrize("rows_at_a_time", [3, 1000])
-def test_the_bandwidth_is_the_exact_median_edit_distance(n, rows_at_a_time, monkeypatch):
-    monkeypatch.setattr("reldep.kernels.structured.strings.ROWS_AT_A_TIME", rows_at_a_time)
+def test_the_bandwidth_is_the_exact_median_edit_distance(n):
     rng = np.random.default_rng(n)
     words = ["".join(rng.choice(list("ab"), rng.integers(1, 9))) for _ in range(n)]
     fitted = EditDistance().fit(read_variable(words, "v"))
@@ -112,6 +111,7 @@ def test_the_bandwidth_is_the_exact_median_edit_distance(n, rows_at_a_time, monk
         "bandwidth": pytest.approx(median),
         "rule": "median",
     }
+    assert median_edit_distance(words, rows_at_a_time=3).value == pytest.approx(median)
     twice = EditDistance(factor=2.0).fit(read_variable(words, "v"))
     assert twice.describe()["bandwidth"] == pytest.approx(2 * median)
     assert twice.describe()["rule"] == "2 × median"

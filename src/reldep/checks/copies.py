@@ -63,7 +63,7 @@ def copied(data: Data) -> Iterator[CopyWarning]:
 
 
 def _named(data: Data, alike: list[tuple[str, str]]) -> Iterator[CopyWarning]:
-    """Name the pairs that the question compares, and all pairs of its targets."""
+    """Yield cautions about the pairs that the question compares, and all pairs of its targets."""
     asked, inside, copies = {frozenset(pair) for pair in data.pairs}, [], []
     for x, y in alike:
         if frozenset((x, y)) not in asked and (data.source is None or data.source in (x, y)):

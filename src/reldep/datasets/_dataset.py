@@ -111,12 +111,12 @@ class Dataset(Mapping[str, Any]):
 def frames_or_arrays(
     frames: Mapping[str, pl.DataFrame | pl.Series], *, as_frame: bool
 ) -> Mapping[str, Any]:
-    """Blocks as they are, or as the NumPy arrays that ``as_frame=False`` promises."""
+    """Return blocks as they are, or as the NumPy arrays that ``as_frame=False`` promises."""
     return frames if as_frame else {name: _array(block) for name, block in frames.items()}
 
 
 def _array(block: pl.DataFrame | pl.Series) -> np.ndarray[Any, Any]:
-    """NumPy form of a block: labels become text, mixed columns a structured array."""
+    """Return the NumPy form of a block: labels become text, mixed columns a structured array."""
     import polars as pl
 
     if isinstance(block, pl.Series):

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 def write_examples(folder: Path, *, overwrite: bool = False) -> list[Path]:
     """Write the files that the command lines of the documentation name, and list them.
 
-    ``mice.csv`` holds all of the mice; ``design.csv``, ``lipids.csv`` and ``genes.parquet`` hold
-    them in parts that can be joined by ``id``, in another order of the rows and with two mice
+    ``mice.csv`` contains all of the mice; ``design.csv``, ``lipids.csv`` and ``genes.parquet`` are
+    parts of it that can be joined by ``id``, in another order of the rows and with two mice
     less in one part. ``plants.csv`` and ``patients.csv`` are made up.
     """
     import io
@@ -62,7 +62,7 @@ def _mouse_table() -> pl.DataFrame:
 
 
 def _plant_table() -> pl.DataFrame:
-    """Make up 150 plants: growth follows the dose closely, colour roughly."""
+    """Draw 150 plants: growth follows the dose closely, colour roughly."""
     import numpy as np
     import polars as pl
 
@@ -74,7 +74,7 @@ def _plant_table() -> pl.DataFrame:
 
 
 def _patient_table() -> pl.DataFrame:
-    """Make up patients whose genes shorten their lives; some are still alive."""
+    """Draw patients whose genes shorten their lives; some are still alive."""
     import numpy as np
     import polars as pl
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-import operator
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reldep.data.checks import check_count
 from reldep.datasets._dataset import Dataset
+from reldep.exceptions import InputError, InputTypeError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,9 +65,9 @@ def make_spirals(
     >>> make_spirals(500, gamma3=0.7, rng=0).second.shape
     (500, 2)
     """
-    n = _count(n)
+    check_count("n", n, at_least=1)
     noises = [
-        _at_least_zero(value, name)
+        _number(name, value, at_least=0.0)
         for name, value in (("gamma1", gamma1), ("gamma2", gamma2), ("gamma3", gamma3))
     ]
     generator = np.random.default_rng(rng)
@@ -142,15 +143,15 @@ def make_two_stimuli(
       visual    400
       audio     400
     """
-    n = _count(n)
-    visual_weight = _finite(visual_weight, "visual_weight")
-    audio_weight = _finite(audio_weight, "audio_weight")
-    noise = _at_least_zero(noise, "noise")
-    autocorrelation = _finite(autocorrelation, "autocorrelation")
+    check_count("n", n, at_least=1)
+    visual_weight = _number("visual_weight", visual_weight)
+    audio_weight = _number("audio_weight", audio_weight)
+    noise = _number("noise", noise, at_least=0.0)
+    autocorrelation = _number("autocorrelation", autocorrelation)
     if not -1.0 < autocorrelation < 1.0:
-        raise ValueError(
-            f"autocorrelation must lie strictly between -1 and 1, got {autocorrelation:g}: at "
-            "±1 and beyond the streams drift away and have no fixed variance"
+        raise InputError(
+            f"`autocorrelation={autocorrelation:g}`; pass a number strictly between -1 and 1: "
+            "beyond, the streams have no fixed variance."
         )
     generator = np.random.default_rng(rng)
     visual, audio, error = (_autoregression(n, autocorrelation, generator) for _ in range(3))
@@ -169,7 +170,7 @@ def make_two_stimuli(
 def _autoregression(
     n: int, autocorrelation: float, generator: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Stationary first-order autoregression of variance 1."""
+    """Draw a stationary first-order autoregression of variance 1."""
     from scipy.signal import lfilter
 
     shocks = generator.standard_normal(n)
@@ -185,28 +186,12 @@ def _stronger(visual_weight: float, audio_weight: float) -> str:
     return "more on " + ("visual" if abs(visual_weight) > abs(audio_weight) else "audio")
 
 
-def _count(n: SupportsIndex) -> int:
-    try:
-        count = operator.index(n)
-    except TypeError:
-        raise TypeError(f"n must be a whole number of observations, got {n!r}") from None
-    if count < 1:
-        raise ValueError(f"n must be at least 1, got {count}")
-    return count
-
-
-def _finite(value: float, name: str) -> float:
+def _number(name: str, value: float, at_least: float = -math.inf) -> float:
+    way_out = "pass a finite number" + (f" of at least {at_least:g}." if at_least == 0 else ".")
     try:
         number = float(value)
     except (TypeError, ValueError):
-        raise TypeError(f"{name} must be a number, got {value!r}") from None
-    if not math.isfinite(number):
-        raise ValueError(f"{name} must be a finite number, got {number}")
-    return number
-
-
-def _at_least_zero(value: float, name: str) -> float:
-    number = _finite(value, name)
-    if number < 0.0:
-        raise ValueError(f"{name} is the size of a noise and must be at least 0, got {number:g}")
+        raise InputTypeError(f"`{name}={value!r}`; {way_out}") from None
+    if not math.isfinite(number) or number < at_least:
+        raise InputError(f"`{name}={value!r}`; {way_out}")
     return number

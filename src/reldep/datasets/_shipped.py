@@ -23,7 +23,7 @@ LANGUAGES = ("fi", "it", "fr", "es", "pt", "en", "nl", "de", "da", "sv")
 
 
 def load_nutrimouse(*, as_frame: bool = True) -> Dataset:
-    """Load forty mice: their diet, genotype, liver fatty acids and gene expression.
+    """Read forty mice: their diet, genotype, liver fatty acids and gene expression.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def load_nutrimouse(*, as_frame: bool = True) -> Dataset:
 
 
 def load_acc(*, as_frame: bool = True) -> Dataset:
-    """Load 77 adrenocortical tumours: gene expression, copy number and clinical labels.
+    """Read 77 adrenocortical tumours: gene expression, copy number and clinical labels.
 
     The labels carry their own truth: the clusters ``C1A.C1B`` were found in expression data
     and ``SCNA.cluster`` in copy-number data.
@@ -88,7 +88,7 @@ def load_acc(*, as_frame: bool = True) -> Dataset:
     Parameters
     ----------
     as_frame : bool, default True
-        Give polars frames with names. False gives NumPy arrays, and ``clinical`` as a
+        Return polars frames with names. False returns NumPy arrays, and ``clinical`` as a
         structured array whose fields are the columns; a missing label is then an empty
         string and a missing number NaN.
 
@@ -139,7 +139,7 @@ def load_acc(*, as_frame: bool = True) -> Dataset:
 
 
 def load_languages() -> Dataset:
-    """Load the same 947 help pages in ten languages, as TF-IDF rows.
+    """Read the same 947 help pages in ten languages, as TF-IDF rows.
 
     Returns
     -------
@@ -184,7 +184,7 @@ def load_languages() -> Dataset:
 
 
 def _contents(name: str) -> bytes:
-    """Bytes of a shipped file, after a check that they are the bytes that were shipped."""
+    """Return the bytes of a shipped file, after a check that they are those that were shipped."""
     folder = resources.files("reldep.datasets") / "data"
     try:
         contents = (folder / name).read_bytes()

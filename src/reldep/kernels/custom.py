@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 BlockFunction = Callable[[Any, Any], Any]
 
-# Largest difference between K and its transpose that counts as rounding, as a share of max |K|.
-ASYMMETRY_TOLERANCE = 1e-8
+# Share of the largest value (or eigenvalue) that counts as rounding: half of the digits.
+ROUNDING = 1e-8
 
 # The names in ``sklearn.metrics.pairwise.PAIRWISE_KERNEL_FUNCTIONS`` without "linear", "polynomial"
 # and "rbf", which stand for kernels of this package ("rbf" with a bandwidth from the data).
@@ -145,7 +145,7 @@ def called(name: str, function: Callable[..., Any], *arguments: Any) -> FloatArr
 def check_symmetric(name: str, values: FloatArray) -> None:
     """Raise for a matrix that differs from its transpose by more than rounding."""
     gap = float(np.abs(values - values.T).max(initial=0.0))
-    if gap > ASYMMETRY_TOLERANCE * float(np.abs(values).max(initial=0.0)):
+    if gap > ROUNDING * float(np.abs(values).max(initial=0.0)):
         raise InputError(
             f"{name} is not symmetric (|K - K'| is up to {gap:.3g}); if that is rounding, pass "
             "(K + K.T) / 2."

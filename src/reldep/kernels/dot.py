@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field, replace
 from itertools import combinations_with_replacement
 from math import comb, factorial, prod
@@ -20,12 +21,6 @@ if TYPE_CHECKING:
 
     from reldep.data.variables import FloatArray
     from reldep.kernels.base import Rows
-
-# Powers of products beyond this degree overflow for ordinary data.
-HIGHEST_DEGREE = 100
-
-# Binary digits of a number.
-DIGITS = 53
 
 # Maximum number of monomials in an expansion: above it the kernel matrix costs less.
 MOST_MONOMIALS = 2_000
@@ -115,7 +110,7 @@ class FittedDot(FittedKernel):
         base = 2 * unit + (int(np.floor(np.log2(self.scale))) if self.degree > 1 else 0)
         if self.offset > 0:
             level = int(np.floor(np.log2(self.offset)))
-            if base < level - DIGITS:
+            if base < level - sys.float_info.mant_dig:
                 # Products vanish next to the offset: what is left of the power is linear.
                 return FittedDot(rows, self.name, centre=centre, title=self.title)
             base = max(base, level)
@@ -151,7 +146,7 @@ def power_less_effects(
         d.
     """
     rest = first[:, None] + second[None] + level
-    # The terms that hold u, by Horner's rule; then those that hold a and b, but not u.
+    # The terms that contain u, by Horner's rule; then those that contain a and b, but not u.
     total = np.ones_like(products)
     for power in range(degree - 1, 0, -1):
         total *= products
@@ -243,7 +238,8 @@ class Polynomial(Kernel):
     accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric, Sparse)
 
     def __post_init__(self) -> None:
-        check_count("degree", self.degree, at_least=1, at_most=HIGHEST_DEGREE)
+        # Powers of products beyond this degree overflow for ordinary data.
+        check_count("degree", self.degree, at_least=1, at_most=100)
         check_positive("scale", self.scale)
         if self.offset != 0:
             check_positive("offset", self.offset)

@@ -14,13 +14,11 @@ from reldep.data.variables import Variable
 from reldep.exceptions import InputError
 from reldep.kernels.base import ALL_ROWS
 from reldep.kernels.choosing import as_kernel
+from reldep.kernels.custom import ROUNDING
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
     from reldep.kernels.base import FittedKernel, Kernel
-
-# Share of the largest value (or eigenvalue) that counts as rounding.
-TOLERANCE = 1e-8
 
 
 def evaluate(kernel: Kernel, X: Any, Y: Any = None) -> FloatArray:
@@ -147,14 +145,14 @@ def _examine(fitted: FittedKernel) -> KernelReport:
     smallest = _smallest_eigenvalue(matrix)
     block_error = _block_error(fitted, matrix) / size
     failures = []
-    if asymmetry > TOLERANCE:
+    if asymmetry > ROUNDING:
         failures.append(f"it is not symmetric: |K - K'| is up to {asymmetry:.3g} of its size")
-    if smallest < -TOLERANCE:
+    if smallest < -ROUNDING:
         failures.append(
             "it is not positive semi-definite: the smallest eigenvalue after centring is "
             f"{smallest:.3g} times the largest"
         )
-    if block_error > TOLERANCE:
+    if block_error > ROUNDING:
         failures.append(
             f"blocks evaluated alone differ from the whole matrix by {block_error:.3g} of its "
             "size: a value may depend on its two observations only, and the array returned must "

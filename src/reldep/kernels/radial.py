@@ -43,9 +43,6 @@ LOST = 1e7
 # leaves 12 of 16.
 FAR_POINT = 1e4
 
-# Ratio of two lengths from which their difference is computed as such.
-SIMILAR = 0.5
-
 
 NAMES = {GAUSSIAN: "Gaussian", LAPLACE: "Laplace"}
 
@@ -100,7 +97,7 @@ class FittedRadial(FittedBandwidth):
 
 
 def _about_points(points: Points) -> dict[str, Any]:
-    # Of two values a kernel tells no more than whether they are equal, as for categories.
+    # A kernel of two values depends only on whether they are equal, as for categories.
     binary = {"is_binary": True} if points.is_binary else {}
     return {"columns": points.n_columns, **binary}
 
@@ -190,7 +187,7 @@ class Laplace(RadialKernel):
 class FittedDistance(FittedKernel):
     """``-|x - y|^p``, seen from the centre where some points are far from the others.
 
-    The distances from a point at 1e12 are all about 1e12, and what tells them apart is lost in
+    The distances from a point at 1e12 are all about 1e12, and their differences are lost in
     their last digits. ``|x|^p + |y|^p - |x - y|^p`` differs by a function of x and one of y, which
     no dependence sees, and stays near the size of the smaller of the two.
     """
@@ -250,7 +247,8 @@ class FittedDistance(FittedKernel):
         turned = ratio**2 - 2.0 * ratio * (directions[rows] @ directions[cols].T)
         block: FloatArray = np.expm1(0.5 * p * np.log1p(np.maximum(turned, -0.75)))
         block *= -(longer**p)
-        similar = ratio > SIMILAR
+        # The difference of lengths that are similar is computed as such.
+        similar = ratio > 0.5
         if similar.any():
             apart = np.zeros(block.shape)
             for column in np.asarray(self.points.rows).T:

@@ -56,7 +56,7 @@ class WeisfeilerLehman(MappedKernel):
     normalize : bool, default True
         Scale the counts of each graph to length 1, so that the kernel does not see the size.
     edge_label : str or None, default None
-        The networkx edge attribute that tells kinds of edges apart. None takes all edges as
+        The networkx edge attribute with the kind of an edge. None takes all edges as
         equal.
     directed : bool, default False
         Whether edges lead one way: then a node's predecessors and successors count separately.

@@ -241,10 +241,6 @@ def _matrix_of(observations: Sequence[Mapping[Any, Any]] | npt.NDArray[Any]) -> 
     return matrix
 
 
-# Pivots below this share of the largest are rounding (about 5,000 times the precision of a float).
-NEGLIGIBLE = 1e-12
-
-
 @dataclass(frozen=True)
 class Bags(MappedKernel):
     """A kernel between bags of vectors, such as the cells of a patient or the patches of a picture.
@@ -310,16 +306,17 @@ class Bags(MappedKernel):
         return sampled_median(np.concatenate(bags)).value
 
 
-def embeddings(bags: list[FloatArray], bandwidth: float) -> FloatArray:
+def embeddings(bags: list[FloatArray], bandwidth: float, negligible: float = 1e-12) -> FloatArray:
     """Return rows whose dot products are the mean kernel values between bags.
 
-    The matrix of these means is factored by Cholesky with pivoting, which stops when only
-    rounding is left: few columns are enough for similar bags.
+    The matrix of these means is factored by Cholesky with pivoting, which stops when pivots are
+    `negligible`: below 5,000 times the precision of a float they are rounding, and few columns
+    are enough for similar bags.
     """
     from scipy.linalg.lapack import dpstrf
 
     products = _mean_values(bags, bandwidth)
-    factor, pivots, rank, _ = dpstrf(products, tol=NEGLIGIBLE * products.max(), lower=1)
+    factor, pivots, rank, _ = dpstrf(products, tol=negligible * products.max(), lower=1)
     rows = np.empty((len(bags), rank))
     rows[pivots - 1] = np.tril(factor)[:, :rank]
     return rows

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray
     from reldep.kernels.base import Rows
 
-# Rows of the distance matrix that are counted at a time: 8 MB per 1,000 strings.
-ROWS_AT_A_TIME = 1000
-
 
 def strings_of(variable: Labels | Items, kernel: str, *, may_be_empty: bool = False) -> list[str]:
     """Return the string of every observation, in Unicode's composed form (NFC).
@@ -318,11 +315,14 @@ def edit_distances(
     return distances
 
 
-def median_edit_distance(strings: Sequence[str]) -> Scale:
-    """Return the exact median of the pairwise distances from their counts, block by block."""
+def median_edit_distance(strings: Sequence[str], rows_at_a_time: int = 1_000) -> Scale:
+    """Return the exact median of the pairwise distances from their counts, block by block.
+
+    A block of 1,000 rows takes 8 MB per 1,000 strings.
+    """
     counts = np.zeros(max(map(len, strings)) + 1, dtype=np.int64)
-    for start in range(0, len(strings), ROWS_AT_A_TIME):
-        block = edit_distances(strings[start : start + ROWS_AT_A_TIME], strings[start:])
+    for start in range(0, len(strings), rows_at_a_time):
+        block = edit_distances(strings[start : start + rows_at_a_time], strings[start:])
         among, later = block[:, : len(block)], block[:, len(block) :]
         counts += np.bincount(later.ravel(), minlength=len(counts))
         # Among these strings each pair occurs twice, and each string with itself.

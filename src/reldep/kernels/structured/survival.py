@@ -26,10 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Hazard", "LogRank", "time_features"]
 
-# Places on [0, 1] from which the Gaussian kernel in time is interpolated; without the negligible
-# eigenvalues the values are exact to about 1e-12.
+# Places on [0, 1] from which the Gaussian kernel in time is interpolated.
 GRID = np.linspace(0.0, 1.0, 80)
-NEGLIGIBLE = 1e-13
 
 
 @dataclass(frozen=True)
@@ -142,7 +140,8 @@ def time_features(share: FloatArray, width: float) -> FloatArray:
 @cache
 def _basis(width: float) -> FloatArray:
     eigenvalues, vectors = np.linalg.eigh(_gaussian(GRID, width))
-    kept = eigenvalues > NEGLIGIBLE * eigenvalues[-1]
+    # Without those that are rounding, the values are exact to about 1e-12.
+    kept = eigenvalues > 1e-13 * eigenvalues[-1]
     basis: FloatArray = vectors[:, kept] / np.sqrt(eigenvalues[kept])
     return basis
 
