@@ -214,14 +214,11 @@ def spelled(message: str, write: Callable[[str, str | None], str]) -> str:
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return an aligned table: the first column to the left, the others to the right."""
-    lines = [list(header), *[list(row) for row in rows]]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
-    written = [
-        "  ".join(
-            cell.ljust(width) if i == 0 else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    ]
-    rule = "-" * max(len(line) for line in written)
+    first, *others = zip(header, *rows, strict=True)
+    columns = [[cell.ljust(max(map(len, first))) for cell in first]]
+    for column in others:
+        width = max(map(len, column))
+        columns.append([cell.rjust(width) for cell in column])
+    written = ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
+    rule = "-" * max(map(len, written))
     return "\n".join([written[0], rule, *written[1:]])

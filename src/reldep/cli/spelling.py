@@ -52,7 +52,5 @@ def visible(text: str) -> str:
     >>> visible("red \x1b[31m name\n")
     'red \\x1b[31m name\n'
     """
-    return "".join(
-        sign if sign.isprintable() or sign == "\n" else sign.encode("unicode_escape").decode()
-        for sign in text
-    )
+    hidden = [sign for sign in set(text) if not sign.isprintable() and sign != "\n"]
+    return text.translate({ord(one): one.encode("unicode_escape").decode() for one in hidden})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from reldep.report.markup import Markup, element
+from reldep.report.markup import SAFE, Markup, element
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,25 +31,21 @@ _NUMBER = re.compile(r"([-−]?[\d.,]+)(?:e([-+]?\d+))?")
 
 def html_table(table: Table) -> Markup:
     """Return a table with its caption; the first column names the rows."""
-    right = [column.is_numeric and i > 0 for i, column in enumerate(table.columns)]
-    look = ["number" if one else None for one in right]
+    columns = table.columns
+    look = [' class="number"' * (column.is_numeric and i > 0) for i, column in enumerate(columns)]
     head = [
-        element("th", column.heading, scope="col", class_=one)
-        for column, one in zip(table.columns, look, strict=True)
+        f'<th scope="col"{one}>{column.heading.translate(SAFE)}</th>'
+        for column, one in zip(columns, look, strict=True)
     ]
-    body = [
-        element(
-            "tr",
-            element("th", first, scope="row"),
-            *(element("td", cell, class_=one) for cell, one in zip(others, look[1:], strict=True)),
-        )
-        for first, *others in table.rows
-    ]
-    written = element(
-        "table",
-        element("caption", element("span", table.caption)),
-        element("thead", element("tr", *head)),
-        element("tbody", *body),
+    body = []
+    for first, *others in table.rows:
+        body.append(f'<tr><th scope="row">{first.translate(SAFE)}</th>')
+        for cell, one in zip(others, look[1:], strict=True):
+            body.append(f"<td{one}>{cell.translate(SAFE)}</td>")
+        body.append("</tr>")
+    written = Markup(
+        f"<table><caption><span>{table.caption.translate(SAFE)}</span></caption>"
+        f"<thead><tr>{''.join(head)}</tr></thead><tbody>{''.join(body)}</tbody></table>"
     )
     # A wide table scrolls by itself, also with the keyboard, and the page does not.
     label = {"role": "group", "aria_label": table.caption}

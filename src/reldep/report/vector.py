@@ -56,10 +56,12 @@ class _Renderer(backend_svg.RendererSVG):
     def get_text_width_height_descent(self, s: str, prop: Any, ismath: Any) -> Any:
         # Matplotlib measures with its own font and warns of signs that it lacks; the reader's
         # fonts will have them, and an M is about as wide.
-        known = get_font(fontManager.findfont(prop)).get_charmap()
-        measured = "".join(sign if ord(sign) in known else "M" for sign in s)
         measure: Any = super().get_text_width_height_descent
-        return measure(measured, prop, ismath)
+        if s.isascii():
+            return measure(s, prop, ismath)
+        known = get_font(fontManager.findfont(prop)).get_charmap()
+        unknown = {ord(sign): "M" for sign in s if ord(sign) not in known}
+        return measure(s.translate(unknown), prop, ismath)
 
 
 class _Canvas(FigureCanvasBase):
