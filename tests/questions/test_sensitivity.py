@@ -63,8 +63,10 @@ def test_each_factor_is_the_comparison_with_that_bandwidth(measure, variance):
         assert (low[i], high[i]) == pytest.approx(direct.confidence_interval(0.9), rel=1e-11)
 
 
-@pytest.mark.parametrize("rows", [{"clusters": np.arange(60) // 3}, {"max_lag": 2}])
-def test_dependent_rows_are_those_of_each_comparison(rows):
+@pytest.mark.parametrize(
+    "rows", [{"clusters": np.arange(60) // 3}, {"max_lag": 2}, {"given": np.arange(60) % 7}]
+)
+def test_rows_and_covariates_are_those_of_each_comparison(rows):
     data = simple()
     curve = reldep.sensitivity(*data, factors=[0.5, 2.0], **rows)
     for i, factor in enumerate(curve.factors):

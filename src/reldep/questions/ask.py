@@ -20,12 +20,11 @@ from reldep.questions.options import check_clusterings
 from reldep.questions.stored import stored_rows
 from reldep.words import in_one_line
 
-# What to do in place of `given`, where a question does not take it: it would regress every group,
-# source or bandwidth by itself.
+# What to do in place of `given`, where a question does not take it: it would regress every group
+# or source by itself.
 INSTEAD_OF_GIVEN = {
     "groups": "Ask for dependence(x, y, given=...) in each group, and compare the intervals.",
     "scan": "Call compare(..., given=...) or rank(..., given=...) for the columns of interest.",
-    "sensitivity": "Call compare(..., given=...) with the kernels of interest.",
 }
 
 

@@ -136,7 +136,7 @@ class Request:
 
     def run_over_bandwidths(self) -> tuple[Answer, Any]:
         """Return the answer, and how it depends on the bandwidth or None, computed in one job."""
-        if self.function not in OVER_BANDWIDTHS or "given" in self.arguments:
+        if self.function not in OVER_BANDWIDTHS:
             return self.run(), None
         try:
             curve = self._answer("sensitivity")

@@ -12,7 +12,7 @@ from reldep.arguments import Argument
 from reldep.exceptions import InputError
 from reldep.questions.ask import question
 from reldep.questions.compare import WEIGHTS, compared
-from reldep.questions.options import Directed, Named, Rows, Shared, generator, variable
+from reldep.questions.options import Directed, Named, Options, generator, variable
 from reldep.questions.study import Study, read_study
 from reldep.results.sensitivity import Sensitivity
 from reldep.stats.bandwidths import AcrossScales
@@ -30,7 +30,7 @@ FACTORS = tuple(2.0 ** (step / 2) for step in range(-6, 7))
 N_DRAWS = 10_000
 
 
-class SensitivityOptions(Shared, Directed, Rows, Named, total=False):
+class SensitivityOptions(Options, Directed, Named, total=False):
     """The options of :func:`sensitivity`."""
 
     factors: Annotated[

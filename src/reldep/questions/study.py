@@ -284,7 +284,9 @@ class Study:
             notes=dataset.notes,
             remarks=notes,
         )
-        read = replace(self.before or self.data, conditioning=influence.conditioning)
+        read = self.before or self.data
+        if read.conditioning is not influence.conditioning:
+            read = replace(read, conditioning=influence.conditioning)
         cautions = (*cautions_about(read), *influence.cautions)
         return Computed(influence, dependences, provenance, cautions, self.data)
 
