@@ -67,20 +67,23 @@ class Variable(ABC):
     def is_constant(self) -> bool:
         """Return True if all observations are the same."""
 
-    def unlike_first(self) -> BoolArray | None:
-        """Return True for the observations that differ from the first; None if not known."""
+    def unlike(self, row: int) -> BoolArray | None:  # noqa: ARG002 (for subclasses)
+        """Return True for the observations that differ from this one; None if not known."""
         return None
 
     def lone(self) -> int | None:
         """Return the observation that alone differs from all others, which are the same."""
-        unlike = self.unlike_first()
-        if unlike is None or len(unlike) < 3:
-            return None
-        n_unlike = int(unlike.sum())
-        if n_unlike == 1:
-            return int(np.argmax(unlike))
-        alone = n_unlike == len(unlike) - 1 and self.take(np.arange(1, len(self))).is_constant()
-        return 0 if alone else None
+        # One of the first two is like all others.
+        for row in (0, 1):
+            unlike = self.unlike(row)
+            if unlike is None or len(unlike) < 3:
+                return None
+            n_unlike = int(unlike.sum())
+            if n_unlike == 1:
+                return int(np.argmax(unlike))
+            if n_unlike < len(unlike) - 1:
+                return None
+        return None
 
     def describe_missing(self, rows: Rows | None = None) -> str:
         """Return how many values are missing and in which of the `rows`, in words."""
@@ -112,8 +115,8 @@ class Numeric(Variable):
     def is_constant(self) -> bool:
         return bool((self.values == self.values[0]).all())
 
-    def unlike_first(self) -> BoolArray:
-        return np.asarray((self.values != self.values[0]).any(axis=1))
+    def unlike(self, row: int) -> BoolArray:
+        return np.asarray((self.values != self.values[row]).any(axis=1))
 
     def describe_missing(self, rows: Rows | None = None) -> str:
         bad = ~np.isfinite(self.values)
@@ -181,8 +184,8 @@ class Labels(Variable):
     def is_constant(self) -> bool:
         return bool((self.codes == self.codes[0]).all())
 
-    def unlike_first(self) -> BoolArray:
-        return np.asarray(self.codes != self.codes[0])
+    def unlike(self, row: int) -> BoolArray:
+        return np.asarray(self.codes != self.codes[row])
 
     def values(self) -> list[Any]:
         """Return the category of every observation."""
@@ -207,8 +210,8 @@ class Mixed(Variable):
     def is_constant(self) -> bool:
         return all(part.is_constant() for part in self.parts)
 
-    def unlike_first(self) -> BoolArray:
-        return np.asarray(np.any([part.unlike_first() for part in self.parts], axis=0))
+    def unlike(self, row: int) -> BoolArray:
+        return np.asarray(np.any([part.unlike(row) for part in self.parts], axis=0))
 
     def describe_missing(self, rows: Rows | None = None) -> str:
         return "; ".join(
