@@ -86,7 +86,7 @@ def events_of(scales: list[Samples], truth: Array, rng: np.random.Generator) -> 
         estimates = found.estimates(PAIRS, "cka")
         compared = differences(estimates, 2 * np.arange(B), 2 * np.arange(B) + 1)
         deviations.append(estimates.deviations[::2] - estimates.deviations[1::2])
-        tests.append([compared.one(b) for b in range(B)])
+        tests.append([compared[b] for b in range(B)])
     for b in range(B):
         here = [at[b] for at in tests]
         across = AcrossScales.of(here, np.array([J[b] for J in deviations]), SIMULATIONS, rng)

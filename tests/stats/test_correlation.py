@@ -7,7 +7,7 @@ from numpy.polynomial.legendre import leggauss
 from scipy.special import erfcx, ndtr
 
 import reldep
-from reldep.stats.correlation import KNOTS, LAPLACE, REFERENCES, as_correlation, of_correlation
+from reldep.stats.correlation import KNOTS, LAPLACE, as_correlation
 
 # One over the mean distance of two standard normal values, 2/√π.
 RATE = np.sqrt(np.pi) / 2
@@ -60,16 +60,6 @@ def test_a_correlation_read_off_the_curve_is_within_its_stated_error():
     fine = np.linspace(0, 1, 501)
     exact = [laplace_cka(r) for r in fine]
     np.testing.assert_allclose(as_correlation(exact), fine, rtol=0, atol=5e-4)
-
-
-@pytest.mark.parametrize("kernel", REFERENCES)
-def test_there_and_back(kernel):
-    fine = np.linspace(-1, 1, 301)
-    found = of_correlation(fine, kernel)
-    assert found.min() == 0
-    assert found.max() == pytest.approx(1)
-    np.testing.assert_allclose(as_correlation(found, kernel), np.abs(fine), atol=1e-12)
-    assert (np.diff(found[fine >= 0]) > 0).all()
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reldep.stats import student
-from reldep.stats.pairwise import dual_intervals
+from reldep.stats.pairwise import Tests
 from reldep.stats.simultaneous import JointDraws, critical_value, tail_probability
 
 if TYPE_CHECKING:
@@ -28,13 +28,13 @@ class AcrossScales:
 
     Attributes
     ----------
-    tests : tuple of Test
+    tests : Tests
         At each scale by itself.
     draws : JointDraws
         Of their errors.
     """
 
-    tests: tuple[Test, ...]
+    tests: Tests
     draws: JointDraws
 
     @classmethod
@@ -55,41 +55,28 @@ class AcrossScales:
         n_draws : int
         rng : numpy.random.Generator
         """
-        return cls(tuple(tests), JointDraws.of(deviations, n_draws, rng))
-
-    def scores(self) -> FloatArray:
-        """Return the normal score of the test at each scale."""
-        statistics = np.array([test.statistic for test in self.tests])
-        return student.normal_scores(statistics, self._df())
+        # The kurtosis is in the degrees of freedom already.
+        parts = np.array([[one.estimate, one.null, one.here, one.df, 3.0] for one in tests]).T
+        return cls(Tests(*parts), JointDraws.of(deviations, n_draws, rng))
 
     def bands(self, confidence_level: float) -> tuple[FloatArray, FloatArray]:
         """Return intervals of the difference at all scales that hold at once."""
-        critical = critical_value(self.draws.value_maxima(), confidence_level)
-        return dual_intervals(
-            np.array([test.estimate for test in self.tests]),
-            np.array([test.null for test in self.tests]),
-            np.array([test.here for test in self.tests]),
-            student.quantile_at(critical, self._df()),
-        )
+        return self.tests.intervals(critical_value(self.draws.value_maxima(), confidence_level))
 
     def bars(self, alpha: float, alternative: str) -> FloatArray:
         """Return the size beyond which a statistic counts at each scale, adjusted for all."""
         maxima = self.draws.value_maxima(signed=alternative != "two-sided")
-        return student.quantile_at(critical_value(maxima, 1.0 - alpha), self._df())
+        return student.quantile_at(critical_value(maxima, 1.0 - alpha), self.tests.df)
 
     def at_some_scale(self, alternative: str) -> float:
         """Return the p-value of "there is no difference at any scale", adjusted for all."""
-        scores = self.scores()
-        if alternative == "two-sided":
-            scores = np.abs(scores)
-        elif alternative == "less":
-            scores = -scores
-        maxima = self.draws.value_maxima(signed=alternative != "two-sided")
+        scores, is_two_sided = self.tests.score, alternative == "two-sided"
+        scores = np.abs(scores) if is_two_sided else -scores if alternative == "less" else scores
+        maxima = self.draws.value_maxima(signed=not is_two_sided)
         beyond = len(maxima) - np.searchsorted(maxima, scores.max(), side="left")
         simulated = float(tail_probability(np.asarray(beyond), len(maxima)))
         # Draws cannot tell how small a p-value is; Bonferroni's bound holds for any joint law.
-        smallest = min(test.pvalue(alternative) for test in self.tests)
-        return min(simulated, len(self.tests) * smallest)
+        return min(simulated, len(scores) * float(self._pvalues(alternative).min()))
 
     def at_every_scale(self, alternative: str) -> float:
         """Return the p-value of "at some scale there is no difference": the largest of all.
@@ -97,9 +84,9 @@ class AcrossScales:
         For "two-sided" the differences must have one sign at all scales too.
         """
         if alternative != "two-sided":
-            return max(test.pvalue(alternative) for test in self.tests)
+            return float(self._pvalues(alternative).max())
         one_sided = min(self.at_every_scale("greater"), self.at_every_scale("less"))
         return min(1.0, 2.0 * one_sided)
 
-    def _df(self) -> FloatArray:
-        return np.array([test.df for test in self.tests])
+    def _pvalues(self, alternative: str) -> FloatArray:
+        return np.exp(self.tests.log_pvalues(alternative))

@@ -64,12 +64,6 @@ def as_correlation(values: npt.ArrayLike, kernel: str = "laplace") -> FloatArray
     return np.asarray(np.interp(found, _root_curve(kernel), KNOTS))
 
 
-def of_correlation(correlations: npt.ArrayLike, kernel: str = "laplace") -> FloatArray:
-    """Return the dependences of two normal variables with these correlations, of either sign."""
-    size = np.abs(np.asarray(correlations, dtype=np.float64))
-    return np.asarray(np.square(np.interp(size, KNOTS, _root_curve(kernel))))
-
-
 @cache
 def _root_curve(kernel: str) -> FloatArray:
     """Return the root of the dependence at every knot, which is nearly straight in between."""

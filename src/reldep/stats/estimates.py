@@ -357,8 +357,7 @@ def estimates_of(
     row_psi: FloatArray | None = None,
 ) -> Estimates:
     """Compute the measure of pairs of numbered variables; see :func:`estimates`."""
-    at = _rows_of(units)
-    row = np.array([at[_key(x, y)] for x, y in places.T], dtype=np.int64)
+    row = units.row_of(places[0], places[1])
     energies = units.hsics.diagonal()
     hsics, without = units.hsics[places[0], places[1]], units.without[row]
     is_normalised, fragile = measure in NORMALISED, ()
@@ -370,7 +369,7 @@ def estimates_of(
         check_energies(energies[used], [units.names[v] for v in used])
         scale = np.sqrt(energies[places[0]] * energies[places[1]])
     if is_normalised:
-        own = {int(v): units.without[at[_key(v, v)]] for v in used}
+        own = dict(zip(used.tolist(), units.without[units.row_of(used, used)], strict=True))
         if units.is_linear:
             values = hsics / scale
             moved = linear_change(places, values, scale, energies, without - hsics[:, None], own)
@@ -436,15 +435,6 @@ def row_influence(influence: Influence, pairs: Sequence[Pair], measure: str) -> 
     own = {i: psi[row] + energies[i] for i, row in enumerate(at)}
     values = influence.estimates[rows] / scale
     return linear_change(places, values, scale, energies, psi[rows], own)
-
-
-def _rows_of(units: Units) -> dict[tuple[int, int], int]:
-    """Return the row of `Units.without` of each pair of variables, in rising order."""
-    return {_key(x, y): i for i, (x, y) in enumerate(units.places.T)}
-
-
-def _key(x: int, y: int) -> tuple[int, int]:
-    return (int(x), int(y)) if x <= y else (int(y), int(x))
 
 
 def check_energies(energies: FloatArray, names: Sequence[str]) -> None:

@@ -8,7 +8,6 @@ likeness is kept.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,8 @@ from reldep.engine.clusters import block_products
 from reldep.exceptions import InputError
 from reldep.stats import student
 from reldep.stats.estimates import check_energies
-from reldep.stats.units import ROUNDING
+from reldep.stats.power import smallest_size
+from reldep.stats.units import ORDER, ROUNDING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -144,15 +144,8 @@ def independence_sample_size(
             f"the estimated correlation {correlation:.4g} is not positive; no number of "
             f"observations gives the test of independence a power of {target:g}."
         )
-    enough = 4
-    while independence_power(correlation, deviation, enough, alpha) < target:
-        enough *= 2
-    # Power grows with n, so halving the range finds the place where it passes the target.
-    return bisect_left(
-        range(enough + 1),
-        target,
-        lo=4,
-        key=lambda n: independence_power(correlation, deviation, n, alpha),
+    return smallest_size(
+        lambda n: independence_power(correlation, deviation, n, alpha), target, ORDER
     )
 
 

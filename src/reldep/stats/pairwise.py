@@ -60,6 +60,12 @@ class Tests:
     def __len__(self) -> int:
         return len(self.estimate)
 
+    def __getitem__(self, i: int) -> Test:
+        return Test(*(float(part[i]) for part in (self.estimate, self.null, self.here, self.df)))
+
+    def __iter__(self) -> Iterator[Test]:
+        return map(self.__getitem__, range(len(self)))
+
     @property
     def standard_error(self) -> FloatArray:
         """Under the hypothesis; 0 for ties."""
@@ -89,10 +95,6 @@ class Tests:
         """Return the intervals for a critical value of the normal scores."""
         quantiles = student.quantile_at(critical, self.df)
         return dual_intervals(self.estimate, self.null, self.here, quantiles)
-
-    def one(self, i: int = 0) -> Test:
-        """Return one of the tests with plain numbers."""
-        return Test(*(float(part[i]) for part in (self.estimate, self.null, self.here, self.df)))
 
 
 @dataclass(frozen=True)
@@ -325,7 +327,7 @@ def contrast(found: Estimates, weights: FloatArray) -> Test:
         return Test(tests[0].estimate, null, here, found.units.most_df)
     used = np.flatnonzero(weights)
     if len(used) == 2 and weights[used].sum() == 0:
-        return differences(found, used[:1], used[1:]).one().scaled(float(weights[used[0]]))
+        return differences(found, used[:1], used[1:])[0].scaled(float(weights[used[0]]))
     w = weights[used]
     x = w @ found.deviations[used]
     whole = (found.n - 1) / found.n * float(x @ x)

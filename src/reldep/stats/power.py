@@ -20,6 +20,8 @@ from reldep.stats import student
 from reldep.stats.units import FEWEST_ROWS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from reldep.stats.pairwise import Test
 
 # A one-sided limit of 80%: the two-sided interval of this level has it at either end.
@@ -86,16 +88,15 @@ class Pilot:
                 f"`alternative={alternative!r}`: no number of observations gives it a power of "
                 f"{target:g}."
             )
-        enough = FEWEST_ROWS
-        while self.power(enough, alpha, alternative) < target and enough < MOST_ROWS:
-            enough *= 2
-        # Power grows with n, so halving the range finds the place where it passes the target.
-        return bisect_left(
-            range(enough + 1),
-            target,
-            lo=FEWEST_ROWS,
-            key=lambda n: self.power(n, alpha, alternative),
-        )
+        return smallest_size(lambda n: self.power(n, alpha, alternative), target, FEWEST_ROWS)
+
+
+def smallest_size(power: Callable[[int], float], target: float, least: int) -> int:
+    """Return the smallest number of rows at which a power that grows with it is `target`."""
+    enough = least
+    while power(enough) < target and enough < MOST_ROWS:
+        enough *= 2
+    return bisect_left(range(enough + 1), target, lo=least, key=power)
 
 
 def _beyond(bar: float, drift: float, df: float) -> float:

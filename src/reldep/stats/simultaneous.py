@@ -196,19 +196,6 @@ class JointDraws:
         for Z in self.blocks():
             yield largest_leads(Z, inverse)
 
-    def comparison_maxima(self, first: IntArray, second: IntArray) -> FloatArray:
-        """Draw the largest ``|Z_a - Z_b| / s_ab`` over chosen comparisons, sorted."""
-        inverse = self._inverse_of(first, second)
-        maxima = []
-        for Z in self.blocks():
-            largest = np.zeros(Z.shape[1], dtype=np.float32)
-            for run in runs(len(first), BLOCK):
-                extremes = np.abs(Z[first[run]] - Z[second[run]])
-                extremes *= inverse[run, None]
-                np.maximum(largest, extremes.max(axis=0), out=largest)
-            maxima.append(largest)
-        return np.sort(np.concatenate(maxima)).astype(np.float64)
-
     def successive_exceedances(
         self, first: IntArray, second: IntArray, scores: FloatArray
     ) -> IntArray:

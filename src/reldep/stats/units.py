@@ -265,6 +265,13 @@ class Units:
         rows[self.places[0], self.places[1]] = rows[self.places[1], self.places[0]] = everyone
         return rows
 
+    def row_of(self, x: IntArray, y: IntArray) -> IntArray:
+        """Return the rows of pairs of variables in `without`, or raise if one is not there."""
+        found = self._rows[x, y]
+        if (found < 0).any():
+            raise KeyError("a pair of variables that was not left out in turn")
+        return np.asarray(found)
+
     def second(self, one: IntArray, two: IntArray, is_normalised: bool) -> FloatArray:
         """Return the covariances of the second components that the jackknife counts too often.
 
