@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -61,8 +63,9 @@ def contrast(weight):
         (lambda: contrast(5e-324), "below 1e-100"),
         (lambda: contrast(10**400), "pass a number"),
         (lambda: contrast("much"), "pass a number"),
+        (lambda: reldep.cka(X[:4], Y[:4], engine="blocks"), "too few for blocks"),
     ],
-    ids=range(9),
+    ids=range(10),
 )
 def test_errors_of_others_are_told_in_words(ask, message):
     with pytest.raises(reldep.exceptions.InputError, match=message):
@@ -79,3 +82,11 @@ def test_bandwidths_of_any_precision_leak_no_warning(precision):
             plain = reldep.compare(X, Y, Z, kernel=kernel(2, factor=1.5))
             assert given.estimate == pytest.approx(plain.estimate, rel=1e-9)
             assert json.loads(given.to_json())["table"]
+
+
+def test_every_promise_of_the_security_page_names_a_test_that_is_there():
+    root = Path(__file__).parents[1]
+    text = (root / "SECURITY.md").read_text("utf-8")
+    named = re.findall(r"\]\((tests/[^)]*)\)", text)
+    assert len(named) > 15
+    assert [path for path in named if not (root / path).is_file()] == []

@@ -50,6 +50,18 @@ def test_everything_can_be_taken_along(asking):
     assert [row["relation"] for row in rows] == ["dose ~ growth", "dose ~ height", "difference"]
 
 
+def test_names_like_formulas_are_text_in_the_table_for_spreadsheets(visitor, plants):
+    visitor.upload("formulas.csv", plants.replace("dose", "=1+1", 1).replace("growth", "@sum", 1))
+    visitor.settled()
+    table = latest(visitor, compared(visitor), "table.csv").text.splitlines()
+    assert [row.partition(",")[0] for row in table[1:]] == [
+        "'=1+1 ~ @sum",
+        "'=1+1 ~ height",
+        "difference",
+    ]
+    assert float(table[2].split(",")[1]) < 1  # numbers are numbers
+
+
 def test_answer_has_bandwidths_and_the_most_influential_rows_by_their_ids(asking):
     compared(asking)
     asking.act("/options", id="0", alpha="0.05")
@@ -107,6 +119,48 @@ def test_errors_speak_of_the_fields_of_the_page(visitor, plants):
     assert "“Missing: drop”" in page
     visitor.act("/options", missing="drop", alpha="0.05")
     assert "dose is more closely related" in visitor.settled()
+
+
+def chosen_by_button(page):
+    """The options that a page proposes in buttons."""
+    found = re.findall(r'name="name" value="(\w+)"><input[^>]*value="([^"]*)"', page)
+    return [(name, html.unescape(value)) for name, value in found]
+
+
+def test_what_a_message_proposes_is_a_button(visitor, plants):
+    """Of an error and of a caution, of reading and of the question; and only until it is chosen."""
+    lines = plants.replace("grow", "größ").splitlines()
+    for i in (5, 9, 20):
+        cells = lines[i].split(",")
+        lines[i] = ",".join([*cells[:3], "-99" if i < 20 else "", *cells[4:]])
+    visitor.upload("latin.csv", "\n".join(lines).encode("cp1252"))
+    page = visitor.settled()
+    assert chosen_by_button(page) == [("encoding", "cp1252"), ("encoding", "latin1")]
+    visitor.act("/choose", name="encoding", value="cp1252")
+    visitor.settled()
+    page = compared(visitor)
+    assert ("missing", "drop") in chosen_by_button(page)
+    visitor.act("/choose", name="missing", value="drop")
+    page = visitor.settled()
+    assert "dose is more closely related" in page
+    assert ("na", "-99") in chosen_by_button(page)
+    visitor.act("/choose", name="na", value="-99")
+    page = visitor.settled()
+    assert "3 incomplete rows were left out" in page
+    assert chosen_by_button(page) == []
+    assert visitor.act("/choose", name="data", value="x").status == 400
+
+
+def test_every_question_keeps_its_places_and_no_error_of_another(asking):
+    compared(asking)
+    asking.act("/ask", question="dependence")
+    assert "dose and growth are related" in asking.settled()  # what was compared is taken over
+    asking.act("/ask", question="contrast")
+    assert complaints(asking.act("/place", slot="weights", text="dose").text + asking.settled())
+    asking.act("/ask", question="groups")
+    assert complaints(asking.settled()) == []
+    asking.act("/ask", question="compare")
+    assert "dose is more closely related to growth than to height" in asking.settled()
 
 
 def test_options_and_row_filter_reach_the_answer(asking):

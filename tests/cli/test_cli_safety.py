@@ -126,17 +126,21 @@ def test_files_in_the_current_folder_change_nothing(command, tmp_path):
     assert any(cache.rglob("*.nbi"))
 
 
-def test_a_cache_of_somebody_else_is_not_used(command, tmp_path):
-    (tmp_path / "home" / ".cache" / "reldep").mkdir(parents=True)
-    (tmp_path / "elsewhere").mkdir()
-    cache = tmp_path / "home" / ".cache" / "reldep" / "compiled"
-    cache.symlink_to(tmp_path / "elsewhere")
+@pytest.mark.parametrize("home", ["linked", "/proc/nowhere"])
+def test_a_cache_that_is_not_the_users_own_is_not_used(command, tmp_path, home):
+    if home == "linked":
+        (tmp_path / ".cache" / "reldep").mkdir(parents=True)
+        (tmp_path / ".cache" / "reldep" / "compiled").symlink_to(tmp_path)
+        home = str(tmp_path)
     code = "from reldep.system import _own_cache; print(repr(_own_cache()))"
-    environment = {**os.environ, "HOME": str(tmp_path / "home"), "XDG_CACHE_HOME": ""}
+    extra = {"HOME": home, "XDG_CACHE_HOME": "", "MPLCONFIGDIR": "/proc/nowhere"}
     done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code], env={**os.environ, **extra}, capture_output=True, check=True
     )
-    assert done.stdout == "''\n"
+    assert done.stdout == b"''\n"
+    said = command(*COMPARE, "--plot", tmp_path / "a.png", extra=extra)
+    assert said.status == 0
+    assert "Traceback" not in said.err
 
 
 @pytest.mark.parametrize(

@@ -106,20 +106,42 @@ class Choices:
         return all(self.slots.get(one.name) for one in needed)
 
     def ask(self, question: str, *, covariates: bool = False) -> None:
-        """Change the question; what fits the new one stays in its slot."""
-        before = self.places
+        """Change the question; empty slots take what the last one compared, in that order.
+
+        Every question keeps what was put into its slots, to come back to.
+        """
+        filled = [self.slots[one.name] for one in self.places if _is_filled(self, one)]
         self.question, self.covariates = question, covariates
-        names = {slot.name for slot in self.places}
-        free = [slot.name for slot in slots_of(question) if slot.name not in self.slots]
-        for slot in before:
-            if slot.name not in names and slot.name in self.slots and free:
-                moved = self.slots.pop(slot.name)
-                if slot.columns == "one":
-                    self.slots[free.pop(0)] = moved
-        kept = {slot.name: self.slots.get(slot.name, []) for slot in self.places}
-        self.slots = {name: _fitting(self.slot(name), values) for name, values in kept.items()}
+        own = [one for one in self.places if one.columns == "one" and one.name != GIVEN]
+        spare = [one for one in filled if one not in [self.slots.get(n.name) for n in own]]
+        for slot in own:
+            if not self.slots.get(slot.name) and spare:
+                self.slots[slot.name] = list(spare.pop(0))
         known = {one.name for one in self.folded}
         self.options = {name: value for name, value in self.options.items() if name in known}
+
+    def choose(self, name: str, value: str) -> None:
+        """Choose a value for an option of the question or of reading; lists get it added."""
+        reading = {one.name: one for one in READING_FIELDS}
+        options = {one.name: one for one in self.folded}
+        check_choice("name", name, {**reading, **options})
+        chosen, argument = (
+            (self.reading, reading[name]) if name in reading else (self.options, options[name])
+        )
+        word = _word(argument, [value])
+        if isinstance(word, list):
+            word = list(dict.fromkeys([*chosen.get(name, ()), *word]))
+        chosen[name] = word
+
+    def proposed(self, remedies: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
+        """Return the options among remedies that this page has and that are not chosen yet."""
+        known = {one.name for one in (*READING_FIELDS, *self.folded)}
+        chosen = {**self.reading, **self.options}
+        return [
+            (name, value)
+            for name, value in remedies
+            if name in known and value not in (chosen.get(name), *(chosen.get(name) or ()))
+        ]
 
     def slot(self, name: str) -> Argument:
         """Return a slot of the question."""
@@ -260,15 +282,15 @@ class Choices:
             (made.reading, dict[str, Any]),
         ):
             check_shape(value, shape)
-        for name in made.slots:
-            made.slot(name)
+        known = {slot.name for one in SENTENCES for slot in slots_of(one)}
+        check_names_known("slots", made.slots, {*known, GIVEN}, "slot")
         for kind in made.kinds.values():
             check_choice("kind", kind, KINDS)
         for chosen, arguments in ((made.options, made.folded), (made.reading, READING.values())):
-            known = {one.name: one for one in arguments}
-            check_names_known("choices", chosen, known, "option")
+            offers = {one.name: one for one in arguments}
+            check_names_known("choices", chosen, offers, "option")
             for name, value in chosen.items():
-                check_shape(value, shape_of(known[name]))
+                check_shape(value, shape_of(offers[name]))
         return made
 
 
@@ -319,8 +341,8 @@ def worded(question: str, *, covariates: bool) -> str:
     return f"{sentence.removesuffix('?')}, given {{{GIVEN}}}?" if covariates else sentence
 
 
-def _fitting(slot: Argument, values: list[str]) -> list[str]:
-    return values[:1] if slot.columns in ("one", "label") and slot.name != GIVEN else values
+def _is_filled(choices: Choices, slot: Argument) -> bool:
+    return slot.columns == "one" and slot.name != GIVEN and bool(choices.slots.get(slot.name))
 
 
 def written(columns: Sequence[str], all_columns: Sequence[str], name: str) -> str:

@@ -18,7 +18,7 @@ HISTOGRAM_WIDTH, HISTOGRAM_HEIGHT = 96, 22
 # Kinds whose name does not say enough.
 KIND_WORDS = {TEXT: "text, compared by its words"}
 # The word of the readers is long, and the cells below say more.
-FOUND_WORDS = {"numbers and words": "unclear"}
+FOUND_WORDS = {"numbers and words": "unclear", "integer": "number (whole)"}
 WHAT = element(
     "p",
     "Is X more closely related to Y or to Z? Give a table, put its columns into a question, and "
@@ -211,7 +211,7 @@ def _kind(position: int, column: dict[str, Any], kind: str) -> Markup:
     entries += [
         option(word, KIND_WORDS.get(word, word), kind)
         for word in KINDS
-        if kind == word or kind or found != word
+        if kind or not FOUND_WORDS.get(found, found).startswith(word)
     ]
     return element(
         "select",

@@ -16,7 +16,7 @@ from reldep.app.wording import message
 from reldep.exceptions import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from reldep.engine.threads import OnProgress
@@ -26,7 +26,18 @@ READING_SECONDS, COMPUTING_SECONDS = 300.0, 3600.0
 
 
 class WorkerError(Exception):
-    """The child process could not do a job; the message is for the person at the page."""
+    """The child process could not do a job; the message is for the person at the page.
+
+    Parameters
+    ----------
+    message : str
+    remedies : sequence of (str, str)
+        Options with values that the message proposes.
+    """
+
+    def __init__(self, message: str, remedies: Sequence[Sequence[str]] = ()) -> None:
+        super().__init__(message)
+        self.remedies = remedies
 
 
 class Worker:
@@ -150,7 +161,7 @@ def _heard(out: IO[bytes], on_progress: OnProgress) -> Any:
         if "progress" in said:
             on_progress(*said["progress"])
         elif "error" in said:
-            raise WorkerError(said["error"])
+            raise WorkerError(said["error"], said["remedies"])
         else:
             return said["result"]
     raise EOFError
@@ -184,6 +195,7 @@ class Task:
         self.kind = kind
         self.state = RUNNING
         self.error = ""
+        self.remedies: Sequence[Sequence[str]] = ()
         self.done = self.total = 0
         self.began = time.monotonic()
         self._worker, self._work, self._finish, self._seconds = worker, work, finish, seconds
@@ -211,7 +223,7 @@ class Task:
                 self.state = DONE
         except WorkerError as error:
             if self.state == RUNNING:
-                self.error, self.state = str(error), FAILED
+                self.error, self.remedies, self.state = str(error), error.remedies, FAILED
         except InputError as error:
             # What was to follow cannot be asked.
             self.error, self.state = message(error), FAILED

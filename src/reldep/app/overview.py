@@ -1,4 +1,4 @@
-"""What a file holds, as plain values: columns, their kinds, small histograms, the first rows."""
+"""What a file contains, as plain values: columns, their kinds, small histograms, the first rows."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ WORKBOOKS = (".xlsx", ".xls", ".ods")
 
 
 def described(files: Sequence[str], join: str | None, reading: Mapping[str, Any]) -> dict[str, Any]:
-    """Open files and tell what is in them."""
+    """Return what is in files."""
     key = join if len(files) < 2 else join or _common_column(files, reading)
     table = read(list(files), join=key, **reading)
     shown = list(table.columns)[:MOST_COLUMNS]
@@ -69,7 +69,7 @@ def described(files: Sequence[str], join: str | None, reading: Mapping[str, Any]
 
 
 def _common_column(files: Sequence[str], reading: Mapping[str, Any]) -> str:
-    """Find the column that several files can be joined on: the first that all of them have."""
+    """Return the column that several files can be joined on: the first that all of them have."""
     columns = [list(read(file, **reading).columns) for file in files]
     common = [name for name in columns[0] if all(name in others for others in columns[1:])]
     if not common:
@@ -78,7 +78,7 @@ def _common_column(files: Sequence[str], reading: Mapping[str, Any]) -> str:
 
 
 def _sheets(files: Sequence[str]) -> list[str]:
-    """Name the sheets of a workbook; other files have none."""
+    """Return the sheets of a workbook; other files have none."""
     if len(files) != 1 or Path(files[0]).suffix.lower() not in WORKBOOKS:
         return []
     from fastexcel import read_excel
@@ -87,7 +87,7 @@ def _sheets(files: Sequence[str]) -> list[str]:
 
 
 def _fault(table: Table, name: str) -> str | None:
-    """Show the cells that keep a column from being what the others are."""
+    """Return the cells that keep a column from being what the others are."""
     doubt = table.doubts.get(name)
     if doubt is None:
         return None
@@ -135,6 +135,8 @@ def _counts(values: Any) -> list[int]:
     span = high / 2 - low / 2
     if span <= 0:
         return [len(values)]
+    if 2 * span < BINS and (values == np.round(values)).all():
+        return [int(count) for count in np.bincount((values - low).astype(int))]
     places = ((values / 2 - low / 2) / span * BINS).astype(int).clip(0, BINS - 1)
     return [int(count) for count in np.bincount(places, minlength=BINS)]
 

@@ -9,13 +9,18 @@ from reldep.app.data_part import data_part
 from reldep.app.jobs import CANCELLED, FAILED
 from reldep.app.question_part import question_part
 from reldep.app.sessions import AT_ONCE
+from reldep.app.wording import label
 from reldep.app.worker import FILES, SHOWN
 from reldep.report.markup import Markup, element, joined, section
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reldep.app.jobs import Task
     from reldep.app.sessions import Asked, Session
 
+# Buttons for what a message proposes; more would hide the first.
+MOST_REMEDIES = 4
 DOING = {
     "read": "Reading the file",
     "plan": "Looking at how long it will take",
@@ -65,10 +70,27 @@ def state_part(session: Session) -> Markup:
     if session.message:
         return element("p", session.message, role="alert", class_="message")
     if job is not None and job.state == FAILED:
-        return element("p", job.error, role="alert", class_="message")
+        said = element("p", job.error, role="alert")
+        return element("div", said, _remedies(session, job.remedies), class_="message")
     if job is not None and job.state == CANCELLED and session.shown is None:
         return element("p", "Stopped.", role="status", class_="note")
     return Markup()
+
+
+def _remedies(session: Session, remedies: Sequence[Sequence[str]]) -> Markup:
+    """Write a button for each option that a message proposes."""
+    buttons = [
+        element(
+            "form",
+            element("input", type="hidden", name="name", value=name),
+            element("input", type="hidden", name="value", value=value),
+            element("button", label(name, value), type="submit"),
+            method="post",
+            action="choose",
+        )
+        for name, value in session.choices.proposed(remedies)[:MOST_REMEDIES]
+    ]
+    return element("div", "Choose: ", *buttons, class_="row") if buttons else Markup()
 
 
 def _under_way(job: Task) -> Markup:
@@ -99,6 +121,7 @@ def answer_part(session: Session) -> Markup:
     if shown is not None:
         path = session.folder_of(shown.number) / SHOWN
         content.append(Markup(path.read_text("utf-8")))
+        content.append(_remedies(session, shown.remedies))
     elif not session.choices.is_full:
         content.append(element("p", "Fill the places of the question.", class_="hint"))
     elif not session.is_busy and session.table["n_rows"] > AT_ONCE:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from reldep.app.choices import GIVEN, slots_of, split_name, worded
+from reldep.app.choices import GIVEN, split_name, worded
 from reldep.app.fields import fields, labelled, option
 from reldep.app.wording import in_page
 from reldep.exceptions import InputError
@@ -19,6 +19,20 @@ if TYPE_CHECKING:
     from reldep.arguments import Argument
 
 _PLACE = re.compile(r"\{(\w+)\}")
+# What an empty place is called in a sentence, and above it.
+PLACES = {
+    "source": ("one variable", "One variable"),
+    "first": ("a second", "The first to compare it with"),
+    "second": ("a third", "The second to compare it with"),
+    "targets": ("several others", "The others"),
+    "sources": ("many variables", "Many variables"),
+    "x": ("one variable", "One variable"),
+    "y": ("another", "The other"),
+    "by": ("a column of groups", "Groups"),
+    "variables": ("several variables", "Variables"),
+    "weights": ("(pairs with weights)", "Pairs with weights"),
+    GIVEN: ("covariates", "Covariates"),
+}
 
 
 def question_part(session: Session) -> Markup:
@@ -59,7 +73,7 @@ def _questions(choices: Choices) -> Markup:
 
 def _entry(question: str, choices: Choices, *, covariates: bool) -> Markup:
     """Write one question, with the names of its places."""
-    words = {slot.name: slot.name for slot in slots_of(question)} | {GIVEN: "covariates"}
+    words = {name: empty for name, (empty, _) in PLACES.items()}
     value = f"{question} {GIVEN}" if covariates else question
     now = f"{choices.question} {GIVEN}" if choices.covariates else choices.question
     return option(value, worded(question, covariates=covariates).format(**words), now)
@@ -74,14 +88,15 @@ def _sentence(choices: Choices) -> Markup:
             continue
         values = choices.slots.get(piece, [])
         names = ", ".join(split_name(value)[0] for value in values)
-        parts.append(element("mark", names or piece, class_=None if names else "empty"))
+        empty, _ = PLACES[piece]
+        parts.append(element("mark", names or empty, class_=None if names else "empty"))
     return element("p", *parts, class_="sentence", id="sentence")
 
 
 def _slot(session: Session, slot: Argument) -> Markup:
     """Write one place: what is in it, and the ways to put columns there."""
     values = session.choices.slots.get(slot.name, [])
-    name = slot.name.replace("_", " ").capitalize()
+    _, name = PLACES.get(slot.name, ("", slot.label))
     optional = "" if slot.is_required or slot.name == GIVEN else " (or leave empty)"
     put = ""
     if slot.columns:

@@ -287,6 +287,16 @@ def _kinds(session: Session, form: Form) -> None:
     session.read()
 
 
+def _choose(session: Session, form: Form) -> None:
+    """Choose what a message proposes."""
+    name = _one(form, "name")
+    session.choices.choose(name, _one(form, "value"))
+    if name in READING and name != "id":
+        session.read()
+    else:
+        session.consider()
+
+
 def _answer(session: Session, form: Form) -> None:
     few = session.table is not None and session.table["n_rows"] <= AT_ONCE
     session.answer(bandwidths=few or bool(_one(form, "bandwidths")))
@@ -330,6 +340,7 @@ ACTIONS: dict[str, Callable[[Session, Form], None]] = {
     "options": _options,
     "reading": _reading,
     "kinds": _kinds,
+    "choose": _choose,
     "answer": _answer,
     "cancel": _cancel,
     "show": _show,

@@ -62,6 +62,8 @@ class Asked:
     hashes : dict of str to str
         The files that it is about.
     question, sentence, command, python : str
+    remedies : list of (str, str)
+        Options with values that its cautions propose.
     """
 
     number: int
@@ -71,6 +73,7 @@ class Asked:
     sentence: str
     command: str
     python: str
+    remedies: list[list[str]]
 
 
 @dataclass
@@ -263,6 +266,8 @@ class Session:
             if self.is_reading:
                 return
             self.cancel()
+            if self.table is not None and not self.is_busy:
+                self.job = None  # what went wrong was about another question
             self.shown, self.plan = None, ""
             if self.table is None or not self.choices.is_full:
                 return
@@ -298,10 +303,9 @@ class Session:
         }
 
         def have_answered(found: dict[str, Any]) -> Callable[[], None] | None:
-            words = {name: found[name] for name in ("question", "sentence", "command", "python")}
             self.answers = [
-                *(one for one in self.answers if one.command != words["command"]),
-                Asked(number, chosen, hashes, **words),
+                *(one for one in self.answers if one.command != found["command"]),
+                Asked(number, chosen, hashes, **found),
             ]
             self.shown = number
             return then

@@ -32,9 +32,33 @@ def in_page(message: str) -> str:
     return spelled(message, _field)
 
 
+def label(name: str, value: str | None = None) -> str:
+    """Return an option as the page names it, with the value that is chosen there."""
+    known = _labels().get(name, name.replace("_", " ").capitalize())
+    return known if value is None else f"{known}: {value}"
+
+
+def remedies(message: str) -> list[tuple[str, str]]:
+    """Return the options in backticks that have a value, which may be what to choose.
+
+    Examples
+    --------
+    >>> remedies("fill them in, or pass `missing='drop'` or `max_lag`")
+    [('missing', 'drop')]
+    """
+    found: dict[tuple[str, str], None] = {}
+
+    def keep(name: str, value: str | None) -> str:
+        if value is not None and name in _labels() and "..." not in value:
+            found[name, value] = None
+        return ""
+
+    spelled(message, keep)
+    return list(found)
+
+
 def _field(name: str, value: str | None) -> str:
-    label = _labels().get(name, name.replace("_", " ").capitalize())
-    return f"“{label}”" if value is None else f"“{label}: {value}”"
+    return f"“{label(name, value)}”"
 
 
 def message(error: BaseException) -> str:

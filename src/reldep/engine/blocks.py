@@ -471,7 +471,8 @@ def seconds_of_pair(kernels: Sequence[FittedKernel], places: Places) -> float:
     Blocks of more and more rows are timed until one takes long enough, or is of a usual size.
     """
     with single_threaded_blas():
-        block_hsics(kernels, places, np.arange(FEWEST_ROWS))  # loads compiled code
+        few = min(FEWEST_ROWS, len(kernels[0]))
+        block_hsics(kernels, places, np.arange(few))  # loads compiled code
         n = 2 * FEWEST_ROWS
         while True:
             n = min(2 * n, len(kernels[0]))
