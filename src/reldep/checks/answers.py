@@ -124,7 +124,7 @@ def no_error(tested: Tested) -> Iterator[FewUnitsWarning]:
 
 def unlike_targets(tested: Tested) -> Iterator[UnlikeTargetsWarning]:
     """Check whether one of two dependences rests on few rows and the other does not."""
-    found, n = tested.found, len(tested.data)
+    found, n = tested.found, tested.data.n
     is_plain = found.keeps_rows and not found.rows.any
     if not tested.is_difference or not is_plain or n < FEWEST_FOR_SKEWNESS:
         return
@@ -161,10 +161,10 @@ def _without(tested: Tested, left_out: IntArray) -> Test | None:
     """Return the test without some rows, bandwidths chosen anew; None if it cannot be had."""
     data, found = tested.data, tested.found
     names = dict.fromkeys(name for pair in found.pairs for name in pair)
-    is_plain = not found.rows.any and len(data) <= MOST_ROWS
+    is_plain = not found.rows.any and data.n <= MOST_ROWS
     if not is_plain or not all(name in data.fitted for name in names):
         return None
-    rest = np.delete(np.arange(len(data)), left_out)
+    rest = np.delete(np.arange(data.n), left_out)
     try:
         fitted = {}
         for name in names:

@@ -71,7 +71,7 @@ def alignment(data: Data) -> Iterator[AlignmentWarning]:
 
 def dependent_rows(tested: Tested) -> Iterator[DependentRowsWarning]:
     """Check whether adjacent rows are correlated, unless the question allows for it."""
-    data, n, time = tested.data, len(tested.data), tested.data.rows.time
+    data, n, time = tested.data, tested.data.n, tested.data.rows.time
     is_series = time is not None and time.is_series
     if tested.found.rows.any or (n < FEWEST_FOR_CORRELATION and not is_series):
         return
@@ -122,7 +122,7 @@ def _does_harm(tested: Tested, correlations: FloatArray) -> bool:
     """
     if not tested.found.keeps_rows:
         return True
-    n = len(tested.data)
+    n = tested.data.n
     affected = np.abs(tested.weights) @ (correlations > least_correlation(n)) > 0
     return mean_correlation(tested.psi[affected]) > 1.0 / float(np.sqrt(n))
 
@@ -181,7 +181,7 @@ def _log_roughness(columns: FloatArray) -> float:
 
 def slow_series(tested: Tested) -> Iterator[FewUnitsWarning]:
     """Check whether a series moves so slowly that its blocks depend on each other."""
-    memory, n = tested.found.rows.memory, len(tested.data)
+    memory, n = tested.found.rows.memory, tested.data.n
     if memory is not None and memory.worth < FEW["rows in time"]:
         x, y = memory.pair
         yield FewUnitsWarning(
@@ -209,7 +209,7 @@ def repeated_rows(data: Data) -> Iterator[RepeatedRowsWarning]:
         return
     if data.rows.labels is not None and names_subjects(data.rows.noun):
         yield from _repeated(data.rows.noun, data.rows.values())
-    n, n_different = len(data), _n_different(data)
+    n, n_different = data.n, _n_different(data)
     if n_different is not None:
         yield RepeatedRowsWarning(
             f"{n - n_different} of {n} rows repeat others; drop them or pass `clusters`."
@@ -227,7 +227,7 @@ def repeated_rows(data: Data) -> Iterator[RepeatedRowsWarning]:
 
 def _n_different(data: Data) -> int | None:
     """Return the number of different rows if others are copies of them, else None."""
-    n, most = len(data), 0
+    n, most = data.n, 0
     joint = np.zeros(n, dtype=np.int64)
     for columns in data.columns.values():
         codes = columns.codes
@@ -279,7 +279,7 @@ def _repeated(name: str, values: Sequence[Any]) -> Iterator[RepeatedRowsWarning]
 
 def few_units(data: Data) -> Iterator[FewUnitsWarning]:
     """Check the number of rows, clusters and events."""
-    n = len(data)
+    n = data.n
     n_clusters = min([len(np.unique(codes)) for codes in data.clusters], default=n)
     if data.clusters and n_clusters < FEW["clusters"]:
         yield FewUnitsWarning(f"P-values are approximate for {n_clusters} clusters.")
@@ -300,9 +300,9 @@ def few_units(data: Data) -> Iterator[FewUnitsWarning]:
 def few_rows_of_groups(groups: Mapping[str, Data]) -> Iterator[FewUnitsWarning]:
     """Check the number of rows of every group."""
     least = FEW["rows of a group"]
-    small = [f"{name} ({len(data)})" for name, data in groups.items() if len(data) < least]
+    small = [f"{name} ({data.n})" for name, data in groups.items() if data.n < least]
     # Few rows in all have a caution of their own.
-    if small and sum(map(len, groups.values())) >= FEW["rows"]:
+    if small and sum(data.n for data in groups.values()) >= FEW["rows"]:
         yield FewUnitsWarning(
             f"P-values are approximate for groups of few rows: {listed(small, 5)}; "
             "`test='permutation'` suits small groups."

@@ -242,15 +242,15 @@ class Data:
     unmatched: tuple[tuple[str, ...], tuple[str, ...]] | None = None
     conditioning: Conditioning | None = None
     columns: Mapping[str, Columns] = field(default_factory=dict)
+    #: The number of rows.
+    n: int = field(init=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "n", len(self.rows))
         if self.columns.keys() != self.variables.keys():
             known = self.columns
             found = {name: known.get(name) or Columns(one) for name, one in self.variables.items()}
             object.__setattr__(self, "columns", found)
-
-    def __len__(self) -> int:
-        return len(self.rows)
 
     @cached_property
     def parts(self) -> list[Variable]:

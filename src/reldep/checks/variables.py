@@ -94,7 +94,10 @@ def kinds(data: Data) -> Iterator[KindWarning]:
             if part.caution is not None and part.name in data.automatic:
                 yield KindWarning(f"{part.name!r} {part.caution}.")
     for name, columns in data.columns.items():
-        if columns.only is not None and name in data.automatic and _like_codes(columns.levels):
+        if columns.only is None or name not in data.automatic or columns.levels is None:
+            continue
+        low, high = CODE_LEVELS
+        if low <= len(columns.levels.values) <= high and _like_codes(columns.levels):
             codes.append(f"{name!r} ({columns.only.min():g} to {columns.only.max():g})")
     if codes:
         yield KindWarning(
@@ -124,10 +127,8 @@ def _plainly_written(word: str) -> str:
         return plain
 
 
-def _like_codes(levels: Levels | None) -> bool:
-    """Return True for whole numbers in a row of few levels that are about equally frequent."""
-    if levels is None or not CODE_LEVELS[0] <= len(levels.values) <= CODE_LEVELS[1]:
-        return False
+def _like_codes(levels: Levels) -> bool:
+    """Return True for whole numbers in a row whose levels are about equally frequent."""
     values, counts = levels.values, levels.counts
     is_run = values[0] == np.rint(values[0]) and bool((np.diff(values) == 1).all())
     enough = len(levels.codes) >= ROWS_PER_LEVEL * len(values)
@@ -195,10 +196,14 @@ def _ruled_by_length(variable: Sparse) -> Iterator[ScaleWarning]:
 
 def _far_values(name: str, data: Data, bandwidth: float) -> Iterator[ScaleWarning]:
     """Check for values so far from the others that the mean distance is the distance to them."""
-    values, size = _in_reach(data.variables[name].values)  # type: ignore[attr-defined]
-    every = max(1, len(values) // MOST_ROWS)
-    away = values - _median(values[::every])
-    away = np.abs(away[:, 0]) if away.shape[1] == 1 else np.sqrt((away * away).sum(axis=1))
+    values, size = data.columns[name].only, 1.0
+    every = max(1, data.n // MOST_ROWS)
+    if values is not None:
+        away = np.abs(values - _median(values[::every]))
+    else:
+        values, size = _in_reach(data.variables[name].values)  # type: ignore[attr-defined]
+        away = values - _median(values[::every])
+        away = np.sqrt((away * away).sum(axis=1))
     some = away[::every]
     usual = _median(some[some > 0]) if some.any() else np.inf
     ratio = bandwidth / size / float(usual)

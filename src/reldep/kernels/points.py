@@ -222,7 +222,8 @@ def squared_distances(
     norms : tuple of two ndarray, optional
         Their squared norms, if these are known.
     """
-    if is_by_product(first):
+    by_product = is_by_product(first)
+    if by_product:
         block = dot_products(first, second)
         own, others = (_squares(first), _squares(second)) if norms is None else norms
     else:
@@ -231,7 +232,7 @@ def squared_distances(
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is repaired
         for start in range(0, len(block), step):
             part = slice(start, start + step)
-            if is_by_product(first):
+            if by_product:
                 _from_products(first[part], second, own[part], others, block[part])
             else:
                 _from_differences(first[part], second, block[part])

@@ -87,27 +87,19 @@ def joined_values(terms: Sequence[Term], squared: FloatArray) -> FloatArray:
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         for start in range(0, len(squared), step):
             part = squared[start : start + step]
-            if len(terms) == 1:
-                _apply(terms[0], part)
-                continue
-            values = _apply(terms[0], part.copy())
-            for term in terms[1:]:
-                combine = np.multiply if term[0] == TIMES else np.add
-                combine(values, _apply(term, part.copy()), out=values)
-            part[...] = values
+            # The last term overwrites the distances; the others need them.
+            before: FloatArray | None = None
+            for place, (how, function, scale) in enumerate(terms, 1):
+                values = part if place == len(terms) else part.copy()
+                if function in (LAPLACE, ROOT):
+                    np.sqrt(values, out=values)
+                if function == EQUAL:
+                    values[...] = np.where(values == 0, 1.0, scale)
+                else:
+                    values *= scale if function == ROOT else scale * log(2)
+                if function in (GAUSSIAN, LAPLACE):
+                    np.exp(values, out=values)
+                if before is not None:
+                    (np.multiply if how == TIMES else np.add)(before, values, out=values)
+                before = values
     return squared
-
-
-def _apply(term: Term, squared: FloatArray) -> FloatArray:
-    """Overwrite squared distances with the values of one term."""
-    _, function, scale = term
-    if function == EQUAL:
-        squared[...] = np.where(squared == 0, 1.0, scale)
-        return squared
-    if function in (LAPLACE, ROOT):
-        np.sqrt(squared, out=squared)
-    if function == ROOT:
-        squared *= scale
-        return squared
-    squared *= scale * log(2)
-    return np.exp(squared, out=squared)

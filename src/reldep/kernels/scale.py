@@ -81,22 +81,27 @@ class Scale:
 
 def scale_of(points: Points, rule: ScaleRule) -> Scale:
     """Return a scale of the distances between different observations."""
-    n, unit = len(points), points.unit
+    squared, n_pairs, has_ties = None, None, False
     if rule == "mean" and not points.is_sparse and points.n_columns == 1:
-        return Scale(unit * _positive(_mean_of_column(np.asarray(points.rows)[:, 0]), rule), rule)
-    if n > ALL_PAIRS_UP_TO:
+        value = _mean_of_column(np.asarray(points.rows)[:, 0])
+    elif len(points.squared_norms) > ALL_PAIRS_UP_TO:
         squared = sampled_squares(points)
         n_pairs = len(squared)
     elif rule == "mean":
-        return Scale(unit * _positive(float(points.mean_distances.mean()), rule), rule)
+        value = float(points.mean_distances.mean())
     else:
-        squared, n_pairs = points.squared_pairs(), None
-    if rule == "mean":
-        return Scale(unit * _positive(float(np.sqrt(squared).mean()), rule), rule, False, n_pairs)
-    median, has_ties = _middle_root(squared), False
-    if median == 0:
-        median, has_ties = _middle_root(squared[squared > 0]), True
-    return Scale(unit * _positive(median, rule), rule, has_ties, n_pairs)
+        squared = points.squared_pairs()
+    if squared is not None:
+        value = float(np.sqrt(squared).mean()) if rule == "mean" else _middle_root(squared)
+        has_ties = value == 0 and rule == "median"
+        if has_ties:
+            value = _middle_root(squared[squared > 0])
+    if not value > 0:
+        raise InputError(
+            f"all distances that the {rule} bandwidth is taken of are 0; rescale tiny values, or "
+            "pass a bandwidth as in Gaussian(bandwidth=1.0)."
+        )
+    return Scale(points.unit * value, rule, has_ties, n_pairs)
 
 
 def sampled_median(vectors: FloatArray) -> Scale:
@@ -141,15 +146,6 @@ def _mean_of_column(values: FloatArray) -> float:
     return float(np.sort(values) @ times / (n * (n - 1) / 2))
 
 
-def _positive(value: float, rule: str) -> float:
-    if not value > 0:
-        raise InputError(
-            f"all distances that the {rule} bandwidth is taken of are 0; rescale tiny values, or "
-            "pass a bandwidth as in Gaussian(bandwidth=1.0)."
-        )
-    return value
-
-
 @dataclass(frozen=True, eq=False)
 class FittedTerms(FittedKernel):
     """Functions of the distances between points, joined from left to right."""
@@ -176,7 +172,10 @@ def program_of(points: Points, terms: tuple[Term, ...]) -> list[Factor] | None:
     """Return the factors of dense points; sparse points have none."""
     if not isinstance(points.rows, np.ndarray):
         return None
-    return [Factor(how, function, points.rows, scale) for how, function, scale in terms]
+    factors = []
+    for how, function, scale in terms:
+        factors.append(Factor(how, function, points.rows, scale))
+    return factors
 
 
 @dataclass(frozen=True, eq=False)
