@@ -24,11 +24,6 @@ def test_power_curves_are_drawn_under_their_names_with_the_pilot_and_80_percent(
     assert ax.get_ylabel() == "power at the 1% level"
 
 
-def test_no_curve_is_refused():
-    with pytest.raises(ValueError, match="`curves` is empty"):
-        plotting.power([10], {})
-
-
 def drawn(statistics=STATISTICS):
     return plotting.bandwidths(FACTORS, statistics, np.full(4, 1.96), np.full(4, 2.2), first="y")
 

@@ -4,7 +4,6 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
-import pytest
 from matplotlib.text import Text
 
 import reldep
@@ -81,16 +80,3 @@ def test_labels_of_a_volcano_do_not_lie_on_each_other():
     boxes = [Text.get_window_extent(text) for text in ax.texts]
     heights = sorted(box.y0 for box in boxes)
     assert min(np.diff(heights)) >= 0.9 * max(box.height for box in boxes)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (([1.0, 2.0], [0.0]), "pass one of each per effect"),
-        (([], []), "pass one of each per effect"),
-        (([1.0], [0.0], ["a", "b"]), "`names` has 2 entries for 1 effects"),
-    ],
-)
-def test_wrong_volcanoes_are_refused(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        plotting.volcano(*arguments)

@@ -68,8 +68,3 @@ def test_a_region_without_spread_is_drawn_without_complaint():
     figure = Figure()
     ax = reldep.plotting.region([0.5, 0.5], np.zeros((2, 2)), (0.0, 0.0), figure)
     assert ax.get_xlim()[0] < 0.5 < ax.get_xlim()[1]
-
-
-def test_wrong_shapes_are_refused_by_name():
-    with pytest.raises(ValueError, match="`covariance`"):
-        reldep.plotting.region([0.5, 0.5], [1.0, 1.0], (0, 1))

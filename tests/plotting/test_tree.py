@@ -32,16 +32,3 @@ def test_support_stands_at_every_group_but_the_whole(links):
     ax = plotting.tree(links, NAMES, supports=[0.984, 0.5, 1.0])
     assert [text.get_text() for text in ax.texts] == ["98%", "50%"]
     assert [text.xy[0] for text in ax.texts] == pytest.approx(links[:2, 2])
-
-
-@pytest.mark.parametrize(
-    ("names", "supports", "message"),
-    [
-        (NAMES[:3], None, r"`links` has shape \(3, 4\) for 3 names"),
-        (NAMES, [0.5], "pass 3 numbers between 0 and 1"),
-        (NAMES, [0.5, 1.5, 1.0], "pass 3 numbers between 0 and 1"),
-    ],
-)
-def test_wrong_trees_are_refused(links, names, supports, message):
-    with pytest.raises(ValueError, match=message):
-        plotting.tree(links, names, supports=supports)

@@ -41,21 +41,6 @@ def test_every_cell_is_that_of_dependence(variables, measure, variance):
         assert row["pvalue"] == pytest.approx(alone.pvalue, rel=1e-10)
 
 
-def test_the_table_has_the_columns_that_are_promised(variables):
-    table = reldep.matrix(variables, measure="dcor", **FEW).to_frame()
-    named = [
-        "first",
-        "second",
-        "estimate",
-        "as_correlation",
-        "standard_error",
-        "low",
-        "high",
-        "pvalue",
-    ]
-    assert table.columns == [*named, "adjusted_pvalue"]
-
-
 def rows_in(rng):
     subject = np.repeat(np.arange(20), 4)
     return {

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import reldep
+from reldep.cli.spelling import in_shell
 from reldep.results import sentences
 from reldep.words import pvalue_text
 
@@ -305,7 +308,61 @@ def test_names_from_the_data_are_never_changed():
     x, noise = np.random.default_rng(2).normal(size=(2, 60))
     answer = reldep.compare(x, noise, x + 0.3 * noise**2, names=["it", "{0}", "of %s"])
     assert answer.sentence().startswith("it is more closely related to of %s than to {0}: CKA")
-    assert sentences.Setting("CKA").say("it is", named=True) == "it is."
+
+
+def test_the_strongest_of_many_is_one_that_is_shown_to_exist():
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=60)
+    far = x + 2.0 * rng.normal(size=60)
+    data = {"x": x, "far": far, "noise": rng.normal(size=60)}
+    for answer, related in (
+        (reldep.matrix(data, n_simulations=400), "x and far"),
+        (reldep.scan(x, {"far": far, "noise": data["noise"]}, n_simulations=400), "far"),
+    ):
+        # The pair with the largest estimate is made doubtful.
+        top = int(np.argmax(answer.estimates))
+        adjusted, fdr = np.full((2, len(answer.estimates)), 0.01)
+        adjusted[top] = fdr[top] = 0.5
+        doubtful = {"adjusted_pvalues": adjusted} | ({"fdr": fdr} if hasattr(answer, "fdr") else {})
+        said = replace(answer, **doubtful).sentence()
+        assert related in answer.sentence()
+        assert not re.search(rf"(closely|namely) {related}", said)
+
+
+def test_numbers_of_groups_are_named_with_their_column_and_two_targets_are_more_not_most():
+    x, y, _ = three(0, 80)
+    split = np.repeat([0, 1], 40)
+    assert " in group 0" in reldep.groups(x, y, split, n_simulations=400).sentence()
+    sites = pd.Series(split, name="site")
+    named = reldep.groups(x, y, sites, n_simulations=400).describe()
+    assert " in site 0" in named.sentence
+    assert "site 0 − site 1 (CKA)" in [one.heading for one in named.numbers]
+    two = reldep.rank(x, {"y": y, "z": x**2}, n_simulations=400)
+    assert two.sentence().startswith("Of 2 targets, source is more closely related to ")
+
+
+def test_a_level_holds_for_ranks_and_the_set_of_the_best():
+    x, y, z = three(2)
+    answer = reldep.rank(x, {"y": y, "z": z, "w": x + 0.6 * y}, n_simulations=1000)
+    for alpha in (0.5, 0.05, 0.001):
+        parts = answer.describe(alpha)
+        table = parts.table.as_dict()
+        values = {one.name: one.value for one in parts.numbers}
+        best = [n for n, b in zip(table["target"], table["may_be_best"], strict=True) if b]
+        assert list(values["best"]) == best
+        assert values["confidence_level"] == 1 - alpha
+
+
+def test_limits_near_0_are_not_written_as_0():
+    finding = sentences.Finding(0.106, (-0.0002, 0.4156), "t(9)", 1.9, 0.051, 0.05)
+    assert "interval −0.0002 to 0.4156" in finding.evidence()
+
+
+def test_blocks_are_said_with_the_answer_and_their_option_as_a_front_end_writes_it():
+    answer = reldep.compare(*three(0, 100), engine=reldep.engine.Blocks(size=10))
+    assert re.search(r" Computed in 10 random blocks of 10 rows.*\.$", answer.sentence())
+    hinted = replace(answer.describe(), remarks=("Use `engine='tiled'`.",))
+    assert hinted.reworded(in_shell).sentence.endswith("Use --engine tiled.")
 
 
 @pytest.mark.parametrize(("n", "words"), [(1, "only 1 observation;"), (2, "only 2 observations;")])

@@ -172,7 +172,10 @@ def volcano(
 
 
 def _name_dots(ax: Any, names: Sequence[str], x: FloatArray, y: FloatArray) -> None:
-    """Draw names next to their dots, outwards, moved down where two would overlap."""
+    """Draw names next to their dots, outwards, moved down where two would overlap.
+
+    Names that would be below the axis are left out.
+    """
     low, high = ax.get_ylim()
     points = 0.75 * 72.0 * ax.figure.get_size_inches()[1] / (high - low)
     free = {True: np.inf, False: np.inf}
@@ -180,6 +183,8 @@ def _name_dots(ax: Any, names: Sequence[str], x: FloatArray, y: FloatArray) -> N
         right = bool(place >= 0)
         wanted = height * points
         written = min(wanted, free[right] - LINE_HEIGHT)
+        if written < low * points:
+            continue  # no room is left above the axis
         free[right] = written
         ax.annotate(
             name,

@@ -346,25 +346,23 @@ class Answer(ABC):
     def _estimate_columns(
         self,
         pairs: Sequence[Pair],
-        columns: Mapping[str, Iterable[float]],
-        shown: Sequence[bool],
+        values: Iterable[float],
+        errors: Iterable[float],
+        limits: tuple[Iterable[float], Iterable[float]],
+        shown: Iterable[bool],
     ) -> Columns:
-        """Return estimates as correlations, with what else is known of them.
+        """Return the columns of dependences: estimates, as correlations, errors and intervals.
 
-        Parameters
-        ----------
-        pairs : sequence of Pair
-        columns : mapping of str to sequence of float
-            The estimates first; the correlations are inserted after them, unless the measure is
-            HSIC.
-        shown : sequence of bool
-            Which dependences are shown to exist; other cells of the correlations are empty.
+        The cells of correlations are empty where a dependence is not `shown` to exist; HSIC has no
+        such column.
         """
-        made = {name: [float(one) for one in column] for name, column in columns.items()}
+        low, high = limits
+        columns = {"estimate": values, "standard_error": errors, "low": low, "high": high}
+        made: Columns = {name: [*map(float, column)] for name, column in columns.items()}
         if self.measure == "hsic":
             return made
-        found = self._correlations(pairs, made["estimate"])
-        cells = [one if is_shown else None for one, is_shown in zip(found, shown, strict=True)]
+        found = zip(self._correlations(pairs, made["estimate"]), shown, strict=True)
+        cells = [one if is_shown else None for one, is_shown in found]
         return {"estimate": made.pop("estimate"), "as_correlation": cells, **made}
 
     def _strength(self, pairs: Sequence[Pair], columns: Columns, rows: Sequence[int]) -> str:

@@ -103,8 +103,6 @@ class Contrast(Result):
         known = zip(each.low, self.relation_pvalues, strict=True)
         # Shown by their tests, else by their intervals.
         shown = [low > 0 if p is None else p < alpha for low, p in known]
-        errors = found.standard_errors
-        own = {"estimate": found.values, "standard_error": errors, "low": each[0], "high": each[1]}
         last = {
             "estimate": self.estimate,
             "standard_error": self.standard_error,
@@ -112,7 +110,7 @@ class Contrast(Result):
             "high": whole.high,
         }
         name = "difference" if self._is_difference() else "contrast"
-        columns = self._estimate_columns(pairs, own, shown)
+        columns = self._estimate_columns(pairs, found.values, found.standard_errors, each, shown)
         return {
             "relation": [*(f"{x} ~ {y}" for x, y in pairs), name],
             **{key: [*cells, last.get(key)] for key, cells in columns.items()},

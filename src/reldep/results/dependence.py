@@ -138,15 +138,10 @@ class Dependence(Result):
 
     def _columns(self, alpha: float) -> Columns:
         low, high = self.confidence_interval(1 - alpha)
-        own = {
-            "estimate": [self.estimate],
-            "standard_error": [self.standard_error],
-            "low": [low],
-            "high": [high],
-        }
+        own = ([self.estimate], [self.standard_error], ([low], [high]), [self.pvalue < alpha])
         return {
             "relation": [f"{self.x} ~ {self.y}"],
-            **self._estimate_columns(self.dependences.pairs, own, [self.pvalue < alpha]),
+            **self._estimate_columns(self.dependences.pairs, *own),
             "statistic": [self.statistic],
             "pvalue": [self.pvalue],
         }

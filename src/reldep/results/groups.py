@@ -161,17 +161,13 @@ class GroupComparison(Answer):
 
     def _columns(self, alpha: float) -> Columns:
         """Return one row per group, each with its own interval."""
-        limits = [one.interval(0, 1 - alpha) for one in self.dependences]
-        own = {
-            "estimate": [float(one.values[0]) for one in self.dependences],
-            "standard_error": [float(one.standard_errors[0]) for one in self.dependences],
-            "low": [one.low for one in limits],
-            "high": [one.high for one in limits],
-        }
+        low, high = zip(*(one.interval(0, 1 - alpha) for one in self.dependences), strict=True)
+        errors = [one.standard_errors[0] for one in self.dependences]
+        shown = [limit > 0 for limit in low]
         return {
             "group": list(self.groups),
             "n": [one.n_observations for one in self.dependences],
-            **self._estimate_columns(self._pairs(), own, [one.low > 0 for one in limits]),
+            **self._estimate_columns(self._pairs(), self.estimates, errors, (low, high), shown),
         }
 
     def describe(self, alpha: float | None = None) -> Description:
@@ -184,7 +180,7 @@ class GroupComparison(Answer):
         limits, own, about = (-math.inf, math.inf), [], "all groups equal"
         if self._are_two():
             limits, about = self.confidence_interval(1 - alpha), self.alternative
-            heading = f"{' − '.join(self.groups)} ({MEASURE_NAMES[self.measure]})"
+            heading = f"{' − '.join(self._names())} ({MEASURE_NAMES[self.measure]})"
             interval = interval_value(limits, 1 - alpha, self.alternative)
             own = [Value("estimate", heading, self.estimate), interval]
         at_once = "" if self._are_two() else " that hold for all differences at once"
@@ -264,7 +260,8 @@ class GroupComparison(Answer):
         """Return every group with its interval."""
         draw = partial(
             plotting.forest,
-            *(columns[name] for name in ("group", "estimate", "low", "high")),
+            self._names(),
+            *(columns[name] for name in ("estimate", "low", "high")),
             xlabel=f"{MEASURE_NAMES[self.measure]} with {level} intervals",
         )
         return Picture(

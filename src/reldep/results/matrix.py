@@ -202,13 +202,12 @@ class Matrix(Answer):
 
     def _columns(self, alpha: float) -> Columns:
         """Return one row per pair; intervals hold for all pairs at once."""
-        low, high = self.confidence_interval(1 - alpha)
-        errors = self.dependences.standard_errors
-        own = {"estimate": self.estimates, "standard_error": errors, "low": low, "high": high}
+        errors, limits = self.dependences.standard_errors, self.confidence_interval(1 - alpha)
+        shown = self.adjusted_pvalues < alpha
         return {
             "first": [x for x, _ in self.pairs],
             "second": [y for _, y in self.pairs],
-            **self._estimate_columns(self.pairs, own, (self.adjusted_pvalues < alpha).tolist()),
+            **self._estimate_columns(self.pairs, self.estimates, errors, limits, shown),
             "pvalue": self.pvalues.tolist(),
             "adjusted_pvalue": self.adjusted_pvalues.tolist(),
         }

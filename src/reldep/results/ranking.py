@@ -144,8 +144,6 @@ class Ranking(Answer):
         low, high = self.confidence_interval(1 - alpha)
         adjusted = self._adjusted_relations()
         shown = np.where(np.isnan(adjusted), low > 0, adjusted < alpha)
-        errors = found.standard_errors
-        own = {"estimate": found.values, "standard_error": errors, "low": low, "high": high}
         rank_low, rank_high = self.standing.ranges(1 - alpha)
         ranks = {
             "rank": self.ranks,
@@ -157,8 +155,10 @@ class Ranking(Answer):
             "target": [self.targets[i] for i in order],
             **self._estimate_columns(
                 [found.pairs[i] for i in order],
-                {name: column[order].tolist() for name, column in own.items()},
-                shown[order].tolist(),
+                found.values[order],
+                found.standard_errors[order],
+                (low[order], high[order]),
+                shown[order],
             ),
             **{name: column[order].tolist() for name, column in ranks.items()},
         }

@@ -288,15 +288,14 @@ class TargetScan(Screen):
         have their interval wholly above.
         """
         low, high = self.confidence_interval(1 - alpha)
-        errors = self.tests.standard_error
-        own = {"estimate": self.estimates, "standard_error": errors, "low": low, "high": high}
+        own = (self.estimates, self.tests.standard_error, (low, high), self.is_discovery(alpha))
         n = len(low)
         above = n - np.searchsorted(np.sort(low), high, side="right")
         below = np.searchsorted(np.sort(high), low, side="left")
         return {
             "target": list(self.targets),
             "n": self.tests.n.tolist(),
-            **self._estimate_columns(self._pairs(), own, self.is_discovery(alpha).tolist()),
+            **self._estimate_columns(self._pairs(), *own),
             "rank_low": (1 + above).tolist(),
             "rank_high": (n - below).tolist(),
             **self._evidence(),
