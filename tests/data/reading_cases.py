@@ -98,11 +98,71 @@ TEXTS = {
     "codes": ("w,x\na,-999\nunknown,2\nb,3\n", {"na": (-999, "unknown")}),
 }
 
+# Files as people export them; what is right or refused was looked at one by one.
+EXPORTS: dict[str, str | bytes] = {
+    "two header rows": "subject,blood,blood,urine\nid,HDL,LDL,pH\np1,1,3,6\np2,2,3.5,7\np3,1,2,8\n",
+    "two header rows distinct": "who,blood,,urine\nid,HDL,LDL,pH\np1,1,3,6\np2,2,3.5,7\np3,1,2,8\n",
+    "second header distinct full": "who,a,b,c\nid,HDL,LDL,pH\np1,1,3,6\np2,2,3.5,7\np3,1,2,8\n",
+    "units row brackets": "id,weight,temp\n,[kg],[°C]\np1,70.5,36.6\np2,80.1,37.0\n",
+    "units mixed dash": "id,weight,ratio\n-,kg,-\np1,70.5,0.5\np2,80.1,0.7\n",
+    "subtotals": "d,x,y\na,1,10\na,2,20\nSubtotal,3,30\nb,5,1\nb,6,2\nSubtotal,11,3\nTotal,14,33\n",
+    "total last no label": "x,y\n1,1\n2,4\n3,9\n4,16\n5,25\n6,36\n7,49\n28,140\n",
+    "thousand spaces": "city;pop\nA;1 234 567\nB;12 345\nC;987\n",
+    "thousand nbsp": "city;pop\nA;1\xa0234\xa0567\nB;12\xa0345\nC;987\n",
+    "dates month names": "d,x\n31-Jan-2024,1\n01-Feb-2024,2\n15-Mar-2024,3\n",
+    "dates month words": 'd,x\n"January 31, 2024",1\n"February 1, 2024",2\n',
+    "dates short year": "d,x\n31.01.24,1\n01.02.24,2\n",
+    "dates mixed": "d,x\n2024-01-31,1\n01/02/2024,2\n2024-03-01,3\n",
+    "datetime ampm": "t,x\n1/31/2024 3:45 PM,1\n2/1/2024 10:05 AM,2\n",
+    "datetime zone": "t,x\n2024-01-31T10:00:00Z,1\n2024-02-01T11:00:00Z,2\n",
+    "datetime offset": "t,x\n2024-01-31T10:00:00+02:00,1\n2024-02-01T11:00:00+02:00,2\n",
+    "durations": "t,x\n1:02:03,1\n25:10:00,2\n",
+    "year-month": "m,x\n2024-01,1\n2024-02,2\n2024-03,3\n",
+    "quarters": "q,x\n2024Q1,1\n2024Q2,2\n2024Q3,3\n",
+    "na words": "x,y\n1.5,n/a\n2.5,N.A.\n#N/A,3\nnot available,4\n",
+    "na german": "x;y\n1,5;k.A.\n2,5;3\nk. A.;4\n",
+    "trailing delim rows only": "a,b\n1,2,\n3,4,\n5,6,\n",
+    "dup names case": "Age,age\n1,2\n4,5\n",
+    "names newline": '"a\nunit",b\n1,2\n3,4\n',
+    "plus minus": "x\n1.2±0.1\n1.3±0.2\n",
+    "scientific comma": "x;y\n1,5E-03;2\n2,0E+02;3\n",
+    "exponent x10": "x\n1.5x10^3\n2.5x10^4\n",
+    "stars": "x,p\n1.2,0.03*\n1.4,0.5\n1.1,0.001**\n",
+    "bool yes no": "smoker,x\nyes,1\nno,2\nyes,3\n",
+    "long ids": "id,x\n12345678901234567890,1\n12345678901234567891,2\n",
+    "phone": "tel,x\n+49 170 1234567,1\n+49 171 7654321,2\n",
+    "ip": "ip,x\n10.0.0.1,1\n10.0.0.2,2\n",
+    "versions": "v,x\n1.2.3,1\n1.10.0,2\n",
+    "fractions": "x\n1/2\n3/4\n",
+    "coordinates": "lat\n52°30'N\n48°08'N\n",
+    "hex": "x\n0x1F\n0x2A\n",
+    "inf": "x,y\ninf,1\n-inf,2\n1.5,3\n",
+    "single quotes": "'x','y'\n'1.5','2'\n'2.5','3'\n",
+    "footer note blank": 'a,b\n1,2\n3,4\n\n"Source: census, 2024",\n',
+    "header later with blank": "\n\nReport 2024\n\na,b\n1,2\n3,4\n",
+    "comments percent": "% weka\n% arff\na,b\n1,2\n3,4\n",
+    "mixed decimals cols": "a;b\n1.5;1,5\n2.5;2,5\n",
+    "one col with comma decimals": "a\n1,5\n2,5\n",
+    "comma decimals comma delim quoted": 'a,b\n"1,5","2,5"\n"3,5","4,5"\n',
+    "negative trailing": "p,q\n5-,1\n7-,2\n3,3\n",
+    "negative brackets": "p,q\n(5.5),1\n7,2\n3,3\n",
+    "merged label blanks": "group,x\nA,1\n,2\n,3\nB,4\n,5\n",
+    "index col pandas": ",a,b\n0,1,2\n1,3,4\n",
+    "index col pandas twice": ",Unnamed: 0,a\n0,0,1\n1,1,3\n",
+    "json in csv": '[{"a":1},{"a":2}]\n',
+    "decimal point arabic": "x\n١٢\n٣٤\n",
+    "fullwidth": "x\n１２\n３４\n",
+}
+
 
 def cases() -> dict[str, tuple[str, str | bytes, dict[str, object]]]:
     """Return the name, content and options of every file."""
     found = {name: ("x.csv", column(*cells), {}) for name, cells in CELLS.items()}
     found |= {name: ("x.csv", content, options) for name, (content, options) in TEXTS.items()}
+    found |= {name: ("x.csv", content, {}) for name, content in EXPORTS.items()}
+    german = "Prüfling;Größe (cm);Datum;Betrag\nMüller;172,5;31.01.2024;1.234,50 €\n"
+    german += "Weiß;168,0;01.02.2024;987,00 €\nJäger;181,25;15.02.2024;12.000,10 €\n"
+    found["german"] = ("x.csv", german.encode("cp1252"), {"encoding": "cp1252"})
     sys.path.insert(0, str(TOOLS))
     try:
         import messy_files

@@ -85,8 +85,9 @@ _OTHERS = {
     b"\x93NUMPY": "a NumPy .npy file",
     b"\x28\xb5\x2f\xfd": "a Zstandard archive",
     b"SQLite format 3": "an SQLite database",
-    b"<!DOCTYPE": "a web page",
-    b"<html": "a web page",
+    **dict.fromkeys((b"<!DOCTYPE", b"<!doctype", b"<html", b"<table"), "a web page"),
+    b"<?xml": "an XML document",
+    b"[{": "an array of JSON, not lines of it",
     b"{\\rtf": "a document of a word processor (RTF)",
 }
 

@@ -84,8 +84,9 @@ def find_header(
         count = "a comment" if n_comments == 1 else f"{n_comments} lines of comments"
         notes.append(f"{count} before the table left out")
     names, record = _first_record(rest, delimiter, name)
+    further_down = first_full_record(list(islice(records(text, delimiter), PREAMBLE)))
     if has_header:
-        notes += check_names([field for field in names if field], name, n_lines + 1)
+        notes += check_names([field for field in names if field], name, n_lines + 1, further_down)
     else:
         names, record = [f"c{i + 1}" for i in range(len(names))], ""
     following = _some_records(rest[len(record) :], delimiter)
@@ -113,7 +114,7 @@ def find_header(
         record.rstrip("\r\n"),
         n_lines + 1,
         first_line,
-        first_full_record(list(islice(records(text, delimiter), PREAMBLE))),
+        further_down,
         tuple(notes),
     )
 
@@ -167,9 +168,11 @@ def _first_record(text: str, delimiter: str, name: str) -> tuple[list[str], str]
     return names, record
 
 
-def check_names(names: Sequence[str], name: str, line: int) -> list[str]:
+def check_names(
+    names: Sequence[str], name: str, line: int, skip_rows: int | None = None
+) -> list[str]:
     """Return notes about names; raise InputError for repeated names and for numbers."""
-    check_unique(names, name)
+    check_unique(names, name, skip_rows)
     if not names or not all(map(_NUMBER.fullmatch, names)):
         return []
     if not all(map(str.isdecimal, names)):
@@ -180,13 +183,14 @@ def check_names(names: Sequence[str], name: str, line: int) -> list[str]:
     return [f"line {line} holds whole numbers, which were taken as the names of columns"]
 
 
-def check_unique(names: Sequence[str], name: str) -> None:
-    """Raise InputError if two columns have one name."""
+def check_unique(names: Sequence[str], name: str, skip_rows: int | None = None) -> None:
+    """Raise InputError if two columns have one name; names may stand further down."""
     twice = repeated(names)
     if twice:
+        way_out = f", or pass `skip_rows={skip_rows}` for the names further down" * bool(skip_rows)
         raise InputError(
             f"{printable(name)} has more than one column named {listing(twice)}. Give every "
-            "column a name of its own."
+            f"column a name of its own{way_out}."
         )
 
 

@@ -20,7 +20,6 @@ _WORD = (
 )
 # Numbers are added up only of tables that are read in no time.
 _MOST_CELLS = 2_000_000
-_FEWEST_ROWS = 5
 # Means and sums are written with few digits: by this share of the spread, or of themselves, they
 # may be off.
 _OFF_SPREAD, _OFF_SUM = 0.02, 1e-3
@@ -55,7 +54,7 @@ def summary_rows(
     )
     rows, notes, start = [], [], 0
     for row, word in _marked(words).items():
-        what = _sums_up(table[start:row], table[row]) if is_small else None
+        what = _sums_up(table[start:row], table[row], fewest=2) if is_small else None
         if what is not None or row == n_rows - 1:
             rows.append(row)
             notes.append(
@@ -83,12 +82,15 @@ def _marked(words: list[pl.Series]) -> dict[int, str]:
     return dict(sorted(found.items()))
 
 
-def _sums_up(above: FloatArray, row: FloatArray) -> str | None:
-    """Return "means" or "sums" if a row has those of all columns that it fills."""
+def _sums_up(above: FloatArray, row: FloatArray, fewest: int = 5) -> str | None:
+    """Return "means" or "sums" if a row has those of all columns that it fills.
+
+    Of fewer than five rows without a word, they may be so by accident.
+    """
     found: dict[str, list[bool]] = {"means": [], "sums": []}
     for column, value in zip(above.T, row.tolist(), strict=True):
         present = column[np.isfinite(column)]
-        if not np.isfinite(value) or len(present) < _FEWEST_ROWS or not np.ptp(present) > 0:
+        if not np.isfinite(value) or len(present) < fewest or not np.ptp(present) > 0:
             continue
         mean = float(present.mean())
         total = mean * len(present)

@@ -16,16 +16,24 @@ if TYPE_CHECKING:
     import polars as pl
 
 # A format is tried only on cells of its shape: "%Y" alone takes "24" for a year.
-_SHAPES = (
-    (re.compile(r"\d{4}-\d\d-\d\d"), "%Y-%m-%d"),
-    (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d"), "%Y-%m-%d %H:%M"),
-    (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d"), "%Y-%m-%dT%H:%M"),
-    (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?"), "%Y-%m-%d %H:%M:%S%.f"),
-    (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?"), "%Y-%m-%dT%H:%M:%S%.f"),
-    (re.compile(r"\d{1,2}:\d\d"), "%H:%M"),
-    (re.compile(r"\d{1,2}:\d\d:\d\d"), "%H:%M:%S"),
-    (re.compile(r"\d{4}/\d{1,2}/\d{1,2}"), "%Y/%m/%d"),
-    (re.compile(r"\d{4}\.\d{1,2}\.\d{1,2}"), "%Y.%m.%d"),
+_SHAPES = tuple(
+    (re.compile(shape), form)
+    for shape, form in (
+        (r"\d{4}-\d\d-\d\d", "%Y-%m-%d"),
+        (r"\d{4}-\d\d-\d\d \d\d:\d\d", "%Y-%m-%d %H:%M"),
+        (r"\d{4}-\d\d-\d\dT\d\d:\d\d", "%Y-%m-%dT%H:%M"),
+        (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?", "%Y-%m-%d %H:%M:%S%.f"),
+        (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?", "%Y-%m-%dT%H:%M:%S%.f"),
+        (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)", "%Y-%m-%d %H:%M:%S%.f%#z"),
+        (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)", "%Y-%m-%dT%H:%M:%S%.f%#z"),
+        (r"\d{1,2}:\d\d", "%H:%M"),
+        (r"\d{1,2}:\d\d:\d\d", "%H:%M:%S"),
+        (r"\d{4}/\d{1,2}/\d{1,2}", "%Y/%m/%d"),
+        (r"\d{4}\.\d{1,2}\.\d{1,2}", "%Y.%m.%d"),
+        (r"\d{1,2}-[A-Za-z]{3,9}-\d{4}", "%d-%B-%Y"),
+        (r"\d{1,2} [A-Za-z]{3,9} \d{4}", "%d %B %Y"),
+        (r"[A-Za-z]{3,9} \d{1,2}, \d{4}", "%B %d, %Y"),
+    )
 )
 _DAY_AND_MONTH = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2\d{4}")
 _SHORT_YEAR = re.compile(r"(\d{1,2})([./])(\d{1,2})\2\d\d")
