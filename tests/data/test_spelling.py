@@ -229,5 +229,6 @@ def test_extremes_and_empty_data_are_refused_in_words(data, message):
 
 def test_codes_the_user_names_are_missing_in_numbers_and_labels():
     frame = pl.DataFrame({"x": [-999.0, 1, 2, 3, 4, 5], "s": ["a", "b", "?", "a", "b", "a"]})
-    dataset = read_dataset({"both": frame, "z": np.arange(6.0)}, missing="drop", na=(-999, "?"))
+    table = reldep.read(frame, na=(-999, "?"))
+    dataset = read_dataset(table.take("both=x,s"), missing="drop")
     assert dataset.rows.positions.tolist() == [1, 3, 4, 5]

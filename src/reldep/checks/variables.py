@@ -9,9 +9,8 @@ import numpy as np
 import scipy
 
 from reldep.checks.subjects import MOST_ROWS, ROWS_PER_LEVEL
-from reldep.data.inspection import has_codes_at_ends, suspected_codes
 from reldep.data.lifetimes import event_beside
-from reldep.data.missing_codes import MISSING_CODES
+from reldep.data.missing_codes import MISSING_CODES, has_codes_at_ends, suspected_codes
 from reldep.data.selectors import ColumnType
 from reldep.data.variables import MISSING_CODE, Labels, Mixed, Numeric, Sparse
 from reldep.exceptions import (

@@ -13,7 +13,6 @@ from reldep.data.checks import (
     listing,
 )
 from reldep.data.frames import aligned, frame_library, index_rows, time_of_blocks
-from reldep.data.inspection import without_codes
 from reldep.data.objects import native_name, one_per_row, read_labels, read_variable
 from reldep.data.rows import Rows
 from reldep.exceptions import InputError
@@ -92,7 +91,6 @@ def read_dataset(
     clusters: Any = None,
     by: Any = None,
     ids: Any = None,
-    na: Sequence[str | float] = (),
 ) -> AlignedData:
     """Read named blocks into one data set with complete, aligned observations.
 
@@ -108,8 +106,6 @@ def read_dataset(
         The group of each observation; those without a group are incomplete.
     ids : Rows or sequence, optional
         What to call the observations; without it by the index of a frame, or by position.
-    na : sequence of str or float
-        Values that stand for missing ones.
     """
     beside = {"\0clusters": clusters, "\0by": by, "\0ids": ids}
     # Rows of a table are in its order, whatever the index of its columns.
@@ -121,9 +117,7 @@ def read_dataset(
     matched, unmatched = aligned({**blocks, **given})
     clusters, ids = matched.pop("\0clusters", clusters), matched.pop("\0ids", ids)
     by, blocks = matched.pop("\0by", by), matched
-    variables = {
-        name: without_codes(read_variable(data, name), na) for name, data in blocks.items()
-    }
+    variables = {name: read_variable(data, name) for name, data in blocks.items()}
     n = _common_length(variables)
     rows = read_rows(blocks, n, ids)
     clusterings = _cluster_labels(clusters, n, rows)

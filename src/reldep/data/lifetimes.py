@@ -17,7 +17,6 @@ import numpy as np
 
 from reldep.data.checks import cell, listing
 from reldep.data.rows import Rows
-from reldep.data.variables import Items
 from reldep.data.written_numbers import are_moments, float_of, is_missing, is_number, read_moments
 from reldep.exceptions import InputError, InputTypeError
 from reldep.words import counted
@@ -94,9 +93,29 @@ class Survival(Sequence[Lifetime | None]):
     """
 
     def __init__(self, time: Any, event: Any, *, event_value: Any = None) -> None:
-        names = tuple(
-            str(getattr(values, "name", None) or default)
-            for values, default in ((time, "time"), (event, "event"))
+        self._read(time, event, event_value, lambda _, value: f"`event_value={value!r}`.")
+
+    @classmethod
+    def of_columns(cls, time: Any, event: Any, value: str | None, rows: Rows) -> Survival:
+        """Return the lifetimes in two columns of a table; errors name `survival` and the rows."""
+        made = cls.__new__(cls)
+        made._read(
+            time, event, value, lambda names, one: f"`survival='{','.join(names)}={one}'`.", rows
+        )
+        return made
+
+    def _read(
+        self,
+        time: Any,
+        event: Any,
+        event_value: Any,
+        way_out: Callable[[tuple[str, str], Any], str],
+        rows: Rows | None = None,
+    ) -> None:
+        """Read times and events; `way_out` tells how to say that a value marks the event."""
+        names = (
+            str(getattr(time, "name", None) or "time"),
+            str(getattr(event, "name", None) or "event"),
         )
         self.row_index: Any = _common_index(time, event)
         times, events = _listed(time, "time"), _listed(event, "event")
@@ -105,29 +124,11 @@ class Survival(Sequence[Lifetime | None]):
                 f"time has {counted(len(times), 'entry', 'entries')} and event {len(events)}; "
                 "pass one of each per row."
             )
-        self._times, self._events, self._known = read_lifetimes(
-            times,
-            events,
-            event_value=event_value,
-            names=(names[0], names[1]),
-            way_out=lambda value: f"`event_value={value!r}`.",
-        )
-
-    @classmethod
-    def of_columns(cls, time: Any, event: Any, value: str | None, rows: Rows) -> Survival:
-        """Return the lifetimes in two columns of a table; errors name `survival` and the rows."""
-        made = cls.__new__(cls)
-        names = tuple(str(getattr(values, "name", "")) for values in (time, event))
-        made.row_index = _common_index(time, event)
-        made._times, made._events, made._known = read_lifetimes(
-            _listed(time, "time"),
-            _listed(event, "event"),
-            event_value=value,
-            names=(names[0], names[1]),
-            way_out=lambda value: f"`survival='{names[0]},{names[1]}={value}'`.",
-            rows=rows,
-        )
-        return made
+        places = rows or Rows.of(len(times))
+        self._times = _read_times(times, names[0], places)
+        marks = _read_events(events, names[1], event_value, lambda v: way_out(names, v), places)
+        self._events, self._known = marks == 1, np.isfinite(self._times) & ~np.isnan(marks)
+        _check_censored(marks, self._known, names)
 
     def __len__(self) -> int:
         return len(self._times)
@@ -154,52 +155,21 @@ class Survival(Sequence[Lifetime | None]):
         return [self[int(row)] for row in rows]
 
 
-def lifetimes_variable(items: Sequence[Lifetime | None], name: str) -> Items:
-    """Return lifetimes as a variable."""
-    return Items(name, list(items))
-
-
-def read_lifetimes(
-    times: list[Any],
-    events: list[Any],
-    *,
-    event_value: Any = None,
-    names: tuple[str, str] = ("time", "event"),
-    way_out: Callable[[Any], str],
-    rows: Rows | None = None,
-) -> tuple[FloatArray, BoolArray, BoolArray]:
-    """Read times and events; give the times, whether each ended with the event, which are known.
-
-    Parameters
-    ----------
-    times, events : list
-    event_value : object, optional
-        The value that marks an event.
-    names : tuple of str
-        Of both, for messages.
-    way_out : function of a value
-        Words that tell how to say that a value marks the event.
-    rows : Rows, optional
-        What to call the rows in messages.
-    """
-    places = rows or Rows.of(len(times))
-    lengths = _read_times(times, names[0], places)
-    marks = _read_events(events, names[1], event_value, way_out, places)
-    gaps = np.isnan(marks)
-    known = np.isfinite(lengths) & ~gaps
-    if not (marks == 0).any() and gaps.mean() >= _MANY_MISSING and (marks == 1).any():
+def _check_censored(marks: FloatArray, known: BoolArray, names: tuple[str, str]) -> None:
+    """Raise InputError if those who were censored are missing."""
+    gaps, is_censored = np.isnan(marks), marks == 0
+    if not is_censored.any() and gaps.mean() >= _MANY_MISSING and (marks == 1).any():
         raise InputError(
             f"{names[1]} marks {int((marks == 1).sum())} events and no censored time, and is "
             f"missing in {int(gaps.sum())} rows. If a missing value stands for a censored time, "
             "write 0 there; without these rows nobody would be censored."
         )
-    if (marks == 0).any() and not (known & (marks == 0)).any():
+    if is_censored.any() and not (known & is_censored).any():
         raise InputError(
-            f"{names[0]} is missing in all {int((marks == 0).sum())} rows that are censored. Fill "
-            "in how long these were observed (until they were last seen); without them the "
-            "lifetimes of those with the event alone say nothing about the hazard."
+            f"{names[0]} is missing in all {int(is_censored.sum())} rows that are censored. Fill "
+            "in how long these were observed; without them the lifetimes of those with the event "
+            "alone say nothing about the hazard."
         )
-    return lengths, marks == 1, known
 
 
 def event_beside(name: str, columns: Iterable[str]) -> str | None:

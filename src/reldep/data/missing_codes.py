@@ -1,6 +1,13 @@
-"""Words that stand for a missing value."""
+"""Words and numbers that stand for a missing value."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from reldep.data.variables import FloatArray
 
 MISSING_WORDS = ("", "NA", "N/A", "NaN", "nan", "NULL", "null")
 """Cells of text files and sheets that are missing values in every column."""
@@ -24,3 +31,71 @@ def as_number(code: str | float) -> float | None:
         return float(code)
     except (ValueError, OverflowError):
         return None
+
+
+# What people and programs write for a missing number.
+_NUMBERS = frozenset(
+    (
+        *(0, -1, -9, -99, -999, -9999, -99999, -999999),
+        *(77, 88, 99, 777, 888, 999, 7777, 8888, 9999, 77777, 88888, 99999, 999999, 9999999),
+        *(-32768, 32767, 65535, -2147483648, 2147483647, 9.969209968386869e36),
+    )
+)
+_FILL_VALUE = 1e15
+
+# With fewer levels 0 may be one of them.
+_LEVELS_OF_A_SCALE = 10
+
+
+def suspected_codes(column: FloatArray) -> list[tuple[float, int]]:
+    """Return the numbers of a column that may stand for missing values, with their counts.
+
+    A code is suspected if it is the smallest or largest value and lies apart from the others:
+    below 0 where all others are not, or farther from them than they are spread. A single 0, or
+    one in a scale of few levels, is not.
+
+    Examples
+    --------
+    >>> import numpy
+    >>> suspected_codes(numpy.array([21.0, 35, -999, 62, 48, -999]))
+    [(-999.0, 2)]
+    >>> suspected_codes(numpy.array([-1.0, 1, 0, -1, 1, 0]))
+    []
+    """
+    rest = column[np.isfinite(column)]
+    found = []
+    while len(rest) > 3:
+        low, high = rest.min(), rest.max()
+        code = next((end for end in (low, high) if _may_be_code(end)), None)
+        if code is None or not _stands_apart(code, rest):
+            other = high if code == low and _may_be_code(high) else None
+            if other is None or not _stands_apart(other, rest):
+                break
+            code = other
+        found.append((float(code), int((rest == code).sum())))
+        rest = rest[rest != code]
+    return found
+
+
+def has_codes_at_ends(column: FloatArray) -> bool:
+    """Return True if the smallest or the largest value may be a code."""
+    ends = float(np.fmin.reduce(column)), float(np.fmax.reduce(column))
+    return any(map(_may_be_code, ends))
+
+
+def _may_be_code(value: float) -> bool:
+    return value in _NUMBERS or abs(value) >= _FILL_VALUE
+
+
+def _stands_apart(code: float, values: FloatArray) -> bool:
+    levels = np.unique(values[values != code])
+    if len(levels) < 3:
+        return False
+    low, high = levels[0], levels[-1]
+    if code == 0 and ((values == 0).sum() < 2 or len(levels) < _LEVELS_OF_A_SCALE):
+        return False
+    if -10 < code < 0:
+        return bool(low > 0 or (low == 0 and len(levels) > 5))
+    if code < 0 and low >= 0:
+        return True
+    return bool(min(abs(code - low), abs(code - high)) > high - low)

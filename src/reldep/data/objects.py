@@ -21,7 +21,7 @@ from reldep.data.frames import (
     unwrapped,
     with_plain_names,
 )
-from reldep.data.lifetimes import Lifetime, Survival, lifetimes_variable
+from reldep.data.lifetimes import Lifetime, Survival
 from reldep.data.variables import (
     FloatArray,
     Items,
@@ -37,7 +37,6 @@ from reldep.data.written_numbers import (
     is_missing,
     is_number,
     labels_of,
-    read_datetimes,
     read_moments,
     read_words,
 )
@@ -142,7 +141,7 @@ def _dispatch(data: Any, name: str) -> Variable:
     if isinstance(data, np.ndarray):
         return _from_array(data, name)
     if isinstance(data, Survival):
-        return lifetimes_variable(data[:], name)
+        return Items(name, data[:])
     data = unwrapped(data)
     if frame_library(data) is not None:
         return _from_frame_library(data, name)
@@ -220,7 +219,7 @@ def _from_array(array: npt.NDArray[Any], name: str) -> Variable:
     if kind in "iuf":
         return Numeric(name, _as_doubles(array.reshape(len(array), -1), name))
     if kind in "Mm":
-        return read_datetimes(array, name)
+        return read_moments(array, name)
     if kind in "bUSTO" and array.ndim == 1:
         return _from_sequence(array.tolist(), name)
     if kind in "bUSTO":
@@ -265,7 +264,7 @@ def _from_sequence(values: list[Any], name: str) -> Variable:
     if all(isinstance(value, (list, tuple, np.ndarray)) for value in present):
         return _from_rows(values, name)
     if all(isinstance(value, Lifetime) for value in present):
-        return lifetimes_variable([None if is_missing(value) else value for value in values], name)
+        return Items(name, [None if is_missing(value) else value for value in values])
     return Items(name, values)
 
 
@@ -361,7 +360,7 @@ def _from_series(series: nw.Series[Any], name: str) -> Variable:
         return nested
     if isinstance(dtype, nw.Struct) and {one.name for one in dtype.fields} == {"time", "event"}:
         cells = series.to_list()
-        return lifetimes_variable([None if one is None else Lifetime(**one) for one in cells], name)
+        return Items(name, [None if one is None else Lifetime(**one) for one in cells])
     raise InputTypeError(
         f"column {name!r} has type {dtype}, which is neither numbers nor labels. Convert it first."
     )

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 Labels: TypeAlias = Sequence[Any] | npt.NDArray[Any]
 
-_SHOWN = 5
 _PLURALS = {"row": "rows", "line": "lines"}
 
 # Columns of numbers that are times, and columns of dates that do not order the rows.
@@ -179,7 +178,8 @@ class Rows:
         >>> Rows.labelled(numpy.array([21, 31]), "line").name(1)
         'line 31'
         """
-        return f"{self.noun} {_shown(self.positions[index], self.labels, index)}"
+        labels = self.positions if self.labels is None else self.labels
+        return f"{self.noun} {labels[index]}"
 
     def names(self, indices: Sequence[int] | IntArray) -> str:
         """Return the names of the first few of some observations.
@@ -190,9 +190,9 @@ class Rows:
         ('rows 3, 5', 'row 3', 'rows 0, 1, 2, 3, 4 and 4 more')
         """
         noun = self.noun if len(indices) == 1 else _PLURALS.get(self.noun, self.noun)
-        shown = [_shown(self.positions[i], self.labels, i) for i in indices[:_SHOWN]]
-        more = f" and {len(indices) - _SHOWN} more" if len(indices) > _SHOWN else ""
-        return f"{noun} {', '.join(shown)}{more}"
+        labels = self.positions if self.labels is None else self.labels
+        shown = ", ".join(str(labels[int(i)]) for i in indices[:5])
+        return f"{noun} {shown}" + f" and {len(indices) - 5} more" * (len(indices) > 5)
 
 
 @dataclass(frozen=True)
@@ -223,7 +223,3 @@ class Places:
     def name(self, record: int) -> str:
         """Return the name of one record."""
         return self.rows(np.array([record], dtype=np.int64)).name(0)
-
-
-def _shown(position: np.int64, labels: Labels | None, index: int | np.int64) -> str:
-    return str(position if labels is None else labels[int(index)])

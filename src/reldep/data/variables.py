@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reldep.data.rows import Rows
+from reldep.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -130,7 +131,7 @@ class Numeric(Variable):
             for name, hit in zip(self.columns, np.any(bad, axis=0).tolist(), strict=False)
             if hit
         ]
-        return f"{kinds} in {places}" + (f" (columns {_listed(names)})" if names else "")
+        return f"{kinds} in {places}" + (f" (columns {listed(names, 5)})" if names else "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,7 +276,7 @@ class Items(Variable):
             sizes = [len(item) for item in present]
             return f"rows of different lengths ({min(sizes)} to {max(sizes)})"
         kinds = sorted({type(item).__name__ for item in present})
-        return f"objects of type {_listed(kinds)}"
+        return f"objects of type {listed(kinds, 5)}"
 
 
 def joint_labels(name: str, columns: Sequence[npt.NDArray[Any]]) -> Labels:
@@ -286,12 +287,6 @@ def joint_labels(name: str, columns: Sequence[npt.NDArray[Any]]) -> Labels:
     if table.dtype.kind == "i":
         codes[(table == MISSING_CODE).any(axis=1)] = MISSING_CODE
     return Labels(name, codes, tuple(map(tuple, distinct.tolist())))
-
-
-def _listed(values: Sequence[Any], limit: int = 5) -> str:
-    """List a few values and say how many more there are."""
-    shown = ", ".join(str(value) for value in values[:limit])
-    return shown + (f" and {len(values) - limit} more" if len(values) > limit else "")
 
 
 def rows_in_words(positions: IntArray) -> str:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from reldep.data.variables import FloatArray
 
 # With fewer rows, labels that are all different are an accident.
 _FEWEST_FOR_DOUBT = 10
@@ -97,15 +96,18 @@ def read_words(values: Sequence[Any], name: str) -> Variable:
         n_cells, n_values = int(np.isin(codes, absent).sum()), int((codes != MISSING_CODE).sum())
         said.append(missing_in_words([words[code] for code in absent], n_cells, n_values))
     if understood.dtype.is_temporal():
-        days, how = _days(understood.to_list())
-        return _numbers(days, codes, name, [*said, how])
-    numbers = understood.cast(pl.Float64).fill_null(np.nan).to_numpy()
-    written = "strings were read as the numbers that they show"
-    return _numbers(np.asarray(numbers, dtype=np.float64), codes, name, said or [written])
+        moments = read_moments(understood.to_list(), name)
+        numbers = moments.values[:, 0]
+        said.append(moments.notes[0].removeprefix(f"{name}: ").removesuffix("."))
+    else:
+        numbers = understood.cast(pl.Float64).fill_null(np.nan).to_numpy()
+        said = said or ["strings were read as the numbers that they show"]
+    each = np.append(numbers, np.nan)[codes]
+    return Numeric(name, each[:, None], (name,), notes=(f"{name}: {'; '.join(said)}.",))
 
 
-def read_moments(values: Sequence[Any], name: str) -> Numeric:
-    """Read dates and times as the days since the first one.
+def read_moments(values: Any, name: str) -> Numeric:
+    """Read dates as the days since the first one, times of the day as hours, spans as days.
 
     Examples
     --------
@@ -114,25 +116,33 @@ def read_moments(values: Sequence[Any], name: str) -> Numeric:
     >>> read_moments(days, "visit").values.ravel().tolist()
     [0.0, 2.0]
     """
-    column, how = _days(values)
-    return _numbers(column, np.arange(len(values)), name, [how])
+    is_array = isinstance(values, np.ndarray)
+    array = np.asarray(values if is_array else _moments(values))
+    table, day = array.reshape(len(array), -1), np.timedelta64(1, "D")
+    if table.dtype.kind == "f":
+        numbers, how = table, "times of the day read as hours"
+    elif table.dtype.kind == "m":
+        numbers, how = table / day, "spans read as days"
+    else:
+        if np.isnat(table).all():
+            raise InputError(f"{name} has only missing values; leave it out or fill it in.")
+        moments = table.astype("M8[us]")
+        first = np.nanmin(moments)
+        numbers = np.where(np.isnat(moments), np.nan, (moments - first) / day)
+        date = str(first)[:19].removesuffix("T00:00:00")
+        how = f"dates read as days since the first, {date}"
+    return Numeric(name, numbers, () if is_array else (name,), notes=(f"{name}: {how}.",))
 
 
-def read_datetimes(array: npt.NDArray[Any], name: str) -> Numeric:
-    """Read a NumPy array of dates, times or spans."""
-    table = array.reshape(len(array), -1)
-    if array.dtype.kind == "m":
-        values = table / np.timedelta64(1, "D")
-        return Numeric(name, values, notes=(f"{name}: spans read as days.",))
-    if np.isnat(table).all():
-        raise InputError(f"{name} has only missing values; leave it out or fill it in.")
-    first = np.nanmin(table)
-    moments = table.astype("M8[us]")
-    values = np.where(
-        np.isnat(moments), np.nan, (moments - first.astype("M8[us]")) / np.timedelta64(1, "D")
-    )
-    how = f"dates read as days since the first, {str(first)[:19]}"
-    return Numeric(name, values, notes=(f"{name}: {how}.",))
+def _moments(values: Sequence[Any]) -> npt.NDArray[Any]:
+    """Return dates, spans or times of the day (in hours) as an array."""
+    kind = next((type(value) for value in values if not is_missing(value)), datetime.date)
+    if issubclass(kind, datetime.time):
+        seconds = [np.nan if v is None else _seconds(v) for v in values]
+        return np.array(seconds) / 3600
+    is_span = issubclass(kind, (datetime.timedelta, np.timedelta64))
+    plain = ["NaT" if is_missing(value) else _without_zone(value) for value in values]
+    return np.array(plain, dtype="m8[us]" if is_span else "M8[us]")
 
 
 def are_moments(values: Sequence[Any]) -> bool:
@@ -236,27 +246,6 @@ def _in_words(doubt: Doubt, labels: Labels) -> str:
     return f"{doubt.reason}: {', '.join(places)}"
 
 
-def _days(values: Sequence[Any]) -> tuple[FloatArray, str]:
-    """Return the days since the first date, or the hours of times of the day."""
-    present = [value for value in values if not is_missing(value)]
-    if not present:
-        return np.full(len(values), np.nan), "no dates"
-    first_kind = present[0]
-    if isinstance(first_kind, datetime.time):
-        hours = [np.nan if is_missing(v) else _seconds(v) / 3600 for v in values]
-        return np.array(hours), "times of the day read as hours"
-    if isinstance(first_kind, (datetime.timedelta, np.timedelta64)):
-        missing = np.timedelta64("NaT", "us")
-        spans = np.array([missing if is_missing(v) else v for v in values], "m8[us]")
-        return spans / np.timedelta64(1, "D"), "spans read as days"
-    moments = np.array(
-        ["NaT" if is_missing(value) else _without_zone(value) for value in values], dtype="M8[us]"
-    )
-    first = np.nanmin(moments)
-    days = np.where(np.isnat(moments), np.nan, (moments - first) / np.timedelta64(1, "D"))
-    return days, f"dates read as days since the first, {str(first)[:19].removesuffix('T00:00:00')}"
-
-
 def _without_zone(value: Any) -> Any:
     """Return a moment in universal time, which is what NumPy counts in."""
     if isinstance(value, datetime.datetime) and value.tzinfo is not None:
@@ -266,12 +255,3 @@ def _without_zone(value: Any) -> Any:
 
 def _seconds(value: datetime.time) -> float:
     return value.hour * 3600 + value.minute * 60 + value.second + value.microsecond / 1e6
-
-
-def _numbers(
-    of_categories: FloatArray, codes: npt.NDArray[Any], name: str, said: Sequence[str]
-) -> Numeric:
-    """Return the number of the category of every observation."""
-    values = np.append(of_categories, np.nan)[codes]
-    notes = (f"{name}: {'; '.join(said)}.",)
-    return Numeric(name, values[:, None], (name,), notes=notes)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -24,10 +25,10 @@ from reldep.data.selectors import (
 from reldep.data.strings.reading import WAYS_OUT
 from reldep.data.variables import Labels, Mixed
 from reldep.exceptions import InputError
-from reldep.words import counted
+from reldep.words import counted, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import polars as pl
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from reldep.data.variables import BoolArray, IntArray, Variable
     from reldep.files.describe import ColumnDescription
 
+Found = TypeVar("Found")
 # Columns that the text of a table shows.
 _SHOWN = 12
 
@@ -69,8 +71,7 @@ class Scope:
 
 _SHOWN_NAMES = 6
 _NUMBERS = (ColumnType.NUMBER, ColumnType.INTEGER)
-# Rows of the first column in which a name is looked for that is not in the header.
-_ROWS_LOOKED_AT = 100_000
+_LABELS = (ColumnType.TEXT, ColumnType.CATEGORY)
 _NAMES_FEATURES = re.compile(
     r"(gene|transcript|probe|probeset|feature|protein|peptide|metabolite|otu|asv|taxon|cpg|snp|"
     r"ensembl|entrez|hgnc|symbol|ensg|uniprot)s?([ _.-]?(id|name|symbol|accession)s?)?",
@@ -196,23 +197,16 @@ class Table:
                 raise InputError(
                     f"column {event!r} is part of the lifetimes in {time!r}; name {time!r} alone."
                 )
-        try:
-            return select_words(words, self.columns, printable(self.name))
-        except InputError as error:
-            raise self._turned_round(given, error) from None
+        return self._found(words, lambda: select_words(words, self.columns, printable(self.name)))
 
     def variables(
         self, words: Words | Mapping[str, Words], *, several: bool = False
     ) -> dict[str, list[str]]:
         """Return the names of the columns of every variable that words name; nothing is read."""
         source = printable(self.name)
-        try:
-            return select_variables(words, self.columns, several=several, source=source)
-        except InputError as error:
-            given = [words] if isinstance(words, str) else list(words)
-            if hasattr(words, "values"):
-                given = [text for text in words.values() if isinstance(text, str)]
-            raise self._turned_round(given, error) from None
+        return self._found(
+            words, lambda: select_variables(words, self.columns, several=several, source=source)
+        )
 
     def take(self, words: Words | Mapping[str, Words], *, several: bool = False) -> dict[str, Any]:
         """Read the data of every variable that words name, by its name.
@@ -449,23 +443,27 @@ class Table:
         cells = [f"{cell(text)} ({places.name(row)})" for text, row in doubt.cells]
         return f"{doubt.reason}: {', '.join(cells)}" if cells else doubt.reason
 
-    def _turned_round(self, expressions: Iterable[str], error: InputError) -> InputError:
-        """Return the error for a name that is not in the header but down the first column."""
-        first = next(iter(self.columns), None)
-        words = (ColumnType.TEXT, ColumnType.CATEGORY)
-        if first is None or self.columns[first] not in words or first in self.doubts:
-            return error
-        pieces = (text.rpartition("=")[2].split(",") for text in expressions)
-        asked = {piece.strip().strip('"') for some in pieces for piece in some}
-        values = self.values(first)[:_ROWS_LOOKED_AT]
-        found = next((str(value) for value in values if str(value) in asked), None)
-        if found is None:
-            return error
-        return InputError(
-            f"no column {found!r} in {printable(self.name)}, but a row: it stands in the first "
-            f"column, {first!r}. Rows are observations and columns are variables: transpose the "
-            "table first."
-        )
+    def _found(self, words: Words | Mapping[str, Words], select: Callable[[], Found]) -> Found:
+        """Return what is selected; raise for a name that is down the first column, not above."""
+        try:
+            return select()
+        except InputError as error:
+            first = next(iter(self.columns), "")
+            if self.columns.get(first) not in _LABELS or first in self.doubts:
+                raise
+            texts = words.values() if isinstance(words, Mapping) else [words]
+            each = [one for text in texts for one in ([text] if isinstance(text, str) else text)]
+            pieces = (text.rpartition("=")[2].split(",") for text in each)
+            asked = {piece.strip().strip('"') for some in pieces for piece in some}
+            values = map(str, self.values(first))
+            found = next((value for value in values if value in asked), None)
+            if found is None:
+                raise
+            raise InputError(
+                f"no column {found!r} in {printable(self.name)}, but a row: it stands in the first "
+                f"column, {first!r}. Rows are observations and columns are variables: transpose "
+                "the table first."
+            ) from error
 
     def notes_about(self, columns: Sequence[str]) -> tuple[str, ...]:
         """Return what was understood about the file and some of its columns."""
@@ -480,10 +478,8 @@ class Table:
         of_columns = []
         for text, names in alike.items():
             noun = "column" if len(names) == 1 else "columns"
-            shown = ", ".join(repr(one) for one in names[:_SHOWN_NAMES])
-            n_more = len(names) - _SHOWN_NAMES
-            more = f" and {n_more} more" if n_more > 0 else ""
-            of_columns.append(f"{noun} {shown}{more} of {name}: {text}.")
+            shown = listed([*map(repr, names)], _SHOWN_NAMES)
+            of_columns.append(f"{noun} {shown} of {name}: {text}.")
         return (*of_file, *of_columns)
 
     def _doubts_about_names(self, columns: Sequence[str]) -> list[str]:
@@ -492,8 +488,7 @@ class Table:
             return []
         said = []
         first = next(iter(self.columns), "")
-        words = (ColumnType.TEXT, ColumnType.CATEGORY)
-        has_words_first = first not in columns and self.columns.get(first) in words
+        has_words_first = first not in columns and self.columns.get(first) in _LABELS
         if has_words_first and _NAMES_FEATURES.fullmatch(first):
             said.append(
                 f"by its name, the first column {first!r} names what was measured in each row, but "
@@ -502,10 +497,9 @@ class Table:
             )
         dates = [name for name in columns if _DATED_GENE.fullmatch(name)]
         if dates:
-            shown = ", ".join(repr(name) for name in dates[:_SHOWN_NAMES])
             said.append(
-                f"names of columns look like dates ({shown}), which spreadsheets make of names of "
-                "genes such as MARCH1 and SEPT2"
+                f"names of columns look like dates ({listed([*map(repr, dates)], 6)}), which "
+                "spreadsheets make of names of genes such as MARCH1 and SEPT2"
             )
         return said
 

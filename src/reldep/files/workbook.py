@@ -46,7 +46,7 @@ def read_workbook(source: Source, options: Reading) -> Cells:
     """Return the cells of one sheet: the first, or the one that the options name."""
     name = printable(source.name)
     fastexcel = import_extra("fastexcel", extra="excel", purpose=f"reading {name}")
-    facts = _look(source, name)
+    n_errors, hidden = _look(source, name)
     expected = "an Excel or OpenDocument workbook"
     with translated(f"{name} is damaged, or only a part of {expected}"), _quiet_reader():
         try:
@@ -58,11 +58,9 @@ def read_workbook(source: Source, options: Reading) -> Cells:
                 raise _too_far(name, "its values over more cells than are read") from error
             raise
     notes = [*source.notes, *cells.notes]
-    if facts.n_errors:
-        notes.append(
-            f"{facts.n_errors} cells hold errors of formulas, such as #DIV/0!, read as missing"
-        )
-    n_hidden = facts.hidden.get(sheet, 0)
+    if n_errors:
+        notes.append(f"{n_errors} cells hold errors of formulas, such as #DIV/0!, read as missing")
+    n_hidden = hidden.get(sheet, 0)
     if n_hidden:
         rows = "1 row is" if n_hidden == 1 else f"{n_hidden:,} rows are"
         notes.append(f"{rows} hidden in the sheet, as by a filter, and read like the others")
@@ -197,33 +195,41 @@ def _texts(words: pl.DataFrame, row: int) -> list[str]:
 
 @dataclass
 class _Facts:
-    """What the XML of a workbook shows: errors of formulas, and hidden rows by sheet."""
+    """What the XML of a sheet shows: the last place, and how many rows and cells are of a kind."""
 
-    n_errors: int
-    hidden: dict[str, int]
+    last_row: int = 0
+    last_column: int = 0
+    n_rows: int = 0
+    n_cells: int = 0
+    n_errors: int = 0
+    n_hidden: int = 0
 
 
-def _look(source: Source, name: str) -> _Facts:
-    """Return facts about the sheets; raise InputError if a far cell would fill the memory."""
-    facts = _Facts(0, {})
+def _look(source: Source, name: str) -> tuple[int, dict[str, int]]:
+    """Return the number of errors of formulas, and of hidden rows by sheet.
+
+    Raises
+    ------
+    ValueError
+        If a far cell would fill the memory.
+    """
+    found: dict[str, _Facts] = {}
     try:
         with zipfile.ZipFile(source.file()) as archive:
             known = {info.filename: info for info in archive.infolist()}
-            for info in known.values():
-                if info.filename.startswith("xl/worksheets/") and info.filename.endswith(".xml"):
-                    area, n_cells = _extent(_pieces(archive, info))
-                    facts.n_errors += sum(
-                        len(_ERROR.findall(part)) for part in _pieces(archive, info)
-                    )
-                else:
+            for part, info in known.items():
+                if not (part.startswith("xl/worksheets/") and part.endswith(".xml")):
                     continue
-                if area > MOST_CELLS or (area > MOST_EMPTY_CELLS and area > 20 * n_cells):
-                    what = f"{n_cells:,} values over {area:,} cells, more than are read"
+                facts = found[part] = _facts(_pieces(archive, info))
+                area = facts.last_row * facts.last_column
+                if area > MOST_CELLS or (area > MOST_EMPTY_CELLS and area > 20 * facts.n_cells):
+                    what = f"{facts.n_cells:,} values over {area:,} cells, more than are read"
                     raise _too_far(name, what)
-            facts.hidden = _hidden_rows(archive, known)
+            parts = _parts(archive, known)
     except _DAMAGES:
-        pass  # an old workbook, or the reader will say what is wrong with it
-    return facts
+        return 0, {}  # an old workbook, or the reader will say what is wrong with it
+    hidden = {sheet: found[part].n_hidden for sheet, part in parts.items() if part in found}
+    return sum(facts.n_errors for facts in found.values()), hidden
 
 
 def _too_far(name: str, what: str) -> InputError:
@@ -236,20 +242,6 @@ def _pieces(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
     with archive.open(info) as file:
         while piece := file.read(_PIECE):
             yield piece
-
-
-def _hidden_rows(archive: zipfile.ZipFile, known: dict[str, zipfile.ZipInfo]) -> dict[str, int]:
-    """Return the number of hidden rows of every sheet of an .xlsx file."""
-    found = {}
-    for sheet, part in _parts(archive, known).items():
-        rest, count = b"", 0
-        for piece in _pieces(archive, known[part]):
-            data = rest + piece
-            cut = data.rfind(b"<") if data.rfind(b"<") > 0 else len(data)
-            count += len(_HIDDEN_ROW.findall(data[:cut]))
-            rest = data[cut:]
-        found[sheet] = count
-    return found
 
 
 def _parts(archive: zipfile.ZipFile, known: Container[str]) -> dict[str, str]:
@@ -277,13 +269,12 @@ def _tags(data: bytes) -> list[dict[str, str]]:
     ]
 
 
-def _extent(pieces: Iterator[bytes]) -> tuple[int, int]:
-    """Return the number of cells between A1 and the last one, and of those that are there.
+def _facts(pieces: Iterator[bytes]) -> _Facts:
+    """Return what the XML of a sheet shows.
 
     A cell or row without a place of its own follows the one before it.
     """
-    last_row = last_column = n_rows = n_cells = 0
-    rest = b""
+    facts, rest = _Facts(), b""
     for piece in (*pieces, b"<row "):
         data = rest + piece
         starts = [match.start() for match in _ROW_TAG.finditer(data)]
@@ -291,18 +282,19 @@ def _extent(pieces: Iterator[bytes]) -> tuple[int, int]:
             rest = data
             continue
         whole, rest = data[: starts[-1]], data[starts[-1] :]
-        n_rows += len(starts) - 1
         found = _PLACE.findall(whole)
         n_here = len(_CELL_TAG.findall(whole))
-        n_cells += n_here
-        numbers = [int(number) for _, number in found]
-        numbers += [int(number) for number in _ROW_PLACE.findall(whole)]
+        facts.n_rows += len(starts) - 1
+        facts.n_cells += n_here
+        facts.n_errors += len(_ERROR.findall(whole))
+        facts.n_hidden += len(_HIDDEN_ROW.findall(whole))
+        rows = [int(number) for _, number in found] + [*map(int, _ROW_PLACE.findall(whole))]
         columns = {_column_number(name) for name, _ in found}
         if n_here > len(found):
             columns |= {len(_CELL_TAG.findall(row)) for row in _ROW_TAG.split(whole)}
-        last_row = max(last_row, n_rows, *numbers, 0)
-        last_column = max(last_column, *columns, 0)
-    return last_row * last_column, n_cells
+        facts.last_row = max(facts.last_row, facts.n_rows, *rows, 0)
+        facts.last_column = max(facts.last_column, *columns, 0)
+    return facts
 
 
 def _column_number(letters: bytes) -> int:
