@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import zipfile
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
@@ -10,17 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-_SHEET_NAMESPACE = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+_MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
-_MIME = "application/vnd.openxmlformats-officedocument.spreadsheetml"
-
-
-def _relationships(kind: str, target: str) -> str:
-    return (
-        f'<Relationships xmlns="{_PACKAGE}/relationships"><Relationship Id="rId1" '
-        f'Type="{_OFFICE}/{kind}" Target="{target}"/></Relationships>'
-    )
 
 
 def _cell(value: object) -> str:
@@ -33,28 +26,55 @@ def _cell(value: object) -> str:
     return f'<c t="inlineStr"><is><t>{escape(str(value))}</t></is></c>'
 
 
-def write_xlsx(path: Path, rows: Sequence[Sequence[object]]) -> None:
-    """Write the smallest Excel file that holds these cells."""
-    cells = "".join(f"<row>{''.join(map(_cell, row))}</row>" for row in rows)
+def _relationships(**targets: str) -> str:
+    """Write what a part of a workbook refers to: kind and target of rId1, rId2, …."""
+    parts = "".join(
+        f'<Relationship Id="{own}" Type="{_OFFICE}/{target.partition(" ")[0]}" '
+        f'Target="{target.partition(" ")[2]}"/>'
+        for own, target in targets.items()
+    )
+    return f'<Relationships xmlns="{_PACKAGE}/relationships">{parts}</Relationships>'
+
+
+def sheets(
+    *,
+    hidden: tuple[str, ...] = (),
+    hidden_rows: tuple[int, ...] = (),
+    end: str = "",
+    **tables: Sequence[Sequence[object]],
+) -> bytes:
+    """Return a workbook with some sheets; `end` stands behind the last row of each."""
+    numbers = {name: i for i, name in enumerate(tables, 1)}
+    listed = "".join(
+        f'<sheet name="{name}" sheetId="{i}" r:id="rId{i}"'
+        + (' state="hidden"/>' if name in hidden else "/>")
+        for name, i in numbers.items()
+    )
     parts = {
-        "[Content_Types].xml": (
-            f'<Types xmlns="{_PACKAGE}/content-types">'
-            '<Default Extension="rels" '
-            'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-            f'<Override PartName="/xl/workbook.xml" ContentType="{_MIME}.sheet.main+xml"/>'
-            '<Override PartName="/xl/worksheets/sheet1.xml" '
-            f'ContentType="{_MIME}.worksheet+xml"/></Types>'
-        ),
-        "_rels/.rels": _relationships("officeDocument", "xl/workbook.xml"),
-        "xl/workbook.xml": (
-            f'<workbook xmlns="{_SHEET_NAMESPACE}" xmlns:r="{_OFFICE}">'
-            '<sheets><sheet name="data" sheetId="1" r:id="rId1"/></sheets></workbook>'
-        ),
-        "xl/_rels/workbook.xml.rels": _relationships("worksheet", "worksheets/sheet1.xml"),
-        "xl/worksheets/sheet1.xml": (
-            f'<worksheet xmlns="{_SHEET_NAMESPACE}"><sheetData>{cells}</sheetData></worksheet>'
+        "[Content_Types].xml": f'<Types xmlns="{_PACKAGE}/content-types"/>',
+        "_rels/.rels": _relationships(rId1="officeDocument xl/workbook.xml"),
+        "xl/workbook.xml": f'<workbook xmlns="{_MAIN}" xmlns:r="{_OFFICE}"><sheets>{listed}'
+        "</sheets></workbook>",
+        "xl/_rels/workbook.xml.rels": _relationships(
+            **{f"rId{i}": f"worksheet worksheets/sheet{i}.xml" for i in numbers.values()}
         ),
     }
-    with zipfile.ZipFile(path, "w") as archive:
+    for name, i in numbers.items():
+        rows = "".join(
+            f"<row{' hidden=' + chr(34) + '1' + chr(34) if at in hidden_rows else ''}>"
+            f"{''.join(map(_cell, row))}</row>"
+            for at, row in enumerate(tables[name])
+        )
+        parts[f"xl/worksheets/sheet{i}.xml"] = (
+            f'<worksheet xmlns="{_MAIN}"><sheetData>{rows}{end}</sheetData></worksheet>'
+        )
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in parts.items():
             archive.writestr(name, f'<?xml version="1.0"?>{content}')
+    return packed.getvalue()
+
+
+def write_xlsx(path: Path, rows: Sequence[Sequence[object]]) -> None:
+    """Write the smallest Excel file with these cells."""
+    path.write_bytes(sheets(data=rows))

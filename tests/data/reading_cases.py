@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -155,6 +156,23 @@ EXPORTS: dict[str, str | bytes] = {
 }
 
 
+def messy_files() -> Any:
+    """Return the module in tools/ that makes the page about messy files, if it is there."""
+    if not TOOLS.is_dir():
+        return None
+    sys.path.insert(0, str(TOOLS))
+    try:
+        return importlib.import_module("messy_files")
+    finally:
+        sys.path.remove(str(TOOLS))
+
+
+def messy() -> list[Any]:
+    """Return the cases of mess that the page shows."""
+    found = messy_files()
+    return [] if found is None else [one for part in found.CHAPTERS.values() for one in part]
+
+
 def cases() -> dict[str, tuple[str, str | bytes, dict[str, object]]]:
     """Return the name, content and options of every file."""
     found = {name: ("x.csv", column(*cells), {}) for name, cells in CELLS.items()}
@@ -163,12 +181,7 @@ def cases() -> dict[str, tuple[str, str | bytes, dict[str, object]]]:
     german = "Prüfling;Größe (cm);Datum;Betrag\nMüller;172,5;31.01.2024;1.234,50 €\n"
     german += "Weiß;168,0;01.02.2024;987,00 €\nJäger;181,25;15.02.2024;12.000,10 €\n"
     found["german"] = ("x.csv", german.encode("cp1252"), {"encoding": "cp1252"})
-    sys.path.insert(0, str(TOOLS))
-    try:
-        import messy_files
-    finally:
-        sys.path.remove(str(TOOLS))
-    for case in messy_files.CASES:
+    for case in messy():
         made = case.make()
         if isinstance(made, (str, bytes)):
             name = f"{case.name} {case.options or ''}".strip()

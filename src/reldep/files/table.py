@@ -433,6 +433,9 @@ class Table:
         n_more = len(doubtful) - _SHOWN_NAMES
         more = f"; and {n_more} more columns" if n_more > 0 else ""
         ways = dict.fromkeys(WAYS_OUT[self.doubts[name].kind] for name in doubtful)
+        found = [self.doubts[name] for name in doubtful]
+        if all(one.kind == "words" and [row for _, row in one.cells] == [0] for one in found):
+            ways["If the header has two lines, leave out the first with `skip_rows`."] = None
         return InputError(
             f"{printable(self.name)}: {'; '.join(faults)}{more}. {' '.join(ways)} Or leave a "
             f"column out with '!{printable(doubtful[0])}'."

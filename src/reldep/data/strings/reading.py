@@ -53,9 +53,6 @@ WAYS_OUT = {
     "missing; if they are labels, name it in `categories`.",
     "stated": "Take the column out of `numbers` or `date_columns`.",
 }
-WAYS_OUT["first"] = (
-    f"{WAYS_OUT['words']} If the header has two lines, leave out the first with `skip_rows`."
-)
 """What to do about a column that disagrees with itself, by the kind of disagreement."""
 
 
@@ -328,9 +325,7 @@ def _doubtful(words: pl.Series, why: Disagreement) -> Column:
     """Return words with a doubt that names the rows of the cells at fault."""
     rows = [words.index_of(text) for text in why.cells]
     cells = tuple((text, row) for text, row in zip(why.cells, rows, strict=True) if row is not None)
-    is_first = why.kind == "words" and [row for _, row in cells] == [0]
-    doubt = Doubt(why.reason, cells, "first" if is_first else why.kind)
-    return Column(words, ColumnType.MIXED, doubt=doubt)
+    return Column(words, ColumnType.MIXED, doubt=Doubt(why.reason, cells, why.kind))
 
 
 def _stated_numbers(words: pl.Series, evidence: Evidence, place: Place) -> Column:
