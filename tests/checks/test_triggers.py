@@ -153,6 +153,11 @@ FIRES = {
         "column '4' of 'v' and 3 more",
     ),
     "codes": (lambda: one(RNG.integers(0, 10, 200)), "Kind", "without an order: 'v' (0 to 9)"),
+    "codes next to labels": (
+        lambda: one(pd.DataFrame({"c": np.arange(200) * 7 % 10, "sex": ["f", "m"] * 100})),
+        "Kind",
+        "without an order: 'v' (0 to 9)",
+    ),
     "twins": (lambda: one(["Male", "male", "f", "F "] * 15), "Kind", "('Male', 'male'; 'f', 'F ')"),
     "ranges": (lambda: one([f"{i % 25}-{i % 25 + 9}" for i in range(75)]), "Kind", "25 labels"),
     "units": (lambda: one(NOISE[:, :30].T * [1, 50, 4]), "Scale", "'column 1' outweighs"),

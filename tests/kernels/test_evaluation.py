@@ -7,25 +7,9 @@ import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
 
+import reldep.kernels as rk
 from reldep import kernels
 from reldep.data.objects import read_variable
-from reldep.kernels import (
-    Columns,
-    Delta,
-    Distance,
-    EditDistance,
-    Embedding,
-    FunctionKernel,
-    Gaussian,
-    Haversine,
-    Jaccard,
-    Laplace,
-    Linear,
-    Polynomial,
-    Standardized,
-    Text,
-    TimeSeries,
-)
 
 ALL = slice(None)
 TREES = ["oak", "elm", "ash", "fir", "yew", "box", "bay", "fig"]
@@ -44,17 +28,17 @@ NEAR_SIZE = np.exp(-0.5 * (X[:, :1] - Y[:, 0]) ** 2)
 @pytest.mark.parametrize(
     ("kernel", "expected"),
     [
-        (Gaussian(2.0), np.exp(-(FAR**2) / 8)),
-        (Gaussian(), np.exp(-(FAR**2) / (2 * MEDIAN**2))),
-        (Laplace(factor=2.0), np.exp(-FAR / (2 * MEDIAN))),
-        (Distance(1.5), -(FAR**1.5)),
-        (Linear(), X @ Y.T),
-        (Polynomial(3, 2.0, 0.5), (0.5 * X @ Y.T + 2.0) ** 3),
-        (Standardized(Gaussian(1.0)), np.exp(-0.5 * cdist(X / X.std(0), Y / X.std(0)) ** 2)),
-        (Gaussian(2.0) + Linear(), np.exp(-(FAR**2) / 8) + X @ Y.T),
-        (Gaussian(2.0) * Laplace(1.0), np.exp(-(FAR**2) / 8 - FAR)),
-        (FunctionKernel(lambda A, B: A @ B.T + 1), X @ Y.T + 1),
-        (Embedding(lambda rows: rows[:, :2], kernel="linear"), X[:, :2] @ Y[:, :2].T),
+        (rk.Gaussian(2.0), np.exp(-(FAR**2) / 8)),
+        (rk.Gaussian(), np.exp(-(FAR**2) / (2 * MEDIAN**2))),
+        (rk.Laplace(factor=2.0), np.exp(-FAR / (2 * MEDIAN))),
+        (rk.Distance(1.5), -(FAR**1.5)),
+        (rk.Linear(), X @ Y.T),
+        (rk.Polynomial(3, 2.0, 0.5), (0.5 * X @ Y.T + 2.0) ** 3),
+        (rk.Standardized(rk.Gaussian(1.0)), np.exp(-0.5 * cdist(X / X.std(0), Y / X.std(0)) ** 2)),
+        (rk.Gaussian(2.0) + rk.Linear(), np.exp(-(FAR**2) / 8) + X @ Y.T),
+        (rk.Gaussian(2.0) * rk.Laplace(1.0), np.exp(-(FAR**2) / 8 - FAR)),
+        (rk.FunctionKernel(lambda A, B: A @ B.T + 1), X @ Y.T + 1),
+        (rk.Embedding(lambda rows: rows[:, :2], kernel="linear"), X[:, :2] @ Y[:, :2].T),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -65,10 +49,10 @@ def test_a_kernel_of_numbers_gives_its_formula(kernel, expected):
 @pytest.mark.parametrize(
     ("kernel", "expected"),
     [
-        (Gaussian(1.0) * Delta(), NEAR_SIZE * SAME_KIND),
-        (Gaussian(1.0) + Delta(), NEAR_SIZE + SAME_KIND),
-        (Columns({"size": Gaussian(1.0), "kind": "delta"}), NEAR_SIZE * SAME_KIND),
-        (Columns({"kind": "delta"}, others="drop"), 1.0 * SAME_KIND),
+        (rk.Gaussian(1.0) * rk.Delta(), NEAR_SIZE * SAME_KIND),
+        (rk.Gaussian(1.0) + rk.Delta(), NEAR_SIZE + SAME_KIND),
+        (rk.Columns({"size": rk.Gaussian(1.0), "kind": "delta"}), NEAR_SIZE * SAME_KIND),
+        (rk.Columns({"kind": "delta"}, others="drop"), 1.0 * SAME_KIND),
     ],
 )
 def test_frames_are_evaluated_column_by_column(kernel, expected):
@@ -76,8 +60,8 @@ def test_frames_are_evaluated_column_by_column(kernel, expected):
 
 
 def test_labels_compare_by_value_and_not_by_code():
-    np.testing.assert_array_equal(Delta()(["b", "a"], ["a", "c"]), [[0, 0], [1, 0]])
-    np.testing.assert_array_equal(Distance()(["b", "a"], ["a", "c"]), [[-1, -1], [0, -1]])
+    np.testing.assert_array_equal(rk.Delta()(["b", "a"], ["a", "c"]), [[0, 0], [1, 0]])
+    np.testing.assert_array_equal(rk.Distance()(["b", "a"], ["a", "c"]), [[-1, -1], [0, -1]])
 
 
 def test_text_weights_come_from_the_first_sample():
@@ -87,14 +71,14 @@ def test_text_weights_come_from_the_first_sample():
     vectorizer = TfidfVectorizer(token_pattern=r"[^\W\d_]{2,}", max_df=0.5)  # noqa: S106
     rows = vectorizer.fit_transform(first)
     expected = (rows @ vectorizer.transform(second).T).toarray()
-    np.testing.assert_allclose(Text(kernel="linear")(first, second), expected, atol=1e-12)
+    np.testing.assert_allclose(rk.Text(kernel="linear")(first, second), expected, atol=1e-12)
 
 
 def test_single_observations_are_enough_where_nothing_is_estimated():
-    assert Jaccard()([{1, 2}], [{2, 3}]).item() == pytest.approx(1 / 3)
-    assert EditDistance(1.0)(["ab"], ["ac"]).item() == pytest.approx(np.exp(-1))
-    assert TimeSeries(2.0)([[1.0, 2.0]], [[1.0, 2.0]]).item() == pytest.approx(1.0)
-    assert Haversine(100.0)([[0.0, 0.0]], [[0.0, 0.0]]).item() == 1.0
+    assert rk.Jaccard()([{1, 2}], [{2, 3}]).item() == pytest.approx(1 / 3)
+    assert rk.EditDistance(1.0)(["ab"], ["ac"]).item() == pytest.approx(np.exp(-1))
+    assert rk.TimeSeries(2.0)([[1.0, 2.0]], [[1.0, 2.0]]).item() == pytest.approx(1.0)
+    assert rk.Haversine(100.0)([[0.0, 0.0]], [[0.0, 0.0]]).item() == 1.0
 
 
 @pytest.mark.parametrize(

@@ -10,19 +10,8 @@ import pytest
 import scipy.sparse as sp
 
 import reldep
+import reldep.kernels as rk
 from reldep.data.objects import read_variable
-from reldep.kernels import (
-    Columns,
-    Delta,
-    Distance,
-    FunctionKernel,
-    Gaussian,
-    Gaussians,
-    Laplace,
-    Linear,
-    Polynomial,
-    Precomputed,
-)
 
 ALL = slice(None)
 
@@ -35,41 +24,41 @@ def test_near_duplicates_in_many_columns_keep_their_small_distances():
     base = np.random.default_rng(1).normal(size=2000) * 100
     x = np.vstack([base, base, base + 1e-7, -base, 2 * base])
     for data in (x, sp.csr_array(x)):
-        distances = -Distance().fit(read_variable(data, "x"))(ALL, ALL)
+        distances = -rk.Distance().fit(read_variable(data, "x"))(ALL, ALL)
         assert distances[0, 1] == 0
         assert distances[0, 2] == pytest.approx(np.sqrt(2000) * 1e-7, rel=1e-6)
 
 
 def test_linear_on_labels_is_delta():
     words = read_variable(list("abcabca"), "w")
-    np.testing.assert_array_equal(Linear().fit(words)(ALL, ALL), Delta().fit(words)(ALL, ALL))
+    np.testing.assert_array_equal(rk.Linear().fit(words)(ALL, ALL), rk.Delta().fit(words)(ALL, ALL))
 
 
 def test_scaled_kernels_multiply_their_factor():
-    assert Gaussian(factor=2).scaled(3) == Gaussian(factor=6)
-    assert Laplace(5.0).scaled(0.5) == Laplace(5.0, 0.5)
+    assert rk.Gaussian(factor=2).scaled(3) == rk.Gaussian(factor=6)
+    assert rk.Laplace(5.0).scaled(0.5) == rk.Laplace(5.0, 0.5)
 
 
 def test_functions_see_labels_as_values_and_objects_as_they_are():
     words = read_variable(list("abca"), "w")
-    same = FunctionKernel(lambda a, b: a[:, None] == b).fit(words)
-    np.testing.assert_array_equal(same(ALL, ALL), Delta().fit(words)(ALL, ALL))
+    same = rk.FunctionKernel(lambda a, b: a[:, None] == b).fit(words)
+    np.testing.assert_array_equal(same(ALL, ALL), rk.Delta().fit(words)(ALL, ALL))
     sets = read_variable([{1}, {1, 2}, {3}, {1}], "s")
-    overlap = FunctionKernel(lambda a, b: [[len(p & q) for q in b] for p in a]).fit(sets)
+    overlap = rk.FunctionKernel(lambda a, b: [[len(p & q) for q in b] for p in a]).fit(sets)
     assert overlap(ALL, ALL)[0].tolist() == [1, 1, 0, 1]
     assert len(overlap) == 4
     sparse = read_variable(sp.csr_array(np.eye(4)), "e")
-    product = FunctionKernel(lambda a, b: (a @ b.T).toarray()).fit(sparse)
+    product = rk.FunctionKernel(lambda a, b: (a @ b.T).toarray()).fit(sparse)
     assert len(product) == 4
 
 
 def test_precomputed_matrices_tell_whether_they_lie_in_the_unit_interval():
     x = read_variable(np.arange(3.0), "x")
     unit = np.array([[1, 0.2, 0.1], [0.2, 1, 0.5], [0.1, 0.5, 1]])
-    assert Precomputed(unit).fit(x).in_unit_interval
-    assert not Precomputed(-unit).fit(x).in_unit_interval
-    assert repr(Precomputed(unit)) == "Precomputed(3×3)"
-    product = Gaussian() * Delta()
+    assert rk.Precomputed(unit).fit(x).in_unit_interval
+    assert not rk.Precomputed(-unit).fit(x).in_unit_interval
+    assert repr(rk.Precomputed(unit)) == "Precomputed(3×3)"
+    product = rk.Gaussian() * rk.Delta()
     assert product.fit(read_variable(np.arange(9.0) // 2, "x")).in_unit_interval
     assert product.take(np.arange(2)) == product
 
@@ -77,9 +66,9 @@ def test_precomputed_matrices_tell_whether_they_lie_in_the_unit_interval():
 def test_the_negative_of_a_distance_is_a_kernel():
     D = np.abs(np.subtract.outer(np.arange(6.0), np.arange(6.0)))
     x = np.random.default_rng(0).normal(size=6)
-    negative = reldep.hsic(Precomputed(-D), x, kernel="distance")
+    negative = reldep.hsic(rk.Precomputed(-D), x, kernel="distance")
     assert negative == pytest.approx(reldep.hsic(np.arange(6.0), x, kernel="distance"))
-    assert len(Precomputed(np.zeros((3, 3)))) == 3
+    assert len(rk.Precomputed(np.zeros((3, 3)))) == 3
 
 
 @pytest.mark.parametrize("missing", ["raise", "drop"])
@@ -87,7 +76,7 @@ def test_a_matrix_of_the_wrong_size_is_a_mistake_in_the_input(missing):
     x = np.random.default_rng(0).normal(size=20)
     gaps = np.where(np.arange(20) == 19, np.nan, x) if missing == "drop" else x
     with pytest.raises(ValueError, match="5 rows"):
-        reldep.hsic(gaps, x, kernel=(Precomputed(np.eye(5)), "gaussian"), missing=missing)
+        reldep.hsic(gaps, x, kernel=(rk.Precomputed(np.eye(5)), "gaussian"), missing=missing)
 
 
 def test_columns_follow_a_selection_of_rows():
@@ -95,11 +84,11 @@ def test_columns_follow_a_selection_of_rows():
     frame = pd.DataFrame({"a": rng.normal(size=30), "b": rng.normal(size=30)})
     y = frame["a"].to_numpy() + rng.normal(size=30)
     y[[3, 17]] = np.nan
-    known = Precomputed(np.exp(-(np.subtract.outer(frame["a"].values, frame["a"].values) ** 2)))
-    kernel = Columns({"a": known, "b": Gaussian(1.0)})
+    known = rk.Precomputed(np.exp(-(np.subtract.outer(frame["a"].values, frame["a"].values) ** 2)))
+    kernel = rk.Columns({"a": known, "b": rk.Gaussian(1.0)})
     dropped = reldep.dependence(frame, y, kernel=(kernel, "gaussian"), missing="drop")
     kept = ~np.isnan(y)
-    both = Columns({"a": Gaussian(np.sqrt(0.5)), "b": Gaussian(1.0)})
+    both = rk.Columns({"a": rk.Gaussian(np.sqrt(0.5)), "b": rk.Gaussian(1.0)})
     plain = reldep.dependence(frame[kept], y[kept], kernel=(both, "gaussian"))
     assert dropped.estimate == pytest.approx(plain.estimate)
 
@@ -109,7 +98,7 @@ def test_engines_agree_on_a_polynomial_far_from_zero():
     x, y = rng.normal(size=(2, 60))
     engines = ("dense", "tiled", "features")
     values = [
-        reldep.cka(x + 1e8, x + y, kernel=(Polynomial(2), "linear"), engine=engine)
+        reldep.cka(x + 1e8, x + y, kernel=(rk.Polynomial(2), "linear"), engine=engine)
         for engine in engines
     ]
     np.testing.assert_allclose(values, values[0], rtol=1e-9)
@@ -117,13 +106,13 @@ def test_engines_agree_on_a_polynomial_far_from_zero():
 
 def test_in_a_product_a_polynomial_counts_whole():
     x = np.random.default_rng(2).normal(3.0, 1.0, (9, 2))
-    kernel = Polynomial(2) * Gaussian(1.0)
+    kernel = rk.Polynomial(2) * rk.Gaussian(1.0)
     whole = kernel.fit(read_variable(x, "x"))(ALL, ALL)
-    np.testing.assert_allclose(whole, Polynomial(2)(x) * Gaussian(1.0)(x), rtol=1e-9)
+    np.testing.assert_allclose(whole, rk.Polynomial(2)(x) * rk.Gaussian(1.0)(x), rtol=1e-9)
 
 
 def test_fitted_kernels_are_frozen_values():
-    fitted = Gaussian().fit(read_variable(np.arange(9.0) ** 2, "x"))
+    fitted = rk.Gaussian().fit(read_variable(np.arange(9.0) ** 2, "x"))
     with pytest.raises(dataclasses.FrozenInstanceError):
         fitted.points = None
     with pytest.raises(ValueError, match="read-only"):
@@ -133,7 +122,7 @@ def test_fitted_kernels_are_frozen_values():
 
 def test_a_sum_inside_a_product_has_its_effects_of_row_and_column():
     x = np.random.default_rng(4).normal(size=(12, 1)) + 3
-    found = matrix((Gaussian(1.0) + Polynomial(2)) * Laplace(1.0), x)
+    found = matrix((rk.Gaussian(1.0) + rk.Polynomial(2)) * rk.Laplace(1.0), x)
     gaps = np.abs(x - x.T)
     expected = (np.exp(-(gaps**2) / 2) + (x @ x.T + 1) ** 2) * np.exp(-gaps)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
@@ -142,7 +131,7 @@ def test_a_sum_inside_a_product_has_its_effects_of_row_and_column():
 @pytest.mark.parametrize(("columns", "expected"), [(61, 1953), (62, None)])
 def test_a_polynomial_with_too_many_monomials_has_no_features(columns, expected):
     # C(61 + 2, 2) = 1953 monomials are expanded, C(62 + 2, 2) = 2016 are not.
-    phi = Polynomial(2).fit(read_variable(np.eye(70)[:, :columns], "x")).features(slice(0, 1))
+    phi = rk.Polynomial(2).fit(read_variable(np.eye(70)[:, :columns], "x")).features(slice(0, 1))
     assert (None if phi is None else phi.shape[1]) == expected
 
 
@@ -157,10 +146,10 @@ def test_fine_structure_shows_that_one_scale_does_not_see():
 @pytest.mark.parametrize("rule", [1.5, "median", "mean"])
 def test_gaussians_are_the_sum_of_their_scales(rule):
     x = np.random.default_rng(5).normal(size=(12, 2))
-    fitted = Gaussians(rule, 0.5).fit(read_variable(x, "x"))
+    fitted = rk.Gaussians(rule, 0.5).fit(read_variable(x, "x"))
     width = fitted.describe()["bandwidth"]
-    expected = sum(Gaussian(width * f)(x) for f in (0.25, 0.5, 1, 2, 4))
+    expected = sum(rk.Gaussian(width * f)(x) for f in (0.25, 0.5, 1, 2, 4))
     np.testing.assert_allclose(fitted(ALL, ALL), expected, rtol=1e-12)
-    np.testing.assert_allclose(Gaussians(rule, 0.5)(x, x[:3]), expected[:, :3], rtol=1e-12)
+    np.testing.assert_allclose(rk.Gaussians(rule, 0.5)(x, x[:3]), expected[:, :3], rtol=1e-12)
     assert fitted.label == f"Gaussians(bandwidth={width:.6g} × 0.25, 0.5, 1, 2, 4)"
     assert fitted.scaled(2.0).describe()["bandwidth"] == pytest.approx(2 * width)

@@ -14,21 +14,7 @@ import pandas as pd
 import pytest
 
 import reldep
-from reldep.kernels import (
-    Angles,
-    Columns,
-    EditDistance,
-    Embedding,
-    Haversine,
-    Images,
-    Jaccard,
-    MinMax,
-    Periodic,
-    Spectrum,
-    Text,
-    TimeSeries,
-    WeisfeilerLehman,
-)
+import reldep.kernels as rk
 
 pytestmark = pytest.mark.filterwarnings("ignore::reldep.exceptions.ReldepWarning")
 
@@ -55,7 +41,7 @@ def test_dna_depends_on_its_motif_and_not_on_its_length(rng):
         ):
             letters[start : start + 6] = list("TATAAT")
         strings.append("".join(letters))
-    assert pvalue(strings, has_motif, is_long, Spectrum(4)) < 1e-4
+    assert pvalue(strings, has_motif, is_long, rk.Spectrum(4)) < 1e-4
 
 
 def test_words_depend_on_their_root_and_not_on_the_day(rng):
@@ -68,7 +54,7 @@ def test_words_depend_on_their_root_and_not_on_the_day(rng):
         + "".join(rng.choice(letters, 3))
         for r in root
     ]
-    assert pvalue(strings, root.astype(str), day.astype(str), EditDistance()) < 1e-4
+    assert pvalue(strings, root.astype(str), day.astype(str), rk.EditDistance()) < 1e-4
 
 
 def test_texts_depend_on_their_topic_and_not_on_their_tense(rng):
@@ -80,8 +66,8 @@ def test_texts_depend_on_their_topic_and_not_on_their_tense(rng):
         for t, p in zip(topic, past, strict=True)
     ]
     # Stemming removes the tense; without it the words of one tense are as close.
-    assert pvalue(texts, topic, past, Text("en")) < 1e-4
-    assert pvalue(texts, topic, past, Text("en", kernel="linear")) < 1e-4
+    assert pvalue(texts, topic, past, rk.Text("en")) < 1e-4
+    assert pvalue(texts, topic, past, rk.Text("en", kernel="linear")) < 1e-4
 
 
 def test_baskets_depend_on_the_customer_and_not_on_the_weekday(rng):
@@ -89,9 +75,9 @@ def test_baskets_depend_on_the_customer_and_not_on_the_weekday(rng):
     vegan, weekday = coins(rng, m), rng.integers(0, 7, m).astype(str)
     shelves = (["milk", "egg", "ham", "bread", "rice"], ["tofu", "oats", "bread", "rice", "bean"])
     baskets = [set(rng.choice(shelves[v], 3)) for v in vegan]
-    assert pvalue(baskets, vegan.astype(str), weekday, Jaccard()) < 1e-4
+    assert pvalue(baskets, vegan.astype(str), weekday, rk.Jaccard()) < 1e-4
     amounts = [Counter(rng.choice(shelves[v], 8).tolist()) for v in vegan]
-    assert pvalue(amounts, vegan.astype(str), weekday, MinMax()) < 1e-4
+    assert pvalue(amounts, vegan.astype(str), weekday, rk.MinMax()) < 1e-4
 
 
 def test_graphs_depend_on_having_cycles_and_not_on_their_size(rng):
@@ -104,7 +90,7 @@ def test_graphs_depend_on_having_cycles_and_not_on_their_size(rng):
         if cyclic:
             tree.add_edges_from(zip(leaves, np.roll(leaves, 1).tolist(), strict=True))
         graphs.append(tree)
-    assert pvalue(graphs, has_cycles, is_large, WeisfeilerLehman(2)) < 1e-4
+    assert pvalue(graphs, has_cycles, is_large, rk.WeisfeilerLehman(2)) < 1e-4
 
 
 def test_pictures_depend_on_the_shape_and_not_on_the_camera(rng):
@@ -119,12 +105,12 @@ def test_pictures_depend_on_the_shape_and_not_on_the_camera(rng):
             picture[8:56, 8:16] += 80
             picture[8:56, 48:56] += 80
     pictures = pictures.clip(0, 255).astype(np.uint8)
-    assert pvalue(pictures, is_cross, camera, Images(max_side=16)) < 1e-4
+    assert pvalue(pictures, is_cross, camera, rk.Images(max_side=16)) < 1e-4
 
     def brightness_of_the_centre(batch):
         return batch[:, 28:36, 28:36].mean(axis=(1, 2))
 
-    assert pvalue(pictures, is_cross, camera, Embedding(brightness_of_the_centre)) < 1e-4
+    assert pvalue(pictures, is_cross, camera, rk.Embedding(brightness_of_the_centre)) < 1e-4
 
 
 def test_series_depend_on_their_form_whenever_it_begins(rng):
@@ -136,7 +122,7 @@ def test_series_depend_on_their_form_whenever_it_begins(rng):
         form = np.concatenate([bump, -bump] if double else [bump, bump])
         before = np.zeros(int(rng.integers(8, 12) if late else rng.integers(1, 4)))
         series.append(np.concatenate([before, form]) + 0.2 * rng.normal(size=len(before) + 16))
-    assert pvalue(series, is_double, starts_late, TimeSeries()) < 1e-4
+    assert pvalue(series, is_double, starts_late, rk.TimeSeries()) < 1e-4
 
 
 def test_hours_depend_on_day_and_night_across_midnight(rng):
@@ -145,7 +131,7 @@ def test_hours_depend_on_day_and_night_across_midnight(rng):
     hours = (np.where(is_night, 0.0, 12.0) + rng.normal(0, 2.0, m)) % 24
     shift = (hours > 12).astype(int)
     # "After noon" splits each of the two groups in half: it tells less than night and day.
-    assert pvalue(hours, is_night, shift, Periodic(24)) < 1e-4
+    assert pvalue(hours, is_night, shift, rk.Periodic(24)) < 1e-4
 
 
 def test_wind_depends_on_the_front_and_not_on_the_station(rng):
@@ -156,7 +142,7 @@ def test_wind_depends_on_the_front_and_not_on_the_station(rng):
         wind,
         front,
         station,
-        kernel=(Angles("degrees"), Angles("degrees"), "auto"),
+        kernel=(rk.Angles("degrees"), rk.Angles("degrees"), "auto"),
         measure="cka",
     )
     assert result.pvalue < 1e-4
@@ -168,7 +154,7 @@ def test_places_depend_on_the_region_across_the_date_line(rng):
     longitude = np.where(is_pacific, 180.0, 0.0) + rng.normal(0, 15, m)
     longitude = (longitude + 180) % 360 - 180
     places = np.column_stack([rng.normal(0, 10, m), longitude])
-    assert pvalue(places, is_pacific, survey, Haversine()) < 1e-4
+    assert pvalue(places, is_pacific, survey, rk.Haversine()) < 1e-4
 
 
 def test_frames_depend_on_what_two_columns_show_only_together(rng):
@@ -177,9 +163,9 @@ def test_frames_depend_on_what_two_columns_show_only_together(rng):
     signs = np.where(frame["sex"] == "f", 1.0, -1.0)
     response = signs * frame["dose"].to_numpy() + 0.3 * rng.normal(size=m)
     other = 0.3 * frame["dose"].to_numpy() + rng.normal(size=m)
-    product = Columns({"dose": "gaussian", "sex": "delta"})
+    product = rk.Columns({"dose": "gaussian", "sex": "delta"})
     assert pvalue(frame, response, other, product) < 1e-4
-    summed = Columns({"dose": "gaussian", "sex": "delta"}, combine="sum")
+    summed = rk.Columns({"dose": "gaussian", "sex": "delta"}, combine="sum")
     together = reldep.dependence(frame, response, kernel=(product, "auto"))
     apart = reldep.dependence(frame, response, kernel=(summed, "auto"))
     assert together.statistic > 3 * apart.statistic

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from reldep.checks.subjects import MOST_ROWS, ROWS_PER_LEVEL
+from reldep.checks.subjects import MOST_ROWS, ROWS_PER_LEVEL, Columns
 from reldep.data.lifetimes import event_beside
 from reldep.data.missing_codes import MISSING_CODES, has_codes_at_ends, suspected_codes
 from reldep.data.selectors import ColumnType
@@ -86,18 +86,18 @@ def _used_words(labels: Labels) -> list[str]:
 
 def kinds(data: Data) -> Iterator[KindWarning]:
     """Check for numbers that may be codes, and labels that may be one and the same."""
-    codes = []
+    codes, (low, high) = [], CODE_LEVELS
     for part in data.parts:
         if isinstance(part, Labels):
             yield from _twins(part)
             if part.caution is not None and part.name in data.automatic:
                 yield KindWarning(f"{part.name!r} {part.caution}.")
     for name, columns in data.columns.items():
-        if columns.only is None or name not in data.automatic or columns.levels is None:
-            continue
-        low, high = CODE_LEVELS
-        if low <= len(columns.levels.values) <= high and _like_codes(columns.levels):
-            codes.append(f"{name!r} ({columns.only.min():g} to {columns.only.max():g})")
+        for part in columns.parts if name in data.automatic else ():
+            one = columns if part is columns.variable else Columns(part)
+            levels = None if one.only is None else one.levels
+            if levels is not None and low <= len(levels.values) <= high and _like_codes(levels):
+                codes.append(f"{name!r} ({levels.values[0]:g} to {levels.values[-1]:g})")
     if codes:
         yield KindWarning(
             f"Numbers that may be codes without an order: {listed(codes, 5)}; if so, use "
