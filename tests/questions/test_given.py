@@ -180,8 +180,50 @@ def test_all_questions_agree(confounded):
         assert found.standard_error == pytest.approx(compared.standard_error, rel=1e-10)
     for found in (ranked.estimates, cells.estimates[:2]):
         assert found == pytest.approx(compared.estimates, rel=1e-12)
+    curve = reldep.sensitivity(x, y, z, given=age, factors=(0.5, 1, 2))
+    assert curve.estimates[1] == pytest.approx(compared.estimate, rel=1e-10)
+    error = curve.to_frame()["standard_error"].to_list()[1]
+    assert error == pytest.approx(compared.standard_error, rel=1e-10)
     blocks = reldep.compare(x, y, z, given=age, engine=reldep.engine.Blocks(size=50))
     assert blocks.estimate == pytest.approx(compared.estimate, abs=3 * compared.standard_error)
+
+
+def test_groups_hold_their_label_fixed_too(rng):
+    """Beyond age and group the dependence is the same in both; age moves y in one group only."""
+    group = np.repeat(["a", "b"], 150)
+    age, u = rng.normal(size=(2, 300))
+    x, y = u + rng.normal(size=300), u + rng.normal(size=300)
+    moved = np.where(group == "a", 0.0, 3.0) + 2 * age
+    found = reldep.groups(x + moved, y + moved * (group == "a"), group, given=age)
+    plain = reldep.groups(x, y, group)
+    for one, other in zip(found.dependences, plain.dependences, strict=True):
+        assert one.values == pytest.approx(other.values, abs=0.08)
+        assert one.standard_errors == pytest.approx(other.standard_errors, rel=0.35)
+    assert "given the covariate" in found.sentence()
+    with pytest.raises(ValueError, match="use `test='score'`"):
+        reldep.groups(x, y, group, given=age, test="permutation")
+
+
+def test_scans_apply_the_regression_of_the_fixed_variables_to_every_column(rng):
+    age, u = rng.normal(size=(2, 120))
+    diet, other = u + age, age + 0.5 * rng.normal(size=120)
+    genes = rng.normal(size=(120, 30)) + age[:, None]
+    genes[:, :3] += 1.5 * u[:, None]
+    frame = pd.DataFrame(genes, columns=[f"g{i}" for i in range(30)])
+    frame["same"], frame["kind"] = 2 * age + 1, np.where(u > 0, "p", "q")
+    found = reldep.scan(frame, diet, other, given=age, names=("diet", "other"))
+    assert set(np.array(found.variables)[found.is_discovery()]) == {"g0", "g1", "g2", "kind"}
+    assert dict(found.skipped)["same"] == "determined by the covariates"
+    assert not reldep.scan(frame, diet, other).is_discovery().all()
+    targets = reldep.scan(diet, frame, given=age)
+    assert set(np.array(targets.variables)[targets.fdr < 0.05]) == {"g0", "g1", "g2", "kind"}
+    one = reldep.dependence(diet, frame["g5"], given=age)
+    row = targets.variables.index("g5")
+    assert targets.tests.values[row] == pytest.approx(one.estimate, abs=0.02)
+    assert targets.sentence().startswith("Of 31 targets, 4 are related to source given the cov")
+    frame.loc[3, "g1"] = np.nan
+    gappy = reldep.scan(frame, diet, other, given=age, missing="drop")
+    assert "does not allow" in dict(gappy.skipped)["g1"]
 
 
 def test_rows_of_one_cluster_or_stretch_are_left_out_together(rng):

@@ -81,6 +81,7 @@ class AlignedData:
             rows=self.rows.take(rows),
             clusters=clusters,
             second_clusters=second,
+            groups=None if self.groups is None else self.groups.take(rows),
         )
 
 

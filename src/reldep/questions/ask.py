@@ -20,13 +20,6 @@ from reldep.questions.options import check_clusterings
 from reldep.questions.stored import stored_rows
 from reldep.words import in_one_line
 
-# What to do in place of `given`, where a question does not take it: it would regress every group
-# or source by itself.
-INSTEAD_OF_GIVEN = {
-    "groups": "Ask for dependence(x, y, given=...) in each group, and compare the intervals.",
-    "scan": "Call compare(..., given=...) or rank(..., given=...) for the columns of interest.",
-}
-
 
 def question(function: F) -> F:
     """Return the public question of a function.
@@ -37,11 +30,6 @@ def question(function: F) -> F:
     interface = Interface.of(function)
 
     def ask(*args: Any, **kwargs: Any) -> Any:
-        if "given" in kwargs and interface.name in INSTEAD_OF_GIVEN:
-            raise InputTypeError(
-                f"{interface.name}() holds no covariates fixed: it does not take `given`. "
-                f"{INSTEAD_OF_GIVEN[interface.name]}"
-            )
         given = interface.bind(args, kwargs)
         taken = take_columns(interface, interface.complete(given))
         with quiet_numbers():

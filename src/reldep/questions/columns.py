@@ -22,6 +22,7 @@ from reldep.engine.threads import progress_bar
 from reldep.exceptions import InputError, InputTypeError
 from reldep.files.wide_columns import HeldColumns, TableColumns, columns_of
 from reldep.kernels.choosing import as_kernel, assign
+from reldep.questions.covariates import columns_left
 from reldep.questions.study import Study, read_study
 from reldep.questions.variables import name_variables, read_variables
 from reldep.results.answer import Provenance
@@ -82,7 +83,8 @@ class Columns:
     is_interrupted: bool = False
 
     def __post_init__(self) -> None:
-        self.checks = scans.ColumnChecks(self.study.data, self.role, len(self.columns.names))
+        read = self.study.before or self.study.data
+        self.checks = scans.ColumnChecks(read, self.role, len(self.columns.names))
         self._batches: dict[bytes, Batches | EngineBatches] = {}
 
     def run(self) -> Columns:
@@ -122,15 +124,38 @@ class Columns:
             rows = np.flatnonzero(~gaps) if pattern else np.arange(len(self.study.dataset))
             if pattern:
                 members = [(i, k.take(rows), variable.take(rows)) for i, k, variable in members]
+            members = self._left_of(members, is_part=bool(pattern))
+            if not members:
+                continue
             own, tests = self._tests_of(members, rows, self._batches_of(pattern, rows))
             if len(own):
                 found.append((own, tests))
         return found
 
+    def _left_of(
+        self, members: list[tuple[int, Kernel, Variable]], *, is_part: bool
+    ) -> list[tuple[int, Kernel, Variable]]:
+        """Put what covariates leave in place of columns, if there are any, and skip the others."""
+        if self.study.regression is None:
+            return members
+        if is_part:
+            self.skipped |= dict.fromkeys(
+                (i for i, *_ in members), "missing values, which a scan with `given` does not allow"
+            )
+            return []
+        left = columns_left(self.study.regression, [(one, kernel) for _, kernel, one in members])
+        found: list[tuple[int, Kernel, Variable]] = []
+        for (i, *_), own in zip(members, left, strict=True):
+            if own is None:
+                self.skipped[i] = "determined by the covariates"
+            else:
+                found.append((i, own[1], own[0]))
+        return found
+
     def _read(self, start: int, stop: int) -> list[Variable]:
         """Return some of the columns, without rows in which a fixed variable is incomplete."""
         variables, dataset = self.columns.read(start, stop), self.study.dataset
-        if not dataset.n_dropped:
+        if len(dataset) == self.columns.n_rows:
             return variables
         return [variable.take(dataset.rows.positions) for variable in variables]
 
@@ -160,7 +185,8 @@ class Columns:
         if reason is not None:
             self.skipped[i] = reason
             return None
-        return kernel.take(dataset.rows.positions) if dataset.n_dropped else kernel
+        is_part = len(dataset) < self.columns.n_rows
+        return kernel.take(dataset.rows.positions) if is_part else kernel
 
     def _tests_of(
         self,
@@ -171,19 +197,26 @@ class Columns:
         """Test columns that have the same rows; return the places of those tested, and tests."""
         places, kernels, variables = zip(*members, strict=True)
         batch = batches.batch(kernels, variables)
-        held = batch.is_held
-        is_fine = held & has_energy(batch)
+        is_held = batch.is_held
+        is_fine = is_held & has_energy(batch)
         fine = np.flatnonzero(is_fine)
         for i in np.flatnonzero(~is_fine):
             self.skipped[places[i]] = (
                 "almost no variation: its dependence on anything has no scale"
-                if held[i]
+                if is_held[i]
                 else "its kernel values are too large or too small to be added up: rescale it"
             )
         if not len(fine):
             return fine, None
         study = self.study
-        found = batch_estimates(batches, batch.take(is_fine), study.measure, study.names)
+        held = study.conditioning
+        found = batch_estimates(
+            batches,
+            batch.take(is_fine),
+            study.measure,
+            study.names,
+            1.0 if held is None else held.share,
+        )
         tests = self.kind.of(found, rows, len(study.dataset))
         tied = tests.ties()
         for i in fine[tied]:
@@ -243,6 +276,7 @@ class Columns:
             dependence=INDEPENDENT_ROWS,
             n_dropped=study.dataset.n_dropped,
             library=self.library,
+            conditioning=study.conditioning,
             notes=self._facts(),
         )
 
@@ -266,7 +300,7 @@ class Columns:
         """Return what to beware of, once it is known which columns are claimed."""
         data, deviations = self.study.data, self.tests.deviations
         return (
-            *cautions_about(data),
+            *cautions_about(self.study.before or data),
             *self.checks.cautions(),
             *scans.dependent_rows(data, deviations),
             *scans.influential(data, self.names, deviations, claimed),
@@ -320,11 +354,13 @@ def read_columns(
     own = {**options, "kernel": chosen, "names": list(fixed), "ids": options.get("ids", ids)}
     study = read_study(dict(zip(single, matched, strict=True)), own, pairs=())
     dataset, marks = replace(study.dataset, unmatched=unmatched), [*study.data.columns.values()]
-    if len(dataset) + dataset.n_dropped != columns.n_rows:
+    held = study.conditioning
+    n_rows = len(dataset) + dataset.n_dropped + (0 if held is None else len(held.alone))
+    if n_rows != columns.n_rows:
         raise InputError(
             f"the variables have different numbers of observations: {role} has {columns.n_rows}, "
-            f"{study.names[0]} has {len(dataset) + dataset.n_dropped}. Row i of each must be the "
-            "same observation. Join or cut them first."
+            f"{study.names[0]} has {n_rows}. Row i of each must be the same observation. Join or "
+            "cut them first."
         )
     if len(marks) == 2 and marks[0].values.keys() == marks[1].values.keys():
         raise InputError(

@@ -45,7 +45,7 @@ NOTHING_LEFT = 1e-6
 OF_POINTS = (RadialKernel, Linear, Polynomial, Distance, Standardized, FunctionKernel, ScikitKernel)
 
 
-def covariates_beside(given: Any, further: Labels | None, names: Sequence[str]) -> dict[str, Any]:
+def covariates_beside(given: Any, names: Sequence[str]) -> dict[str, Any]:
     """Return what is to be read with the variables of these names, if covariates are given."""
     if given is None:
         return {}
@@ -54,22 +54,24 @@ def covariates_beside(given: Any, further: Labels | None, names: Sequence[str]) 
             f"`given` is of type {type(given).__name__}; pass the columns themselves: an array, a "
             "series or a data frame."
         )
-    name = "given" if "given" not in names else "given="
-    return {name: given} if further is None else {name: given, "\0by": further}
+    return {"given" if "given" not in names else "given=": given}
 
 
-def hold_fixed(study: Study, covariates: Sequence[Variable], given: Any) -> Study:
+def hold_fixed(study: Study, covariates: Variable, given: Any) -> Study:
     """Put what covariates leave in place of the variables of a study.
+
+    The groups of rows, if there are any, are among the covariates.
 
     Parameters
     ----------
     study : Study
-    covariates : sequence of Variable
+    covariates : Variable
         In the same rows.
     given : object
         The covariates as they were passed, for their names.
     """
-    dataset, columns = study.dataset, [column for one in covariates for column in columns_of(one)]
+    dataset, columns = study.dataset, columns_of(covariates)
+    columns += [] if dataset.groups is None else [dataset.groups]
     _check_apart(dataset.variables.values(), columns)
     (units,) = study.rows.codes(len(dataset)) if study.rows.any else (None,)
     design, kept = _design(columns, units)
@@ -106,14 +108,41 @@ def hold_fixed(study: Study, covariates: Sequence[Variable], given: Any) -> Stud
         variables[name], kernels[name] = Numeric(name, values), kernel
         spreads += [name] if varies else []
     depends = () if held.has_units else _still_depends(variables, kernels, columns)
+    held = replace(held, spreads=tuple(spreads), depends=depends)
     return replace(
         study,
         dataset=replace(left, variables=variables),
         kernels=kernels,
-        conditioning=replace(held, spreads=tuple(spreads), depends=depends),
+        conditioning=held,
         regression=regression,
-        before=replace(study, fits={}).data,
+        before=replace(study, fits={}, conditioning=held).data,
     )
+
+
+def columns_left(
+    regression: Regression, columns: Sequence[tuple[Variable, Kernel]]
+) -> list[tuple[Numeric, Kernel] | None]:
+    """Return what a regression leaves of columns of their own; None if it leaves nothing.
+
+    The columns of numbers are taken together, which is many times as fast.
+    """
+    numbers = [as_numbers(variable, kernel) for variable, kernel in columns]
+    together = [i for i, (_, _, has_spread) in enumerate(numbers) if has_spread]
+    left = {
+        i: regression.residuals(table, has_spread=False)[0]
+        for i, (table, _, has_spread) in enumerate(numbers)
+        if not has_spread
+    }
+    if together:
+        widths = np.cumsum([numbers[i][0].shape[1] for i in together])
+        table = np.column_stack([numbers[i][0] for i in together])
+        whole, _ = regression.residuals(table, has_spread=True)
+        left |= dict(zip(together, np.split(whole, widths[:-1], axis=1), strict=True))
+    found: list[tuple[Numeric, Kernel] | None] = []
+    for i, ((variable, _), (table, kernel, _)) in enumerate(zip(columns, numbers, strict=True)):
+        is_left = np.ptp(left[i], axis=0) > NOTHING_LEFT**0.5 * np.ptp(table, axis=0)
+        found.append((Numeric(variable.name, left[i]), kernel) if is_left.any() else None)
+    return found
 
 
 def as_numbers(variable: Variable, kernel: Kernel) -> tuple[FloatArray, Kernel, bool]:

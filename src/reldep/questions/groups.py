@@ -15,7 +15,15 @@ from reldep.engine import compute_influence
 from reldep.exceptions import InputError
 from reldep.kernels.custom import FittedPrecomputed
 from reldep.questions.ask import question
-from reldep.questions.options import Directed, Named, Shared, generator, repetitions, variable
+from reldep.questions.options import (
+    Conditioned,
+    Directed,
+    Named,
+    Shared,
+    generator,
+    repetitions,
+    variable,
+)
 from reldep.questions.study import Study, read_study
 from reldep.results.groups import GroupComparison
 from reldep.stats.estimates import estimate_dependences
@@ -45,7 +53,7 @@ BY_COLUMN = Argument(
 )
 
 
-class GroupOptions(Shared, Directed, Named, total=False):
+class GroupOptions(Shared, Conditioned, Directed, Named, total=False):
     """The options of :func:`groups`."""
 
     test: Annotated[
@@ -94,6 +102,11 @@ def groups(
     True
     """
     check_count("n_simulations", options["n_simulations"], at_least=400)
+    if options["given"] is not None and options["test"] == "permutation":
+        raise InputError(
+            "`test='permutation'` takes rows as they are and cannot be combined with `given`; use "
+            "`test='score'`."
+        )
     study = read_study({"x": x, "y": y}, {**options, "by": by})
     codes, levels = _ordered(cast("Labels", study.dataset.groups))
     if options["alternative"] != "two-sided" and len(levels) > 2:

@@ -14,6 +14,7 @@ from reldep.exceptions import InputError
 from reldep.questions.ask import question
 from reldep.questions.columns import read_columns
 from reldep.questions.options import (
+    Conditioned,
     Directed,
     Named,
     Shared,
@@ -50,7 +51,7 @@ FIRST = replace(
 )
 
 
-class ScanOptions(Shared, Directed, Named, Simultaneous, total=False):
+class ScanOptions(Shared, Conditioned, Directed, Named, Simultaneous, total=False):
     """The options of :func:`scan`."""
 
     adjust: Annotated[

@@ -28,7 +28,7 @@ from reldep.stats.units import FEW_OBSERVATIONS, NORMALISED, pairs_beside, pairs
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reldep.data.variables import FloatArray, IntArray, Labels
+    from reldep.data.variables import FloatArray, IntArray
     from reldep.engine.covariates import Conditioning, Regression
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel, Kernel
@@ -323,7 +323,6 @@ def read_study(
     many: Mapping[str, Mapping[str, Any]] | None = None,
     pairs: Sequence[Pair] | None = None,
     among: Sequence[str] | None = None,
-    also_given: Labels | None = None,
 ) -> Study:
     """Read the variables of a question and give each its name and its kernel.
 
@@ -339,8 +338,6 @@ def read_study(
         The dependences that are asked about; by default of the first variable with each other one.
     among : sequence of str, optional
         All variables that the user passed, where these are only some of them.
-    also_given : Labels, optional
-        What is held fixed with the covariates, if there are any: the groups of rows.
     """
     options, many = complete(options), many or {}
     blocks = name_variables(single, many, options.get("names"))
@@ -355,7 +352,7 @@ def read_study(
     matrices = {name: data for name, data in blocks.items() if isinstance(data, Precomputed)}
     specs |= matrices
     rows_of = {name: np.arange(len(matrix)) for name, matrix in matrices.items()}
-    held = covariates_beside(options["given"], also_given, names)
+    held = covariates_beside(options["given"], names)
     dataset = read_dataset(
         {**blocks, **rows_of, **held},
         missing=options["missing"],
@@ -385,7 +382,9 @@ def read_study(
         columns = study.data.columns
         targets = [name for name in names[1:] if name in columns]
         check_source_outside(columns, study.source, targets if study.source in columns else [])
-    return hold_fixed(study, [*held.values()], options["given"]) if held else study
+    for covariates in held.values():
+        study = hold_fixed(study, covariates, options["given"])
+    return study
 
 
 def reuse_influence(

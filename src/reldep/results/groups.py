@@ -247,7 +247,7 @@ class GroupComparison(Answer):
             return sentences.several_groups(variables, self.by, groups, finding, setting)
         order = np.argsort(-self.estimates).tolist()
         strength = self._strength(self._pairs(), columns, order)
-        wording = sentences.of_groups(variables)
+        wording = sentences.of_groups(variables, self._given())
         return sentences.comparison(wording, groups, finding, setting, strength)
 
     def _law(self) -> str:

@@ -232,9 +232,9 @@ def of_pairs(given: str = "") -> Wording:
     return Wording("", "are", "", given)
 
 
-def of_groups(variables: str) -> Wording:
+def of_groups(variables: str, given: str = "") -> Wording:
     """Return the wording for two groups of rows."""
-    return Wording(variables, "are", "in ")
+    return Wording(variables, "are", "in ", given)
 
 
 def comparison(
@@ -408,7 +408,7 @@ a (F(2, 31.0) = 4.20, p = 0.024).
     ordered = sorted(groups, key=lambda one: -one.value)
     sizes = numbers([one.value for one in ordered])
     found = listed([f"{size} in {one.name}" for size, one in zip(sizes, ordered, strict=True)])
-    related = f"equally related in {several(len(groups), by)}"
+    related = f"equally related in {several(len(groups), by)}{setting.given}"
     test = f"{finding.law} = {finding.statistic:.2f}, {p(finding.pvalue)}"
     evidence = f"{setting.measure} {found} ({test})"
     if finding.is_shown:
@@ -487,7 +487,7 @@ def scan_of_sources(
         found = f"{_are(n)} more closely related to {first} {other} {second}"
     rate = f"(false-discovery rate {percent(setting.alpha)})"
     named = f" The clearest: {listed(clearest, 5)}." if clearest else ""
-    return setting.say(f"of {counted(n_sources, 'source')}, {found} {rate}") + named
+    return setting.say(f"of {counted(n_sources, 'source')}, {found}{setting.given} {rate}") + named
 
 
 def _are(n: int) -> str:
