@@ -51,7 +51,7 @@ class Stack:
 
 
 def distances(x: Array) -> Array:
-    """Give Euclidean distances, shape (B, m, m), of points of shape (B, m, d)."""
+    """Return Euclidean distances, shape (B, m, m), of points of shape (B, m, d)."""
     if x.shape[2] == 1:
         D = x[:, :, 0][:, :, None] - x[:, :, 0][:, None, :]
         return np.abs(D, out=D)
@@ -62,12 +62,12 @@ def distances(x: Array) -> Array:
 
 @lru_cache
 def _upper_triangle(m: int) -> npt.NDArray[np.int64]:
-    """Give the places of i < j in a flattened matrix."""
+    """Return the places of i < j in a flattened matrix."""
     return np.flatnonzero(np.triu(np.ones((m, m), dtype=bool), 1))
 
 
 def median_scale(D: Array) -> tuple[Array, Array]:
-    """Give the median distance of every sample, and the influence of every row on it."""
+    """Return the median distance of every sample, and the influence of every row on it."""
     m = D.shape[1]
     upper = D.reshape(len(D), m * m).take(_upper_triangle(m), axis=1)
     upper.sort(axis=1)
@@ -85,7 +85,7 @@ def median_scale(D: Array) -> tuple[Array, Array]:
 
 
 def _middle(row: Array, level: float = 0.5) -> float:
-    """Give a quantile of sorted numbers, as NumPy does."""
+    """Return a quantile of sorted numbers, as NumPy does."""
     place = level * (len(row) - 1)
     low = int(place)
     high = min(low + 1, len(row) - 1)
@@ -116,7 +116,7 @@ def _density(upper: Array, median: float, m: int) -> float:
 
 
 def mean_scale(D: Array) -> tuple[Array, Array]:
-    """Give the mean distance of every sample, and the influence of every row on it."""
+    """Return the mean distance of every sample, and the influence of every row on it."""
     m = D.shape[1]
     rows = D.sum(axis=2) / (m - 1)
     scale = rows.mean(axis=1)
@@ -193,7 +193,7 @@ def delta(x: Array) -> Stack:
 
 
 def conditional_means(one: Stack, two: Stack) -> Array:
-    """Give A of one pair, shape (B, m)."""
+    """Return A of one pair, shape (B, m)."""
     m = one.kernel.shape[1]
     k, l = one.sums, two.sums  # noqa: E741
     q = np.einsum("bij,bij->bi", one.kernel, two.kernel)
@@ -206,7 +206,7 @@ def conditional_means(one: Stack, two: Stack) -> Array:
 
 
 def hsic(K: Array, L: Array, k: Array, l: Array) -> Array:  # noqa: E741
-    """Give the unbiased HSIC of every sample from matrices and row sums."""
+    """Return the unbiased HSIC of every sample from matrices and row sums."""
     m = K.shape[1]
     total = np.einsum("bij,bij->b", K, L) - 2.0 / (m - 2) * (k * l).sum(axis=1)
     total += k.sum(axis=1) * l.sum(axis=1) / ((m - 1) * (m - 2))
@@ -267,7 +267,7 @@ class Samples:
         return Samples(self.means[chosen], self.bandwidth[chosen], self.pairs, self.names)
 
     def usable(self) -> npt.NDArray[np.bool_]:
-        """Tell which samples have positive self-HSICs without each of their rows."""
+        """Return which samples have positive self-HSICs without each of their rows."""
         m = self.means.shape[2]
         own = [i for i, (a, b) in enumerate(self.pairs) if a == b]
         A = self.means[:, own]

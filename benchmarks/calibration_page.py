@@ -1,267 +1,422 @@
-"""The page that publishes the calibration: tables in Markdown, written from the stored counts."""
+"""The page that publishes the calibration, written from the stored counts."""
 
 from __future__ import annotations
 
-import itertools
 import math
 import textwrap
+from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-import calibration_between
-import calibration_given
-import calibration_groups
-import calibration_tables as tables
-import calibration_words as words
-from calibration_rows import DRAWS, SETTINGS
-from calibration_tables import markdown, shown
-from counting import Rates, Tally
-from kernel_holdout import HOLD_OUT
-from kernel_laws import LAWS
-from sampling_models import ALTERNATIVES, MODELS
+import calibration
+import default_kernel
+from counting import Tally
+from kernel_laws import HOLD_OUT
+from kernel_laws import LAWS as CHOSEN_ON
+from laws import ALIKE, CLUSTERS, SERIES, UNLIKE, WORLDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
 
-SIZES = sorted(DRAWS)
-# Exact independence is a corner of the hypothesis where no such test reaches its level.
-CORNER = ("independent",)
-WIDTH = 99
+ROOT = Path(__file__).resolve().parent.parent
+SIZES = ("20", "50", "100", "300", "1000")
+WORST = 16
+# Cells with fewer samples than this are pooled, not quoted one by one.
+ENOUGH = 200
+GROSS = ("10% gross errors", "5% gross errors")
+# Cautions seen in fewer samples are left out of their table.
+FEW_SAMPLES = 10
+Cells = dict[str, Counter[str]]
 
 
-def page() -> str:
-    """Write the whole page."""
-    rows = Rates(Tally("calibration_rows").rows())
-    scales = Tally("calibration_scales").rows()
-    laws = "\n".join(f"- **{name}**: {model.description}." for name, model in MODELS.items())
-    return "\n".join(
+def shown(value: float | None) -> str:
+    """Write a rate as .051."""
+    if value is None:
+        return "–"
+    return f"{value:.3f}".removeprefix("0") if value < 0.9995 else "1"
+
+
+def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    rule = ["---", *["--:"] * (len(header) - 1)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in (header, rule, *rows))
+
+
+class Rates:
+    """Rates of events in cells."""
+
+    def __init__(self) -> None:
+        self.cells: Cells = calibration.stored()
+
+    def samples(self, cell: str) -> float:
+        found = self.cells[cell]
+        return found["samples"] - found["refused"]
+
+    def rate(self, cell: str, *events: str) -> float | None:
+        """Return the share of samples with one of these exclusive events."""
+        if cell not in self.cells or not self.samples(cell):
+            return None
+        return sum(self.cells[cell][event] for event in events) / self.samples(cell)
+
+    def level(self, cell: str) -> float | None:
+        """Return the two-sided level where both tails were counted."""
+        is_counted = cell.split("/")[0] in ("rows", "worlds", "large")
+        return self.rate(cell, "upper", "lower") if is_counted else None
+
+    def one_sided(self, cell: str) -> float | None:
+        """Return the one-sided level in the worse order of the targets."""
+        sides = [self.rate(cell, f"one-sided {side}") for side in ("upper", "lower")]
+        return None if None in sides else max(sides)
+
+    def bootstrap(self, cell: str) -> float | None:
+        found = self.cells.get(cell, Counter())
+        return (
+            found["bootstrap"] / found["bootstrap samples"] if found["bootstrap samples"] else None
+        )
+
+    def published(self, cell: str) -> float | None:
+        """Return the level of the published test; ties of CKA are not its hypothesis."""
+        table, law, _ = cell.split("/")
+        return self.rate(cell, "published") if table == "rows" and law in ALIKE else None
+
+    def error(self, cell: str) -> float:
+        """Return one binomial standard error of a rate of .05."""
+        return math.sqrt(0.05 * 0.95 / self.samples(cell))
+
+    def of(self, table: str) -> list[str]:
+        return [cell for cell in self.cells if cell.startswith(f"{table}/")]
+
+
+def both(rates: Rates, cell: str) -> str:
+    level = rates.level(cell)
+    return "–" if level is None else f"{shown(level)} ({shown(rates.one_sided(cell))})"
+
+
+def place(cell: str) -> list[str]:
+    table, law, size = cell.split("/")
+    names = {
+        "worlds": "real: ",
+        "series": "series: ",
+        "clusters": "clusters: ",
+        "groups": "groups: ",
+    }
+    return [names.get(table, "") + law, size.replace("1000", "1,000")]
+
+
+def samples_in_words(rates: Rates) -> str:
+    """Return how many samples there are at each size, and what error that leaves."""
+    parts = []
+    for m in SIZES:
+        cells = [cell for cell in rates.of("rows") if cell.endswith(f"/{m}")]
+        fewest = min(cells, key=rates.samples)
+        n, error = rates.samples(fewest), rates.error(fewest)
+        parts.append(
+            f"{n:,.0f} samples of {int(m):,} rows (a rate of .05 is known to ±{shown(error)})"
+        )
+    return f"At least {', '.join(parts)}."
+
+
+def worst_table(rates: Rates, count: int = WORST) -> str:
+    """Return the cells whose default test rejects most, of all tables about one test."""
+    levels = {
+        cell: rates.level(cell) for table in ("rows", "worlds", "large") for cell in rates.of(table)
+    }
+    for table in ("series", "clusters", "groups"):
+        levels |= {cell: rates.rate(cell, "rejected") for cell in rates.of(table)}
+    found = {cell: level for cell, level in levels.items() if level is not None}
+    # By what is surely above: of cells with few samples chance would put some first.
+    sure = {c: p - 2 * math.sqrt(p * (1 - p) / rates.samples(c)) for c, p in found.items()}
+    ordered = sorted(found, key=lambda cell: -sure[cell])
+    body = [
         [
-            words.INTRODUCTION.format(
-                laws=laws, goals=goals(rows), extremes=extremes(rows), draws=draws_in_words()
-            ),
-            words.LEVEL.format(table=level_table(rows)),
-            words.TAILS.format(table=tail_table(rows)),
-            words.COVERAGE.format(table=coverage_table(rows)),
-            words.POWER.format(table=power_table()),
-            words.RANKINGS.format(table=tables.ranking_table()),
-            *([_scales()] if scales else []),
-            words.CLUSTERS.format(
-                table=tables.dependent_table("clusters"),
-                samples=tables.dependent_samples(("clusters", "series")),
-            ),
-            words.SERIES.format(table=tables.dependent_table("series")),
-            words.INDEPENDENCE.format(table=tables.independence_table()),
-            calibration_between.section(),
-            calibration_groups.section(),
-            calibration_given.section(),
-            words.CAUTIONS.format(table=tables.caution_table(), samples=tables.caution_samples()),
-            words.CLASSICS.format(table=tables.classics_table()),
-            words.BOOTSTRAP.format(table=tables.bootstrap_table()),
-            words.PLANNING.format(table=tables.planning_table()),
-            words.KERNEL.format(
-                table=tables.regret_table(LAWS),
-                held_out=tables.regret_table(HOLD_OUT),
-                powers=tables.kernel_power_table(),
-            ),
+            *place(cell),
+            f"{rates.samples(cell):,.0f}",
+            f"**{shown(levels[cell])}** ± {shown(rates.error(cell))}",
+            shown(rates.one_sided(cell)) if rates.level(cell) is not None else "–",
+            shown(rates.published(cell)),
+            shown(rates.bootstrap(cell)),
         ]
-    )
-
-
-def _scales() -> str:
-    return words.SCALES.format(table=tables.scales_table(), samples=tables.scales_samples())
-
-
-def level(rates: Rates, law: str, m: int, setting: str, method: str) -> float | None:
-    """Give the two-sided level."""
-    sides = [rates(law, m, setting, method, side) for side in ("upper", "lower")]
-    return None if all(side is None for side in sides) else sum(side or 0.0 for side in sides)
-
-
-def level_table(rates: Rates) -> str:
-    header = ["law", "rows", *SETTINGS]
-    body = [
-        [law, str(m)]
-        + [
-            " → ".join(
-                shown(level(rates, law, m, setting, method))
-                for method in ("fixed-kernel", "jackknife")
-            )
-            for setting in SETTINGS
-        ]
-        for law in MODELS
-        for m in SIZES
-        if level(rates, law, m, "cka", "jackknife") is not None
+        for cell in ordered[:count]
     ]
+    header = ["law", "rows", "samples", "default", "one-sided", "published test", "bootstrap"]
     return markdown(header, body)
 
 
-def tail_table(rates: Rates) -> str:
-    """Give both tails of the default, one column a size."""
-
-    def tails(law: str, m: int) -> str:
-        sides = [rates(law, m, "cka", "jackknife", side) for side in ("lower", "upper")]
-        if all(side is None for side in sides):
-            return "–"
-        return " / ".join(shown(side or 0.0) for side in sides)
-
-    body = [[law, *(tails(law, m) for m in SIZES)] for law in MODELS]
-    return markdown(["law", *(f"{m:,} rows" for m in SIZES)], body)
-
-
-def coverage_table(rates: Rates) -> str:
-    body = [
-        [law, str(m)]
-        + [
-            " → ".join(
-                shown(rates(law, m, setting, method, "covered"))
-                for method in ("fixed-kernel", "jackknife")
-            )
-            for setting in SETTINGS
-        ]
-        for law in MODELS
-        for m in SIZES
-        if rates(law, m, "cka", "jackknife", "covered") is not None
-    ]
-    return markdown(["law", "rows", *SETTINGS], body)
-
-
-def power_table() -> str:
-    rates = Rates(Tally("calibration_power").rows())
-
-    def both(name: str, m: int, setting: str, method: str) -> str:
-        plain, adjusted = (rates(name, m, setting, method, q) for q in ("power", "power, adjusted"))
-        return f"{shown(plain)} ({shown(adjusted)})"
-
-    columns = (
-        ("hsic", "fixed-kernel"),
-        ("hsic", "jackknife"),
-        ("cka, Gaussian", "jackknife"),
-        ("cka", "jackknife"),
-        ("dcor", "jackknife"),
-    )
-    header = [
-        "alternative",
-        "rows",
-        "published test",
-        "hsic",
-        "cka, Gaussian",
-        "**cka (default)**",
-        "dcor",
-    ]
-    body = [
-        [name, str(m), *(both(name, m, *column) for column in columns)]
-        for name in ALTERNATIVES
-        for m in SIZES
-        if rates(name, m, "cka", "jackknife", "power") is not None
-    ]
-    return markdown(header, body)
-
-
-def extremes(rates: Rates) -> str:
-    """Say how far each of the three tests of the picture strays above its level."""
-    parts = []
-    for test, setting, method in (
-        ("the published test", "hsic", "fixed-kernel"),
-        ("its variance with CKA", "cka, Gaussian", "fixed-kernel"),
-        ("the default", "cka", "jackknife"),
-    ):
-        found = {
-            (law, m): level(rates, law, m, setting, method) or 0.0 for law in MODELS for m in SIZES
-        }
-        law, m = max(found, key=lambda key: found[key])
-        parts.append(f"{test} {100 * found[law, m]:.1f}% ({law}, {m} rows)")
-    text = f"The most that each rejects at 5%: {parts[0]}, {parts[1]}, {parts[2]}."
-    return textwrap.fill(text, WIDTH)
-
-
-def draws_in_words() -> str:
-    """Say how many samples there are at each size, and what error that leaves."""
-    known: dict[int, set[int]] = {}
-    for row in Tally("calibration_rows").rows():
-        if (row["measure"], row["method"]) == ("cka", "jackknife"):
-            known.setdefault(row["m"], set()).add(row["draws"])
-    parts = []
-    for m, found in sorted(known.items()):
-        n = min(found)
-        error = 2.0 * math.sqrt(0.05 * 0.95 / n)
-        parts.append(f"{n:,} samples at {m:,} rows (±{shown(error)})")
-    missing = [f"{m:,}" for m in SIZES if m not in known]
-    text = f"Of every law there are at least {', '.join(parts)}."
-    if missing:
-        text += f" Not run: {', '.join(missing)} rows."
-    return textwrap.fill(text, WIDTH)
-
-
-def goals(rates: Rates) -> str:
-    """Say which goals are met by the default, and list every miss."""
-    checks: list[tuple[str, Callable[[float, int], bool], str]] = [
+def limits(rates: Rates) -> str:
+    """Return the largest levels of each kind of law, as a list."""
+    groups: list[tuple[str, list[str]]] = [
+        ("alike targets, 50 rows or more", [f"rows/{law}/{m}" for law in ALIKE for m in SIZES[1:]]),
+        ("alike targets, 20 rows", [f"rows/{law}/20" for law in ALIKE]),
         (
-            "level from 3.5% to 6.5% from 50 rows",
-            lambda v, m: m < 50 or 0.035 <= v <= 0.065,
-            "level",
+            "unlike targets, 50 rows or more, gross errors left out",
+            [f"rows/{law}/{m}" for law in UNLIKE if law not in GROSS for m in SIZES[1:]],
         ),
-        ("level at most 7.5% at 20 and 30 rows", lambda v, m: m >= 50 or v <= 0.075, "level"),
-        ("coverage from 93% to 98%", lambda v, _: 0.93 <= v <= 0.98, "covered"),
+        ("unlike targets, 20 rows", [f"rows/{law}/20" for law in UNLIKE if law not in GROSS]),
+        ("gross errors in 5% or 10% of rows", [f"rows/{law}/{m}" for law in GROSS for m in SIZES]),
+        ("real frames, 50 rows or more", [f"worlds/{n}/{m}" for n in WORLDS for m in SIZES[1:4]]),
+        ("real frames, 20 rows", [f"worlds/{n}/20" for n in WORLDS]),
+        ("3,000 to 20,000 rows, every engine", rates.of("large")),
     ]
     lines = []
-    for goal, holds, quantity in checks:
-        total, strict, missed = 0, 0, []
-        for law, m in itertools.product(MODELS, SIZES):
-            value = _quantity(rates, law, m, quantity)
-            beside = quantity == "level" and (m < 50) != ("20" in goal)
-            if law in CORNER or value is None or beside:
-                continue
-            total += 1
-            strict += holds(value, m)
-            if not _within_error(value, holds, m, _draws(rates, law, m)):
-                missed.append(f"{law} at {m} rows ({shown(value)})")
-        found = f"{total - len(missed)} ({strict}) of {total} laws and sizes"
-        lines.append(f"- {goal}: {found}" + (f"; missed: {', '.join(missed)}." if missed else "."))
-    lines += power_goals().splitlines()
-    return "\n".join(
-        textwrap.fill(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False) for line in lines
-    )
+    for name, cells in groups:
+        known = [cell for cell in cells if rates.level(cell) is not None]
+        if not known:
+            continue
+        n = sum(rates.samples(cell) for cell in known)
+        pooled = sum((rates.level(cell) or 0) * rates.samples(cell) for cell in known) / n
+        text = f"- **{name}**: {shown(pooled)} of {n:,.0f} samples in {len(known)} cells"
+        large = [cell for cell in known if rates.samples(cell) >= ENOUGH]
+        if large:
+            top = max(large, key=lambda cell: rates.level(cell) or 0)
+            side = max(large, key=lambda cell: rates.one_sided(cell) or 0)
+            low = min(large, key=lambda cell: rates.level(cell) or 0)
+            text += (
+                f"; {shown(rates.level(low))} to {shown(rates.level(top))} "
+                f"({', '.join(place(top))}), one-sided in the worse order up to "
+                f"{shown(rates.one_sided(side))} ({', '.join(place(side))})"
+            )
+        lines.append(f"{text}.")
+    return "\n".join(textwrap.fill(line, 110, subsequent_indent="  ") for line in lines)
 
 
-def _quantity(rates: Rates, law: str, m: int, quantity: str) -> float | None:
-    if quantity == "level":
-        return level(rates, law, m, "cka", "jackknife")
-    return rates(law, m, "cka", "jackknife", quantity)
+def level_table(rates: Rates, table: str, laws: Iterable[str], sizes: Sequence[str]) -> str:
+    body = [[law, *(both(rates, f"{table}/{law}/{m}") for m in sizes)] for law in laws]
+    return markdown(["law", *(f"{int(m):,} rows" for m in sizes)], body)
 
 
-def _draws(rates: Rates, law: str, m: int) -> int:
-    return max(rates.draws(law, m, "cka", "jackknife", side) for side in ("upper", "lower"))
-
-
-def power_goals() -> str:
-    """Compare the power of the default with that of the published test."""
-    rates = Rates(Tally("calibration_power").rows())
-    own, missed, total = [], [], 0
-    for name, m in itertools.product(ALTERNATIVES, SIZES):
-        plain, adjusted = (
-            [
-                rates(name, m, *test, what)
-                for test in (("hsic", "fixed-kernel"), ("cka", "jackknife"))
+def beside_table(rates: Rates) -> str:
+    """Return the default next to the published test, the bootstrap and Williams's t."""
+    body = []
+    for law in {**ALIKE, **UNLIKE}:
+        for m in ("50", "100"):
+            cell = f"rows/{law}/{m}"
+            found = rates.cells.get(cell, Counter())
+            williams = rates.rate(cell, "Williams") if "Williams" in found else None
+            numbers = [
+                rates.level(cell),
+                rates.published(cell),
+                rates.bootstrap(cell),
+                williams,
             ]
-            for what in ("power", "power, adjusted")
-        )
-        if None in (*plain, *adjusted):
-            continue
-        if name.startswith("spiral"):
-            own.append(f"{shown(plain[0])} → {shown(plain[1])} at {m} rows")
-            continue
-        total += 1
-        if adjusted[1] < adjusted[0] - 0.05:
-            missed.append(f"{name} at {m} rows ({shown(adjusted[0])} → {shown(adjusted[1])})")
-    return (
-        "- power on the paper's own alternative at least that of the published test: "
-        f"{', '.join(own)}.\n"
-        f"- power within 5 points of the published test elsewhere, both adjusted in size: "
-        f"{total - len(missed)} of {total}" + (f"; missed: {', '.join(missed)}." if missed else ".")
+            body.append([law, m, *map(shown, numbers)])
+    return markdown(
+        ["law", "rows", "**default**", "published test", "bootstrap", "Williams's t"], body
     )
 
 
-def _within_error(value: float, holds: Callable[[float, int], bool], m: int, draws: int) -> bool:
-    """Tell whether the goal holds within two binomial standard errors."""
-    error = 2.0 * math.sqrt(max(value * (1 - value), 1e-4) / draws)
-    steps = [value + error * step / 10 for step in range(-10, 11)]
-    return any(holds(step, m) for step in steps)
+def caution_of_unlike(rates: Rates) -> str:
+    laws = {**UNLIKE, **ALIKE}
+    body = [
+        [law, *(shown(rates.rate(f"rows/{law}/{m}", "unlike")) for m in SIZES[1:4])] for law in laws
+    ]
+    return markdown(["law", *(f"{m} rows" for m in SIZES[1:4])], body)
+
+
+def simple(rates: Rates, table: str, laws: Iterable[str], columns: dict[str, str]) -> str:
+    """Return one row per cell of a table, with the rates of some events."""
+    body = []
+    for law in laws:
+        for cell in (cell for cell in rates.cells if cell.startswith(f"{table}/{law}/")):
+            numbers = [shown(rates.rate(cell, event)) for event in columns.values()]
+            body.append([law, cell.rsplit("/", 1)[1], f"{rates.samples(cell):,.0f}", *numbers])
+    body.sort(key=lambda row: (list(laws).index(row[0]), len(row[1]), row[1]))
+    return markdown([table, "rows", "samples", *columns], body)
+
+
+def laws_of(rates: Rates, table: str) -> list[str]:
+    return list(dict.fromkeys(cell.split("/")[1] for cell in rates.of(table)))
+
+
+def plan_table(rates: Rates) -> str:
+    body = []
+    for cell in rates.of("plans"):
+        found, n = rates.cells[cell], rates.samples(cell)
+        row = [cell.split("/")[1], shown(found["pilot hit"] / n)]
+        for kind in ("plain", "careful"):
+            plans = found[f"{kind} plans"]
+            row += [
+                shown(1 - plans / n),
+                shown(found[f"{kind} power"] / plans),
+                shown(found[f"{kind} kept"] / n),
+            ]
+        after = found["plain power after"] / max(found["pilot hit"], 1)
+        body.append([*row, shown(after)])
+    header = ["law", "power of the pilot"]
+    for kind in ("plan", "careful plan"):
+        header += [f"{kind}: none", f"{kind}: mean power", f"{kind}: assurance"]
+    return markdown([*header, "plan after a significant pilot: mean power"], body)
+
+
+def caution_table() -> str:
+    """Return the share of samples with each caution, where it is due and where it is not."""
+    found: dict[tuple[str, str, str], dict[str, list[str]]] = {}
+    for row in Tally("calibration_cautions").rows():
+        caution, words = row["law"].split(": ", 1)
+        if row["draws"] >= FEW_SAMPLES:
+            text = f"{row['m']}: {100 * row['count'] / row['draws']:.0f}%"
+            cell = found.setdefault((caution, words, row["method"]), {})
+            cell.setdefault(row["quantity"], []).append(text)
+    body = [
+        [caution, words, "yes" if due == "due" else "no"]
+        + [", ".join(cell.get(what, ["–"])) for what in ("given", "rejected")]
+        for (caution, words, due), cell in found.items()
+    ]
+    header = ["caution", "data", "due", "rows: samples with the caution", "rows: level at 5%"]
+    return markdown(header, body)
+
+
+def regret_table() -> str:
+    """Return the largest and the mean regret of every kernel, of both sets of laws."""
+    sets = {"chosen on": list(CHOSEN_ON), "held out": list(HOLD_OUT)}
+    found = {
+        f"{name}, {m} rows": default_kernel.regrets(m, laws)
+        for name, laws in sets.items()
+        for m in (50, 100)
+    }
+
+    def cell(lost: dict[str, float]) -> str:
+        worst = max(lost, key=lambda law: lost[law])
+        return f"{shown(sum(lost.values()) / len(lost))}; {shown(lost[worst])} ({worst})"
+
+    body = [
+        [f"**{kernel}**" if kernel == "Laplace, mean" else kernel]
+        + [cell(table[kernel]) for table in found.values()]
+        for kernel in default_kernel.KERNELS
+    ]
+    return markdown(["kernel", *found], body)
+
+
+def draw_picture(rates: Rates, path: Path) -> None:
+    """Draw the level of every law and size: the published test, the bootstrap and the default."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    tests: dict[str, Callable[[str], float | None]] = {
+        "published test": rates.published,
+        "paired bootstrap": rates.bootstrap,
+        "default": rates.level,
+    }
+    with mpl.rc_context({"svg.hashsalt": "reldep", "svg.fonttype": "none"}):
+        figure = Figure(figsize=(8, 3.4), layout="constrained")
+        axes = figure.subplots(1, len(tests), sharey=True)
+        for ax, (name, rate) in zip(axes, tests.items(), strict=True):
+            for laws, colour, shift in ((ALIKE, "#2a78b8", -0.12), (UNLIKE, "#c8553d", 0.12)):
+                for x, m in enumerate(SIZES):
+                    values = [rate(f"rows/{law}/{m}") for law in laws]
+                    known = [value for value in values if value is not None]
+                    ax.plot([x + shift] * len(known), known, "o", ms=4, alpha=0.7, color=colour)
+            ax.axhspan(0.035, 0.065, color="#2a78b8", alpha=0.12, lw=0)
+            ax.set(title=name, xticks=range(len(SIZES)), xlabel="rows")
+            ax.set_xticklabels([f"{int(m):,}" for m in SIZES])
+        axes[0].set(ylabel="level at 5%", ylim=(0, None))
+        figure.savefig(path, format="svg", metadata={"Date": None})
+
+
+def write() -> None:
+    """Write the page and its picture."""
+    rates = Rates()
+    draw_picture(rates, ROOT / "docs" / "_static" / "calibration.svg")
+    (ROOT / "docs" / "calibration.md").write_text(page(rates), encoding="utf-8")
+
+
+def page(rates: Rates) -> str:
+    """Return the text of the page."""
+    template = Path(__file__).with_suffix(".md").read_text(encoding="utf-8")
+    laws = {**ALIKE, **UNLIKE}
+    ties = {name: laws[name].text for name in laws}
+    return template.format(
+        count=WORST,
+        worst=worst_table(rates),
+        samples=samples_in_words(rates),
+        limits=limits(rates),
+        laws="\n".join(f"- **{name}**: {line}." for name, line in ties.items()),
+        alike=level_table(rates, "rows", ALIKE, SIZES),
+        unlike=level_table(rates, "rows", UNLIKE, SIZES),
+        worlds=level_table(rates, "worlds", WORLDS, SIZES[:4]),
+        one=markdown(
+            ["frame", *(f"{m} rows" for m in SIZES[:4])],
+            [
+                [n, *(shown(rates.rate(f"worlds/{n}/{m}", "one missed")) for m in SIZES[:4])]
+                for n in WORLDS
+            ],
+        ),
+        large=large_table(rates),
+        beside=beside_table(rates),
+        cautions_unlike=caution_of_unlike(rates),
+        series=simple(
+            rates,
+            "series",
+            SERIES,
+            {
+                "blocks alone (before)": "blocks alone",
+                "**default**": "rejected",
+                "caution: slow": "slow",
+                "caution: season": "season",
+            },
+        ),
+        clusters=simple(
+            rates,
+            "clusters",
+            CLUSTERS,
+            {"rows taken as independent": "rows", "**clusters**": "rejected"},
+        ),
+        rank=simple(
+            rates,
+            "rank",
+            laws_of(rates, "rank"),
+            {
+                "false claim": "false claim",
+                "best lost": "best lost",
+                "some rank outside": "rank missed",
+                "some difference outside": "difference missed",
+                "some dependence outside": "dependence missed",
+                "differences found": "found",
+            },
+        ),
+        matrix=simple(
+            rates,
+            "matrix",
+            laws_of(rates, "matrix"),
+            {
+                "some interval misses": "some missed",
+                "interval by itself misses": "each missed",
+                "false claim": "false claim",
+            },
+        ),
+        groups=simple(rates, "groups", laws_of(rates, "groups"), {"rejected": "rejected"}),
+        scan=simple(
+            rates,
+            "scan",
+            laws_of(rates, "scan"),
+            {"adjusted p < .05": "false claim", "discovery rate < .05": "discovery"},
+        ),
+        scales=simple(
+            rates,
+            "scales",
+            laws_of(rates, "scales"),
+            {
+                "some band misses": "band missed",
+                "**at some**": "some",
+                "**at every**": "every",
+                "smallest of 13": "smallest",
+            },
+        ),
+        plans=plan_table(rates),
+        cautions=caution_table(),
+        regrets=regret_table(),
+    )
+
+
+def large_table(rates: Rates) -> str:
+    cells = rates.of("large")
+    sizes = list(dict.fromkeys(cell.split("/")[2] for cell in cells))
+    laws = list(dict.fromkeys(cell.split("/")[1] for cell in cells))
+
+    def one(law: str, size: str) -> str:
+        cell = f"large/{law}/{size}"
+        if rates.level(cell) is None:
+            return "–"
+        engine = next((e[3:] for e in rates.cells[cell] if e.startswith("by ")), "")
+        return f"{both(rates, cell)} {engine}, {rates.samples(cell):,.0f}"
+
+    order = sorted(sizes, key=lambda size: (int(size.split(",")[0] + size.split(",")[1][:3]), size))
+    return markdown(["rows", *laws], [[size, *(one(law, size) for law in laws)] for size in order])

@@ -7,7 +7,7 @@ from scipy.special import ndtr, stdtr
 
 
 def williams(r12, r13, r23, n):
-    """Give Williams's t (1959) and its two-sided p-value with n - 3 degrees of freedom.
+    """Return Williams's t (1959) and its two-sided p-value with n - 3 degrees of freedom.
 
     As in Steiger (1980, equation 7), with ``|R|`` the determinant of the correlation matrix.
     """
@@ -19,7 +19,7 @@ def williams(r12, r13, r23, n):
 
 
 def steiger(r12, r13, r23, n):
-    """Give Steiger's Z (1980, equation 14) and its two-sided p-value.
+    """Return Steiger's Z (1980, equation 14) and its two-sided p-value.
 
     The covariance of the two Fisher transforms is taken at the mean of the two correlations.
     """
@@ -31,7 +31,7 @@ def steiger(r12, r13, r23, n):
 
 
 def correlations(x, y, z):
-    """Give the three correlations of samples of shape (B, m)."""
+    """Return the three correlations of samples of shape (B, m)."""
     scaled = [(v - v.mean(axis=1, keepdims=True)) for v in (x, y, z)]
     scaled = [v / np.sqrt((v**2).sum(axis=1, keepdims=True)) for v in scaled]
     return tuple((scaled[a] * scaled[b]).sum(axis=1) for a, b in ((0, 1), (0, 2), (1, 2)))

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import csv
 import fcntl
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from typing import Any
 
 RESULTS = Path(__file__).resolve().parent / "results"
 # (measure, method, quantity) to (count, draws).
@@ -47,11 +43,11 @@ class Tally:
             ]
 
     def done(self) -> set[tuple[str, int]]:
-        """Tell which laws and sizes are there."""
+        """Return the laws and sizes that are there."""
         return {(row["law"], row["m"]) for row in self.rows()}
 
     def draws(self) -> dict[tuple[str, int], int]:
-        """Tell how many samples of each law and size were tested."""
+        """Return how many samples of each law and size were tested."""
         found: dict[tuple[str, int], int] = {}
         for row in self.rows():
             key = (row["law"], row["m"])
@@ -59,7 +55,7 @@ class Tally:
         return found
 
     def counts(self, law: str, m: int) -> Counts:
-        """Give the counts of one law and size."""
+        """Return the counts of one law and size."""
         return {
             (row["measure"], row["method"], row["quantity"]): (row["count"], row["draws"])
             for row in self.rows()
@@ -93,40 +89,3 @@ class Tally:
         finally:
             os.close(folder)
         print(self.path.stem, law, m, flush=True)
-
-
-class Rates:
-    """Look up rates in counts."""
-
-    def __init__(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        self._found = {
-            (row["law"], row["m"], row["measure"], row["method"], row["quantity"]): (
-                row["count"] / max(row["draws"], 1),
-                row["draws"],
-            )
-            for row in rows
-        }
-
-    def __call__(self, law: str, m: int, measure: str, method: str, quantity: str) -> float | None:
-        found = self._found.get((law, m, measure, method, quantity))
-        return None if found is None or not found[1] else found[0]
-
-    def draws(self, law: str, m: int, measure: str, method: str, quantity: str) -> int:
-        """Give the number of samples behind a rate; 0 where there is none."""
-        return self._found.get((law, m, measure, method, quantity), (0.0, 0))[1]
-
-    def keys(self) -> list[tuple[str, int, str, str, str]]:
-        return list(self._found)
-
-
-def remembered(name: str) -> dict[str, Any]:
-    """Read a JSON file of results; empty where there is none."""
-    path = RESULTS / f"{name}.json"
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-
-
-def remember(name: str, values: Mapping[str, Any]) -> None:
-    """Write a JSON file of results."""
-    RESULTS.mkdir(exist_ok=True)
-    text = json.dumps(values, indent=1, ensure_ascii=False)
-    (RESULTS / f"{name}.json").write_text(text + "\n", encoding="utf-8")

@@ -1,0 +1,60 @@
+"""The calibration: its laws are what they are said to be, and its page is made from its counts."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import reldep
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+calibration = pytest.importorskip("calibration")
+laws = pytest.importorskip("laws")
+
+pytestmark = pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
+
+
+@pytest.mark.parametrize("table", ["rows", "series", "clusters", "groups", "matrix", "scan"])
+def test_a_small_cell_of_every_kind_counts_what_happens(table):
+    room = {"series": "dependent", "clusters": "dependent"}.get(table, "many")
+    room = "rows" if table == "rows" else room
+    cell = next(cell for cell in calibration.TABLES[room]() if cell.table == table)
+    found = cell.run(2)
+    assert found["samples"] == 2
+    assert all(0 <= count <= 2 for count in found.values())
+    assert cell.run(2) == found
+
+
+@pytest.mark.parametrize("name", ["mice", "iris"])
+def test_dependences_of_a_real_frame_are_those_of_rows_drawn_from_it(name):
+    pytest.importorskip("sklearn")
+    drawn = []
+    for seed in range(30):
+        x, y, z = laws.from_world(name, np.random.default_rng(seed), 200)
+        drawn.append([reldep.cka(x, y), reldep.cka(x, z)])
+    error = np.std(drawn, axis=0) / np.sqrt(len(drawn))
+    assert np.mean(drawn, axis=0) == pytest.approx(
+        laws.population(name), abs=4 * error.max() + 0.01
+    )
+
+
+@pytest.mark.parametrize("name", sorted(json.loads(laws.TIES.read_text(encoding="utf-8"))))
+def test_unlike_targets_are_tied(name):
+    rows = 1_500 if "columns" in name else 6_000
+    gaps = []
+    for seed in range(4):
+        rng = np.random.default_rng([9, seed])
+        x, y, z = laws.UNLIKE[name].draw(rng, rows, laws.tune(name))
+        gaps.append(reldep.cka(x, y) - reldep.cka(x, z))
+    error = max(np.std(gaps, ddof=1), 0.01) / 2
+    assert abs(np.mean(gaps)) < 4 * error
+
+
+def test_the_page_is_made_from_the_counts():
+    page = pytest.importorskip("calibration_page")
+    published = (ROOT / "docs" / "calibration.md").read_text(encoding="utf-8")
+    assert page.page(page.Rates()) == published
