@@ -6,6 +6,8 @@ import re
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import reldep
@@ -84,6 +86,13 @@ compare(X, Y, Z, variance='fixed-kernel', max_lag=1) -> cannot be combined with 
 compare(X, Y, Z, clusters=[1, 2]) -> `clusters` has 2 entries for 40 observations
 compare(X, Y, Z, clusters=[1] * M) -> a single cluster
 compare(X, Y, Z, clusters=[None, *range(39)]) -> give every row a cluster
+compare(X, Y, Z, clusters=pa.array([None, *range(39)])) -> clusters has 1 missing value in row 0
+compare(X, Y, Z, clusters=pl.LazyFrame({'m': HALF})) -> TypeError: clusters is a lazy frame
+compare(X, Y, Z, clusters='mouse') -> TypeError: to name a column
+compare([*Z[:-1], 'unknown'], Y, Z) -> numbers and words: 'unknown' (row 39)
+compare(X, Y, Z, given=[*Z[:-1], 'unknown']) -> numbers and words: 'unknown'
+compare(X, Y, Z, given=['1 g', '2 mg'] * 20) -> different units: '1 g' … , '2 mg'
+compare('t0', 't1', 't2', data=T, clusters=HALF) -> TypeError: `clusters` is of type ndarray
 compare(X, Y) -> TypeError: compare(): missing a required argument: 'second'
 compare(X, Y, Z, where='x > 0') -> TypeError: has no argument `where`; pass `data=reldep.read(
 compare(X, Y, Z, na=-999) -> TypeError: pass `data=reldep.read(data, na=...)`
@@ -116,6 +125,7 @@ rank(Z, {}) -> 0 of at least 2 targets. For one
 rank(Z, Z) -> TypeError: `targets` is of type ndarray; pass a mapping
 rank(Z, pd.Series(Z)) -> TypeError: `targets` is a Series; pass a data
 rank(Z, pd.DataFrame(X, columns=['a', 'a'])) -> 2 columns of the name 'a'; rename
+rank(Z, {'': T['t0'], 'z': T['t1']}) -> `targets` has a variable without a name
 rank(Z, {1: T['t0'], '1': T['t1']}) -> 2 columns of the name '1'
 rank(Z, {**T, 'self': Z}) -> target 'self' is the source itself
 rank(SEX, {'t': Z, 'self': SEX}) -> target 'self' is the source itself
@@ -142,6 +152,7 @@ matrix({'a': Z}, {'a': X}) -> two variables are called 'a'
 matrix([1, 2, 3]) -> TypeError: `variables` is of type list
 scan(X, Z, Z) -> first and second are the same
 scan(X[:-1], Z, SEX) -> different numbers of observations: sources has 39, first has 40
+scan({'a': Z[None, :], 'b': Z[None, :]}, Z, SEX) -> observations: sources has 1, first has 40
 scan(pd.DataFrame(X, columns=['a', 'a']), Z, SEX) -> more than one column named 'a'
 scan(np.ones((M, 2)), Z, SEX) -> none of 2 sources can be tested
 scan(holed(7), Z, SEX) -> 'source 1' among the sources has missing values: 1 NaN in row 7
@@ -165,6 +176,8 @@ groups(X, Y, [None, *HALF[1:]]) -> by has missing values: 1 missing value in row
 groups(X, Y, [1, '1'] * 20) -> by has the labels 1 and '1', which look the same
 groups(X, Y, np.column_stack([HALF, HALF])) -> by has 2 columns
 groups(X, Y, pd.DataFrame({'a': HALF, 'b': HALF})) -> by has 2 columns
+groups(X, Y, pl.LazyFrame({'m': HALF})) -> TypeError: by is a lazy frame
+groups(X, Y, pa.array([None, *HALF[1:]])) -> by has missing values: 1 missing value in row 0
 groups(X, Y, 'sex') -> TypeError: by is the string 'sex'; to name a column
 groups(X, Y, [[1], [2]] * 20) -> labels that cannot be compared
 groups(np.where(HALF == 'a', Z, 1.0), Y, HALF) -> all observations are the same: x in b. What does
@@ -214,22 +227,23 @@ def test_bad_input_says_what_and_how_to_go_on(line):
     call, words = line.split(" -> ")
     kind = InputTypeError if words.startswith("TypeError: ") else InputError
     parts = words.removeprefix("TypeError: ").split(" … ")
-    known = {"pd": pd, **{name: getattr(reldep, name) for name in reldep.__all__}}
+    known = {
+        "pd": pd,
+        "pl": pl,
+        "pa": pa,
+        **{name: getattr(reldep, name) for name in reldep.__all__},
+    }
     with pytest.raises(kind, match=".*".join(map(re.escape, parts))):
         eval(call, {**vars(reldep.kernels), **known, **globals()})  # noqa: S307
 
 
 def test_columns_with_missing_values_are_named():
-    import polars as pl
-
     frame = pl.DataFrame({"age": [None, *range(M - 1)], "sex": SEX, "job": [*SEX[1:], None]})
     with pytest.raises(ValueError, match=r"1 NaN in row 0 \(columns age\); 'job': 1 missing"):
         reldep.compare(frame, Y, Z)
 
 
 def test_mixed_frames_refuse_kernels_for_one_kind_of_column():
-    import polars as pl
-
     frame = pl.DataFrame({"age": Z, "sex": SEX})
     labels_only = pl.DataFrame({"sex": SEX, "job": SEX[::-1]})
     with pytest.raises(TypeError, match=r"numbers next to labels.*Gaussian\(\) \* Delta"):

@@ -25,31 +25,6 @@ def in_clusters(rng, n_clusters, size=5):
     return x + jitter[0], x + first + jitter[1], x + second + jitter[2]
 
 
-def test_the_number_of_clusters_is_in_the_result():
-    sample = in_clusters(np.random.default_rng(1), 12)
-    result = reldep.compare(*sample, clusters=np.repeat(list("abcdefghijkl"), 5))
-    assert result.facts["n_clusters"] == 12
-    assert result.facts["max_lag"] is None
-    assert "12 clusters" in result.summary()
-
-
-def test_independent_rows_have_neither():
-    result = reldep.compare(*in_time(np.random.default_rng(2), 30))
-    assert result.facts["max_lag"] is None
-    assert result.facts["n_clusters"] is None
-
-
-def test_dependences_and_contrasts_take_lags_and_clusters():
-    x, y, z = in_time(np.random.default_rng(4), 60)
-    assert reldep.dependence(x, y, max_lag="auto").facts["max_lag"] is not None
-    weights = {("x", "y"): 1, ("x", "z"): -1}
-    groups = np.arange(60) // 3
-    assert (
-        reldep.contrast({"x": x, "y": y, "z": z}, weights, clusters=groups).facts["n_clusters"]
-        == 20
-    )
-
-
 def test_a_lag_is_refused_before_the_kernels_are_summed():
     class Never:
         name = "never"
@@ -112,7 +87,7 @@ def test_the_default_cuts_a_series_into_blocks_and_says_so():
     blocks = result.provenance.dependence.n_blocks
     assert f"rows in time order, in {blocks} blocks" in result.summary()
     assert 0 < result.df <= blocks - 1
-    assert np.isfinite(result.influential(2)["pvalue_without"]).all()
+    assert result.influential(2)["pvalue_without"].is_finite().all()
     assert result.describe().sections
 
 

@@ -272,14 +272,6 @@ def test_the_interval_excludes_zero_where_the_test_rejects(alternative, level):
     assert len(found) == 2 or alternative == "less"
 
 
-def test_clusters_of_one_are_no_clusters(data):
-    plain = reldep.compare(*data)
-    single = reldep.compare(*data, clusters=np.arange(80))
-    assert single.standard_error == pytest.approx(plain.standard_error)
-    paired = reldep.compare(*data, clusters=np.repeat(np.arange(40), 2))
-    assert paired.standard_error != plain.standard_error
-
-
 def test_a_contrast_is_planned_like_the_comparison_it_is(data):
     x, y, z = data
     comparison = reldep.compare(x, y, z)

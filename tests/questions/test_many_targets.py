@@ -38,10 +38,3 @@ def test_compiled_leads_are_those_of_plain_loops(p):
     np.fill_diagonal(inverse, 0.0)
     gaps = np.abs(drawn[:, None] - drawn[None]) * inverse[:, :, None]
     np.testing.assert_allclose(leads.largest_leads(drawn, inverse), gaps.max(axis=1), rtol=1e-6)
-
-
-def test_rows_that_depend_on_each_other_go_the_general_way():
-    source, targets = data(60)
-    clusters = np.repeat(np.arange(20), 3)
-    result = reldep.rank(source, targets, clusters=clusters)
-    assert result.facts["n_clusters"] == 20

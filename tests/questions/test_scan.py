@@ -62,13 +62,6 @@ def test_every_kernel_gives_the_rows_of_compare(kernel):
         np.testing.assert_allclose(frame["pvalue"][i], one.pvalue, rtol=1e-10)
 
 
-def test_defaults_are_those_of_compare():
-    sources, first, second = data(40)
-    frame = reldep.scan(sources, first, second).to_frame()
-    one = reldep.compare(sources[:, 2], first, second)
-    np.testing.assert_allclose(frame["pvalue"][2], one.pvalue, rtol=1e-10)
-
-
 def test_targets_may_be_labels_and_blocks_and_sources_too():
     sources, first, second = data(50, 24)
     label = np.where(first > 0, "high", "low")

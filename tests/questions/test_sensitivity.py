@@ -150,11 +150,6 @@ def test_a_difference_at_a_fine_scale_alone_is_shown_at_some_scale_only():
     assert "this is not shown for every one of them (p =" in curve.sentence()
 
 
-def test_answers_over_all_bandwidths_repeat():
-    one, two = (reldep.sensitivity(*simple(), factors=[0.5, 1, 2]) for _ in range(2))
-    assert one.some_pvalue == two.some_pvalue
-
-
 def test_the_whole_grid_is_one_job():
     calls = []
 
@@ -176,16 +171,6 @@ def test_the_default_grid_runs_from_an_eighth_to_eight_and_keeps_its_sign():
     table = curve.to_frame()
     assert table.columns[:3] == ["factor", "estimate", "standard_error"]
     assert len(table) == 13
-
-
-def test_the_median_is_found_once(monkeypatch):
-    calls = []
-    from reldep.kernels import radial
-
-    original = radial.scale_of
-    monkeypatch.setattr(radial, "scale_of", lambda *a: calls.append(1) or original(*a))
-    reldep.sensitivity(*simple(), factors=[0.5, 1, 2, 4])
-    assert len(calls) == 3
 
 
 def test_a_change_of_sign_within_chance_is_no_flip():

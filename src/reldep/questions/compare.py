@@ -158,7 +158,7 @@ def compared(study: Study, computed: Computed, method: str = "joint") -> Compari
     n = len(study.dataset) // (2 if method == "split" else 1)
     return Comparison(
         provenance=computed.provenance,
-        warnings=computed.warnings(WEIGHTS, is_difference=True),
+        warnings=computed.warnings(WEIGHTS, is_difference=method == "joint"),
         dependences=computed.dependences,
         weights=WEIGHTS,
         tested=computed.dependences.test(WEIGHTS),
