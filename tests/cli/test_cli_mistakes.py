@@ -29,6 +29,15 @@ def compare(source, first, second):
         (compare("diet", "x=C14.00", "gene_*"), "no column 'C14.00' in mice.csv; nearest:"),
         (compare("diet", "C14.0", "C14.0"), "--first and --second are both 'C14.0'"),
         (compare("id", "C*", "gene_*"), "Leave out identifiers"),
+        (
+            ("rank", "mice.csv", "--source", "diet", "--targets", "diet,C14.0"),
+            "targets has 1 of at least 2 targets: 'C14.0'",
+        ),
+        (("matrix", "mice.csv", "--columns", "C*"), "name the first by --variables"),
+        (
+            (*COMPARE, "--paper", "--variance", "fixed-kernel"),
+            "--paper is the test as published and takes no --variance",
+        ),
         ((*COMPARE, "--kernel", "gausian"), "--kernel gausian is not known (did you mean 'gau"),
         ((*COMPARE, "--kernel", "lipds=linear"), "names 'lipds', which is not a variable"),
         ((*COMPARE, "--engine", "denze"), "--engine denze is not known"),
@@ -80,6 +89,7 @@ def test_wrong_input_is_one_line_with_the_way_out(ask, words, message):
         (("compare", "mice.csv", "--sorce", "diet"), "--source"),
         (("compare", "mice.csv"), "Missing option '--source'"),
         (("describe",), "Missing argument 'FILE'"),
+        (("scan", "mice.csv", "--source", "diet"), "Missing option '--first' / '--targets'"),
         ((*COMPARE, "--measure", "hsik"), "is not one of 'cka', 'hsic', 'dcor'"),
         ((*COMPARE, "--seed", "-1"), "--seed"),
         ((*COMPARE, "--alpha", "small"), "--alpha"),
@@ -178,12 +188,6 @@ def test_names_from_a_file_cannot_command_a_terminal(ask, tmp_path):
         assert "\x1b" not in said.out + said.err
     missing = ask("dependence", path, "--x", "a", "--y", "rod")
     assert "\x1b" not in missing.err
-
-
-def test_the_published_test_takes_no_options_of_ours(ask):
-    said = ask(*COMPARE, "--paper", "--variance", "fixed-kernel")
-    assert said.status == 2
-    assert "--paper is the test as published and takes no --variance" in said.err
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")

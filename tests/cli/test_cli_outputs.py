@@ -7,6 +7,7 @@ import errno
 import html
 import importlib.resources
 import json
+import re
 import shlex
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import jsonschema
 import pytest
 
 import reldep
+from cli.conftest import ROOT
 from cli.mouse_files import QUESTION
 from reldep.questions.request import Request
 
@@ -204,3 +206,8 @@ def test_a_full_disk_leaves_the_old_file_and_prints_the_answer(ask, tmp_path, mo
     assert "The picture is in" not in said.out
     assert path.read_text() == "old"
     assert names_in(tmp_path) == ["a.png"]
+
+
+def test_every_field_of_the_json_is_documented(schema):
+    guide = (ROOT / "docs" / "guide" / "command-line.md").read_text().partition("## JSON")[2]
+    assert set(schema["properties"]) <= set(re.findall(r"`(\w+)`", guide))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reldep.app.choices import IGNORED, KINDS, READING_FIELDS, TEXT
-from reldep.app.fields import fields, labelled, option
+from reldep.app.fields import button, described, fields, form, labelled, line, option
 from reldep.app.overview import MOST_COLUMNS
 from reldep.app.sessions import ACCEPTED
 from reldep.report.markup import Markup, element, joined, section
@@ -18,7 +18,7 @@ HISTOGRAM_WIDTH, HISTOGRAM_HEIGHT = 96, 22
 # Kinds whose name does not say enough.
 KIND_WORDS = {TEXT: "text, compared by its words"}
 # The word of the readers is long, and the cells below say more.
-FOUND_WORDS = {"numbers and words": "unclear", "integer": "number (whole)"}
+FOUND_WORDS = {"numbers and words": "unclear", "integer": "number"}
 WHAT = element(
     "p",
     "Is X more closely related to Y or to Z? Give a table, put its columns into a question, and "
@@ -28,7 +28,7 @@ WHAT = element(
 
 
 def data_part(session: Session) -> Markup:
-    """Write the first part of the page."""
+    """Return the first part of the page."""
     if not session.files or session.awaited:
         return section("1. Data", _expected(session) or WHAT, _drop_zone(session), name="data")
     table = session.table
@@ -55,7 +55,7 @@ def _expected(session: Session) -> Markup:
 
 
 def _without_table(session: Session) -> list[Markup]:
-    """Say that a file is being read; where that failed, let people say how it is to be read."""
+    """Return that a file is being read; where that failed, let people say how it is to be read."""
     names = ", ".join(session.names)
     if session.is_busy:
         return [element("p", f"Reading {names} …", class_="note")]
@@ -66,44 +66,34 @@ def _without_table(session: Session) -> list[Markup]:
 
 
 def _drop_zone(session: Session) -> Markup:
-    add = (
-        element(
-            "p",
-            element("label", "Join another file to this one: ", for_="add-file"),
-            element("input", type="file", id="add-file", data_upload="add", accept=ACCEPTED),
-        )
-        if session.files
-        else ""
-    )
+    add = ""
+    if session.files:
+        text = "Join another file to this one: "
+        add = element("p", element("label", text, for_="add-file"), _file("add-file", "add"))
+    kinds = "CSV, Excel, Parquet, SPSS, Stata, R and others. It stays on this machine."
+    saved = element("input", type="file", id="session-file", accept=".json")
+    label = element("label", "Open a saved session: ", for_="session-file")
     return joined(
         element(
             "div",
             element("label", "Drop a file here, or choose one:", for_="file"),
-            element("input", type="file", id="file", data_upload="new", accept=ACCEPTED),
-            element(
-                "p",
-                "CSV, Excel, Parquet, SPSS, Stata, R and others. It stays on this machine.",
-                class_="hint",
-            ),
+            _file("file", "new"),
+            element("p", kinds, class_="hint"),
             class_="drop",
             id="drop",
         ),
         add,
         element(
             "div",
-            _button("mice", "Try it with the mice"),
-            element(
-                "p",
-                element("label", "Open a saved session: ", for_="session-file"),
-                element("input", type="file", id="session-file", accept=".json"),
-            ),
+            form("mice", button("Try it with the mice")),
+            element("p", label, saved),
             class_="row",
         ),
     )
 
 
-def _button(action: str, text: str) -> Markup:
-    return element("form", element("button", text, type="submit"), method="post", action=action)
+def _file(name: str, upload: str) -> Markup:
+    return element("input", type="file", id=name, data_upload=upload, accept=ACCEPTED)
 
 
 def _opening(table: dict[str, Any]) -> Markup:
@@ -124,52 +114,40 @@ def _sheets(session: Session, table: dict[str, Any]) -> Markup:
 
 
 def _columns(session: Session, table: dict[str, Any]) -> Markup:
-    """Write the columns, to be chosen, dragged, and given another kind."""
+    """Return the columns, to be chosen, dragged, and given another kind."""
     shown = table["columns"][:MOST_COLUMNS]
     rows = [_column(session, position, column) for position, column in enumerate(shown)]
-    heads = ("Column", "Kind", "Missing", "Values")
+    heads = [element("th", h, scope="col") for h in ("Column", "Kind", "Missing", "Values")]
+    how = "Tick columns, then put them into a place of the question; or drag them there."
     more = len(table["columns"]) - len(shown)
+    find = {"type": "search", "id": "find", "autocomplete": "off", "placeholder": "gene_*"}
+    listed = element(
+        "table",
+        element("caption", element("span", how)),
+        element("thead", element("tr", *heads)),
+        element("tbody", *rows, id="columns"),
+    )
     return element(
         "div",
         element(
             "div",
             element("label", "Find columns", for_="find"),
-            element("input", type="search", id="find", autocomplete="off", placeholder="gene_*"),
+            element("input", **find),
             element("button", "Select all shown", type="button", id="select-shown"),
             element("button", "Clear", type="button", id="clear"),
             element("span", "", id="selected", role="status"),
             class_="tools",
         ),
-        element("form", id="place", method="post", action="place"),
-        element(
-            "form",
-            element("button", "Apply kinds", type="submit", class_="without-script"),
-            id="kinds",
-            method="post",
-            action="kinds",
-        ),
-        element(
-            "div",
-            element(
-                "table",
-                element(
-                    "caption",
-                    element(
-                        "span",
-                        "Tick columns, then put them into a place of the question; "
-                        "or drag them there.",
-                    ),
-                ),
-                element("thead", element("tr", *(element("th", h, scope="col") for h in heads))),
-                element("tbody", *rows, id="columns"),
-            ),
-            class_="scroll columns",
-            tabindex="0",
-            role="group",
-            aria_label="Columns",
-        ),
+        form("place", id="place"),
+        form("kinds", button("Apply kinds", class_="without-script"), id="kinds"),
+        _scrolled(listed, "Columns", "scroll columns"),
         element("p", f"And {more:,} more columns: write their names or a pattern.") if more else "",
     )
+
+
+def _scrolled(table: Markup, name: str, look: str = "scroll") -> Markup:
+    """Return a table that scrolls, also by keyboard."""
+    return element("div", table, class_=look, tabindex="0", role="group", aria_label=name)
 
 
 def _column(session: Session, position: int, column: dict[str, Any]) -> Markup:
@@ -179,20 +157,11 @@ def _column(session: Session, position: int, column: dict[str, Any]) -> Markup:
     notes = [element("p", text, class_="hint") for text in column.get("said") or ()]
     if fault:
         notes.insert(0, element("p", fault, class_="fault"))
+    tick = element("input", type="checkbox", name="column", value=position, id=box, form="place")
+    pick = element("span", tick, element("label", name, for_=box), class_="pick")
     row = element(
         "tr",
-        element(
-            "th",
-            element(
-                "span",
-                element(
-                    "input", type="checkbox", name="column", value=position, id=box, form="place"
-                ),
-                element("label", name, for_=box),
-                class_="pick",
-            ),
-            scope="row",
-        ),
+        element("th", pick, scope="row"),
         element("td", _kind(position, column, kind)),
         element("td", f"{column['n_missing']:,}", class_="number"),
         element("td", _picture(column)),
@@ -205,7 +174,7 @@ def _column(session: Session, position: int, column: dict[str, Any]) -> Markup:
 
 
 def _kind(position: int, column: dict[str, Any], kind: str) -> Markup:
-    """Write the list of kinds that a column can be given."""
+    """Return the list of kinds that a column can be given."""
     found = column["type"]
     entries = [option("", "as found" if kind else FOUND_WORDS.get(found, found), kind)]
     entries += [
@@ -213,49 +182,33 @@ def _kind(position: int, column: dict[str, Any], kind: str) -> Markup:
         for word in KINDS
         if kind or not FOUND_WORDS.get(found, found).startswith(word)
     ]
-    return element(
-        "select",
-        *entries,
-        name=f"kind-{position}",
-        id=f"kind-{position}",
-        form="kinds",
-        data_auto="",
-        aria_label=f"Kind of {column['name']}",
-    )
+    name, about = f"kind-{position}", f"Kind of {column['name']}"
+    sent = {"name": name, "id": name, "form": "kinds", "data_auto": "", "aria_label": about}
+    return element("select", *entries, **sent)
 
 
 def _picture(column: dict[str, Any]) -> Markup:
-    """Draw a small histogram; those who do not see it hear the range or the labels."""
+    """Return a small histogram; those who do not see it hear the range or the labels."""
     drawn = column.get("picture")
     if not drawn:
         return element("span", column["example"], class_="hint")
     counts, most = drawn["counts"], max(drawn["counts"])
-    width = HISTOGRAM_WIDTH / max(len(counts), 2)
+    wide, high = HISTOGRAM_WIDTH / max(len(counts), 2), HISTOGRAM_HEIGHT
     bars = [
         element(
             "rect",
-            x=f"{i * width:.1f}",
-            y=f"{HISTOGRAM_HEIGHT - HISTOGRAM_HEIGHT * count / most:.1f}",
-            width=f"{width - 1:.1f}",
-            height=f"{HISTOGRAM_HEIGHT * count / most:.1f}",
+            x=f"{i * wide:.1f}",
+            y=f"{high - high * count / most:.1f}",
+            width=f"{wide - 1:.1f}",
+            height=f"{high * count / most:.1f}",
         )
         for i, count in enumerate(counts)
     ]
     words = _in_words(column, drawn)
-    return joined(
-        element(
-            "svg",
-            element("title", words),
-            *bars,
-            viewBox=f"0 0 {HISTOGRAM_WIDTH} {HISTOGRAM_HEIGHT}",
-            width=HISTOGRAM_WIDTH,
-            height=HISTOGRAM_HEIGHT,
-            role="img",
-            aria_label=words,
-            class_="bars",
-        ),
-        element("span", words, class_="hint small"),
-    )
+    size = {"width": HISTOGRAM_WIDTH, "height": high, "viewBox": f"0 0 {HISTOGRAM_WIDTH} {high}"}
+    look = {"role": "img", "aria_label": words, "class_": "bars"}
+    drawing = element("svg", element("title", words), *bars, **size, **look)
+    return joined(drawing, element("span", words, class_="hint small"))
 
 
 def _in_words(column: dict[str, Any], drawn: dict[str, Any]) -> str:
@@ -267,55 +220,29 @@ def _in_words(column: dict[str, Any], drawn: dict[str, Any]) -> str:
 
 
 def _preview(table: dict[str, Any]) -> Markup:
-    """Write the first rows, folded away."""
+    """Return the first rows, folded away."""
     names = [column["name"] for column in table["columns"][:MOST_COLUMNS]]
     head = element("tr", *(element("th", name, scope="col") for name in names))
     rows = [element("tr", *(element("td", cell) for cell in row)) for row in table["preview"]]
-    return element(
-        "details",
-        element("summary", f"The first {counted(len(rows), 'row')}"),
-        element(
-            "div",
-            element("table", element("thead", head), element("tbody", *rows)),
-            class_="scroll",
-            tabindex="0",
-            role="group",
-            aria_label="The first rows",
-        ),
-        id="preview",
-    )
+    shown = element("table", element("thead", head), element("tbody", *rows))
+    summary = element("summary", f"The first {counted(len(rows), 'row')}")
+    return element("details", summary, _scrolled(shown, "The first rows"), id="preview")
 
 
 def _reading(session: Session, *, opened: bool = False) -> Markup:
-    """Write how the file is read, folded away."""
-    chosen = session.choices.reading
-    join = ""
+    """Return how the file is read, folded away."""
+    choices, join = session.choices, Markup()
     if len(session.files) > 1:
-        join = labelled(
-            "reading-join",
-            "Join on",
-            element(
-                "input",
-                type="text",
-                name="join",
-                id="reading-join",
-                value=session.choices.join or "",
-            ),
-            "The column that identifies a row in all files.",
-        )
-    return element(
-        "details",
-        element("summary", "How the file is read"),
-        element(
-            "form",
-            join,
-            *fields(READING_FIELDS, chosen, (), "reading"),
-            element("button", "Read again", type="submit"),
-            method="post",
-            action="reading",
-            id="reading",
-            class_="fields",
-        ),
-        id="how-read",
-        open="" if opened else None,
+        name, hint = "reading-join", "The column that identifies a row in all files."
+        control = line("join", choices.join or "", **described(name))
+        join = labelled(name, "Join on", control, hint)
+    asked = form(
+        "reading",
+        join,
+        *fields(READING_FIELDS, choices.reading, (), "reading"),
+        button("Read again"),
+        id="reading",
+        class_="fields",
     )
+    summary, unfolded = element("summary", "How the file is read"), "" if opened else None
+    return element("details", summary, asked, id="how-read", open=unfolded)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reldep.app.wording import in_page
-from reldep.report.markup import Markup, element
+from reldep.report.markup import Markup, element, joined
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,69 +16,78 @@ if TYPE_CHECKING:
 MOST_OFFERED = 2_000
 
 
+def form(action: str, *parts: Any, **attributes: Any) -> Markup:
+    """Return a form that sends its fields to an action."""
+    return element("form", *parts, method="post", action=action, **attributes)
+
+
+def button(text: str, **attributes: Any) -> Markup:
+    """Return a button that sends its form."""
+    return element("button", text, type="submit", **attributes)
+
+
+def hidden(**values: Any) -> Markup:
+    """Return fields that nobody sees."""
+    fields = [element("input", type="hidden", name=name, value=values[name]) for name in values]
+    return joined(*fields)
+
+
+def line(name: str, value: Any = "", **attributes: Any) -> Markup:
+    """Return a field for a line of text."""
+    plain = {"type": "text", "autocomplete": "off", **attributes}
+    return element("input", name=name, value=value, **plain)
+
+
 def option(value: str, text: str, chosen: str) -> Markup:
-    """Write one entry of a list to choose from."""
+    """Return one entry of a list to choose from."""
     return element("option", text, value=value, selected="" if value == chosen else None)
 
 
 def fields(
     arguments: Sequence[Argument], chosen: Mapping[str, Any], columns: Sequence[str], prefix: str
 ) -> list[Markup]:
-    """Write a labelled field for every option."""
+    """Return a labelled field for every option."""
     return [_field(one, chosen.get(one.name), columns, prefix) for one in arguments]
 
 
-def labelled(name: str, text: str, control: Markup, help_text: str = "") -> Markup:
-    """Write a label, its control and what it means."""
-    return element(
-        "div",
-        element("label", text, for_=name),
-        control,
-        element("p", help_text, class_="hint", id=f"{name}-hint") if help_text else "",
-        class_="field",
-    )
+def described(name: str) -> dict[str, str]:
+    """Return the attributes of a control whose label has a hint."""
+    return {"id": name, "aria_describedby": f"{name}-hint"}
+
+
+def labelled(name: str, text: str, control: Markup, hint: str = "") -> Markup:
+    """Return a label, its control and what it means."""
+    about = element("p", hint, class_="hint", id=f"{name}-hint") if hint else ""
+    return element("div", element("label", text, for_=name), control, about, class_="field")
 
 
 def _field(argument: Argument, value: Any, columns: Sequence[str], prefix: str) -> Markup:
     name = f"{prefix}-{argument.name}"
-    shared = {"id": name, "name": argument.name, "aria_describedby": f"{name}-hint"}
+    shared = {"name": argument.name, **described(name)}
     control = _control(argument, value, columns, shared)
     return labelled(name, argument.label, control, in_page(argument.in_words))
 
 
 def _control(
-    argument: Argument, value: Any, columns: Sequence[str], shared: Mapping[str, str]
+    argument: Argument, value: Any, columns: Sequence[str], shared: Mapping[str, Any]
 ) -> Markup:
     if argument.is_flag:
         on = argument.default if value is None else value
         return element("input", type="checkbox", value="yes", checked="" if on else None, **shared)
+    now = argument.default if value is None else value
     if argument.is_choice:
-        now = str(argument.default if value is None else value)
-        entries = [option(word, word, now) for word in argument.choices]
+        entries = [option(word, word, str(now)) for word in argument.choices]
         if argument.default is None:
-            entries.insert(0, option("", "as found", "" if value is None else now))
+            entries.insert(0, option("", "as found", "" if value is None else str(now)))
         return element("select", *entries, **shared)
     if argument.columns in ("label", "labels"):
-        entries = [option("", "none", str(value or "")), *_columns(columns, value)]
-        return element("select", *entries, **shared)
+        # By position: a name may contain signs that no page can contain.
+        named = [
+            element("option", name, value=i, selected="" if name == value else None)
+            for i, name in enumerate(columns[:MOST_OFFERED])
+        ]
+        return element("select", option("", "none", str(value or "")), *named, **shared)
     if argument.is_list:
-        lines = "\n".join(str(one) for one in value or ())
-        return element("textarea", lines, rows="2", **shared)
-    written = argument.default if value is None else value
+        return element("textarea", "\n".join(map(str, value or ())), rows="2", **shared)
     mode = "decimal" if argument.metavar == "N" else None
-    return element(
-        "input",
-        type="text",
-        value="" if written is None else written,
-        inputmode=mode,
-        autocomplete="off",
-        **shared,
-    )
-
-
-def _columns(columns: Sequence[str], value: Any) -> list[Markup]:
-    # By position: a name may hold signs that no page can hold.
-    return [
-        element("option", name, value=position, selected="" if name == value else None)
-        for position, name in enumerate(columns[:MOST_OFFERED])
-    ]
+    return line(value="" if now is None else now, inputmode=mode, **shared)

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from reldep.app.data_part import data_part
+from reldep.app.fields import button, form, hidden
 from reldep.app.jobs import CANCELLED, FAILED
 from reldep.app.question_part import question_part
 from reldep.app.sessions import AT_ONCE
@@ -29,7 +30,7 @@ DOING = {
 
 
 def whole_page(session: Session) -> str:
-    """Write the page of a session."""
+    """Return the page of a session."""
     state, data = state_part(session), data_part(session)
     asked = [question_part(session), answer_part(session), take_part(session)]
     main = element(
@@ -63,7 +64,7 @@ def whole_page(session: Session) -> str:
 
 
 def state_part(session: Session) -> Markup:
-    """Say what is going on: work under way with a way to stop it, or what went wrong."""
+    """Return what is going on: work under way with a way to stop it, or what went wrong."""
     job = session.job
     if job is not None and job.is_running:
         return _under_way(job)
@@ -78,16 +79,9 @@ def state_part(session: Session) -> Markup:
 
 
 def _remedies(session: Session, remedies: Sequence[Sequence[str]]) -> Markup:
-    """Write a button for each option that a message proposes."""
+    """Return a button for each option that a message proposes."""
     buttons = [
-        element(
-            "form",
-            element("input", type="hidden", name="name", value=name),
-            element("input", type="hidden", name="value", value=value),
-            element("button", label(name, value), type="submit"),
-            method="post",
-            action="choose",
-        )
+        form("choose", hidden(name=name, value=value), button(label(name, value)))
         for name, value in session.choices.proposed(remedies)[:MOST_REMEDIES]
     ]
     return element("div", "Choose: ", *buttons, class_="row") if buttons else Markup()
@@ -100,12 +94,7 @@ def _under_way(job: Task) -> Markup:
         element("span", f"{DOING[job.kind]} …", id="doing"),
         element("progress", aria_labelledby="doing", id="progress", **known),
         element("span", "", id="elapsed", class_="hint"),
-        element(
-            "form",
-            element("button", "Cancel", type="submit", id="cancel"),
-            method="post",
-            action="cancel",
-        ),
+        form("cancel", button("Cancel", id="cancel")),
         class_="under-way",
         data_poll="job",
         role="status",
@@ -113,68 +102,43 @@ def _under_way(job: Task) -> Markup:
 
 
 def answer_part(session: Session) -> Markup:
-    """Write the third part of the page."""
+    """Return the third part of the page."""
     if session.table is None:
         return Markup()
     content: list[Markup] = []
     shown = session.answered
     if shown is not None:
         path = session.folder_of(shown.number) / SHOWN
-        content.append(Markup(path.read_text("utf-8")))
-        content.append(_remedies(session, shown.remedies))
+        content = [Markup(path.read_text("utf-8")), _remedies(session, shown.remedies)]
     elif not session.choices.is_full:
-        content.append(element("p", "Fill the places of the question.", class_="hint"))
-    elif not session.is_busy and session.table["n_rows"] > AT_ONCE:
-        content.append(_ready(session))
+        content = [element("p", "Fill the places of the question.", class_="hint")]
     elif not session.is_busy:
-        content.append(_again())
+        content = [_ready(session, many=session.table["n_rows"] > AT_ONCE)]
     return section("3. Answer", *content, name="answer")
 
 
-def _ready(session: Session) -> Markup:
-    """Say what many rows will take, and let the person begin."""
-    bandwidths = ""
-    if session.choices.has_bandwidths:
-        bandwidths = element(
-            "p",
-            element("input", type="checkbox", name="bandwidths", value="yes", id="bandwidths"),
-            element(
-                "label", " and over a range of bandwidths, which takes longer", for_="bandwidths"
-            ),
-        )
-    return element(
-        "form",
-        element("pre", session.plan) if session.plan else "",
-        bandwidths,
-        element("button", "Compute the answer", type="submit", class_="main"),
-        method="post",
-        action="answer",
-    )
-
-
-def _again() -> Markup:
-    return element(
-        "form",
-        element("button", "Compute the answer", type="submit", class_="main"),
-        method="post",
-        action="answer",
-    )
+def _ready(session: Session, *, many: bool) -> Markup:
+    """Return what many rows will take, and a button to begin."""
+    more = Markup()
+    if many and session.choices.has_bandwidths:
+        text, name = " and over a range of bandwidths, which takes longer", "bandwidths"
+        box = element("input", type="checkbox", name=name, value="yes", id=name)
+        more = element("p", box, element("label", text, for_=name))
+    plan = element("pre", session.plan) if session.plan else ""
+    return form("answer", plan, more, button("Compute the answer", class_="main"))
 
 
 def take_part(session: Session) -> Markup:
-    """Write the last part of the page."""
+    """Return the last part of the page."""
     if session.table is None and not session.answers:
         return Markup()
     shown = session.answered
+    save = element("a", "Save this session", href="session.json", download="")
     return section(
         "4. Take it with you",
         _downloads(shown) if shown is not None else "",
         _list(session) if session.answers else "",
-        element(
-            "p",
-            element("a", "Save this session", href="session.json", download=""),
-            ": the choices and the file's hash, not the data.",
-        ),
+        element("p", save, ": the choices and the file's hash, not the data."),
         name="take",
     )
 
@@ -186,36 +150,32 @@ def _downloads(one: Asked) -> Markup:
     ]
     return joined(
         element("ul", *links, class_="links"),
-        element("p", "The same in Python and on the command line, beside the file:"),
+        element("p", "The same in Python and on the command line, next to the file:"),
         _code(one.python, "python"),
         _code(one.command, "command"),
     )
 
 
 def _code(text: str, name: str) -> Markup:
+    shown, about = f"{name}-code", f"the {name} code"
+    copy = {"type": "button", "data_copy": shown, "aria_label": f"Copy {about}"}
     return element(
         "div",
-        element("pre", text, id=f"{name}-code", tabindex="0", aria_label=f"The {name} code"),
-        element(
-            "button",
-            "Copy",
-            type="button",
-            data_copy=f"{name}-code",
-            aria_label=f"Copy the {name} code",
-        ),
+        element("pre", text, id=shown, tabindex="0", aria_label=about.capitalize()),
+        element("button", "Copy", **copy),
         class_="code",
     )
 
 
 def _list(session: Session) -> Markup:
-    """List the answers of the session."""
+    """Return the answers of the session."""
     items = [
         element(
             "li",
             element("strong", one.question, " "),
             element("span", one.sentence),
-            _act("show", one.number, "Show"),
-            _act("remove", one.number, "Remove"),
+            _act("show", one.number),
+            _act("remove", one.number),
             aria_current="true" if one.number == session.shown else None,
         )
         for one in session.answers
@@ -227,11 +187,6 @@ def _list(session: Session) -> Markup:
     )
 
 
-def _act(action: str, number: int, text: str) -> Markup:
-    return element(
-        "form",
-        element("input", type="hidden", name="number", value=number),
-        element("button", text, type="submit", aria_label=f"{text} answer {number}"),
-        method="post",
-        action=action,
-    )
+def _act(action: str, number: int) -> Markup:
+    text = action.capitalize()
+    return form(action, hidden(number=number), button(text, aria_label=f"{text} answer {number}"))
