@@ -7,12 +7,11 @@ import html
 import io
 import re
 import shlex
-import zipfile
 
 import numpy as np
 import pytest
 
-from spreadsheets import write_xlsx
+from spreadsheets import sheets
 
 from .served import Visitor, code, complaints, latest
 
@@ -360,36 +359,11 @@ def test_files_that_are_no_session_are_refused(visitor, text):
     assert visitor.send("POST", "/session", text).status == 400
 
 
-def write_book(path):
-    """Write a workbook of two sheets: the smallest one, and another sheet added to it."""
-    write_xlsx(path, [["a", "b"], *([i, i % 3] for i in range(20))])
-    write_xlsx(path.with_name("other.xlsx"), [["u", "v"], *([i, i % 5] for i in range(30))])
-    with zipfile.ZipFile(path.with_name("other.xlsx")) as other:
-        second = other.read("xl/worksheets/sheet1.xml")
-    with zipfile.ZipFile(path) as book:
-        parts = {name: book.read(name).decode() for name in book.namelist()}
-    sheet = '<sheet name="data" sheetId="1" r:id="rId1"/>'
-    parts["xl/workbook.xml"] = parts["xl/workbook.xml"].replace(
-        sheet, sheet + '<sheet name="two" sheetId="2" r:id="rId2"/>'
-    )
-    relations = parts["xl/_rels/workbook.xml.rels"]
-    first = re.search(r"<Relationship [^>]*/>", relations)[0]
-    added = first.replace("rId1", "rId2").replace("sheet1", "sheet2")
-    parts["xl/_rels/workbook.xml.rels"] = relations.replace(first, first + added)
-    types = parts["[Content_Types].xml"]
-    override = re.search(r'<Override PartName="/xl/worksheets/sheet1.xml"[^>]*/>', types)[0]
-    parts["[Content_Types].xml"] = types.replace(
-        override, override + override.replace("sheet1", "sheet2")
-    )
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, content in {**parts, "xl/worksheets/sheet2.xml": second}.items():
-            archive.writestr(name, content)
-
-
-def test_sheets_of_a_workbook_can_be_chosen(visitor, tmp_path):
+def test_sheets_of_a_workbook_can_be_chosen(visitor):
     pytest.importorskip("fastexcel")
-    write_book(tmp_path / "book.xlsx")
-    visitor.upload("book.xlsx", (tmp_path / "book.xlsx").read_bytes())
+    first = [["a", "b"], *([i, i % 3] for i in range(20))]
+    second = [["u", "v"], *([i, i % 5] for i in range(30))]
+    visitor.upload("book.xlsx", sheets(data=first, two=second))
     assert "20 rows, 2 columns" in visitor.settled()
     visitor.act("/reading", sheet="two", header="yes")
     assert "30 rows, 2 columns" in visitor.settled()

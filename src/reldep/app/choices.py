@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field, fields
 from itertools import takewhile
 from types import UnionType
-from typing import TYPE_CHECKING, Any, get_args, get_origin
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from reldep.data.checks import check_choice, check_level, check_names_known
 from reldep.data.selectors import parse_named, quote_column
@@ -159,19 +159,13 @@ class Choices:
             self.slots[name] = [*self.slots.get(name, []), expression]
 
     def free_name(self, slot: str, columns: Sequence[str]) -> str:
-        """Propose a name for a block: how its columns begin, if that says something."""
-        taken = {
-            split_name(one)[0]
-            for name, given in self.slots.items()
-            if name != slot
-            for one in given
-        }
+        """Return a name for a block: how its columns begin, if that says something."""
+        several = self.slot(slot).columns == "several"
+        others = [one.name for one in self.places if several or one.name != slot]
+        taken = {split_name(one)[0] for name in others for one in self.slots.get(name, [])}
         started = common_name(columns)
         proposed = [started] if len(started) > 1 else []
         proposed += [slot, *(f"{slot} {i}" for i in range(2, 99))]
-        own = [split_name(one)[0] for one in self.slots.get(slot, [])]
-        if self.slot(slot).columns == "several":
-            taken.update(own)
         return next((name for name in proposed if name not in taken), slot)
 
     def take_out(self, name: str, position: str) -> None:
@@ -187,13 +181,13 @@ class Choices:
             values[place] = f"{as_written(called.strip())}={split_name(values[place])[1]}"
 
     def request(self, files: Sequence[str], columns: ColumnsOf) -> Request:
-        """Make the request that the command line would make of the same choices.
+        """Return the request that the command line would make of the same choices.
 
         Parameters
         ----------
         files : sequence of str
         columns : callable
-            Finds the columns that ``COLS`` or ``NAME=COLS`` names.
+            Returns the columns that ``COLS`` or ``NAME=COLS`` names.
         """
         slots = {
             slot.name: self._words(slot, self.slots[slot.name])
@@ -212,7 +206,7 @@ class Choices:
         )
 
     def how_to_read(self) -> dict[str, Any]:
-        """Give the options of reading, with the columns whose kind was changed."""
+        """Return the options of reading, with the columns whose kind was changed."""
         reading = dict(self.reading)
         for column, kind in self.kinds.items():
             option = KINDS[kind]
@@ -236,7 +230,7 @@ class Choices:
         return ",".join([definition, *(f"!{name}" for name in ignored)])
 
     def _options(self, columns: ColumnsOf) -> dict[str, Any]:
-        """Give the options, with the text kernel for columns that were made texts."""
+        """Return the options, with the text kernel for columns that were made texts."""
         own = self.options.get("kernel")
         kernels = [own] if isinstance(own, str) else list(own or ())
         for definition in self._variables(columns):
@@ -253,7 +247,7 @@ class Choices:
         return {**self.options, "kernel": kernels} if kernels else dict(self.options)
 
     def _variables(self, columns: ColumnsOf) -> list[str]:
-        """Give the definitions of all variables: where each column is one, those of columns."""
+        """Return the definitions of all variables: where each column is one, those of columns."""
         variables: list[str] = []
         for slot in slots_of(self.question):
             for one in self.slots.get(slot.name, []) if slot.columns else []:
@@ -262,7 +256,7 @@ class Choices:
         return list(dict.fromkeys(variables))
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the choices as plain values, to be saved."""
+        """Return the choices as plain values, to be saved."""
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @classmethod
@@ -270,18 +264,10 @@ class Choices:
         """Return saved choices; raise InputError or TypeError if they have another shape."""
         check_names_known("choices", values, [one.name for one in fields(cls)], "field")
         made = cls(**values)
+        for name, shape in get_type_hints(cls).items():
+            check_shape(getattr(made, name), shape)
         check_choice("question", made.question, SENTENCES)
         check_level("alpha", made.alpha)
-        for value, shape in (
-            (made.slots, dict[str, list[str]]),
-            (made.kinds, dict[str, str]),
-            (made.covariates, bool),
-            (made.join, str | None),
-            (made.where, str | None),
-            (made.options, dict[str, Any]),
-            (made.reading, dict[str, Any]),
-        ):
-            check_shape(value, shape)
         known = {slot.name for one in SENTENCES for slot in slots_of(one)}
         check_names_known("slots", made.slots, {*known, GIVEN}, "slot")
         for kind in made.kinds.values():
@@ -346,7 +332,7 @@ def _is_filled(choices: Choices, slot: Argument) -> bool:
 
 
 def written(columns: Sequence[str], all_columns: Sequence[str], name: str) -> str:
-    """Write columns as the command line takes them: one by its name, several as a block.
+    """Return columns as the command line takes them: one by its name, several as a block.
 
     Examples
     --------
@@ -374,19 +360,19 @@ def written(columns: Sequence[str], all_columns: Sequence[str], name: str) -> st
 
 
 def common_name(columns: Sequence[str]) -> str:
-    """Propose a name for a block: how its columns begin."""
+    """Return a name for a block: how its columns begin."""
     alike = takewhile(lambda signs: len(set(signs)) == 1, zip(*columns, strict=False))
     start = "".join(signs[0] for signs in alike)
     return start.rstrip("_.-: 0123456789").strip()
 
 
 def as_written(name: str) -> str:
-    """Write a name so that it stands for nothing else; in quotes only where that is needed."""
+    """Return a name so that it stands for nothing else; in quotes only where that is needed."""
     return name if _PLAIN_NAME.fullmatch(name) else quote_column(name)
 
 
 def split_name(definition: str) -> tuple[str, str]:
-    """Give the name of a variable and its columns, from ``COLS`` or ``NAME=COLS``."""
+    """Return the name of a variable and its columns, from ``COLS`` or ``NAME=COLS``."""
     try:
         return parse_named(definition)
     except ValueError:

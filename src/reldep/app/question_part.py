@@ -22,8 +22,8 @@ _PLACE = re.compile(r"\{(\w+)\}")
 # What an empty place is called in a sentence, and above it.
 PLACES = {
     "source": ("one variable", "One variable"),
-    "first": ("a second", "The first to compare it with"),
-    "second": ("a third", "The second to compare it with"),
+    "first": ("a second", "First candidate"),
+    "second": ("a third", "Second candidate"),
     "targets": ("several others", "The others"),
     "sources": ("many variables", "Many variables"),
     "x": ("one variable", "One variable"),

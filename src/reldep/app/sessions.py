@@ -90,7 +90,7 @@ class Session:
         The process that reads and computes.
     files : list of StoredFile
     table : dict or None
-        What is in the files, as `reldep.app.reading.described` tells it.
+        What is in the files, as `reldep.app.overview.described` returns it.
     choices : Choices
     job : Task or None
         The latest piece of work.
@@ -226,7 +226,7 @@ class Session:
             self.choices = Choices()
 
     def read(self) -> None:
-        """Find out what is in the files, once all of them are there."""
+        """Read what is in the files, once all of them are there."""
         self.cancel()
         self.plan = ""
         if self.awaited:
@@ -327,7 +327,7 @@ class Session:
         self.cancel()
 
     def saved(self) -> dict[str, Any]:
-        """Give the session as plain values: choices and the hashes of the files, no data."""
+        """Return the session as plain values: choices and the hashes of the files, no data."""
         return {
             "schema": SCHEMA,
             "files": [{"name": file.name, "sha256": file.sha256} for file in self.files],
