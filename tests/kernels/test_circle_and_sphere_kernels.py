@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.special import eval_legendre
 from sklearn.gaussian_process.kernels import ExpSineSquared
 from sklearn.metrics.pairwise import haversine_distances
 
@@ -65,13 +64,6 @@ def test_antipodes_are_half_the_circumference_apart():
     assert km[0, 2] == pytest.approx(np.pi / 2 * 6371.0088)
 
 
-def test_the_gaussian_of_the_great_circle_distance_would_be_no_kernel():
-    around = np.deg2rad(np.column_stack([np.zeros(12), np.arange(0, 360, 30)]))
-    arcs = haversine_distances(around)
-    assert np.linalg.eigvalsh(np.exp(-(arcs**2) / 2)).min() < -1e-3
-    assert np.linalg.eigvalsh(np.exp(-arcs)).min() > 0.1
-
-
 def test_numbers_without_a_period_need_no_special_kernel():
     """Within a small part of the circle the periodic kernel is the Gaussian one."""
     near = RNG.uniform(0, 0.01, 10)
@@ -90,16 +82,6 @@ def test_the_bandwidth_follows_the_median_chord(factor):
     ratio = width.score(ALL, ALL) / plain(ALL, ALL)
     assert ratio == pytest.approx((arcs[0] - arcs[1]) / (2 * h), rel=1e-6)
     assert Haversine(bandwidth=500).fit(read_variable(PLACES, "v")).bandwidths() == ()
-
-
-def test_the_great_circle_kernel_tells_apart_all_distributions_on_the_sphere():
-    """Universal on the sphere: every Legendre coefficient of the kernel is positive."""
-    nodes, weights = np.polynomial.legendre.leggauss(200)
-    theta = 0.5 * np.pi * (nodes + 1)
-    for sigma in (0.05, 0.5, 3.0):
-        profile = np.exp(-theta / sigma) * np.sin(theta) * weights
-        coefficients = [profile @ eval_legendre(n, np.cos(theta)) for n in range(40)]
-        assert min(coefficients) > 0
 
 
 def test_tied_places_take_the_median_of_the_other_distances():

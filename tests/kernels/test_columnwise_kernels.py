@@ -27,11 +27,6 @@ def test_a_composition_is_compared_by_its_log_ratios():
     np.testing.assert_allclose(rk.Composition()(SHARES), rk.Gaussian()(ratios), rtol=1e-9)
 
 
-def test_the_total_of_a_composition_does_not_matter():
-    grams = SHARES * RNG.uniform(1, 100, 20)[:, None]
-    np.testing.assert_allclose(rk.Composition()(grams), rk.Composition()(SHARES), rtol=1e-9)
-
-
 def test_a_zero_stands_for_the_share_that_is_given():
     shares = SHARES.copy()
     shares[2] = [0.0, 0.2, 0.3, 0.5]

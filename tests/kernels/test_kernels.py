@@ -29,16 +29,6 @@ def test_near_duplicates_in_many_columns_keep_their_small_distances():
         assert distances[0, 2] == pytest.approx(np.sqrt(2000) * 1e-7, rel=1e-6)
 
 
-def test_linear_on_labels_is_delta():
-    words = read_variable(list("abcabca"), "w")
-    np.testing.assert_array_equal(rk.Linear().fit(words)(ALL, ALL), rk.Delta().fit(words)(ALL, ALL))
-
-
-def test_scaled_kernels_multiply_their_factor():
-    assert rk.Gaussian(factor=2).scaled(3) == rk.Gaussian(factor=6)
-    assert rk.Laplace(5.0).scaled(0.5) == rk.Laplace(5.0, 0.5)
-
-
 def test_functions_see_labels_as_values_and_objects_as_they_are():
     words = read_variable(list("abca"), "w")
     same = rk.FunctionKernel(lambda a, b: a[:, None] == b).fit(words)
@@ -102,13 +92,6 @@ def test_engines_agree_on_a_polynomial_far_from_zero():
         for engine in engines
     ]
     np.testing.assert_allclose(values, values[0], rtol=1e-9)
-
-
-def test_in_a_product_a_polynomial_counts_whole():
-    x = np.random.default_rng(2).normal(3.0, 1.0, (9, 2))
-    kernel = rk.Polynomial(2) * rk.Gaussian(1.0)
-    whole = kernel.fit(read_variable(x, "x"))(ALL, ALL)
-    np.testing.assert_allclose(whole, rk.Polynomial(2)(x) * rk.Gaussian(1.0)(x), rtol=1e-9)
 
 
 def test_fitted_kernels_are_frozen_values():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import unicodedata
 from collections import Counter
 
@@ -80,15 +79,6 @@ def test_the_empty_string_is_as_far_away_as_a_string_is_long():
     data = ["", "a", "abc", ""]
     np.testing.assert_allclose(-np.log(matrix(EditDistance(1.0), data))[0], [0, 1, 3, 0])
     assert EditDistance().fit(read_variable(data, "v")).describe()["bandwidth"] == 1.5
-
-
-def test_ten_thousand_strings_of_length_100_take_seconds():
-    letters = np.random.default_rng(0).choice(list("ACGT"), (10_000, 100))
-    variable = read_variable(["".join(row) for row in letters], "v")
-    start = time.process_time()
-    features = Spectrum(5).fit(variable).features()
-    assert time.process_time() - start < 10
-    assert features.shape == (10_000, 4**5)
 
 
 def test_edit_distances_are_those_of_the_textbook():

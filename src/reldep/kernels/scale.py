@@ -293,10 +293,6 @@ class BandwidthKernel(Kernel):
         """Whether the data choose the bandwidth."""
         return isinstance(self.bandwidth, str)
 
-    def scaled(self, factor: float) -> Kernel:
-        """Return the same kernel with `factor` times the bandwidth."""
-        return replace(self, factor=self.factor * factor)
-
     def frozen(self, variable: Variable) -> Kernel:
         if not self.needs_scale:
             return self
