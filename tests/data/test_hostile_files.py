@@ -156,6 +156,13 @@ def test_a_mutated_file_is_read_or_refused_in_words(tmp_path, kind, monkeypatch)
     assert outcomes == {"read", "refused"}
 
 
+def test_dates_that_python_cannot_count_are_refused(tmp_path):
+    days = pl.Series("day", [0, 9_999_999, None], dtype=pl.Int32).cast(pl.Date)
+    pl.DataFrame([days]).write_parquet(tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match="'day' has dates outside of the years 1 to 9999"):
+        reldep.read(tmp_path / "a.parquet").describe()
+
+
 def array_that_raises():
     class Tensor:
         def __array__(self, *args, **options):

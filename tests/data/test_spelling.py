@@ -90,27 +90,6 @@ def test_labels_stay_labels_without_a_word(labels):
 
 
 @pytest.mark.parametrize(
-    ("cells", "expected"),
-    [
-        (["1,234.5", "7"], Form(".", ",")),
-        (["1.234,5", "7"], Form(",", ".")),
-        (["1.234.567"], Form(",", ".")),
-        (["1,00,000", "5"], Form(".", ",")),
-        (["15 100", "2"], Form(".", " ")),
-        (["15'100"], Form(".", "'")),
-        (["15\u202f100"], Form(".", " ")),
-        (["1,5e3", "2"], Form(",")),
-        (["0,125"], Form(",")),
-        (["(1,234)", "5"], Form(".", ",", brackets=True)),
-        (["-3,20 €"], Form(",", suffix="€")),
-        (["$1,200.50"], Form(".", ",", prefix="$")),
-    ],
-)
-def test_marks_are_found_where_the_cells_agree(cells, expected):
-    assert find_form(cells)[0] == expected
-
-
-@pytest.mark.parametrize(
     ("cells", "evidence", "expected"),
     [
         (["1,234"], Evidence("."), Form(".", ",")),
@@ -138,11 +117,6 @@ def test_marks_are_found_where_the_cells_agree(cells, expected):
 def test_what_the_cells_leave_open_is_settled_by_evidence_on_one_side(cells, evidence, expected):
     found, _ = find_form(cells, evidence)
     assert isinstance(found, Disagreement) if expected is None else found == expected
-
-
-@pytest.mark.parametrize("cells", [["1.5", "1,5"], ["1,2,3"], ["1,23,4.5"], ["7A"], ["1.2.3"]])
-def test_cells_that_disagree_have_no_form(cells):
-    assert isinstance(find_form(cells)[0], Disagreement)
 
 
 def test_words_for_missing_values_are_counted_by_row():

@@ -6,7 +6,6 @@ import csv
 import gzip
 import io
 import sys
-from datetime import date, datetime, time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -117,12 +116,6 @@ def test_types_are_found_by_looking_at_all_rows(write: Write) -> None:
     assert table.read(["x", "b"]).row(500) == (0.25, False)
 
 
-def test_quoted_newlines_and_doubled_quotes_belong_to_the_value(write: Write) -> None:
-    path = write("notes.csv", 'note,"the ""x"", y"\n"two\nlines",1\n"say ""hi""",2\n')
-    table = reldep.read(path)
-    assert everything(table) == {"note": ["two\nlines", 'say "hi"'], 'the "x", y': [1, 2]}
-
-
 @pytest.mark.parametrize("word", [*MISSING_WORDS, '""', " NA ", '"NA"', " "])
 def test_these_words_are_missing_values(write: Write, word: str) -> None:
     table = reldep.read(write("gaps.csv", f"x,w,i\n1,a,0\n{word},{word},0\n3,b,0\n"))
@@ -133,42 +126,6 @@ def test_these_words_are_missing_values(write: Write, word: str) -> None:
 def test_other_words_are_not_taken_for_missing(write: Write, word: str) -> None:
     table = reldep.read(write("words.csv", f"w,i\na,1\n{word},2\n"))
     assert table.read(["w"])["w"].to_list() == ["a", word]
-
-
-def test_a_column_without_values_has_only_missing_ones(write: Write) -> None:
-    table = reldep.read(write("none.csv", "a,b\n1,NA\n2,\n"))
-    assert table.read(["b"])["b"].to_list() == [None, None]
-
-
-@pytest.mark.parametrize(
-    ("values", "expected", "kind"),
-    [
-        (["+1", "2"], [1, 2], "integer"),
-        (["+1.5", "2"], [1.5, 2.0], "number"),
-        (["1", "inf"], [1.0, float("inf")], "number"),
-        (["1e3", ".5", "1."], [1000.0, 0.5, 1.0], "number"),
-        (["99999999999999999999", "1"], [1e20, 1.0], "number"),
-        (["2024-01-31", " 2024-02-29"], [date(2024, 1, 31), date(2024, 2, 29)], "date"),
-        (["2024-01-31", "2024-02-30"], ["2024-01-31", "2024-02-30"], "text"),
-        (["31/01/2024", "01/02/2024"], [date(2024, 1, 31), date(2024, 2, 1)], "date"),
-        (["12/31/2024", "01/02/2024"], [date(2024, 12, 31), date(2024, 1, 2)], "date"),
-        (["31.1.2024", "1.2.2024"], [date(2024, 1, 31), date(2024, 2, 1)], "date"),
-        (
-            ["2024-01-31 10:30", "2024-02-01 08:00"],
-            [datetime(2024, 1, 31, 10, 30), datetime(2024, 2, 1, 8)],
-            "date",
-        ),
-        (["8:05", "12:30"], [time(8, 5), time(12, 30)], "date"),
-        (["inf", "con"], ["inf", "con"], "text"),
-        (["1st", "2nd", "3"], ["1st", "2nd", "3"], "text"),
-    ],
-)
-def test_numbers_and_dates_are_told_from_words(
-    write: Write, values: list[str], expected: list[object], kind: str
-) -> None:
-    table = reldep.read(write("x.csv", "x,i\n" + "".join(f"{v},0\n" for v in values)))
-    assert table.columns["x"] == kind
-    assert table.read(["x"])["x"].to_list() == expected
 
 
 def test_numbers_with_a_stray_word_are_refused_with_its_line(write: Write) -> None:
@@ -192,20 +149,6 @@ def test_neither_type_passes_over_numbers_with_a_stray_word(write: Write) -> Non
     assert table.select("@numeric") == ["age", "height"]
     assert table.select("@categorical") == ["age"]
     assert table.select("@numeric,!age") == ["height"]
-
-
-def test_a_stray_among_decimal_commas_is_found(write: Write) -> None:
-    table = reldep.read(write("x.csv", "x;y\n1,5;1,5\n2,5;2,25\nlow;3\n"))
-    assert table.read(["y"])["y"].to_list() == [1.5, 2.25, 3.0]
-    with pytest.raises(ValueError, match=r"holds numbers and words: 'low' \(line 4\)"):
-        table.read(["x"])
-
-
-def test_categories_are_labels_whatever_they_look_like(write: Write) -> None:
-    path = write("genes.csv", "chromosome,group,x\n1,1,0.5\n2,2,0.5\nX,1,0.7\n")
-    table = reldep.read(path, categories="chromosome,gr*")
-    assert dict(table.columns) == {"chromosome": "category", "group": "category", "x": "number"}
-    assert table.read(["chromosome", "group"]).rows() == [("1", "1"), ("2", "2"), ("X", "1")]
 
 
 def large(path: Path) -> Table:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 # Columns of a large text that are held as strings at a time: one pass over it serves all of them.
 _COLUMNS_AT_A_TIME = 8
+# Days from 1970-01-01 to the first and to the last date of Python.
+_DAYS = (-719_162, 2_932_896)
 _QUIET = ("',' read as the decimal mark",)
 
 
@@ -268,10 +270,17 @@ def table_of_columns(
 
 
 def _tidied(frame: pl.DataFrame, na: Sequence[str | float]) -> pl.DataFrame:
-    """Return a frame with NaN and missing codes as null, decimals as floats, text composed."""
+    """Return a frame with NaN and missing codes as null, decimals as floats, text composed.
+
+    Raises InputError for dates that Python cannot count, as damaged files have them.
+    """
     import polars as pl
     import polars.selectors as cs
 
+    days = frame.select((cs.date() | cs.datetime()).cast(pl.Date).to_physical())
+    for own in days.columns:
+        if not days[own].is_between(*_DAYS).all():
+            raise InputError(f"column {own!r} has dates outside of the years 1 to 9999.")
     tidy = frame.with_columns(
         cs.decimal().cast(pl.Float64), cs.float().fill_nan(None), cs.string().str.normalize("NFC")
     )

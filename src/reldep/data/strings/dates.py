@@ -43,7 +43,6 @@ COMPACT = "%Y%m%d"
 RULES = ("elapsed", "hour", "weekday", "month")
 """What dates and times may become: days since the first, or a place in a cycle."""
 SPANS = {"hour": "day", "weekday": "week", "month": "year"}
-_SHOWN = 3
 
 
 def date_format(cells: Sequence[str]) -> str | Disagreement | None:
@@ -85,11 +84,11 @@ def judge_dates(cells: Sequence[str]) -> str | Disagreement | None:
     if 2 * len(strange) >= len(cells):
         return None
     if strange:
-        return Disagreement("holds dates and words", tuple(strange[:_SHOWN]), "dated")
+        return Disagreement("holds dates and words", tuple(strange), "dated")
     shapes: dict[str, str] = {}
     for text in cells:
         shapes.setdefault(re.sub(r"\d+", "0", text), text)
-    return Disagreement("has dates in different forms", tuple(shapes.values())[:_SHOWN], "dates")
+    return Disagreement("has dates in different forms", tuple(shapes.values()), "dates")
 
 
 def usual_format(cells: Sequence[str]) -> str | Disagreement | None:

@@ -178,7 +178,7 @@ class Disagreement:
     reason : str
         What is wrong, to follow the column's name.
     cells : tuple of str
-        A few of the cells at fault.
+        The cells at fault, or some of them.
     kind : str
         What would help: one of the keys of `reldep.data.strings.reading.WAYS_OUT`.
     """
@@ -241,12 +241,12 @@ def find_form(
         return None, ""
     limits = [text for text, match in found if match["limit"]]
     if limits:
-        return Disagreement("has limits, which are not values", tuple(limits[:3]), "limits"), ""
+        return Disagreement("has limits, which are not values", tuple(limits), "limits"), ""
     affixes: dict[tuple[str, str], str] = {}
     for text, match in found:
         affixes.setdefault((match["prefix"] or "", (match["suffix"] or "").strip()), text)
     if len(affixes) > 1:
-        return Disagreement("has different units", tuple(affixes.values())[:3], "units"), ""
+        return Disagreement("has different units", tuple(affixes.values()), "units"), ""
     prefix, suffix = next(iter(affixes))
     if suffix and not (is_unit(suffix) and stands_apart(found[0][0], suffix)):
         reason = f"has {suffix!r}, which is not a known unit"
@@ -319,4 +319,4 @@ def _different_marks(bodies: Sequence[tuple[str, str]]) -> Disagreement:
     for text, body in bodies:
         if "," in body or "." in body or " " in body:
             alone.setdefault(("," in body, "." in body), text)
-    return Disagreement("has different decimal marks", tuple(alone.values())[:3], "marks")
+    return Disagreement("has different decimal marks", tuple(alone.values()), "marks")

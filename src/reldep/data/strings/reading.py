@@ -37,6 +37,7 @@ _CELLS_TRIED = 2_000
 # Cells in which a proof of the decimal mark is looked for before all others.
 _CELLS_FIRST = 20
 _PROOF = re.compile(r"\.(?!\d{3}$)|^[+-]?(0|\d{4,})?\.")
+# Cells that a message shows.
 _SHOWN = 3
 _BLANKS = " \t\r\n\u00a0\ufeff"
 _LIMITS = "<>≤≥"
@@ -267,13 +268,13 @@ def _judge_numbers(words: pl.Series, distinct: pl.Series, evidence: Evidence) ->
     is_open = not proven and any("," in text or "." in text for text in present)
     if isinstance(form, Disagreement):
         if strange:
-            form = Disagreement("holds numbers and words", tuple(strange[:_SHOWN]))
+            form = Disagreement("holds numbers and words", tuple(strange))
         return replace(_doubtful(words, form), is_open=is_open)
     if form is None:
         return None
     read = form.read(distinct)
     is_code = distinct.str.to_lowercase().is_in(list(MISSING_CODES))
-    wrong = distinct.filter(read.is_null() & ~is_code).head(_SHOWN).to_list()
+    wrong = distinct.filter(read.is_null() & ~is_code).to_list()
     if wrong:
         return _doubtful(words, Disagreement("holds numbers and words", tuple(wrong)))
     notes = form.in_words()
@@ -313,7 +314,7 @@ def _judge_dates(words: pl.Series, distinct: pl.Series) -> Column | None:
     if 2 * n_wrong >= words.count():
         return None
     wrong = words.filter(moments.is_null() & words.is_not_null()).unique(maintain_order=True)
-    fault = Disagreement("holds dates and words", tuple(wrong.head(_SHOWN)), "dated")
+    fault = Disagreement("holds dates and words", tuple(wrong), "dated")
     return _doubtful(words, fault)
 
 
@@ -323,8 +324,8 @@ def _form_in_words(form: str) -> tuple[str, ...]:
 
 def _doubtful(words: pl.Series, why: Disagreement) -> Column:
     """Return words with a doubt that names the rows of the cells at fault."""
-    rows = [words.index_of(text) for text in why.cells]
-    cells = tuple((text, row) for text, row in zip(why.cells, rows, strict=True) if row is not None)
+    rows = {text: words.index_of(text) for text in why.cells[:_SHOWN]}
+    cells = tuple((text, row) for text, row in rows.items() if row is not None)
     return Column(words, ColumnType.MIXED, doubt=Doubt(why.reason, cells, why.kind))
 
 
@@ -347,7 +348,7 @@ def _stated_numbers(words: pl.Series, evidence: Evidence, place: Place) -> Colum
     if isinstance(form, Disagreement) and form.kind == "marks":
         form = _usual_marks(present) or form
     if form is None:
-        form = Disagreement("has no numbers", tuple(cells[:_SHOWN]), "stated")
+        form = Disagreement("has no numbers", tuple(cells), "stated")
     if isinstance(form, Disagreement):
         return _doubtful(words, form)
     return _stated(words, form.read(words), ColumnType.NUMBER, form.in_words(), place)
@@ -365,7 +366,7 @@ def _usual_marks(cells: Sequence[str]) -> Form | None:
 def _stated_dates(words: pl.Series, place: Place) -> Column:
     """Return the dates of a column that the user says contains dates."""
     cells = words.drop_nulls().unique(maintain_order=True).head(_CELLS_TRIED).to_list()
-    form = usual_format(cells) or Disagreement("has no dates", tuple(cells[:_SHOWN]), "stated")
+    form = usual_format(cells) or Disagreement("has no dates", tuple(cells), "stated")
     if isinstance(form, Disagreement):
         return _doubtful(words, form)
     notes = list(_form_in_words(form))
