@@ -43,16 +43,6 @@ COLUMNS = (
     *("null marginal", "null given", "null true", "tie marginal", "tie given", "tie true"),
     *("apart given", "apart true", "caution"),
 )
-SECTION = """\
-## Given covariates
-
-Shares of p < .05 in two-sided tests. Null: x and y are independent given w (`dependence`). Tie: y
-and z have the same law beyond w (`compare`), and w moves x and y. Apart: beyond w, y has noise .6
-and z 1.6 (`compare`). "True" are the residuals that nobody has; "caution" is the share of ties with
-a caution about the covariates. A rate of .05 is known to ±.03 from 200 samples, ±.06 from 60, ±.09
-from 25. Written by `benchmarks/calibration_given.py`.
-
-{table}"""
 
 
 def laws(g: np.random.Generator, m: int) -> dict[str, tuple[tuple[Any, Any, Any], Any]]:
@@ -147,12 +137,6 @@ def table(results: dict[str, dict[str, float]]) -> str:
         cells = [f"{own[column]:.2f}".removeprefix("0") for column in COLUMNS]
         lines.append(f"| {name} | {m} | {own['samples']} | {' | '.join(cells)} |\n")
     return "".join(lines)
-
-
-def section() -> str:
-    """Return the section of the page on calibration."""
-    results = json.loads(RESULTS.read_text(encoding="utf-8"))
-    return SECTION.format(table=table(results))
 
 
 def publish() -> None:
