@@ -38,7 +38,7 @@ def test_files_are_joined_and_lost_rows_told(ask):
     )
     said = ask(*JOINED)
     assert said.out.startswith(f"{told}\n\ndiet is more closely related")
-    assert "38 observations" in said.out
+    assert "observations: 38" in said.out
     for_machines = ask(*JOINED, "--csv")
     assert for_machines.out.startswith("dependence,cka")
     assert for_machines.err == f"{told}\n"
@@ -104,7 +104,7 @@ def test_parquet_files_in_a_directory_or_behind_a_pattern_are_one_table(ask, pie
 
 def test_several_targets_in_pieces_are_ranked(ask, pieces):
     assert (
-        "Of 2 targets, x is most closely related to y"
+        "Of 2 targets, x is more closely related to y"
         in ask("rank", pieces, *SLOTS[:2], "--targets", "y,z").out
     )
 

@@ -50,7 +50,7 @@ def test_compare(ask, patients, source):
         (("dependence", "--y", "x"), "days and x are related"),
         (("dependence", "--x", "x", "--y", "days"), "x and days are related"),
         (("groups", "--y", "x", "--by", "ward"), "whether days and x are more closely related"),
-        (("matrix", "--variables", "days,x,z"), "of 3 pairs is related"),
+        (("matrix", "--variables", "days,x,z"), "Of 3 pairs, 1 is related"),
         (("scan", "--source", "days", "--targets", "x,z"), "days"),
         (("compare", "--first", "x", "--second", "z", "--plan"), "engine  dense"),
         (("describe",), "lifetime"),

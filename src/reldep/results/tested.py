@@ -229,8 +229,8 @@ class Result(Answer):
         if exact is not None:
             change[0] = float(self.weights @ exact) - self.estimate
         estimate = self.estimate + change
-        with np.errstate(divide="ignore"):  # copies have no standard error
-            ratios = estimate / np.sqrt(ratio * self.tested.null)
+        errors = np.sqrt(ratio * self.tested.null)
+        ratios = np.divide(estimate, errors, out=np.zeros_like(errors), where=errors > 0)
         pvalues = np.exp(student.log_pvalues(ratios, np.full(len(left), self.df), self.alternative))
         none = [None] * (k - len(left))
         columns["estimate_without"] = [*estimate.tolist(), *none]
