@@ -61,6 +61,10 @@ CLUSTER_GROUPS, RUNS, FEWEST_UNITS, LAGS_IN_A_RUN = 50, 40, 20, 3
 # clusters would need as many blocks, or be most of the sample.
 CLUSTER_CAP, LEAST_CAP = 2, 10
 
+# So many blocks are halved to learn what pairs of rows add to the variance: a fifth of the work of
+# 50 blocks for a relative error of about a third.
+SPLIT_BLOCKS = 20
+
 # Blocks of which the largest number of rows is timed, and the seconds that are long enough.
 TIMED_ROWS, TIMED_SECONDS = 256, 0.02
 
@@ -95,6 +99,9 @@ class BlockTable:
         The blocks that there would have been without an interrupt.
     seconds : float
         About how long all pairs of rows would take.
+    splits : ndarray, shape (n_split, n_pairs), or None
+        For some blocks, how far HSICs averaged over halves are from that of the block: their mean
+        square is the variance of the second component of a block.
     dealing : Dealing or None
         Where rows depend on each other, for :func:`unit_products`.
     """
@@ -107,6 +114,7 @@ class BlockTable:
     n_rows: int = 0
     n_planned: int = 0
     seconds: float = 0.0
+    splits: FloatArray | None = None
     dealing: Dealing | None = None
 
     @property
@@ -133,7 +141,14 @@ class BlockTable:
             hsics=self.hsics[:, kept],
             pairs=tuple((names[x], names[y]) for x, y in (self.pairs[i] for i in kept)),
             unit_hsics=None if self.unit_hsics is None else self.unit_hsics[:, kept],
+            splits=None if self.splits is None else self.splits[:, kept],
         )
+
+    def split_deviations(self) -> FloatArray | None:
+        """Return `splits` in the scale of the averages over all blocks, one row per pair."""
+        if self.splits is None or not len(self.splits):
+            return None
+        return np.asarray(np.sqrt((self.weights**2).sum()) * self.splits.T)
 
     def column(self, pair: Pair) -> int:
         """Return the column of a pair, in either order."""
@@ -316,21 +331,27 @@ class Blocks:
         blocks, units = self.deal(n, seconds, **dependence)
         n_units = 0 if units is None else int(units.max()) + 1
 
-        def work(rows: IntArray) -> tuple[FloatArray, FloatArray]:
+        def work(number: int) -> tuple[FloatArray, FloatArray | None, FloatArray | None]:
+            rows, by_unit = blocks[number], None
             if units is None:
-                return block_hsics(kernels, places, rows), np.zeros(0)
-            return _by_units(kernels, places, rows, units[rows], n_units)
+                own = block_hsics(kernels, places, rows)
+            else:
+                own, by_unit = _by_units(kernels, places, rows, units[rows], n_units)
+            is_split = number < SPLIT_BLOCKS
+            return own, by_unit, block_split(kernels, places, rows, own) if is_split else None
 
-        hsics, sums = [], np.zeros((n_units, len(places)))
+        hsics, splits, sums = [], [], np.zeros((n_units, len(places)))
         with (
             progress_bar("blocks", self.on_progress) as on_progress,
             at_work(self.n_threads, len(blocks), on_progress) as results,
         ):
             try:
-                for own, by_unit in results(work, blocks):
+                for own, by_unit, split in results(work, range(len(blocks))):
                     hsics.append(own)
-                    if n_units:
+                    if by_unit is not None:
                         sums += by_unit
+                    if split is not None:
+                        splits.append(split)
             except KeyboardInterrupt:
                 if len(hsics) < LEAST_BLOCKS or on_progress is say_nothing:
                     raise
@@ -350,6 +371,7 @@ class Blocks:
             n,
             len(blocks),
             seconds * n**2,
+            np.array(splits),
             None if units is None else Dealing(done, units),
         )
 
@@ -394,6 +416,21 @@ def block_hsics(kernels: Sequence[FittedKernel], places: Places, rows: IntArray)
         taken = [kernel.take(rows) for kernel in kernels]
         return hsic_of(dense.products(taken, (), places).sums, len(rows))
     return hsic_of(products_of_rows(kernels, places, rows).sum(axis=1), len(rows))
+
+
+def block_split(
+    kernels: Sequence[FittedKernel], places: Places, rows: IntArray, hsics: FloatArray
+) -> FloatArray:
+    """Return how far HSICs averaged over random halves of a block are from those of the block.
+
+    Given the rows, that average varies around the HSIC of the block by what pairs of rows in
+    different halves tell, whose variance is that of the second component of the block.
+    """
+    n = len(rows)
+    order = np.random.default_rng(n).permutation(n)
+    halves = [rows[np.sort(half)] for half in np.array_split(order, 2)]
+    average = np.mean([block_hsics(kernels, places, half) for half in halves], axis=0)
+    return np.asarray(average - hsics)
 
 
 def _by_units(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from reldep.data.checks import check_choice
-from reldep.engine.blocks import Blocks, check_units, seconds_of_pair
+from reldep.engine.blocks import SPLIT_BLOCKS, Blocks, check_units, seconds_of_pair
 from reldep.engine.centred import numbered
 from reldep.engine.dense import Dense
 from reldep.engine.features import Features
@@ -320,7 +320,9 @@ def seconds_of(engine: Any, kernels: Sequence[FittedKernel], places: Places) -> 
     if engine.name != "blocks":
         return seconds_of_all_pairs(kernels, places, getattr(engine, "n_threads", 1))
     one = seconds_of_pair(kernels, places) / engine.n_threads
-    return float(one * n**2 / engine.number_of_blocks(n, one))
+    n_blocks = engine.number_of_blocks(n, one)
+    # Of the blocks that are halved, half of the pairs of rows is computed again.
+    return float(one * n**2 / n_blocks * (1.0 + 0.5 * min(1.0, SPLIT_BLOCKS / n_blocks)))
 
 
 def seconds_of_all_pairs(

@@ -81,6 +81,9 @@ class Units:
         Whether a normalised measure is taken to first order, as with the published variance.
     n_rows : int
         The number of rows, where they are not the units.
+    splits : ndarray, shape (q, any), or None
+        For blocks: deviations of the HSICs whose mean square is the variance of the second
+        component of the averages.
     widening : float
         The factor on all standard errors, for units that are not as many as they seem: residuals
         of a regression.
@@ -100,6 +103,7 @@ class Units:
     row_share: float = 1.0
     is_linear: bool = False
     n_rows: int = 0
+    splits: FloatArray | None = None
     widening: float = 1.0
 
     @property
@@ -251,6 +255,7 @@ class Units:
             float(table.unit_hsics is not None),
             most_df=len(values) - 1.0,
             n_rows=table.n_rows,
+            splits=table.split_deviations(),
         )
 
     def widened(self, share: float) -> Self:
