@@ -40,7 +40,7 @@ def test_files_are_joined_and_lost_rows_told(ask):
     assert said.out.startswith(f"{told}\n\ndiet is more closely related")
     assert "observations: 38" in said.out
     for_machines = ask(*JOINED, "--csv")
-    assert for_machines.out.startswith("dependence,cka")
+    assert for_machines.out.startswith("relation,estimate")
     assert for_machines.err == f"{told}\n"
     assert json.loads(ask(*JOINED, "--json").out)["join"] == told
 

@@ -38,7 +38,8 @@ def test_standard_input_joins_files(command, folder):
     )
     assert said.status == 0
     assert said.out.startswith(
-        "dependence,cka,as_correlation,standard_error,low,high,statistic,pvalue\ndiet ~ lipids,0.6"
+        "relation,estimate,as_correlation,standard_error,low,high,statistic,pvalue\n"
+        "diet ~ lipids,0.6"
     )
 
 
