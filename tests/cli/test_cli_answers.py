@@ -163,9 +163,9 @@ def test_a_matrix_without_variables_is_of_the_whole_file(ask, tmp_path, mice):
     few = tmp_path / "few.csv"
     mice.select("diet", "genotype", "C14.0").write_csv(few)
     said = ask("matrix", few)
-    assert said.out.startswith("2 of 3 pairs are related (Holm, 5%), most closely")
+    assert said.out.startswith("Of 3 pairs, 2 are related (Holm, 5%), most closely")
     refused = ask("matrix", "mice.csv")
-    assert "Leave out identifiers (of columns '*,!id' takes all but id)" in refused.err
+    assert "Leave out identifiers ('*,!id' takes all columns but id)" in refused.err
 
 
 def test_demo_answers_and_draws(ask, tmp_path):
