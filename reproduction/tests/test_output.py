@@ -39,8 +39,8 @@ def test_figures_have_the_same_bytes_every_time(tmp_path):
 
 def test_a_failed_figure_leaves_nothing_behind(tmp_path):
     class Broken:
-        def savefig(self, path, **_):
-            path.write_bytes(b"half")
+        def savefig(self, file, **_):
+            file.write(b"half")
             raise OSError("disk full")
 
     with pytest.raises(OSError, match="disk full"):
