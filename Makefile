@@ -72,7 +72,7 @@ check: test lint types imports  ## everything that must be green
 
 # Tests small enough for loops that are not compiled.
 LOOPS := tests/engine/test_engines.py tests/engine/test_scan_engine.py \
-         tests/kernels/test_series_kernel.py::test_both_programs_give_the_values_of_tslearn
+         tests/kernels/test_series_kernel.py::test_the_values_are_those_of_tslearn
 # Too long without a compiler; tslearn overflows when it is not compiled.
 NOT_AS_LOOPS := offsets or 257 or 300 or threads or interrupt or large or long
 
