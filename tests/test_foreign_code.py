@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
@@ -12,7 +15,9 @@ import pandas as pd
 import pytest
 
 import reldep
+from reldep.data.variables import Numeric
 from reldep.kernels import Gaussian, Laplace
+from reldep.kernels.base import FittedKernel, Kernel
 
 X, Y, Z = np.random.default_rng(0).normal(size=(3, 40))
 
@@ -29,6 +34,36 @@ def failing(error):
         raise error
 
     return kernel
+
+
+class Own(Kernel):
+    """A kernel of a user, with a mistake in its fit or in its blocks."""
+
+    accepts = (Numeric,)
+
+    def __init__(self, fit, block):
+        self.functions = fit, block
+
+    def fitted(self, variable):
+        fit, block = self.functions
+        return fit(OwnFitted(len(variable), block))
+
+
+class OwnFitted(FittedKernel):
+    label = "own"
+
+    def __init__(self, n, block):
+        self.__dict__.update(n=n, block=block)
+
+    def __len__(self):
+        return self.n
+
+    def __call__(self, rows, cols):
+        return self.block(np.eye(self.n)[rows][:, cols])
+
+
+def own(fit=lambda fitted: fitted, block=lambda values: values):
+    return lambda: reldep.compare(X, Y, Z, kernel=Own(fit, block))
 
 
 def broken_partitions():
@@ -54,10 +89,11 @@ def contrast(weight):
         ),
         (lambda: reldep.compare(X, Y, Z, kernel=failing(KeyError(1))), "failed: 1"),
         (lambda: reldep.compare(X, Y, Z, kernel=failing(ZeroDivisionError())), "for source failed"),
-        (
-            lambda: reldep.compare(Tensor(), Y, Z),
-            "detach",
-        ),
+        (own(fit=lambda _: {}[0]), "kernel Own failed: 0"),
+        (own(fit=lambda _: None), r"Own\.fitted must return a FittedKernel"),
+        (own(block=lambda _: 1 / 0), "kernel OwnFitted failed: division by zero"),
+        (own(block=lambda values: values[1:]), r"must return an array of shape \(rows, cols\)"),
+        (lambda: reldep.compare(Tensor(), Y, Z), "detach"),
         (lambda: reldep.compare("x", "y", "z", data=broken_partitions()), "lost"),
         (lambda: contrast(1e308), r"weights has numbers beyond 1e\+100"),
         (lambda: contrast(5e-324), "below 1e-100"),
@@ -65,7 +101,7 @@ def contrast(weight):
         (lambda: contrast("much"), "pass a number"),
         (lambda: reldep.cka(X[:4], Y[:4], engine="blocks"), "too few for blocks"),
     ],
-    ids=range(10),
+    ids=range(14),
 )
 def test_errors_of_others_are_told_in_words(ask, message):
     with pytest.raises(reldep.exceptions.InputError, match=message):
@@ -82,6 +118,19 @@ def test_bandwidths_of_any_precision_leak_no_warning(precision):
             plain = reldep.compare(X, Y, Z, kernel=kernel(2, factor=1.5))
             assert given.estimate == pytest.approx(plain.estimate, rel=1e-9)
             assert json.loads(given.to_json())["table"]
+
+
+def test_reports_run_no_latex_whatever_the_settings_in_the_current_folder(tmp_path):
+    (tmp_path / "matplotlibrc").write_text("text.usetex: True\nbackend: module://hacked\n")
+    code = """
+import subprocess, numpy, reldep
+subprocess.Popen = None
+values = numpy.random.default_rng(0).normal(size=(3, 30))
+reldep.compare(*values).to_html("a.html")
+"""
+    environment = {**os.environ, "PYTHONPATH": str(Path(reldep.__file__).parents[1])}
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, check=True)
+    assert "data:image/svg+xml" in (tmp_path / "a.html").read_text()
 
 
 def test_every_promise_of_the_security_page_names_a_test_that_is_there():

@@ -96,7 +96,7 @@ def test_missing_texts_can_be_dropped():
 
 def test_rbf_is_the_gaussian_with_the_median_bandwidth():
     x = RNG.normal(5.0, 100.0, (30, 2))
-    fitted = as_kernel("rbf", read_variable(x, "x")).fit(read_variable(x, "x"))
+    fitted = as_kernel("rbf", read_variable(x, "x")).fit(x)
     distances = np.sqrt(((x[:, None] - x) ** 2).sum(axis=2))[np.triu_indices(30, 1)]
     assert fitted.describe()["bandwidth"] == pytest.approx(np.median(distances))
     assert fitted.label.startswith("Gaussian(bandwidth=")
@@ -153,7 +153,7 @@ def test_agreement_counts_columns_one_by_one_and_all_at_once():
     same_a, same_b = np.equal.outer(a, a), np.equal.outer(b, b)
     share, everything = (same_a + 1.0 * same_b) / 2, same_a & same_b
     np.testing.assert_allclose(Agreement(0.2)(table), 0.2 + 0.4 * share + 0.4 * everything)
-    fitted = Agreement(0.2).fit(read_variable(table, "table"))
+    fitted = Agreement(0.2).fit(table)
     features = fitted.features().toarray()
     np.testing.assert_allclose(features @ features.T, fitted(ALL, ALL), atol=1e-12)
     np.testing.assert_array_equal(Agreement(0.0)(["x", "y"], ["y"]), Delta()(["x", "y"], ["y"]))

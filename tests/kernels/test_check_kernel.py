@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 
 import reldep.kernels as rk
-from reldep.data.objects import read_variable
-from reldep.data.variables import Variable
 
 ALL = slice(None)
 
@@ -34,16 +32,14 @@ class FittedWith(rk.FittedKernel):
 
 
 class Faulty(rk.Kernel):
-    accepts = (Variable,)
-
     def __init__(self, fill):
         self.fill = fill
 
-    def fit(self, variable):
+    def fitted(self, variable):
         return FittedWith(self.fill, len(variable))
 
 
-SOUND = rk.Gaussian().fit(read_variable(X, "x"))(ALL, ALL)
+SOUND = rk.Gaussian().fit(X)(ALL, ALL)
 ASYMMETRIC = np.triu(SOUND)
 HOLED = np.where(np.eye(30) > 0, np.nan, SOUND)
 
@@ -96,7 +92,7 @@ def test_sound_kernels_pass(kernel):
 
 def test_minus_the_squared_distance_passes_only_after_centring():
     assert rk.check_kernel(rk.Distance(2), X).ok
-    assert np.linalg.eigvalsh(rk.Distance(2).fit(read_variable(X, "x"))(ALL, ALL)).min() < -1
+    assert np.linalg.eigvalsh(rk.Distance(2).fit(X)(ALL, ALL)).min() < -1
 
 
 def test_large_data_are_sampled_and_the_sample_can_be_chosen():
@@ -108,11 +104,11 @@ def test_large_data_are_sampled_and_the_sample_can_be_chosen():
     assert other.label != same[0].label
 
 
-def test_matrices_follow_the_sample_and_variables_are_taken_as_they_are():
-    report = rk.check_kernel(rk.Precomputed(SOUND), read_variable(X, "x"), n_sample=10)
+def test_matrices_follow_the_sample():
+    report = rk.check_kernel(rk.Precomputed(SOUND), X, n_sample=10)
     assert report.n_observations == 10
-    with pytest.raises(ValueError, match="fails on x: "):
-        rk.check_kernel(rk.Precomputed(-SOUND), read_variable(X, "x"))
+    with pytest.raises(ValueError, match="fails on data: "):
+        rk.check_kernel(rk.Precomputed(-SOUND), X)
 
 
 def test_constant_kernels_are_sound_though_useless():

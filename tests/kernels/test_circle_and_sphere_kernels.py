@@ -7,7 +7,6 @@ import pytest
 from sklearn.gaussian_process.kernels import ExpSineSquared
 from sklearn.metrics.pairwise import haversine_distances
 
-from reldep.data.objects import read_variable
 from reldep.kernels import Angles, Gaussian, Haversine, Periodic
 from reldep.kernels.scale import score_of
 
@@ -19,7 +18,7 @@ PLACES = np.column_stack([RNG.uniform(-90, 90, 20), RNG.uniform(-180, 360, 20)])
 
 
 def matrix(kernel, data):
-    return kernel.fit(read_variable(data, "v"))(ALL, ALL)
+    return kernel.fit(data)(ALL, ALL)
 
 
 def test_periodic_equals_the_periodic_kernel_of_scikit_learn():
@@ -50,7 +49,7 @@ def test_several_angles_are_multiplied():
 def test_great_circle_distances_equal_those_of_scikit_learn():
     km = 6371.0088 * haversine_distances(np.deg2rad(PLACES))
     np.testing.assert_allclose(matrix(Haversine(bandwidth=3000), PLACES), np.exp(-km / 3000))
-    fitted = Haversine().fit(read_variable(PLACES, "v"))
+    fitted = Haversine().fit(PLACES)
     median = np.median(km[np.triu_indices(20, 1)])
     assert fitted.describe()["bandwidth"] == pytest.approx(median, rel=1e-3)
     assert fitted.label == f"Haversine(bandwidth={fitted.describe()['bandwidth']:.6g} km)"
@@ -74,17 +73,17 @@ def test_numbers_without_a_period_need_no_special_kernel():
 
 @pytest.mark.parametrize("factor", [1.0, 0.5])
 def test_the_bandwidth_follows_the_median_chord(factor):
-    fitted = Haversine(factor=factor).fit(read_variable(PLACES, "v"))
+    fitted = Haversine(factor=factor).fit(PLACES)
     [width] = fitted.bandwidths()
     chord, h = fitted.chord.value, 1e-6
     plain = score_of(fitted.chord, fitted.points)
     arcs = [np.log(np.arcsin(chord * (1 + s) / 2)) for s in (h, -h)]
     ratio = width.score(ALL, ALL) / plain(ALL, ALL)
     assert ratio == pytest.approx((arcs[0] - arcs[1]) / (2 * h), rel=1e-6)
-    assert Haversine(bandwidth=500).fit(read_variable(PLACES, "v")).bandwidths() == ()
+    assert Haversine(bandwidth=500).fit(PLACES).bandwidths() == ()
 
 
 def test_tied_places_take_the_median_of_the_other_distances():
     places = np.vstack([np.tile([50.0, 8.0], (30, 1)), PLACES[:4]])
-    fitted = Haversine().fit(read_variable(places, "v"))
+    fitted = Haversine().fit(places)
     assert fitted.describe()["rule"] == "median of the non-zero distances"

@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 
 import reldep
-from reldep.data.objects import read_variable
 from reldep.engine.influence import compute_influence
 from reldep.kernels import (
     Columns,
@@ -37,7 +36,7 @@ NUMBERS = ["age", "weight"]
 
 
 def matrix(kernel, data):
-    return kernel.fit(read_variable(data, "v"))(ALL, ALL)
+    return kernel.fit(data)(ALL, ALL)
 
 
 PARTS = {
@@ -73,7 +72,7 @@ def test_several_columns_can_share_a_kernel():
 def test_one_column_is_its_kernel_alone():
     only = Columns({"age": Gaussian()}, others="drop")
     np.testing.assert_array_equal(matrix(only, FRAME), PARTS["age"])
-    assert only.fit(read_variable(FRAME, "v")).label.startswith("Gaussian")
+    assert only.fit(FRAME).label.startswith("Gaussian")
 
 
 def test_columns_combine_with_other_kernels():
@@ -118,7 +117,7 @@ def test_following_the_deviations_comes_near_to_leaving_rows_out():
     rows = np.arange(m)
     moved = [whole - reldep.hsic(x[rows != i], y[rows != i], kernel=kernel) for i in rows[:40]]
     blocks = {"x": x, "y": y}
-    fitted = {n: k.fit(read_variable(blocks[n], n)) for n, k in zip("xy", kernel, strict=True)}
+    fitted = {n: k.fit(blocks[n]) for n, k in zip("xy", kernel, strict=True)}
     influence = compute_influence(fitted, [("x", "y")], "dense", bandwidths=True)
     fixed = influence.psi[0, :40]
     followed = fixed + influence.bandwidth_psi[0, :40]

@@ -54,7 +54,7 @@ def test_ordered_categories_are_compared_by_their_places():
     order = ("low", "middle", "high")
     np.testing.assert_allclose(rk.Ordered(order)(grades), rk.Gaussian()(places))
     np.testing.assert_allclose(rk.Ordered(order, rk.Linear())(grades), np.outer(places, places))
-    label = rk.Ordered(order).fit(read_variable(grades, "grades")).label
+    label = rk.Ordered(order).fit(grades).label
     assert label.startswith("Ordered(low < middle < high): Gaussian(bandwidth=")
 
 
@@ -71,9 +71,7 @@ def test_an_ordered_categorical_brings_its_order_along():
     grades = pd.Categorical.from_codes(
         rng.integers(0, 3, 40), ["low", "middle", "high"], ordered=True
     )
-    fitted = as_kernel("auto", read_variable(pd.Series(grades), "v")).fit(
-        read_variable(pd.Series(grades), "v")
-    )
+    fitted = as_kernel("auto", read_variable(pd.Series(grades), "v")).fit(pd.Series(grades))
     assert fitted.label.startswith("Ordered(low < middle < high): Gaussian")
     plain = pd.Series(grades).cat.as_unordered()
     assert as_kernel("auto", read_variable(plain, "v")) == rk.Delta()

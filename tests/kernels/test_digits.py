@@ -7,14 +7,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from reldep.data.objects import read_variable
 from reldep.kernels import Distance, Gaussian, Gaussians, Laplace, Linear, Polynomial, Standardized
 
 ALL = slice(None)
 
 
 def fitted(kernel, values):
-    return kernel.fit(read_variable(values, "v"))
+    return kernel.fit(values)
 
 
 def centred(matrix):

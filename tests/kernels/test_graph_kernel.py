@@ -8,7 +8,6 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from reldep.data.objects import read_variable
 from reldep.kernels import WeisfeilerLehman
 
 ALL = slice(None)
@@ -60,7 +59,7 @@ def as_networkx():
 
 
 def matrix(kernel, data):
-    return kernel.fit(read_variable(data, "v"))(ALL, ALL)
+    return kernel.fit(data)(ALL, ALL)
 
 
 @pytest.mark.parametrize("make", [as_tuples, as_networkx])

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from reldep.data.objects import read_variable
 from reldep.kernels import Embedding, Gaussian, Images, Linear
 
 ALL = slice(None)
@@ -16,7 +15,7 @@ PICTURES = RNG.integers(0, 256, (6, 5, 8, 3), dtype=np.uint8)
 
 
 def matrix(kernel, data):
-    return kernel.fit(read_variable(data, "v"))(ALL, ALL)
+    return kernel.fit(data)(ALL, ALL)
 
 
 def test_blocks_are_averaged_channel_by_channel():
@@ -45,7 +44,7 @@ def test_grey_pictures_lists_and_booleans_are_pictures_too():
 
 def test_missing_pixels_in_a_list_of_pictures_are_refused():
     holed = [np.ones((2, 2)), np.array([[1.0, np.nan], [0, 0]]), np.zeros((2, 2))]
-    with pytest.raises(ValueError, match=r"turned v into NaN or infinite values: 1 NaN in row 1"):
+    with pytest.raises(ValueError, match=r"turned X into NaN or infinite values: 1 NaN in row 1"):
         matrix(Images(), holed)
 
 
@@ -66,31 +65,30 @@ def test_embeddings_are_made_in_batches(data, function):
         sizes.append(batch.shape[0] if hasattr(batch, "shape") else len(batch))
         return function(batch)
 
-    variable = read_variable(data, "v")
-    values = Embedding(counted, batch_size=2).fit(variable)(ALL, ALL)
+    values = Embedding(counted, batch_size=2).fit(data)(ALL, ALL)
     assert sizes[:2] == [2, 2]
-    assert sum(sizes) == len(variable)
+    assert sum(sizes) == len(values)
     vectors = np.asarray(function(data if hasattr(data, "shape") else list(data)), dtype=float)
-    np.testing.assert_allclose(values, matrix(Gaussian(), vectors.reshape(len(variable), -1)))
+    np.testing.assert_allclose(values, matrix(Gaussian(), vectors.reshape(len(values), -1)))
 
 
 def test_the_label_names_the_embedding():
     def network(batch):
         return [[len(word)] for word in batch]
 
-    fitted = Embedding(network, kernel=Linear()).fit(read_variable(["a", "bc", "def"], "v"))
+    fitted = Embedding(network, kernel=Linear()).fit(["a", "bc", "def"])
     assert fitted.label == "Embedding(network): Linear()"
-    other = Embedding(network, kernel="delta").fit(read_variable(["a", "bc", "de"], "v"))
-    assert other.label == "Delta(2 categories)"
+    other = Embedding(network, kernel="delta").fit(["a", "bc", "de"])
+    assert other.label == "Embedding(network): Delta(2 categories)"
 
 
 def test_channels_may_come_first_or_last():
     last = np.random.default_rng(0).normal(size=(6, 8, 10, 3))
     first = np.moveaxis(last, 3, 1)
-    fitted = {name: Images(4).fit(read_variable(x, "v")) for name, x in (("C", first), ("", last))}
+    fitted = {name: Images(4).fit(x) for name, x in (("C", first), ("", last))}
     np.testing.assert_allclose(fitted["C"](ALL, ALL), fitted[""](ALL, ALL))
-    assert fitted["C"].label.startswith("Images(max_side=4, NCHW): ")
-    assert fitted[""].label.startswith("Images(max_side=4, NHWC): ")
+    assert fitted["C"].label.startswith("Images(max_side=4), NCHW: ")
+    assert fitted[""].label.startswith("Images(max_side=4), NHWC: ")
 
 
 def test_a_layout_decides_for_pictures_that_could_be_either():

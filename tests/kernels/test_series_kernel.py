@@ -7,7 +7,6 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from reldep.data.objects import read_variable
 from reldep.kernels import TimeSeries
 
 ALL = slice(None)
@@ -16,7 +15,7 @@ SERIES = [[1.0, 2.0, 3.0], [1.0, 2.0, 2.0, 3.0], [0.5, -1.0], [2.0]]
 
 
 def matrix(kernel, data):
-    return kernel.fit(read_variable(data, "v"))(ALL, ALL)
+    return kernel.fit(data)(ALL, ALL)
 
 
 def alignments(n, m):
@@ -59,7 +58,7 @@ def test_tables_arrays_and_lists_are_series():
 
 
 def test_the_bandwidth_is_the_median_distance_times_the_root_of_the_median_length():
-    fitted = TimeSeries(factor=0.5).fit(read_variable(SERIES, "v"))
+    fitted = TimeSeries(factor=0.5).fit(SERIES)
     points = np.concatenate(SERIES)
     distances = np.abs(points[:, None] - points)[np.triu_indices(len(points), 1)]
     described = fitted.describe()
@@ -71,8 +70,7 @@ def test_the_bandwidth_is_the_median_distance_times_the_root_of_the_median_lengt
 
 def test_the_median_over_many_points_is_repeatable_and_close():
     data = np.random.default_rng(1).normal(size=(40, 50))
-    variable = read_variable(data, "v")
-    first, second = (TimeSeries().fit(variable).describe()["bandwidth"] for _ in range(2))
+    first, second = (TimeSeries().fit(data).describe()["bandwidth"] for _ in range(2))
     assert first == second
     # The median distance of two standard normal numbers is √2 · 0.6745.
     assert first == pytest.approx(np.sqrt(2) * 0.6745 * np.sqrt(50), rel=0.05)
@@ -81,7 +79,7 @@ def test_the_median_over_many_points_is_repeatable_and_close():
 def test_flat_series_take_the_median_of_the_other_distances():
     data = np.zeros((6, 5))
     data[0, 0] = 3.0
-    fitted = TimeSeries().fit(read_variable(data, "v"))
+    fitted = TimeSeries().fit(data)
     assert fitted.describe()["rule"] == "median of the non-zero distances"
     assert fitted.describe()["bandwidth"] == pytest.approx(3 * np.sqrt(5))
 
@@ -107,7 +105,7 @@ def test_the_values_are_those_of_tslearn(data, bandwidth):
     from tslearn.metrics import cdist_gak
     from tslearn.utils import to_time_series_dataset
 
-    fitted = TimeSeries(bandwidth).fit(read_variable(data, "v"))
+    fitted = TimeSeries(bandwidth).fit(data)
     expected = cdist_gak(to_time_series_dataset(data), sigma=bandwidth)
     np.testing.assert_allclose(fitted(ALL, ALL), expected, atol=1e-11)
     half = len(data) // 2

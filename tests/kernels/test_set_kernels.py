@@ -9,7 +9,6 @@ import pandas as pd
 import scipy.sparse as sp
 from sklearn.metrics import jaccard_score
 
-from reldep.data.objects import read_variable
 from reldep.kernels import Jaccard, MinMax
 
 ALL = slice(None)
@@ -20,7 +19,7 @@ MARKS = (COUNTS > 0).astype(float)
 
 
 def matrix(kernel, data):
-    return kernel.fit(read_variable(data, "v"))(ALL, ALL)
+    return kernel.fit(data)(ALL, ALL)
 
 
 def minmax_by_hand(rows):

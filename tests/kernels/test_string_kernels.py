@@ -11,15 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
-from reldep.data.objects import read_variable
 from reldep.kernels import Delta, EditDistance, Spectrum, check_kernel
-from reldep.kernels.structured.strings import median_edit_distance
+from reldep.kernels.strings import median_edit_distance
 
 ALL = slice(None)
 
 
 def matrix(kernel, data):
-    return kernel.fit(read_variable(data, "v"))(ALL, ALL)
+    return kernel.fit(data)(ALL, ALL)
 
 
 def spectrum_by_hand(data, k):
@@ -59,7 +58,7 @@ def test_bytes_are_decoded_as_utf_8():
     np.testing.assert_array_equal(
         EditDistance(1.0)([string.encode() for string in strings]), EditDistance(1.0)(strings)
     )
-    with pytest.raises(ValueError, match=r"observation 1 of v is bytes that are not UTF-8"):
+    with pytest.raises(ValueError, match=r"observation 1 of X is bytes that are not UTF-8"):
         matrix(Spectrum(2), [b"ACCA", b"AC\xff", b"GA"])
 
 
@@ -71,14 +70,14 @@ def test_an_accent_counts_the_same_however_it_is_stored(kernel):
 
 
 def test_delta_counts_categories_in_composed_form():
-    labels = read_variable(["Zo\u00eb", "Zoe\u0308", "Ann", "Ann"], "v")
+    labels = ["Zo\u00eb", "Zoe\u0308", "Ann", "Ann"]
     assert Delta().fit(labels).label == "Delta(2 categories)"
 
 
 def test_the_empty_string_is_as_far_away_as_a_string_is_long():
     data = ["", "a", "abc", ""]
     np.testing.assert_allclose(-np.log(matrix(EditDistance(1.0), data))[0], [0, 1, 3, 0])
-    assert EditDistance().fit(read_variable(data, "v")).describe()["bandwidth"] == 1.5
+    assert EditDistance().fit(data).describe()["bandwidth"] == 1.5
 
 
 def test_edit_distances_are_those_of_the_textbook():
@@ -93,7 +92,7 @@ def test_edit_distances_are_those_of_the_textbook():
 def test_the_bandwidth_is_the_exact_median_edit_distance(n):
     rng = np.random.default_rng(n)
     words = ["".join(rng.choice(list("ab"), rng.integers(1, 9))) for _ in range(n)]
-    fitted = EditDistance().fit(read_variable(words, "v"))
+    fitted = EditDistance().fit(words)
     distances = -np.log(matrix(EditDistance(bandwidth=1), words))
     median = np.median(distances[np.triu_indices(n, 1)])
     assert fitted.describe() == {
@@ -102,7 +101,7 @@ def test_the_bandwidth_is_the_exact_median_edit_distance(n):
         "rule": "median",
     }
     assert median_edit_distance(words, rows_at_a_time=3).value == pytest.approx(median)
-    twice = EditDistance(factor=2.0).fit(read_variable(words, "v"))
+    twice = EditDistance(factor=2.0).fit(words)
     assert twice.describe()["bandwidth"] == pytest.approx(2 * median)
     assert twice.describe()["rule"] == "2 × median"
     assert fitted.scaled(2.0).describe() == twice.describe()
@@ -110,7 +109,7 @@ def test_the_bandwidth_is_the_exact_median_edit_distance(n):
 
 def test_many_equal_strings_take_the_median_of_the_other_distances():
     words = ["spam"] * 30 + ["spams", "span", "ham"]
-    known = EditDistance().fit(read_variable(words, "v")).describe()
+    known = EditDistance().fit(words).describe()
     assert known["rule"] == "median of the non-zero distances"
     distances = -np.log(matrix(EditDistance(bandwidth=1), words))[np.triu_indices(33, 1)]
     median = np.median(distances[distances > 0])
@@ -135,7 +134,7 @@ def test_a_range_of_lengths_counts_as_scikit_learn_does():
     rows = counts.fit_transform(data).toarray().astype(float)
     values = matrix(Spectrum((2, 5), normalize=False), data)
     np.testing.assert_array_equal(values, rows @ rows.T)
-    assert Spectrum((2, 5)).title == "Spectrum(k=2–5)"
+    assert Spectrum((2, 5)).title == "Spectrum(k=(2, 5))"
 
 
 def canonical_by_hand(data, k):

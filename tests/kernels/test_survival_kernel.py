@@ -10,7 +10,7 @@ from scipy import stats
 import reldep
 from reldep import Survival
 from reldep.kernels import LogRank, check_kernel
-from reldep.kernels.structured.survival import Hazard
+from reldep.kernels.survival import Hazard
 
 
 def sample(m, seed=0, ties=False):
@@ -89,7 +89,7 @@ def test_it_is_positive_semi_definite_and_the_default_of_lifetimes():
     assert check_kernel(LogRank(), patients).ok
     result = reldep.dependence(patients, x)
     label = result.provenance.kernels["x"]["kernel"]
-    assert label == f"LogRank(width=0.25), {event.sum()} events in 60: Linear()"
+    assert label == f"LogRank(), {event.sum()} events in 60: Linear()"
     assert reldep.hsic(patients, x, kernel=("log-rank", "auto")) == pytest.approx(
         reldep.hsic(patients, x)
     )

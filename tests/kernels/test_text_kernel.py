@@ -10,9 +10,8 @@ import snowballstemmer
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
 
-from reldep.data.objects import read_variable
 from reldep.kernels import Gaussian, Text, check_kernel
-from reldep.kernels.structured.documents import (
+from reldep.kernels.documents import (
     STEMMERS,
     check_language,
     count_stems,
@@ -34,7 +33,7 @@ DOCUMENTS = [
 
 
 def matrix(kernel, data):
-    return kernel.fit(read_variable(data, "v"))(ALL, ALL)
+    return kernel.fit(data)(ALL, ALL)
 
 
 def test_text_equals_the_vectorizer_of_scikit_learn():
@@ -57,8 +56,8 @@ def test_stems_bring_together_what_words_keep_apart():
 
 
 def test_text_says_in_its_label_what_it_did():
-    fitted = Text("English").fit(read_variable(DOCUMENTS, "v"))
-    assert fitted.label.startswith("Text('en'): Gaussian(bandwidth=1.")
+    fitted = Text("English").fit(DOCUMENTS)
+    assert fitted.label.startswith("Text(language='English'): Gaussian(bandwidth=1.")
     assert fitted.describe()["rule"] == "median"
     assert check_kernel(Text(), DOCUMENTS).label.startswith("Text(): Gaussian")
 
@@ -149,7 +148,7 @@ def test_turkish_has_its_own_small_letters():
 
 def test_texts_without_spaces_are_said_to_be_read_by_pairs_of_characters():
     texts = ["我爱北京", "我爱上海", "北京上海", "hello world"]
-    fitted = Text(kernel="linear").fit(read_variable(texts, "texts"))
+    fitted = Text(kernel="linear").fit(texts)
     expected = "Text(), by pairs of characters in 3 texts without spaces: Linear()"
     assert fitted.label == expected
     assert fitted(ALL, ALL)[0, 1] > 0.1

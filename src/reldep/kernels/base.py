@@ -1,18 +1,21 @@
 """What a kernel is: a description, and its fit to a variable.
 
-A :class:`Kernel` is independent of data. ``kernel.fit(variable)`` estimates what depends on the
-data (bandwidth, codes, norms) and returns a :class:`FittedKernel`, which computes any block of the
+A :class:`Kernel` is independent of data. ``kernel.fit(data)`` estimates what depends on the data
+(bandwidth, codes, norms) and returns a :class:`FittedKernel`, which computes any block of the
 kernel matrix: ``fitted(rows, cols)``. Engines see fitted kernels only.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from reldep.data.checks import translated
+from reldep.data.objects import read_variable
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable
 from reldep.exceptions import InputError, InputTypeError
 
@@ -39,21 +42,73 @@ KINDS_IN_WORDS: dict[type[Variable], str] = {
 }
 
 
+def _translate(cls: type, name: str, is_right: Callable[..., bool], right: str) -> None:
+    """Make InputErrors of what a method of a class outside this package raises or returns."""
+    method = vars(cls).get(name)
+    if method is None or cls.__module__.partition(".")[0] == "reldep":
+        return
+
+    @wraps(method)
+    def checked(self: Any, *given: Any) -> Any:
+        with translated(f"kernel {cls.__name__} failed"):
+            found = method(self, *given)
+        if not is_right(self, found, *given):
+            raise InputError(f"{cls.__name__}.{name} must return {right}.")
+        return found
+
+    setattr(cls, name, checked)
+
+
+def _is_block(fitted: FittedKernel, block: Any, rows: Rows, cols: Rows) -> bool:
+    places = np.arange(len(fitted))
+    return getattr(block, "shape", None) == (len(places[rows]), len(places[cols]))
+
+
 class Kernel(ABC):
     """A kernel before it has seen data.
 
-    Subclasses are frozen dataclasses of their parameters. `accepts` lists the kinds of variable
-    the kernel can be fitted to.
+    Subclasses are frozen dataclasses of their parameters.
+
+    Attributes
+    ----------
+    accepts : tuple of types
+        The kinds of variable that the kernel can be fitted to; empty for any.
+    is_characteristic : bool
+        Whether HSIC with this kernel is 0 only under independence; the other variable's kernel must
+        be characteristic too. False also stands for "not known to be".
     """
 
     accepts: ClassVar[tuple[type[Variable], ...]] = ()
+    is_characteristic: ClassVar[bool] = False
 
-    @abstractmethod
-    def fit(self, variable: Variable) -> FittedKernel:
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let what the `fitted` of somebody else's class raises be an error in words."""
+        super().__init_subclass__(**options)
+        _translate(
+            cls, "fitted", lambda _, found, __: isinstance(found, FittedKernel), "a FittedKernel"
+        )
+
+    def fit(self, data: Any) -> FittedKernel:
         """Return the kernel of these observations, with everything that the data decide.
 
-        The result depends on nothing but the variable.
+        Parameters
+        ----------
+        data : array_like, series, frame or sequence
+            One observation per row. The result depends on nothing else.
+
+        Examples
+        --------
+        >>> from reldep.kernels import Laplace
+        >>> Laplace("mean").fit([0.0, 1.0, 3.0]).label
+        'Laplace(bandwidth=2)'
         """
+        variable = as_variable(data, "X")
+        self.check_accepts(variable)
+        return self.fitted(variable)
+
+    @abstractmethod
+    def fitted(self, variable: Variable) -> FittedKernel:
+        """Return the kernel of a variable of a kind that it accepts."""
 
     def preparation(self, variable: Variable) -> str | None:  # noqa: ARG002
         """Return what texts are counted by; None for a kernel of other data."""
@@ -81,9 +136,9 @@ class Kernel(ABC):
                [0.607],
                [0.135]])
         """
-        from reldep.kernels.evaluation import evaluate
-
-        return evaluate(self, X, Y)
+        first = as_variable(X, "X")
+        self.check_accepts(first)
+        return self.between(first, first if Y is None else as_variable(Y, "Y"))
 
     def frozen(self, variable: Variable) -> Kernel:  # noqa: ARG002
         """Return the kernel with everything fixed that this variable decides, for other rows."""
@@ -91,17 +146,8 @@ class Kernel(ABC):
 
     def between(self, first: Variable, second: Variable) -> FloatArray:
         """Return the block between two samples; parameters are estimated from the first."""
-        both = self.frozen(first).fit(stacked(first, second))
+        both = self.frozen(first).fitted(stacked(first, second))
         return both(slice(0, len(first)), slice(len(first), len(both)))
-
-    @property
-    def is_characteristic(self) -> bool:
-        """Whether HSIC with this kernel is 0 only under independence.
-
-        The other variable's kernel must be characteristic too. False also stands for "not
-        known to be".
-        """
-        return False
 
     def take(self, rows: IntArray) -> Kernel:  # noqa: ARG002
         """Return the kernel for a selection of observations; only kernels with rows change."""
@@ -109,7 +155,7 @@ class Kernel(ABC):
 
     def check_accepts(self, variable: Variable) -> None:
         """Raise if the kernel is not made for this kind of variable."""
-        if not isinstance(variable, self.accepts):
+        if self.accepts and not isinstance(variable, self.accepts):
             wanted = ", ".join(KINDS_IN_WORDS[kind] for kind in self.accepts)
             found = KINDS_IN_WORDS[type(variable)]
             if isinstance(variable, Items):
@@ -132,7 +178,20 @@ class Kernel(ABC):
 
 @dataclass(frozen=True, eq=False)
 class FittedKernel(ABC):
-    """A kernel with its data: a symmetric m×m matrix that is produced block by block."""
+    """A kernel with its data: a symmetric m×m matrix that is produced block by block.
+
+    Attributes
+    ----------
+    title : str
+        The map that made the rows, in front of the label.
+    """
+
+    title: str = field(default="", kw_only=True)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let what somebody else's class raises in a block be an error in words."""
+        super().__init_subclass__(**options)
+        _translate(cls, "__call__", _is_block, "an array of shape (rows, cols)")
 
     @abstractmethod
     def __len__(self) -> int:
@@ -153,14 +212,21 @@ class FittedKernel(ABC):
         """
 
     @property
-    @abstractmethod
     def label(self) -> str:
         """The kernel with its fitted parameters, in a few words."""
+        return f"{self.title}: {self.own_label()}" if self.title else self.own_label()
 
-    @property
-    def in_unit_interval(self) -> bool:
-        """Whether all values lie in [0, 1], as the finite-sample bound requires."""
-        return False
+    def own_label(self) -> str:
+        """Return the label without the title."""
+        return type(self).__name__.removeprefix("Fitted")
+
+    def describe(self) -> dict[str, Any]:
+        """Return the fitted parameters, for tables and machine-readable output."""
+        return {"kernel": self.label, **self.parameters()}
+
+    def parameters(self) -> dict[str, Any]:
+        """Return what is described besides the label."""
+        return {}
 
     def take(self, rows: IntArray) -> FittedKernel:
         """Return the kernel of some observations, in the order given, with the fit of all."""
@@ -199,10 +265,6 @@ class FittedKernel(ABC):
         """
         return self
 
-    def describe(self) -> dict[str, Any]:
-        """Return the fitted parameters, for tables and machine-readable output."""
-        return {"kernel": self.label}
-
 
 @dataclass(frozen=True, eq=False)
 class FittedSelection(FittedKernel):
@@ -224,16 +286,14 @@ class FittedSelection(FittedKernel):
     def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
         return self.kernel(self.places[rows], self.places[cols])
 
-    @property
-    def label(self) -> str:
+    def own_label(self) -> str:
         return self.kernel.label
 
-    @property
-    def in_unit_interval(self) -> bool:
-        return self.kernel.in_unit_interval
+    def parameters(self) -> dict[str, Any]:
+        return self.kernel.parameters()
 
     def take(self, rows: IntArray) -> FittedKernel:
-        return FittedSelection(self.kernel, self.places[rows])
+        return replace(self, places=self.places[rows])
 
     def features(self, rows: Rows = ALL_ROWS) -> FloatArray | csr_array | None:
         return self.kernel.features(self.places[rows])
@@ -247,14 +307,11 @@ class FittedSelection(FittedKernel):
         return [replace(factor, points=points[id(factor.points)]) for factor in factors]
 
     def scaled(self, factor: float) -> FittedKernel:
-        return FittedSelection(self.kernel.scaled(factor), self.places)
+        return replace(self, kernel=self.kernel.scaled(factor))
 
     def in_own_unit(self) -> FittedKernel:
         kernel = self.kernel.in_own_unit()
-        return self if kernel is self.kernel else FittedSelection(kernel, self.places)
-
-    def describe(self) -> dict[str, Any]:
-        return self.kernel.describe()
+        return self if kernel is self.kernel else replace(self, kernel=kernel)
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,17 +320,12 @@ class FittedValues(FittedKernel):
 
     n: int
     function: Callable[[Rows, Rows], FloatArray]
-    label_text: str
 
     def __len__(self) -> int:
         return self.n
 
     def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
         return self.function(rows, cols)
-
-    @property
-    def label(self) -> str:
-        return self.label_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -327,37 +379,41 @@ def check_amounts(name: str, values: FloatArray | csr_array, kernel: str) -> Non
         raise InputError(f"{name} has the value {smallest:.4g}; kernel {kernel} takes 0 or more.")
 
 
-def stacked(first: Variable, second: Variable) -> Variable:
-    """Return the observations of the second variable below those of the first."""
-    values: Any
-    if isinstance(first, Numeric) and isinstance(second, Numeric):
-        _check_columns(first.values.shape[1], second.values.shape[1])
-        values = np.concatenate([first.values, second.values])
-        return Numeric(first.name, values, first.columns)
-    if isinstance(first, Sparse) and isinstance(second, Sparse):
-        from scipy.sparse import vstack
+def as_variable(data: Any, name: str) -> Variable:
+    """Return what a user passed as observations without gaps; a variable as it is."""
+    if isinstance(data, Variable):
+        return data
+    variable = read_variable(data, name)
+    if variable.missing().any():
+        raise InputError(f"{name} has {variable.describe_missing()}; fill in or leave out.")
+    return variable
 
-        _check_columns(first.values.shape[1], second.values.shape[1])
-        return Sparse(first.name, vstack([first.values, second.values], format="csr"))
-    if isinstance(first, Labels) and isinstance(second, Labels):
+
+def stacked(first: Variable, second: Any) -> Variable:
+    """Return the observations of the second variable below those of the first."""
+    kinds = [KINDS_IN_WORDS[type(variable)] for variable in (first, second)]
+    if kinds[0] != kinds[1]:
+        raise InputTypeError(f"X contains {kinds[0]} and Y {kinds[1]}; pass the same kind of data.")
+    if isinstance(first, Items):
+        return Items(first.name, [*first.items, *second.items])
+    if isinstance(first, Labels):
         categories = tuple(dict.fromkeys([*first.categories, *second.categories]))
         number = {category: i for i, category in enumerate(categories)}
         codes = [number[value] for value in [*first.values(), *second.values()]]
         return Labels(first.name, np.array(codes, dtype=np.int64), categories, order=first.order)
-    if isinstance(first, Mixed) and isinstance(second, Mixed):
+    if isinstance(first, Mixed):
         _check_columns(len(first.parts), len(second.parts))
         pairs = zip(first.parts, second.parts, strict=True)
         return Mixed(first.name, tuple(stacked(a, b) for a, b in pairs))  # type: ignore[misc]
-    if isinstance(first, Items) and isinstance(second, Items):
-        return Items(first.name, [*first.items, *second.items])
-    kinds = [KINDS_IN_WORDS[type(variable)] for variable in (first, second)]
-    raise InputTypeError(
-        f"X contains {kinds[0]} and Y {kinds[1]}; pass two samples of the same kind of data."
-    )
+    values: Any = first.values  # type: ignore[attr-defined]
+    _check_columns(values.shape[1], second.values.shape[1])
+    if isinstance(first, Numeric):
+        return replace(first, values=np.concatenate([values, second.values]))
+    from scipy.sparse import vstack
+
+    return Sparse(first.name, vstack([values, second.values], format="csr"))
 
 
 def _check_columns(first: int, second: int) -> None:
     if first != second:
-        raise InputError(
-            f"X has {first} columns and Y has {second}; pass the same columns in both."
-        )
+        raise InputError(f"X has {first} columns and Y {second}; pass the same columns in both.")

@@ -18,7 +18,6 @@ from reldep.data.objects import WAY_OUT_OBJECTS
 from reldep.data.variables import Items, Labels, Mixed, Variable
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import Kernel
-from reldep.kernels.categorical import Agreement, Delta
 from reldep.kernels.columnwise import Ordered, Standardized
 from reldep.kernels.composite import Product
 from reldep.kernels.custom import (
@@ -28,15 +27,12 @@ from reldep.kernels.custom import (
     ScikitKernel,
     is_scikit_kernel,
 )
+from reldep.kernels.explicit import Agreement, Delta
 from reldep.kernels.radial import Distance, Gaussian, Laplace
 from reldep.words import listed
 
 if TYPE_CHECKING:
     from reldep.data.variables import Variable
-
-# Strings whose median length exceeds this, and most of which differ, are texts, not labels: few
-# category names are longer than a short sentence.
-LONGEST_LABEL = 30
 
 # The kernel for numbers. Over thirty laws its largest loss of power against the best kernel is a
 # third of that of a Gaussian at the median distance, which is blind to anything finer than half
@@ -70,7 +66,7 @@ def auto_kernel(variable: Variable, numbers: Kernel = FOR_NUMBERS) -> Kernel:
         return _for_mixed(variable, numbers)
     if isinstance(variable, Items):
         if isinstance(variable.items[0], Lifetime):
-            from reldep.kernels.structured.survival import LogRank
+            from reldep.kernels.survival import LogRank
 
             return LogRank()
         error = InputError if variable.is_ragged() else InputTypeError
@@ -104,7 +100,8 @@ def _refuse_texts(labels: Labels, way_out: str) -> None:
     if 2 * len(strings) <= len(labels):
         return
     length = float(np.median([len(string) for string in strings]))
-    if length > LONGEST_LABEL:
+    # Few names of categories are longer than a short sentence.
+    if length > 30:
         raise InputError(
             f"{labels.name} contains {len(strings)} different strings of about {length:.0f} "
             f"characters, which as labels would show no dependence. {way_out} for texts, "

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,12 +23,6 @@ if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
     from reldep.kernels.base import Rows
     from reldep.kernels.choosing import KernelSpec
-
-# Maximum number of columns whose deviations are followed; of more, each moves the kernel little.
-MOST_FOLLOWED = 12
-
-# Rows from which the share of a column in the scale is estimated: 80,000 pairs.
-ROWS_FOR_SHARES = 400
 
 
 @dataclass(frozen=True)
@@ -58,19 +52,19 @@ class Standardized(MappedKernel):
 
     kernel: KernelSpec = "gaussian"
 
-    accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric,)
-
-    is_injective: ClassVar[bool] = True
+    accepts = (Numeric,)
+    is_injective = True
 
     @property
     def title(self) -> str:
         return "Standardized"
 
-    def fit(self, variable: Variable) -> FittedKernel:
-        fitted = super().fit(variable)
-        if not isinstance(fitted, FittedRadial):
+    def fitted(self, variable: Variable) -> FittedKernel:
+        fitted = super().fitted(variable)
+        if not isinstance(fitted, FittedRadial) or len(fitted.ratios) > 1:
             return fitted
-        return FittedStandardized(fitted.chosen, fitted.points, fitted.function, title=fitted.title)
+        parts = {one.name: getattr(fitted, one.name) for one in fields(fitted)}
+        return FittedStandardized(**parts)
 
     def rows(self, variable: Variable) -> Numeric:
         return self.rows_between(variable, variable)[0]
@@ -107,10 +101,10 @@ class FittedStandardized(FittedRadial):
     """
 
     def bandwidths(self) -> tuple[Bandwidth, ...]:
-        """Return the bandwidth and, for up to `MOST_FOLLOWED` columns, their deviations."""
+        """Return the bandwidth and, for up to 12 columns, their deviations."""
         own = super().bandwidths()
-        if not 2 <= self.points.n_columns <= MOST_FOLLOWED:
-            return own
+        if not 2 <= self.points.n_columns <= 12:
+            return own  # of more, each moves the kernel little
         return (*own, *map(self._deviation, range(self.points.n_columns), self._shares_of_scale()))
 
     def _deviation(self, column: int, share: float) -> Bandwidth:
@@ -120,7 +114,7 @@ class FittedStandardized(FittedRadial):
         # of z_i² - 1: a quarter of the square, as every leverage is doubled.
         half = 0.5 * points.unit
         terms = ((FIRST, ROOT, half), (TIMES, ROOT, half))
-        score = FittedTerms(points, terms, f"quarter of the squares in column {column}")
+        score = FittedTerms(points, terms)
 
         def slope(rows: Rows, cols: Rows) -> FloatArray:
             squares = self.points.squared_distances(rows, cols)
@@ -130,16 +124,15 @@ class FittedStandardized(FittedRadial):
             ratio *= self.slope()(rows, cols)
             return ratio
 
-        along = FittedValues(len(self), slope, f"slope in the deviation of column {column}")
-        return Bandwidth(1.0, "standard deviation", along, score)
+        return Bandwidth(1.0, "standard deviation", FittedValues(len(self), slope), score)
 
-    def _shares_of_scale(self) -> FloatArray:
-        """Return an estimate of each column's share in the scale, from evenly spaced rows."""
+    def _shares_of_scale(self, most_rows: int = 400) -> FloatArray:
+        """Return an estimate of each column's share in the scale, from the pairs of some rows."""
         scale = self.chosen.scale
         if scale is None:
             return np.zeros(self.points.n_columns)
         n = len(self.points)
-        rows = np.unique(np.linspace(0, n - 1, min(n, ROWS_FOR_SHARES)).astype(np.int64))
+        rows = np.unique(np.linspace(0, n - 1, min(n, most_rows)).astype(np.int64))
         values = self.points.unit * np.asarray(self.points.rows)[rows]
         first, second = np.triu_indices(len(rows), k=1)
         squares = np.square(values[first] - values[second])
@@ -190,7 +183,7 @@ class Composition(MappedKernel):
     kernel: KernelSpec = "gaussian"
     zero: float | None = None
 
-    accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric,)
+    accepts = (Numeric,)
 
     def __post_init__(self) -> None:
         if self.zero is not None:
@@ -199,10 +192,6 @@ class Composition(MappedKernel):
     @property
     def is_injective(self) -> bool:  # type: ignore[override]
         return self.zero is None
-
-    @property
-    def title(self) -> str:
-        return "Composition()" if self.zero is None else f"Composition(zero={self.zero:g})"
 
     def rows(self, variable: Variable) -> Numeric:
         values: FloatArray = variable.values  # type: ignore[attr-defined]
@@ -251,7 +240,7 @@ class Genotypes(MappedKernel):
 
     weights: Sequence[float] | None = None
 
-    accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric,)
+    accepts = (Numeric,)
 
     @property
     def title(self) -> str:
@@ -308,9 +297,8 @@ class Ordered(MappedKernel):
     order: Sequence[Any] | None = None
     kernel: KernelSpec = "gaussian"
 
-    accepts: ClassVar[tuple[type[Variable], ...]] = (Labels,)
-
-    is_injective: ClassVar[bool] = True
+    accepts = (Labels,)
+    is_injective = True
 
     @property
     def title(self) -> str:

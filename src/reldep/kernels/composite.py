@@ -1,4 +1,4 @@
-"""Sums and products of kernels: of a whole variable, by column, or at several scales."""
+"""Sums and products of kernels, of a whole variable or by column."""
 
 from __future__ import annotations
 
@@ -6,25 +6,23 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from reldep.data.checks import check_choice, check_names_known, check_positive, check_varies
+from reldep.data.checks import check_choice, check_names_known, check_varies
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import FittedKernel, Kernel
-from reldep.kernels.dot import FittedDot
+from reldep.kernels.explicit import FittedDot
 from reldep.kernels.program import PLUS, TIMES, joined
-from reldep.kernels.radial import FittedDistance, FittedRadial, Gaussian
-from reldep.kernels.scale import BandwidthKernel, ScaleRule
+from reldep.kernels.radial import FittedDistance
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray
     from reldep.kernels.base import Bandwidth, Rows
     from reldep.kernels.choosing import KernelSpec
     from reldep.kernels.program import Factor
-    from reldep.kernels.scale import Choice
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +63,7 @@ class _FittedComposite(FittedKernel):
         unchanged = all(a is b for a, b in zip(scaled, self.factors, strict=True))
         return self if unchanged else type(self)(scaled)
 
-    @property
-    def label(self) -> str:
+    def own_label(self) -> str:
         return f" {self.symbol} ".join(factor.label for factor in self.factors)
 
 
@@ -100,10 +97,6 @@ class FittedProduct(_FittedComposite):
         others = (factor for i, factor in enumerate(self.factors) if i != position)
         return FittedProduct((slope, *others))
 
-    @property
-    def in_unit_interval(self) -> bool:
-        return all(factor.in_unit_interval for factor in self.factors)
-
 
 def combined(
     kind: type[FittedSum | FittedProduct], parts: Sequence[FittedKernel]
@@ -126,8 +119,33 @@ def _whole(part: FittedKernel) -> FittedKernel:
     return part.whole() if isinstance(part, FittedDot) else part
 
 
+class Combination(Kernel):
+    """Several kernels, each on the whole variable or on its own columns."""
+
+    @property
+    @abstractmethod
+    def kind(self) -> type[FittedSum | FittedProduct]:
+        """How the kernels are combined."""
+
+    @abstractmethod
+    def parts(self, variable: Variable) -> list[tuple[Kernel, Variable]]:
+        """Return every kernel with what it sees of the variable."""
+
+    def fitted(self, variable: Variable) -> FittedKernel:
+        fitted = [kernel.fit(part) for kernel, part in self.parts(variable)]
+        return fitted[0] if len(fitted) == 1 else combined(self.kind, fitted)
+
+    def between(self, first: Variable, second: Variable) -> FloatArray:
+        pairs = zip(self.parts(first), self.parts(second), strict=True)
+        blocks = []
+        for (kernel, own), (_, other) in pairs:
+            kernel.check_accepts(own)
+            blocks.append(kernel.between(own, other))
+        return reduce(self.kind.combine, blocks)
+
+
 @dataclass(frozen=True)
-class _Composite(Kernel):
+class _Composite(Combination):
     """Several kernels on one variable.
 
     On a mixed variable each kernel sees the columns it is made for: Gaussian the numbers,
@@ -136,8 +154,7 @@ class _Composite(Kernel):
 
     kernels: tuple[Kernel, ...]
 
-    accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric, Sparse, Labels, Mixed, Items)
-    fitted: ClassVar[type[FittedSum | FittedProduct]]
+    accepts = (Numeric, Sparse, Labels, Mixed, Items)
 
     def __post_init__(self) -> None:
         if len(self.kernels) < 2 or not all(isinstance(k, Kernel) for k in self.kernels):
@@ -146,43 +163,31 @@ class _Composite(Kernel):
     def take(self, rows: IntArray) -> Kernel:
         return type(self)(tuple(kernel.take(rows) for kernel in self.kernels))
 
-    def fit(self, variable: Variable) -> FittedKernel:
-        parts = [_part_for(kernel, variable) for kernel in self.kernels]
-        if isinstance(variable, Mixed):
-            _check_all_used(variable, parts)
-        pairs = zip(self.kernels, parts, strict=True)
-        return combined(self.fitted, [kernel.fit(part) for kernel, part in pairs])
-
     def frozen(self, variable: Variable) -> Kernel:
-        return type(self)(tuple(k.frozen(_part_for(k, variable)) for k in self.kernels))
+        return type(self)(tuple(kernel.frozen(part) for kernel, part in self.parts(variable)))
 
-    def between(self, first: Variable, second: Variable) -> FloatArray:
-        blocks = (
-            kernel.between(_part_for(kernel, first), _part_for(kernel, second))
-            for kernel in self.kernels
-        )
-        return reduce(self.fitted.combine, blocks)
+    def parts(self, variable: Variable) -> list[tuple[Kernel, Variable]]:
+        found = [(kernel, _part_for(kernel, variable)) for kernel in self.kernels]
+        if isinstance(variable, Mixed):
+            _check_all_used(variable, [part for _, part in found])
+        return found
 
 
 class Sum(_Composite):
     """The sum of kernels: dependence through any of the columns, added up."""
 
-    fitted = FittedSum
-
-    @property
-    def is_characteristic(self) -> bool:
-        # k(x, x') + l(y, y') embeds the two marginals only, never their joint law; on one
-        # and the same variable a single characteristic summand would do.
-        return False
+    # It is not characteristic: k(x, x') + l(y, y') embeds the two marginals only, never their joint
+    # law; on one and the same variable a single characteristic summand would do.
+    kind = FittedSum
 
 
 class Product(_Composite):
     """The product of kernels: observations are similar if they are similar in all columns."""
 
-    fitted = FittedProduct
+    kind = FittedProduct
 
     @property
-    def is_characteristic(self) -> bool:
+    def is_characteristic(self) -> bool:  # type: ignore[override]
         return all(kernel.is_characteristic for kernel in self.kernels)
 
 
@@ -192,18 +197,14 @@ def _part_for(kernel: Kernel, variable: Variable) -> Variable:
     numbers, labels = variable.numbers(), variable.labels()
     if isinstance(kernel, _Composite) or kernel.accepts[0] is Mixed:
         return variable
-    if labels is not None and Labels in kernel.accepts and not _prefers_numbers(kernel):
+    # Kernels of numbers may accept labels as well.
+    if labels is not None and Labels in kernel.accepts and kernel.accepts[0] is not Numeric:
         return labels
     if numbers is not None and Numeric in kernel.accepts:
         return numbers
     raise InputTypeError(
         f"{variable.name} has no columns that kernel {type(kernel).__name__} is made for."
     )
-
-
-def _prefers_numbers(kernel: Kernel) -> bool:
-    """Return True for kernels of numbers that accept labels as well."""
-    return kernel.accepts[0] is Numeric
 
 
 def _check_all_used(variable: Mixed, parts: list[Variable]) -> None:
@@ -222,11 +223,10 @@ COMBINATIONS: dict[str, type[FittedSum | FittedProduct]] = {
     "product": FittedProduct,
     "sum": FittedSum,
 }
-OTHERS = ("raise", "drop")
 
 
 @dataclass(frozen=True)
-class Columns(Kernel):
+class Columns(Combination):
     """A kernel of its own for every column of a frame.
 
     Parameters
@@ -252,7 +252,7 @@ class Columns(Kernel):
     combine: Literal["product", "sum"] = "product"
     others: Literal["raise", "drop"] = "raise"
 
-    accepts: ClassVar[tuple[type[Variable], ...]] = (Mixed, Numeric)
+    accepts = (Mixed, Numeric)
 
     def __post_init__(self) -> None:
         kernels: Any = self.kernels
@@ -261,37 +261,27 @@ class Columns(Kernel):
                 'kernels must name at least one column, as in {"age": Gaussian(), "sex": Delta()}.'
             )
         check_choice("combine", self.combine, COMBINATIONS)
-        check_choice("others", self.others, OTHERS)
+        check_choice("others", self.others, ("raise", "drop"))
 
     @property
-    def is_characteristic(self) -> bool:
+    def is_characteristic(self) -> bool:  # type: ignore[override]
         from reldep.kernels.choosing import is_characteristic
 
         alone = self.combine == "product" or len(self.kernels) == 1
         return alone and all(map(is_characteristic, self.kernels.values()))
 
-    def fit(self, variable: Variable) -> FittedKernel:
-        from reldep.kernels.choosing import as_kernel
+    @property
+    def kind(self) -> type[FittedSum | FittedProduct]:
+        return COMBINATIONS[self.combine]
 
-        fitted = []
-        for spec, part in zip(self.kernels.values(), self._parts(variable), strict=True):
+    def fitted(self, variable: Variable) -> FittedKernel:
+        for _, part in self.parts(variable):
             check_varies(part)
-            fitted.append(as_kernel(spec, part).fit(part))
-        return fitted[0] if len(fitted) == 1 else combined(COMBINATIONS[self.combine], fitted)
+        return super().fitted(variable)
 
     def frozen(self, variable: Variable) -> Kernel:
-        from reldep.kernels.choosing import as_kernel
-
-        parts = zip(self.kernels.items(), self._parts(variable), strict=True)
-        fixed = {key: as_kernel(spec, part).frozen(part) for (key, spec), part in parts}
-        return replace(self, kernels=fixed)
-
-    def between(self, first: Variable, second: Variable) -> FloatArray:
-        from reldep.kernels.choosing import as_kernel
-
-        parts = zip(self.kernels.values(), self._parts(first), self._parts(second), strict=True)
-        blocks = (as_kernel(spec, own).between(own, other) for spec, own, other in parts)
-        return reduce(COMBINATIONS[self.combine].combine, blocks)
+        fixed = [kernel.frozen(part) for kernel, part in self.parts(variable)]
+        return replace(self, kernels=dict(zip(self.kernels, fixed, strict=True)))
 
     def take(self, rows: IntArray) -> Kernel:
         taken = {
@@ -300,13 +290,15 @@ class Columns(Kernel):
         }
         return replace(self, kernels=taken)
 
-    def _parts(self, variable: Variable) -> list[Variable]:
-        """Return the columns of every kernel."""
-        self.check_accepts(variable)
+    def parts(self, variable: Variable) -> list[tuple[Kernel, Variable]]:
+        from reldep.kernels.choosing import as_kernel
+
         columns = _columns_of(variable)  # type: ignore[arg-type]
         groups = [key if isinstance(key, tuple) else (key,) for key in self.kernels]
         self._check_names(groups, columns, variable.name)
-        return [_joined([columns[name] for name in group]) for group in groups]
+        parts = [_joined([columns[name] for name in group]) for group in groups]
+        specs = zip(self.kernels.values(), parts, strict=True)
+        return [(as_kernel(spec, part), part) for spec, part in specs]
 
     def _check_names(
         self, groups: list[tuple[str, ...]], columns: Mapping[str, Variable], name: str
@@ -353,94 +345,3 @@ def _joined(columns: list[Numeric | Labels]) -> Variable:
         )
     names = tuple(column.name for column in numeric)
     return Numeric(", ".join(names), np.hstack([column.values for column in numeric]), names)
-
-
-# Factors of the default bandwidths, an octave apart.
-OCTAVES = (0.25, 0.5, 1.0, 2.0, 4.0)
-
-
-@dataclass(frozen=True, eq=False)
-class FittedGaussians(FittedSum):
-    """A sum of Gaussians on the same points, whose bandwidths are multiples of one."""
-
-    base: FittedRadial
-    ratios: tuple[float, ...]
-
-    @classmethod
-    def of(cls, base: FittedRadial, ratios: tuple[float, ...]) -> FittedGaussians:
-        """Return the sum of one fitted Gaussian at several scales."""
-        return cls(tuple(base.scaled(ratio) for ratio in ratios), base, ratios)
-
-    @property
-    def chosen(self) -> Choice:
-        """The bandwidth that the others are multiples of."""
-        return self.base.chosen
-
-    @property
-    def label(self) -> str:
-        listed = ", ".join(f"{ratio:g}" for ratio in self.ratios)
-        return f"Gaussians(bandwidth={self.chosen.width:.6g} × {listed})"
-
-    def scaled(self, factor: float) -> FittedGaussians:
-        return self.of(replace(self.base, chosen=self.chosen.scaled(factor)), self.ratios)
-
-    def describe(self) -> dict[str, Any]:
-        own = {"kernel": self.label, "bandwidth": self.chosen.width, "factors": self.ratios}
-        return {**own, "rule": self.chosen.rule}
-
-    def bandwidths(self) -> tuple[Bandwidth, ...]:
-        """Return one for each scale; they move together, so that their slopes add up."""
-        return tuple(
-            replace(width, value=part.chosen.width, slope=part.slope())  # type: ignore[attr-defined]
-            for width in self.base.bandwidths()
-            for part in self.factors
-        )
-
-
-@dataclass(frozen=True)
-class Gaussians(BandwidthKernel):
-    """Gaussian kernels at several scales, added up: ``Σ exp(-|x - y|² / (2 (fσ)²))``.
-
-    One Gaussian at the median distance misses what is finer than half the width of the data; one
-    at a quarter of it misses trends. The sum sees both, at a small cost in power where one scale
-    is enough. It is characteristic.
-
-    Parameters
-    ----------
-    bandwidth : float, "median" or "mean", default "median"
-        σ, as for :class:`Gaussian`.
-    factor : float, default 1
-        Multiplies the bandwidth.
-    factors : tuple of float, default (0.25, 0.5, 1, 2, 4)
-        The scales, in bandwidths.
-
-    Examples
-    --------
-    >>> from reldep.kernels import Gaussian, Gaussians
-    >>> x, y = [0.0, 1.0], [2.0]
-    >>> Gaussians(1.0, factors=(1.0, 2.0))(x, y).round(3)
-    array([[0.742],
-           [1.489]])
-    """
-
-    factors: tuple[float, ...] = OCTAVES
-
-    accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric, Sparse)
-    rules: ClassVar[tuple[str, ...]] = get_args(ScaleRule)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        given: Any = self.factors
-        if not isinstance(given, tuple) or not given:
-            raise InputError(f"`factors={self.factors!r}`; pass a tuple of positive numbers.")
-        for factor in self.factors:
-            check_positive("factors", factor)
-
-    @property
-    def is_characteristic(self) -> bool:
-        return True
-
-    def fit(self, variable: Variable) -> FittedGaussians:
-        self.check_accepts(variable)
-        base = Gaussian(self.bandwidth, self.factor).fit(variable)
-        return FittedGaussians.of(base, self.factors)

@@ -8,7 +8,7 @@ of the rows, so every engine treats it like numbers.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -19,9 +19,6 @@ from reldep.data.variables import Items, Labels, Numeric, Sparse, Variable
 from reldep.exceptions import InputError, InputTypeError, NoVariationError
 from reldep.kernels.base import FittedKernel, Kernel, stacked
 from reldep.kernels.custom import called, observations_of
-from reldep.kernels.dot import FittedDot
-from reldep.kernels.radial import FittedDistance
-from reldep.kernels.scale import FittedBandwidth
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,10 +27,6 @@ if TYPE_CHECKING:
 
     from reldep.data.variables import FloatArray
     from reldep.kernels.choosing import KernelSpec
-
-# A frozen map looks again at the rows that decide its parameters for every block of others: as
-# many as a usual block has.
-ROWS_THAT_DECIDE = 2_000
 
 
 class MappedKernel(Kernel):
@@ -55,24 +48,32 @@ class MappedKernel(Kernel):
         """Return the observations as rows of numbers."""
 
     @property
-    @abstractmethod
     def title(self) -> str:
-        """The name of the map with its parameters."""
+        """The map as it was written, without its kernel and what is left at its default."""
+        given = [
+            f"{one.name}={getattr(self, one.name)!r}"
+            for one in fields(self)  # type: ignore[arg-type]
+            if one.name != "kernel" and getattr(self, one.name) != one.default
+        ]
+        return f"{type(self).__name__}({', '.join(given)})"
 
     def title_for(self, variable: Variable) -> str:  # noqa: ARG002
         """Return the title, with what the data decided."""
         return self.title
 
+    def kernel_of(self, rows: Variable) -> Kernel:
+        """Return the kernel on the rows."""
+        from reldep.kernels.choosing import as_kernel
+
+        return as_kernel(self.kernel, rows)
+
     @property
-    def is_characteristic(self) -> bool:
+    def is_characteristic(self) -> bool:  # type: ignore[override]
         from reldep.kernels.choosing import is_characteristic
 
         return self.is_injective and is_characteristic(self.kernel)
 
-    def fit(self, variable: Variable) -> FittedKernel:
-        from reldep.kernels.choosing import as_kernel
-
-        self.check_accepts(variable)
+    def fitted(self, variable: Variable) -> FittedKernel:
         rows = self.rows(variable)
         if rows.missing().any():
             raise InputError(
@@ -84,22 +85,20 @@ class MappedKernel(Kernel):
                 f"to kernel {self.title} all {len(rows)} observations of {variable.name} look the "
                 "same (the HSIC is 0 by construction); choose another kernel or parameters."
             )
-        fitted = as_kernel(self.kernel, rows).fit(rows)
-        return _titled(fitted, self.title_for(variable))
+        fitted, title = self.kernel_of(rows).fit(rows), self.title_for(variable)
+        return replace(fitted, title=f"{title}: {fitted.title}" if fitted.title else title)
 
     def frozen(self, variable: Variable) -> Kernel:
-        from reldep.kernels.choosing import as_kernel
-
-        few = variable.take(np.arange(min(len(variable), ROWS_THAT_DECIDE)))
+        # It looks again at these rows for every block of others: as many as a usual block has.
+        few = variable.take(np.arange(min(len(variable), 2_000)))
         rows = self.rows(few)
-        return FrozenMap(self, few, as_kernel(self.kernel, rows).frozen(rows))
+        return FrozenMap(self, few, self.kernel_of(rows).frozen(rows))
 
     def between(self, first: Variable, second: Variable) -> FloatArray:
-        from reldep.kernels.choosing import as_kernel
-
-        self.check_accepts(first)
         rows = self.rows_between(first, second)
-        return as_kernel(self.kernel, rows[0]).between(*rows)
+        kernel = self.kernel_of(rows[0])
+        kernel.check_accepts(rows[0])
+        return kernel.between(*rows)
 
     def rows_between(self, first: Variable, second: Variable) -> tuple[Variable, Variable]:
         """Return the rows of two samples; parameters are estimated from the first."""
@@ -137,14 +136,6 @@ class FrozenMap(MappedKernel):
         self.map.check_accepts(variable)
 
 
-def _titled(fitted: FittedKernel, title: str) -> FittedKernel:
-    """Return the kernel with the name of the map in front of its label."""
-    if isinstance(fitted, (FittedDot, FittedDistance, FittedBandwidth)):
-        own = f"{title}: {fitted.title}" if fitted.title else title
-        return replace(fitted, title=own)
-    return fitted
-
-
 @dataclass(frozen=True)
 class Embedding(MappedKernel):
     """A kernel on vectors that a function of yours computes from the observations.
@@ -178,7 +169,7 @@ class Embedding(MappedKernel):
     batch_size: int = 64
     kernel: KernelSpec = "gaussian"
 
-    accepts: ClassVar[tuple[type[Variable], ...]] = (Items, Labels, Numeric, Sparse)
+    accepts = (Items, Labels, Numeric, Sparse)
 
     def __post_init__(self) -> None:
         if not callable(self.function):
@@ -276,12 +267,6 @@ def _table(item: Any, place: str, row: str) -> FloatArray:
     return values.reshape(len(values), -1)
 
 
-LAYOUTS = ("auto", "NHWC", "NCHW")
-
-# Grey, colour, colour with transparency.
-CHANNELS = (1, 3, 4)
-
-
 @dataclass(frozen=True)
 class Images(MappedKernel):
     """A kernel between pictures of one size, by their averaged pixels.
@@ -325,26 +310,22 @@ class Images(MappedKernel):
     kernel: KernelSpec = "gaussian"
     layout: Literal["auto", "NHWC", "NCHW"] = "auto"
 
-    accepts: ClassVar[tuple[type[Variable], ...]] = (Items,)
+    accepts = (Items,)
 
     def __post_init__(self) -> None:
         if self.max_side is not None:
             check_count("max_side", self.max_side, at_least=1)
-        check_choice("layout", self.layout, LAYOUTS)
+        check_choice("layout", self.layout, ("auto", "NHWC", "NCHW"))
 
     @property
     def is_injective(self) -> bool:  # type: ignore[override]
         return self.max_side is None
 
-    @property
-    def title(self) -> str:
-        return f"Images(max_side={self.max_side})"
-
     def title_for(self, variable: Variable) -> str:
         pictures = _as_one_array(variable)  # type: ignore[arg-type]
         if pictures.ndim == 3:
             return self.title
-        return f"{self.title[:-1]}, {self._layout_of(pictures.shape, variable.name)})"
+        return f"{self.title}, {self._layout_of(pictures.shape, variable.name)}"
 
     def rows(self, variable: Variable) -> Numeric:
         pictures = _as_one_array(variable)  # type: ignore[arg-type]
@@ -356,7 +337,8 @@ class Images(MappedKernel):
         """Return the layout of pictures of this shape."""
         if self.layout != "auto":
             return self.layout
-        first, last = shape[1] in CHANNELS, shape[3] in CHANNELS
+        # Grey, colour, colour with transparency.
+        first, last = shape[1] in (1, 3, 4), shape[3] in (1, 3, 4)
         if first == last:
             raise InputError(
                 f"the pictures of {name} have shape {shape[1:]}, with {'two' if first else 'no'} "

@@ -14,56 +14,47 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.kernels.program import VALUES_AT_A_TIME
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from scipy.sparse import csr_array
 
     from reldep.data.variables import FloatArray, IntArray, Numeric, Sparse
     from reldep.kernels.base import Rows
 
-# Minimum number of columns for a matrix product in place of differences (measured).
-BY_PRODUCT = 4
-
-# Minimum number of rows for which a matrix product is not slowed down by reading its other factor.
-ROWS_OF_PRODUCTS = 256
-
 # Below this share of |x|² + |y|² the product formula has lost half its digits, and the distance is
 # computed again from the differences.
 CANCELLED = 1e-7
-
-# Differences that are in memory at a time: 32 MB.
-DIFFERENCES_AT_A_TIME = 4_000_000
 
 # Values beyond 2^REACH units are moved closer, see `within_reach`; their squares, times those of a
 # bandwidth, are then numbers.
 REACH = 332
 
-
-# Rows and values from which the centre and the typical size of large data are taken.
-SAMPLED_ROWS = 10_000
-SAMPLED_VALUES = 100_000
-
 # Kernel values from 2^-50 to 2^50 can be multiplied by each other and raised to the fourth power.
 ORDINARY = 50
 
 
-def middle(values: FloatArray) -> FloatArray:
+def row_runs(n_rows: int, n_columns: int, at_a_time: int = 65_536, fewest: int = 1) -> list[slice]:
+    """Return runs of rows of a table that stay in the second-level cache: 512 KB.
+
+    Half and twice as many values take the same time (measured).
+    """
+    step = max(fewest, at_a_time // max(1, n_columns))
+    return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
+
+
+def middle(values: FloatArray, sampled: int = 10_000) -> FloatArray:
     """Return the median of each column; of two middle values the lower, which cannot overflow.
 
     Of many rows a sample is enough, because any centre will do that far values do not move.
     """
-    if len(values) > SAMPLED_ROWS:
-        values = values[np.random.default_rng(0).integers(len(values), size=SAMPLED_ROWS)]
+    if len(values) > sampled:
+        values = values[np.random.default_rng(0).integers(len(values), size=sampled)]
     half = (len(values) - 1) // 2
     return np.asarray(np.partition(values, half, axis=0)[half])
 
 
-def typical_exponent(values: FloatArray) -> int:
+def typical_exponent(values: FloatArray, sampled: int = 100_000) -> int:
     """Return the exponent of a power of two near the median size of the values other than 0."""
-    some = values.ravel()[:: max(1, values.size // SAMPLED_VALUES)]
+    some = values.ravel()[:: max(1, values.size // sampled)]
     sizes = np.abs(some[some != 0])
     if not len(sizes):
         sizes = np.abs(values[values != 0])
@@ -163,14 +154,12 @@ class Points:
         norms = self.squared_norms[rows], self.squared_norms[cols]
         return squared_distances(self.rows[rows], self.rows[cols], norms)
 
-    def _runs(self) -> Iterator[slice]:
+    def _runs(self) -> list[slice]:
         """Return runs of rows whose distances from all others fit into the cache.
 
-        Products of few rows would read the others from memory every time.
+        Products of fewer than 256 rows would read the others from memory every time.
         """
-        fewest = ROWS_OF_PRODUCTS if is_by_product(self.rows) else 1
-        step = max(fewest, VALUES_AT_A_TIME // len(self))
-        return (slice(start, start + step) for start in range(0, len(self), step))
+        return row_runs(len(self), len(self), fewest=256 if is_by_product(self.rows) else 1)
 
     def squared_to_next(self, shift: int) -> FloatArray:
         """Return |x_i - x_(i + shift)|² for all points, in a ring, in squared units."""
@@ -205,8 +194,11 @@ def dot_products(first: Any, second: Any) -> FloatArray:
 
 
 def is_by_product(rows: FloatArray | csr_array) -> bool:
-    """Return True if distances between these rows come from a matrix product."""
-    return not isinstance(rows, np.ndarray) or rows.shape[1] >= BY_PRODUCT
+    """Return True if distances between these rows come from a matrix product.
+
+    It is faster than differences from four columns on (measured).
+    """
+    return not isinstance(rows, np.ndarray) or rows.shape[1] >= 4
 
 
 def squared_distances(
@@ -228,10 +220,8 @@ def squared_distances(
         own, others = (_squares(first), _squares(second)) if norms is None else norms
     else:
         block = np.empty((len(first), len(second)))
-    step = max(1, VALUES_AT_A_TIME // max(1, block.shape[1]))
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is repaired
-        for start in range(0, len(block), step):
-            part = slice(start, start + step)
+        for part in row_runs(*block.shape):
             if by_product:
                 _from_products(first[part], second, own[part], others, block[part])
             else:
@@ -260,11 +250,9 @@ def _from_products(
     sizes *= CANCELLED
     # Not "out <= sizes": what overflowed is not a number, and compares with none.
     i, j = np.nonzero(~(out > sizes))
-    # Ties can be many and rows long, so that not all differences are computed at once.
-    step = max(1, DIFFERENCES_AT_A_TIME // first.shape[1])
-    for start in range(0, len(i), step):
-        at = i[start : start + step], j[start : start + step]
-        out[at] = _squares(first[at[0]] - second[at[1]])
+    # Ties can be many and rows long: at most 32 MB of differences are computed at a time.
+    for run in row_runs(len(i), first.shape[1], 4_000_000):
+        out[i[run], j[run]] = _squares(first[i[run]] - second[j[run]])
 
 
 def _squares(rows: Any) -> FloatArray:

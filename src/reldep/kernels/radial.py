@@ -1,8 +1,8 @@
-"""Kernels that are functions of the Euclidean distance: Gaussian, Laplace and Distance."""
+"""Kernels that are functions of the Euclidean distance: Gaussian(s), Laplace and Distance."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import log
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
@@ -12,9 +12,9 @@ import numpy as np
 from reldep.data.checks import check_positive
 from reldep.data.variables import Labels, Numeric, Sparse, Variable
 from reldep.exceptions import InputError
-from reldep.kernels.base import FittedKernel, Kernel, stacked
+from reldep.kernels.base import Bandwidth, FittedKernel, Kernel, stacked
 from reldep.kernels.points import ORDINARY, Points
-from reldep.kernels.program import FIRST, GAUSSIAN, LAPLACE, ROOT, TIMES, joined_values
+from reldep.kernels.program import FIRST, GAUSSIAN, LAPLACE, PLUS, ROOT, TIMES, joined_values
 from reldep.kernels.scale import (
     BandwidthKernel,
     FittedBandwidth,
@@ -31,69 +31,80 @@ if TYPE_CHECKING:
     from reldep.kernels.program import Factor, Term
     from reldep.kernels.scale import Scale
 
-# Range of bandwidths, in units of typical values. Beyond it every kernel value is 0 or 1, and the
-# squares of distances in bandwidths may not be numbers.
-WIDTHS = (1e-45, 1e45)
-
-# Ratio of the mean distance to the usual one from which only far values are seen: differences
-# between the others are lost in the rounding of the kernel.
-LOST = 1e7
-
-# Distance from the centre, in typical ones, from which a point costs distances their digits: it
-# leaves 12 of 16.
-FAR_POINT = 1e4
-
-
 NAMES = {GAUSSIAN: "Gaussian", LAPLACE: "Laplace"}
 
 
 @dataclass(frozen=True, eq=False)
 class FittedRadial(FittedBandwidth):
-    """A function of the distance between points in units of a bandwidth."""
+    """A function of the distance between points in units of a bandwidth, or a sum of several.
+
+    Attributes
+    ----------
+    points : Points
+    function : int
+        GAUSSIAN or LAPLACE.
+    ratios : tuple of float
+        The bandwidths of the summands, in units of the bandwidth.
+    """
 
     points: Points
     function: int
+    ratios: tuple[float, ...] = (1.0,)
 
     def __len__(self) -> int:
         return len(self.points.squared_norms)
 
     def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
-        return joined_values([self._term], self.points.squared_distances(rows, cols))
+        return joined_values(self._terms, self.points.squared_distances(rows, cols))
 
     def own_label(self) -> str:
-        return f"{NAMES[self.function]}(bandwidth={self.chosen.width:.6g})"
+        if len(self.ratios) == 1:
+            return f"{NAMES[self.function]}(bandwidth={self.chosen.width:.6g})"
+        listed = ", ".join(f"{ratio:g}" for ratio in self.ratios)
+        return f"Gaussians(bandwidth={self.chosen.width:.6g} × {listed})"
+
+    def _width(self, ratio: float) -> float:
+        """Return the bandwidth of a summand in units of the points."""
+        return ratio * self.chosen.width / self.points.unit
 
     @cached_property
-    def _width(self) -> float:
-        """The bandwidth in units of the points."""
-        return self.chosen.width / self.points.unit
+    def _terms(self) -> tuple[Term, ...]:
+        joins = (FIRST, *[PLUS] * (len(self.ratios) - 1))
+        return tuple(self._term(r, how) for r, how in zip(self.ratios, joins, strict=True))
 
-    @cached_property
-    def _term(self) -> Term:
-        scale = -1.0 / self._width if self.function == LAPLACE else -0.5 / self._width**2
-        return FIRST, self.function, scale / log(2)
+    def _term(self, ratio: float, how: int) -> Term:
+        width = self._width(ratio)
+        scale = -1.0 / width if self.function == LAPLACE else -0.5 / width**2
+        return how, self.function, scale / log(2)
 
     def program(self) -> list[Factor] | None:
-        return program_of(self.points, (self._term,))
+        return program_of(self.points, self._terms)
 
-    def describe(self) -> dict[str, Any]:
-        return {**super().describe(), **_about_points(self.points)}
+    def parameters(self) -> dict[str, Any]:
+        several = {"factors": self.ratios} if len(self.ratios) > 1 else {}
+        return {**super().parameters(), **several, **_about_points(self.points)}
 
     def scaled(self, factor: float) -> FittedKernel:
         scaled = replace(self, chosen=self.chosen.scaled(factor))
         check_width(scaled.chosen.width, self.points)
         return scaled
 
-    def slope(self) -> FittedKernel:
+    def slope(self, ratio: float = 1.0) -> FittedKernel:
         """Return d/σ · exp(-d/σ) for Laplace, d²/σ² · exp(-d²/2σ²) for Gaussian."""
-        root: Term = (FIRST, ROOT, 1.0 / self._width)
+        root: Term = (FIRST, ROOT, 1.0 / self._width(ratio))
         roots = (root,) if self.function == LAPLACE else (root, (TIMES, *root[1:]))
-        terms = (*roots, (TIMES, *self._term[1:]))
-        return FittedTerms(self.points, terms, "slope in the bandwidth")
+        return FittedTerms(self.points, (*roots, self._term(ratio, TIMES)))
 
-    def score(self) -> FittedKernel | None:
-        scale = self.chosen.scale
-        return None if scale is None else score_of(scale, self.points)
+    def bandwidths(self) -> tuple[Bandwidth, ...]:
+        """Return one for each summand; they move together, so that their slopes add up."""
+        scale, chosen = self.chosen.scale, self.chosen
+        score = None if scale is None else score_of(scale, self.points)
+        if score is None:
+            return ()
+        return tuple(
+            Bandwidth(ratio * chosen.width, chosen.rule, self.slope(ratio), score)
+            for ratio in self.ratios
+        )
 
 
 def _about_points(points: Points) -> dict[str, Any]:
@@ -103,9 +114,11 @@ def _about_points(points: Points) -> dict[str, Any]:
 
 
 def check_width(width: float, points: Points) -> None:
-    """Raise if with this bandwidth every kernel value is 0 or 1."""
-    least, most = WIDTHS
-    if not least < width / points.unit < most:
+    """Raise if with this bandwidth every kernel value is 0 or 1.
+
+    Squares of distances in such bandwidths may not be numbers.
+    """
+    if not 1e-45 < width / points.unit < 1e45:
         raise InputError(
             f"with the bandwidth {width:g} every kernel value is 0 or 1; pass one nearer to "
             "the distances between observations, or leave it out."
@@ -116,16 +129,13 @@ def check_width(width: float, points: Points) -> None:
 class RadialKernel(BandwidthKernel):
     """What Gaussian and Laplace share."""
 
-    accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric, Sparse)
+    accepts = (Numeric, Sparse)
     rules: ClassVar[tuple[str, ...]] = get_args(ScaleRule)
     function: ClassVar[int]
 
-    @property
-    def is_characteristic(self) -> bool:
-        return True
+    is_characteristic = True
 
-    def fit(self, variable: Variable) -> FittedRadial:
-        self.check_accepts(variable)
+    def fitted(self, variable: Variable) -> FittedRadial:
         points = Points.of(variable)  # type: ignore[arg-type]
         scale = scale_of(points, self.bandwidth) if isinstance(self.bandwidth, str) else None
         chosen = self.choose(scale)
@@ -136,9 +146,12 @@ class RadialKernel(BandwidthKernel):
 
 
 def _check_scale(scale: Scale, points: Points, name: str) -> None:
-    """Raise if one value makes the mean distance so large that the others look the same."""
+    """Raise if one value makes the mean distance so large that the others look the same.
+
+    Their differences are then lost in the rounding of the kernel, half of its digits.
+    """
     ratio = scale.value / (points.unit * np.sqrt(points.n_columns))
-    if scale.rule == "mean" and not points.is_sparse and ratio > LOST:
+    if scale.rule == "mean" and not points.is_sparse and ratio > 1e7:
         raise InputError(
             f"{name} has a value so far from the others that its bandwidth, the mean distance, is "
             f"{ratio:.3g} times the usual distance. If it stands for a missing value, write NA; if "
@@ -183,6 +196,48 @@ class Laplace(RadialKernel):
     function = LAPLACE
 
 
+@dataclass(frozen=True)
+class Gaussians(RadialKernel):
+    """Gaussian kernels at several scales, added up: ``Σ exp(-|x - y|² / (2 (fσ)²))``.
+
+    One Gaussian at the median distance misses what is finer than half the width of the data; one
+    at a quarter of it misses trends. The sum sees both, at a small cost in power where one scale
+    is enough. It is characteristic.
+
+    Parameters
+    ----------
+    bandwidth : float, "median" or "mean", default "median"
+        σ, as for :class:`Gaussian`.
+    factor : float, default 1
+        Multiplies the bandwidth.
+    factors : tuple of float, default (0.25, 0.5, 1, 2, 4)
+        The scales, in bandwidths.
+
+    Examples
+    --------
+    >>> from reldep.kernels import Gaussian, Gaussians
+    >>> x, y = [0.0, 1.0], [2.0]
+    >>> Gaussians(1.0, factors=(1.0, 2.0))(x, y).round(3)
+    array([[0.742],
+           [1.489]])
+    """
+
+    factors: tuple[float, ...] = (0.25, 0.5, 1.0, 2.0, 4.0)
+
+    function = GAUSSIAN
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        given: Any = self.factors
+        if not isinstance(given, tuple) or not given:
+            raise InputError(f"`factors={self.factors!r}`; pass a tuple of positive numbers.")
+        for factor in self.factors:
+            check_positive("factors", factor)
+
+    def fitted(self, variable: Variable) -> FittedRadial:
+        return replace(super().fitted(variable), ratios=self.factors)
+
+
 @dataclass(frozen=True, eq=False)
 class FittedDistance(FittedKernel):
     """``-|x - y|^p``, seen from the centre where some points are far from the others.
@@ -194,27 +249,23 @@ class FittedDistance(FittedKernel):
 
     points: Points
     exponent: float
-    title: str = field(default="", kw_only=True)
 
     def __len__(self) -> int:
         return len(self.points)
 
-    @property
-    def label(self) -> str:
-        own = f"Distance(exponent={self.exponent:g})"
-        return f"{self.title}: {own}" if self.title else own
+    def own_label(self) -> str:
+        return f"Distance(exponent={self.exponent:g})"
 
-    def describe(self) -> dict[str, Any]:
-        own = {"kernel": self.label, "exponent": self.exponent, "rule": "given"}
-        return {**own, **_about_points(self.points)}
+    def parameters(self) -> dict[str, Any]:
+        return {"exponent": self.exponent, "rule": "given", **_about_points(self.points)}
 
     @cached_property
     def has_far(self) -> bool:
-        """Whether some points are so far from the centre that distances lose digits."""
+        """Whether a point is so far from the centre that distances keep less than 12 digits."""
         if self.points.is_sparse:
             return False
         sizes = np.abs(self.points.rows).max(axis=1)
-        return bool(sizes.max() > FAR_POINT * np.median(sizes[sizes > 0])) if sizes.any() else False
+        return bool(sizes.any() and sizes.max() > 1e4 * np.median(sizes[sizes > 0]))
 
     def program(self) -> list[Factor] | None:
         if self.has_far or self.exponent not in (1, 2):
@@ -289,7 +340,7 @@ class Distance(Kernel):
 
     exponent: float = 1.0
 
-    accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric, Sparse, Labels)
+    accepts = (Numeric, Sparse, Labels)
 
     def __post_init__(self) -> None:
         check_positive("exponent", self.exponent)
@@ -297,24 +348,22 @@ class Distance(Kernel):
             raise InputError(f"`exponent={self.exponent!r}`; pass a number in (0, 2].")
 
     @property
-    def is_characteristic(self) -> bool:
+    def is_characteristic(self) -> bool:  # type: ignore[override]
         return self.exponent < 2
 
-    def fit(self, variable: Variable) -> FittedKernel:
-        self.check_accepts(variable)
+    def fitted(self, variable: Variable) -> FittedKernel:
         if isinstance(variable, Labels):
             # -[a ≠ b] is [a = b] minus a constant, and constants change nothing.
-            from reldep.kernels.categorical import Delta
+            from reldep.kernels.explicit import Delta
 
             return Delta().fit(variable)
         return FittedDistance(Points.of(variable, keep_far=True), self.exponent)  # type: ignore[arg-type]
 
     def between(self, first: Variable, second: Variable) -> FloatArray:
         if isinstance(first, Labels):
-            from reldep.kernels.categorical import Delta
+            from reldep.kernels.explicit import Delta
 
             return Delta().between(first, second) - 1.0
-        self.check_accepts(first)
         points = Points.of(stacked(first, second), keep_far=True)  # type: ignore[arg-type]
         n = len(first)
         squared = points.squared_distances(slice(0, n), slice(n, len(points)))

@@ -1,14 +1,14 @@
 """The choice of a bandwidth: given, or the mean or the median of the pairwise distances.
 
-All distances up to `ALL_PAIRS_UP_TO` observations, and for the mean on one column always. For
-larger samples the rows are put in a random order and each is compared with the next few: every
+All distances of up to 5,000 observations, and for the mean on one column always. For larger
+samples the rows are put in a random order and each is compared with the next few: every
 observation then takes part equally often, so that the scale moves with each observation as that of
 all pairs does.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -16,34 +16,13 @@ import numpy as np
 from reldep.data.checks import check_choice, check_positive
 from reldep.data.variables import Numeric
 from reldep.exceptions import InputError
-from reldep.kernels.base import Bandwidth, FittedKernel, Kernel
+from reldep.kernels.base import FittedKernel, Kernel
 from reldep.kernels.points import Points
 from reldep.kernels.program import FIRST, ROOT, Factor, Term, joined_values
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, Variable
     from reldep.kernels.base import Rows
-
-# Maximum number of observations for which all distances are computed: 100 MB for the median.
-ALL_PAIRS_UP_TO = 5_000
-
-# Distances that are sampled beyond that: the error of the scale is then below .05 %. Fewer are
-# sampled if their rows have more entries than these in all, but never fewer than there are rows.
-SAMPLED_PAIRS = 2_000_000
-SAMPLED_ENTRIES = 20_000_000
-
-# Distances that bracket the median: 45 to 55 % of this many contain it but for ten million to one.
-BRACKETING = 5_000
-
-# Vectors within observations whose median distance is taken; its error is then about 2 %.
-MEDIAN_ROWS = 1_000
-
-# Rows from which the density at the median is estimated: its error is then a few per cent.
-DENSITY_ROWS = 500
-
-# Share of the distances, without ties, that must equal the median for it to be an atom, which stays
-# where it is when an observation is added: integers with few levels, categories coded as numbers.
-ATOM_SHARE = 0.05
 
 # Relative difference of squared distances that counts as rounding.
 ROUNDING = 1e-9
@@ -79,12 +58,15 @@ class Scale:
         return f"{self.rule}{kept}{sampled}"
 
 
-def scale_of(points: Points, rule: ScaleRule) -> Scale:
-    """Return a scale of the distances between different observations."""
+def scale_of(points: Points, rule: ScaleRule, all_pairs_up_to: int = 5_000) -> Scale:
+    """Return a scale of the distances between different observations.
+
+    All distances take 100 MB for the median of 5,000 observations.
+    """
     squared, n_pairs, has_ties = None, None, False
     if rule == "mean" and not points.is_sparse and points.n_columns == 1:
         value = _mean_of_column(np.asarray(points.rows)[:, 0])
-    elif len(points.squared_norms) > ALL_PAIRS_UP_TO:
+    elif len(points) > all_pairs_up_to:
         squared = sampled_squares(points)
         n_pairs = len(squared)
     elif rule == "mean":
@@ -104,23 +86,24 @@ def scale_of(points: Points, rule: ScaleRule) -> Scale:
     return Scale(points.unit * value, rule, has_ties, n_pairs)
 
 
-def sampled_median(vectors: FloatArray) -> Scale:
-    """Return the median distance of vectors; of many, that of a random `MEDIAN_ROWS`."""
-    if len(vectors) > MEDIAN_ROWS:
-        vectors = np.random.default_rng(0).choice(vectors, MEDIAN_ROWS, replace=False)
+def sampled_median(vectors: FloatArray, sampled: int = 1_000) -> Scale:
+    """Return the median distance of vectors; of many, that of some at random, to about 2 %."""
+    if len(vectors) > sampled:
+        vectors = np.random.default_rng(0).choice(vectors, sampled, replace=False)
     return scale_of(Points.of(Numeric("vectors", vectors)), "median")
 
 
 def _middle_root(squared: FloatArray) -> float:
     """Return the median of the roots; 0 if there are none.
 
-    A sample brackets the middle, so that of many values only a tenth is put in order.
+    A sample brackets the middle, so that of many values only a tenth is put in order: 45 to 55 % of
+    5,000 values contain it but for ten million to one.
     """
     n = len(squared)
     if n == 0:
         return 0.0
     ranks = np.array([(n - 1) // 2, n // 2])
-    sample = np.sort(squared[:: max(1, n // BRACKETING)])
+    sample = np.sort(squared[:: max(1, n // 5_000)])
     low, high = sample[[int(0.45 * len(sample)), int(0.55 * len(sample))]]
     inside = squared[(low <= squared) & (squared <= high)]
     places = ranks - np.count_nonzero(squared < low)
@@ -129,13 +112,22 @@ def _middle_root(squared: FloatArray) -> float:
     return float(np.sqrt(np.partition(squared, ranks)[ranks]).mean())
 
 
-def sampled_squares(points: Points) -> FloatArray:
-    """Return squared distances of each row from the next few in a random order that is fixed."""
+def sampled_squares(
+    points: Points, n_pairs: int = 2_000_000, n_entries: int = 20_000_000
+) -> FloatArray:
+    """Return squared distances of each row from the next few in a random order that is fixed.
+
+    The error of the scale of two million distances is below .05 %. Fewer are sampled if their rows
+    have more entries in all, but never fewer than there are rows.
+    """
     n = len(points)
     entries = points.rows.size if isinstance(points.rows, np.ndarray) else points.rows.nnz
-    shifts = min(SAMPLED_PAIRS // n, SAMPLED_ENTRIES // max(1, entries))
+    shifts = min(n_pairs // n, n_entries // max(1, entries))
     # A seed of its own: the bandwidth of a variable depends on nothing but the variable.
     shuffled = points.take(np.random.default_rng(0).permutation(n))
+    if isinstance(shuffled.rows, np.ndarray):
+        # Column by column, a few columns are subtracted three times as fast.
+        shuffled = replace(shuffled, rows=np.asfortranarray(shuffled.rows))
     return np.concatenate([shuffled.squared_to_next(i) for i in range(1, max(1, shifts) + 1)])
 
 
@@ -152,17 +144,12 @@ class FittedTerms(FittedKernel):
 
     points: Points
     terms: tuple[Term, ...]
-    label_text: str
 
     def __len__(self) -> int:
         return len(self.points)
 
     def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
         return joined_values(self.terms, self.points.squared_distances(rows, cols))
-
-    @property
-    def label(self) -> str:
-        return self.label_text
 
     def program(self) -> list[Factor] | None:
         return program_of(self.points, self.terms)
@@ -172,10 +159,7 @@ def program_of(points: Points, terms: tuple[Term, ...]) -> list[Factor] | None:
     """Return the factors of dense points; sparse points have none."""
     if not isinstance(points.rows, np.ndarray):
         return None
-    factors = []
-    for how, function, scale in terms:
-        factors.append(Factor(how, function, points.rows, scale))
-    return factors
+    return [Factor(how, function, points.rows, scale) for how, function, scale in terms]
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,10 +181,6 @@ class FittedSide(FittedKernel):
         sides = np.where(squared > limit, 0.5 * self.weight, -0.5 * self.weight)
         return np.where(squared == 0, 0.0, sides) if self.skips_ties else sides
 
-    @property
-    def label(self) -> str:
-        return "side of the median distance"
-
 
 def score_of(scale: Scale, points: Points) -> FittedKernel | None:
     """Return the kernel whose mean over pairs is, to first order, the logarithm of a scale.
@@ -211,17 +191,17 @@ def score_of(scale: Scale, points: Points) -> FittedKernel | None:
     """
     inside = scale.value / points.unit
     if scale.rule == "mean":
-        return FittedTerms(points, ((FIRST, ROOT, 1.0 / inside),), "distance in mean distances")
+        return FittedTerms(points, ((FIRST, ROOT, 1.0 / inside),))
     density = inside * density_at(points, inside)
     if not np.isfinite(density):
         return None
     return FittedSide(points, inside, scale.has_ties, 1.0 / density)
 
 
-def density_at(points: Points, median: float) -> float:
+def density_at(points: Points, median: float, most_rows: int = 500) -> float:
     """Return an estimate of the density of the pairwise distances at their median.
 
-    A Gaussian kernel density estimate from at most :data:`DENSITY_ROWS` evenly spaced rows. Its
+    A Gaussian kernel density estimate from evenly spaced rows, with an error of a few per cent. Its
     width is Silverman's, ``0.9 min(s, IQR/1.34) N^(-1/5)`` with N the number of pairs of all
     rows, which goes to 0 at a rate for which the density of a function of pairs is estimated
     at the speed of a mean (Frees, 1994). Distances of 0 (ties) are left out of the width.
@@ -232,14 +212,15 @@ def density_at(points: Points, median: float) -> float:
         In units of the points; ``inf`` where the median sits on an atom and does not move.
     """
     n = len(points)
-    rows = np.unique(np.linspace(0, n - 1, min(n, DENSITY_ROWS)).astype(np.int64))
+    rows = np.unique(np.linspace(0, n - 1, min(n, most_rows)).astype(np.int64))
     distances = np.sqrt(points.take(rows).squared_pairs())
     away = np.abs(distances - median)
     positive = distances[distances > 0]
     atom = np.count_nonzero(away <= ROUNDING * median)
     if not len(positive) or positive.min() == positive.max():
         return float("inf")
-    if atom > max(1.0, ATOM_SHARE * len(positive)):
+    # Integers with few levels, categories coded as numbers: 5 % of the distances are the median.
+    if atom > max(1.0, 0.05 * len(positive)):
         return float("inf")
     width = 0.9 * _spread(positive) * (n * (n - 1) / 2) ** -0.2
     bumps = np.exp(-0.5 * (away[away < 6.0 * width] / width) ** 2)
@@ -296,7 +277,7 @@ class BandwidthKernel(Kernel):
     def frozen(self, variable: Variable) -> Kernel:
         if not self.needs_scale:
             return self
-        width = float(self.fit(variable).describe()["bandwidth"])
+        width = float(self.fitted(variable).parameters()["bandwidth"])
         return replace(self, bandwidth=width, factor=1.0)
 
     def choose(self, scale: Scale | None) -> Choice:
@@ -315,42 +296,15 @@ class FittedBandwidth(FittedKernel):
     Attributes
     ----------
     chosen : Choice
-    title : str
-        The map that made the rows, in front of the label.
     """
 
     chosen: Choice
-    title: str = field(default="", kw_only=True)
 
     def own_label(self) -> str:
-        """Return the label without the title."""
-        name = type(self).__name__.removeprefix("Fitted")
-        return f"{name}(bandwidth={self.chosen.width:.6g})"
-
-    @property
-    def label(self) -> str:
-        return f"{self.title}: {self.own_label()}" if self.title else self.own_label()
-
-    @property
-    def in_unit_interval(self) -> bool:
-        return True
+        return f"{super().own_label()}(bandwidth={self.chosen.width:.6g})"
 
     def scaled(self, factor: float) -> FittedKernel:
         return replace(self, chosen=self.chosen.scaled(factor))
 
-    def describe(self) -> dict[str, Any]:
-        return {"kernel": self.label, "bandwidth": self.chosen.width, "rule": self.chosen.rule}
-
-    def slope(self) -> FittedKernel:
-        """Return the derivative of the kernel in the logarithm of its bandwidth."""
-        raise NotImplementedError
-
-    def score(self) -> FittedKernel | None:
-        """Return the kernel whose mean is the logarithm of the bandwidth; None if that is fixed."""
-        return None
-
-    def bandwidths(self) -> tuple[Bandwidth, ...]:
-        score = self.score()
-        if score is None:
-            return ()
-        return (Bandwidth(self.chosen.width, self.chosen.rule, self.slope(), score),)
+    def parameters(self) -> dict[str, Any]:
+        return {"bandwidth": self.chosen.width, "rule": self.chosen.rule}

@@ -21,7 +21,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from reldep.data.variables import Items, Labels, Sparse, Variable
 from reldep.exceptions import InputError
 from reldep.kernels.base import stacked
 from reldep.kernels.mapped import MappedKernel, unit_rows
-from reldep.kernels.structured.strings import refuse_where, strings_of
+from reldep.kernels.strings import refuse_where, strings_of
 from reldep.system import import_extra
 
 if TYPE_CHECKING:
@@ -78,6 +78,7 @@ STEMMERS = {
     "yi": "yiddish",
 }
 
+# Stems in a larger share of the documents are stop words.
 MAX_DOCUMENT_FREQUENCY = 0.5
 
 # Scripts written without spaces between words: Thai and Lao, Burmese, Khmer, kana, Chinese.
@@ -128,17 +129,13 @@ class Text(MappedKernel):
     kernel: KernelSpec = "gaussian"
     max_document_frequency: float = MAX_DOCUMENT_FREQUENCY
 
-    accepts: ClassVar[tuple[type[Variable], ...]] = (Labels, Items)
+    accepts = (Labels, Items)
 
     def __post_init__(self) -> None:
         if self.language is not None:
             check_language(self.language)
         if self.max_document_frequency != 1:
             check_level("max_document_frequency", self.max_document_frequency)
-
-    @property
-    def title(self) -> str:
-        return "Text()" if self.language is None else f"Text({check_language(self.language)!r})"
 
     def title_for(self, variable: Variable) -> str:
         unspaced = self._n_unspaced(variable)

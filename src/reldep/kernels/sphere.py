@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from reldep.data.checks import check_choice, check_positive, check_varies
 from reldep.data.variables import Numeric, Variable
 from reldep.exceptions import InputError
-from reldep.kernels.base import FittedKernel, FittedValues
+from reldep.kernels.base import Bandwidth, FittedValues
 from reldep.kernels.mapped import MappedKernel
 from reldep.kernels.points import Points
 from reldep.kernels.radial import Gaussian
@@ -27,8 +27,6 @@ from reldep.kernels.scale import (
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
     from reldep.kernels.base import Rows
-
-UNITS = ("degrees", "radians", "vectors")
 
 # Mean radius R1 of the Earth (IUGG), in kilometres.
 EARTH_RADIUS = 6371.0088
@@ -47,11 +45,9 @@ class _OnCircle(MappedKernel):
     bandwidth: float | ScaleRule
     factor: float
 
-    accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric,)
+    accepts = (Numeric,)
 
-    @property
-    def is_characteristic(self) -> bool:
-        return True
+    is_characteristic = True
 
     @property
     def kernel(self) -> Gaussian:  # type: ignore[override]
@@ -93,10 +89,6 @@ class Periodic(_OnCircle):
         check_positive("period", self.period)
         _ = self.kernel  # has the checks of the other arguments
 
-    @property
-    def title(self) -> str:
-        return f"Periodic({self.period:g})"
-
     def rows(self, variable: Variable) -> Numeric:
         values: FloatArray = variable.values  # type: ignore[attr-defined]
         return Numeric(variable.name, on_circle(values, self.period))
@@ -134,12 +126,8 @@ class Angles(_OnCircle):
     factor: float = 1.0
 
     def __post_init__(self) -> None:
-        check_choice("unit", self.unit, UNITS)
+        check_choice("unit", self.unit, ("degrees", "radians", "vectors"))
         _ = self.kernel  # has the checks of the other arguments
-
-    @property
-    def title(self) -> str:
-        return f"Angles({self.unit})"
 
     def rows(self, variable: Variable) -> Numeric:
         values: FloatArray = variable.values  # type: ignore[attr-defined]
@@ -191,23 +179,21 @@ class FittedHaversine(FittedBandwidth):
     def own_label(self) -> str:
         return f"Haversine(bandwidth={self.chosen.width:.6g} km)"
 
-    def slope(self) -> FittedKernel:
-        """Return ``g/σ · exp(-g / σ)``."""
+    def slope(self, rows: Rows, cols: Rows) -> FloatArray:
+        """Return a block of ``g/σ · exp(-g / σ)``."""
+        ratio = self.arcs(rows, cols) / self.chosen.width
+        return np.asarray(ratio * np.exp(-ratio))
 
-        def values(rows: Rows, cols: Rows) -> FloatArray:
-            ratio = self.arcs(rows, cols) / self.chosen.width
-            return np.asarray(ratio * np.exp(-ratio))
-
-        return FittedValues(len(self), values, "slope in the bandwidth")
-
-    def score(self) -> FittedKernel | None:
+    def bandwidths(self) -> tuple[Bandwidth, ...]:
         score = None if self.chord is None else score_of(self.chord, self.points)
         if not isinstance(score, FittedSide):
-            return None
+            return ()
         # The arc of a chord c grows with it by R / √(1 - c²/4).
         chord = self.chord.value  # type: ignore[union-attr]
         growth = EARTH_RADIUS / np.sqrt(1.0 - 0.25 * chord**2) * chord / _arc(chord)
-        return replace(score, weight=float(growth * score.weight))
+        score = replace(score, weight=float(growth * score.weight))
+        slope = FittedValues(len(self), self.slope)
+        return (Bandwidth(self.chosen.width, self.chosen.rule, slope, score),)
 
 
 def great_circle(chords: FloatArray) -> FloatArray:
@@ -255,14 +241,11 @@ class Haversine(BandwidthKernel):
     array([[343.6]])
     """
 
-    accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric,)
+    accepts = (Numeric,)
 
-    @property
-    def is_characteristic(self) -> bool:
-        return True
+    is_characteristic = True
 
-    def fit(self, variable: Variable) -> FittedHaversine:
-        self.check_accepts(variable)
+    def fitted(self, variable: Variable) -> FittedHaversine:
         if self.needs_scale:
             check_varies(variable)
         points = Points.of(Numeric(variable.name, _on_sphere(variable)))  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,8 +23,6 @@ from reldep.words import counted
 
 if TYPE_CHECKING:
     from reldep.data.variables import BoolArray, FloatArray
-
-__all__ = ["Hazard", "LogRank", "time_features"]
 
 # Places on [0, 1] from which the Gaussian kernel in time is interpolated.
 GRID = np.linspace(0.0, 1.0, 80)
@@ -69,14 +67,10 @@ class LogRank(MappedKernel):
 
     width: float = 0.25
 
-    accepts: ClassVar[tuple[type[Variable], ...]] = (Items,)
+    accepts = (Items,)
 
     def __post_init__(self) -> None:
         check_positive("width", self.width)
-
-    @property
-    def title(self) -> str:
-        return f"LogRank(width={self.width:g})"
 
     def title_for(self, variable: Variable) -> str:
         _, events = _lifetimes(variable)

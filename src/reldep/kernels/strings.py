@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import unicodedata
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -116,7 +116,7 @@ class Spectrum(MappedKernel):
     reverse_complement: bool = False
     ignore_case: bool = False
 
-    accepts: ClassVar[tuple[type[Variable], ...]] = (Labels, Items, Mixed)
+    accepts = (Labels, Items, Mixed)
 
     def __post_init__(self) -> None:
         if not isinstance(self.k, tuple):
@@ -132,15 +132,6 @@ class Spectrum(MappedKernel):
         """The lengths of the substrings."""
         shortest, longest = self.k if isinstance(self.k, tuple) else (self.k, self.k)
         return range(shortest, longest + 1)
-
-    @property
-    def title(self) -> str:
-        shown = "–".join(map(str, self.k)) if isinstance(self.k, tuple) else str(self.k)
-        options = [f"k={shown}"]
-        options += ["both strands"] * self.reverse_complement
-        options += ["any case"] * self.ignore_case
-        options += ["raw counts"] * (not self.normalize)
-        return f"Spectrum({', '.join(options)})"
 
     def rows(self, variable: Variable) -> Sparse:
         from scipy.sparse import hstack
@@ -290,10 +281,9 @@ class EditDistance(BandwidthKernel):
            [0.607, 0.223, 1.   ]])
     """
 
-    accepts: ClassVar[tuple[type[Variable], ...]] = (Labels, Items)
+    accepts = (Labels, Items)
 
-    def fit(self, variable: Variable) -> FittedEditDistance:
-        self.check_accepts(variable)
+    def fitted(self, variable: Variable) -> FittedEditDistance:
         strings = strings_of(variable, "EditDistance", may_be_empty=True)  # type: ignore[arg-type]
         median = None
         if self.needs_scale:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -88,19 +88,10 @@ class WeisfeilerLehman(MappedKernel):
     edge_label: str | None = None
     directed: bool = False
 
-    accepts: ClassVar[tuple[type[Variable], ...]] = (Items,)
+    accepts = (Items,)
 
     def __post_init__(self) -> None:
         check_count("h", self.h, at_least=0)
-
-    @property
-    def title(self) -> str:
-        options = [f"h={self.h}"]
-        if self.edge_label is not None:
-            options.append(f"edge_label={self.edge_label!r}")
-        if self.directed:
-            options.append("directed=True")
-        return f"WeisfeilerLehman({', '.join(options)})"
 
     def rows(self, variable: Variable) -> Sparse:
         items = variable.items  # type: ignore[attr-defined]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +13,7 @@ import numpy.typing as npt
 from reldep.data.checks import check_positive, check_varies, composed
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variable
 from reldep.exceptions import InputError, InputTypeError
-from reldep.kernels.base import FittedKernel, Kernel, check_amounts, check_items, stacked
+from reldep.kernels.base import FittedKernel, Kernel, as_variable, check_amounts, check_items
 from reldep.kernels.mapped import MappedKernel, tables_of
 from reldep.kernels.points import dot_products
 from reldep.kernels.radial import Gaussian
@@ -39,7 +38,6 @@ class FittedOverlap(FittedKernel):
     """
 
     rows: FloatArray | csr_array
-    label_text: str
     are_sets: bool
 
     def __len__(self) -> int:
@@ -71,38 +69,21 @@ class FittedOverlap(FittedKernel):
         )
         return np.asarray(pairwise.manhattan_distances(first, second))
 
-    @property
-    def label(self) -> str:
-        return self.label_text
-
-    @property
-    def in_unit_interval(self) -> bool:
-        return True
+    def own_label(self) -> str:
+        return "Jaccard()" if self.are_sets else "MinMax()"
 
 
 class _Overlap(Kernel):
     """What both kernels share: rows of amounts, read from the data."""
 
-    @abstractmethod
-    def fitted(self, variable: Variable) -> FittedOverlap:
-        """Return the fitted kernel, with the observations as rows."""
+    is_characteristic = True
 
-    @property
-    def is_characteristic(self) -> bool:
-        return True
-
-    def fit(self, variable: Variable) -> FittedOverlap:
-        self.check_accepts(variable)
-        fitted = self.fitted(variable)
-        rows = fitted.rows
-        dense = isinstance(rows, np.ndarray)
-        check_varies((Numeric if dense else Sparse)(variable.name, rows))
-        return fitted
-
-    def between(self, first: Variable, second: Variable) -> FloatArray:
-        self.check_accepts(first)
-        both = self.fitted(stacked(first, second))
-        return both(slice(0, len(first)), slice(len(first), len(both)))
+    def fit(self, data: Any) -> FittedKernel:
+        variable = as_variable(data, "X")
+        fitted: Any = super().fit(variable)
+        kind = Numeric if isinstance(fitted.rows, np.ndarray) else Sparse
+        check_varies(kind(variable.name, fitted.rows))
+        return fitted  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
@@ -128,10 +109,10 @@ class Jaccard(_Overlap):
            [0. , 0. , 1. ]])
     """
 
-    accepts: ClassVar[tuple[type[Variable], ...]] = (Items, Numeric, Sparse, Labels, Mixed)
+    accepts = (Items, Numeric, Sparse, Labels, Mixed)
 
     def fitted(self, variable: Variable) -> FittedOverlap:
-        return FittedOverlap(_membership(variable), "Jaccard()", are_sets=True)
+        return FittedOverlap(_membership(variable), are_sets=True)
 
 
 @dataclass(frozen=True)
@@ -154,14 +135,14 @@ class MinMax(_Overlap):
            [0.2  , 0.25 , 1.   ]])
     """
 
-    accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric, Sparse, Items)
+    accepts = (Numeric, Sparse, Items)
 
     def fitted(self, variable: Variable) -> FittedOverlap:
         if isinstance(variable, Items):
             variable = Sparse(variable.name, _counted(variable))
         rows: FloatArray | csr_array = variable.values  # type: ignore[attr-defined]
         check_amounts(variable.name, rows, "MinMax")
-        return FittedOverlap(_with_short_indices(rows), "MinMax()", are_sets=False)
+        return FittedOverlap(_with_short_indices(rows), are_sets=False)
 
 
 def _with_short_indices(rows: FloatArray | csr_array) -> FloatArray | csr_array:
@@ -280,16 +261,11 @@ class Bags(MappedKernel):
     bandwidth: float | str = "median"
     kernel: KernelSpec = "gaussian"
 
-    accepts: ClassVar[tuple[type[Variable], ...]] = (Items, Numeric)
+    accepts = (Items, Numeric)
 
     def __post_init__(self) -> None:
         if self.bandwidth != "median":
             check_positive("bandwidth", self.bandwidth)
-
-    @property
-    def title(self) -> str:
-        shown = "median" if self.bandwidth == "median" else f"{float(self.bandwidth):g}"
-        return f"Bags(bandwidth={shown})"
 
     def rows(self, variable: Variable) -> Numeric:
         bags = tables_of(variable, "vector")

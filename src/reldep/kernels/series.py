@@ -1,10 +1,13 @@
-"""The kernel for time series: a sum over all alignments of two series."""
+"""The kernel for time series: a sum over all alignments of two series.
+
+Importing this module imports numba, so it is imported when the kernel is first named.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,10 +15,76 @@ from reldep.data.variables import Items, Numeric, Variable
 from reldep.exceptions import InputError
 from reldep.kernels.mapped import tables_of
 from reldep.kernels.scale import BandwidthKernel, FittedBandwidth, sampled_median
+from reldep.system import compile_loop
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray
     from reldep.kernels.base import Rows
+
+
+compiled = partial(compile_loop, nogil=True)
+
+
+@compiled
+def fill_log_alignments(
+    points: FloatArray,
+    starts: IntArray,
+    first: IntArray,
+    second: IntArray,
+    symmetric: bool,
+    c: float,
+    out: FloatArray,
+) -> None:
+    """Fill the block between two selections of series."""
+    longest = 0
+    for i in range(len(starts) - 1):
+        longest = max(longest, starts[i + 1] - starts[i])
+    sums = np.zeros((3, longest + 2))
+    for i in range(out.shape[0]):
+        x = points[:, starts[first[i]] : starts[first[i] + 1]]
+        for j in range(i if symmetric else 0, out.shape[1]):
+            y = points[:, starts[second[j]] : starts[second[j] + 1]]
+            out[i, j] = log_alignment(x, y, c, sums)
+            if symmetric:
+                out[j, i] = out[i, j]
+
+
+@compiled
+def log_alignment(x: FloatArray, y: FloatArray, c: float, sums: FloatArray) -> float:
+    """Return the logarithm of the sum over all alignments of two series.
+
+    Cell (i, k - i) of anti-diagonal k stands at place i + 1 of its buffer and is κ / (2 - κ) times
+    the sum of the three cells that lead to it, with κ = exp(c |x_i - y_(k-i)|²); places next to
+    existing cells are 0.
+    """
+    n, m = x.shape[1], y.shape[1]
+    sums[:, : n + 2] = 0.0
+    before, last, new = sums[0], sums[1], sums[2]
+    before[0] = 1.0
+    log_scale = 0.0
+    for k in range(n + m - 1):
+        low, high = max(0, k - m + 1), min(n, k + 1)
+        for i in range(low, high):
+            squared = 0.0
+            for row in range(len(x)):
+                gap = x[row, i] - y[row, k - i]
+                squared += gap * gap
+            near = np.exp(c * squared)
+            new[i + 1] = near / (2.0 - near) * (last[i] + last[i + 1] + before[i])
+        before[0] = 0.0
+        # A later anti-diagonal looks one place beyond either end.
+        new[low] = 0.0
+        new[high + 1] = 0.0
+        before, last, new = last, new, before
+        # Every step multiplies sums by at most 3, so that 16 of them cannot overflow.
+        if k % 16 == 15:
+            size = max(np.max(last[: n + 1]), np.max(before[: n + 1]))
+            if size > 0.0:
+                for i in range(n + 2):
+                    last[i] /= size
+                    before[i] /= size
+                log_scale += np.log(size)
+    return log_scale + np.log(last[n]) if last[n] > 0.0 else -np.inf
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +118,6 @@ class FittedTimeSeries(FittedBandwidth):
 
     def _log_sums(self, first: IntArray, second: IntArray) -> FloatArray:
         """Return the logarithm of the sum over all alignments, for every pair of series."""
-        from reldep.kernels.structured.alignment_loops import fill_log_alignments
-
         out = np.empty((len(first), len(second)))
         same = np.array_equal(first, second)
         c = -0.5 / self.chosen.width**2
@@ -98,10 +165,9 @@ class TimeSeries(BandwidthKernel):
            [0.068, 0.043, 1.   ]])
     """
 
-    accepts: ClassVar[tuple[type[Variable], ...]] = (Numeric, Items)
+    accepts = (Numeric, Items)
 
-    def fit(self, variable: Variable) -> FittedTimeSeries:
-        self.check_accepts(variable)
+    def fitted(self, variable: Variable) -> FittedTimeSeries:
         series = tables_of(variable, "time")
         median = None
         if self.needs_scale:
