@@ -3,9 +3,9 @@
 Every residual is the same combination of rows, ``(I - S)(x, y, z)``, so that estimating S costs
 rows but favours no variable. Straight effects and labels are taken out whole. Curves are taken out
 by ridge regression on top, less smoothly than prediction would: what is left of a curve makes
-variables look unlike, while noise is common to all. Single terms (steps, hinges, products) join the
-straight columns if they predict left-out rows better than the curves do. A spread that varies with
-the covariates is divided out.
+variables look unlike, while noise is common to all. Single terms (steps, hinges, products, steps
+within steps) join the straight columns if they predict left-out rows better than the curves do. A
+spread that varies with the covariates is divided out.
 
 With ``G = (I-S)(I-S)'`` the residuals are worth ``(tr G)² / tr G² + 1`` rows.
 """
@@ -51,8 +51,10 @@ class Search(NamedTuple):
         The parts of equal size that a column is cut into.
     leaf : int
         The fewest rows on one side of a step.
-    products : int
-        The most products of two columns that are tried.
+    products, joints : int
+        The most products of two columns, and of steps with steps or columns, that are tried.
+    joint : int
+        The parts of equal size at whose ends joint steps are tried, before they are moved.
     components : int
         The most columns of a variable that choose; of more, its principal components do.
     most_df : float
@@ -73,6 +75,8 @@ class Search(NamedTuple):
     per_column: int = 60
     steps: int = 60
     hinges: int = 15
+    joint: int = 4
+    joints: int = 3_000
     leaf: int = 5
     products: int = 500
     components: int = 15
@@ -94,9 +98,13 @@ class Term(NamedTuple):
     kind: str
     column: int
     at: float
+    inside: Term | None = None
 
     def values(self, columns: FloatArray) -> FloatArray:
         """Return the term in all rows of the standardised covariates."""
+        if self.inside is not None:
+            own = self._replace(inside=None).values(columns)
+            return own * (self.inside.values(columns) > 0)
         column = columns[:, self.column]
         if self.kind == "line":
             return column
@@ -107,6 +115,9 @@ class Term(NamedTuple):
 
     def in_words(self, names: Sequence[str]) -> str:
         """Return what the term is, by the names of the columns."""
+        if self.inside is not None:
+            own = self._replace(inside=None).in_words(names)
+            return f"{own} within {self.inside.in_words(names)}"
         if self.kind == "product":
             return f"{names[self.column]} × {names[int(self.at)]}"
         return f"a {self.kind} in {names[self.column]}"
@@ -163,10 +174,10 @@ class Choice(NamedTuple):
     basis: str
     terms: tuple[Term, ...] = ()
 
-    def in_words(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Return the terms beyond straight lines, each once, by the names of the columns."""
-        beyond = [term.in_words(names) for term in self.terms if term.kind != "line"]
-        return tuple(dict.fromkeys(beyond))
+    def in_words(self, names: Sequence[str], *, joint: bool = False) -> tuple[str, ...]:
+        """Return the terms beyond straight lines, or the joint ones, by names of columns."""
+        beyond = [t for t in self.terms if t.inside or (t.kind != "line" and not joint)]
+        return tuple(dict.fromkeys(term.in_words(names) for term in beyond))
 
 
 class Covariates:
@@ -303,45 +314,50 @@ class Covariates:
         # Ties in the covariates are broken by the columns, so that the order of rows is irrelevant.
         order = np.lexsort(np.column_stack([columns, self.columns[:, ::-1]]).T)
         few = evenly(order, self.search.rows)
-        terms, D = self.dictionary(few)
+        W, terms = self.columns[few], self.dictionary(few)
         U, most = columns[few] * np.sqrt(weights), min(max(self.m // 8, 4), self.search.most_terms)
         fold = np.arange(len(few)) if self.units is None else self.units[few]
         fold = np.unique(fold, return_inverse=True)[1].reshape(-1) % self.search.folds
-        path = np.square(U - predictions(D, U, fold, most)).mean(axis=1) / weights
+        path = np.square(U - predictions(terms, W, U, fold, most)).mean(axis=1) / weights
         totals = [total(loss, weights) for loss in path]
         k = int(np.argmin(totals))
         if not k or totals[k] >= total(found.losses, weights):
             return found
-        taken = pursue(D, U, min(int(np.ceil(self.search.more_terms * k)), most))
-        chosen = tuple(terms[j] for j in taken)
+        chosen = pursue(terms, W, U, min(int(np.ceil(self.search.more_terms * k)), most))
         beyond = [term.values(self.columns) for term in chosen]
         again = self.ridge(columns, weights, orthonormal(np.column_stack([self.straight, *beyond])))
-        return Choice(again.smoother, path[k], again.basis, chosen)
+        return Choice(again.smoother, path[k], again.basis, tuple(chosen))
 
-    def dictionary(self, rows: IntArray) -> tuple[list[Term], FloatArray]:
-        """Return the terms that may be taken, and their standardised values in some rows."""
+    def dictionary(self, rows: IntArray) -> list[Term]:
+        """Return the terms that may be taken, by the quantiles of some rows."""
         search, width = self.search, self.columns.shape[1]
-        terms = [Term("line", j, 0.0) for j in range(width)]
+        lines = [Term("line", j, 0.0) for j in range(width)]
+        terms = lines + self.cuts("step", rows, search.steps)
+        terms += self.cuts("hinge", rows, search.hinges)
+        if width * (width - 1) // 2 <= search.products:
+            terms += [Term("product", i, j) for i in range(width) for j in range(i + 1, width)]
+        few = self.cuts("step", rows, search.joint)
+        joint = [a._replace(inside=b) for b in few for a in few if a.column < b.column]
+        joint += [a._replace(inside=b) for b in few for a in lines if a.column != b.column]
+        return terms + (joint if len(joint) <= search.joints else [])
+
+    def cuts(self, kind: str, rows: IntArray, parts: int) -> list[Term]:
+        """Return steps or hinges that cut every column of numbers into parts of equal size."""
+        terms = []
         for j in range(self.p):
             column = np.sort(self.columns[rows, j])
             if len(np.unique(column)) <= 2:
                 continue
-            at = np.arange(1, search.steps) / search.steps
-            cuts = np.unique(np.quantile(column, at, method="inverted_cdf"))
-            above = len(column) - np.searchsorted(column, cuts, side="right")
-            fine = (above >= search.leaf) & (above <= len(column) - search.leaf)
-            terms += [Term("step", j, cut) for cut in cuts[fine].tolist()]
-            at = np.arange(1, search.hinges) / search.hinges
-            cuts = np.unique(np.quantile(column, at))
-            terms += [Term("hinge", j, cut) for cut in cuts.tolist()]
-        if width * (width - 1) // 2 <= search.products:
-            terms += [Term("product", i, j) for i in range(width) for j in range(i + 1, width)]
-        D = np.column_stack([term.values(self.columns[rows]) for term in terms])
-        D -= D.mean(axis=0)
-        sizes = D.std(axis=0)
-        varies = sizes > ROUNDING
-        chosen = [term for term, kept in zip(terms, varies, strict=True) if kept]
-        return chosen, D[:, varies] / sizes[varies]
+            at = np.arange(1, parts) / parts
+            if kind == "hinge":
+                cuts = np.unique(np.quantile(column, at))
+            else:
+                cuts = np.unique(np.quantile(column, at, method="inverted_cdf"))
+                above = len(column) - np.searchsorted(column, cuts, side="right")
+                least = self.search.leaf
+                cuts = cuts[(above >= least) & (above <= len(column) - least)]
+            terms += [Term(kind, j, cut) for cut in cuts.tolist()]
+        return terms
 
     def spreads(self, residuals: FloatArray) -> FloatArray:
         """Return the spread of each column given the covariates; 1 where none can be predicted.
@@ -400,33 +416,80 @@ def radial(points: FloatArray, rows: IntArray, width: float, power: int) -> Floa
     return np.asarray(K @ (T[:, kept] / np.sqrt(sizes[kept])))
 
 
-def pursue(D: FloatArray, Y: FloatArray, most: int) -> list[int]:
-    """Choose columns of D greedily, the same for all columns of Y, refitted at every step."""
-    D, R, Q = D - D.mean(axis=0), Y - Y.mean(axis=0), np.zeros((len(D), 0))
+class Pursuit:
+    """Greedy regression: terms are chosen one by one, the same for all columns of Y."""
+
+    def __init__(self, W: FloatArray, Y: FloatArray) -> None:
+        self.W, self.R, self.Q = W, Y - Y.mean(axis=0), np.zeros((len(W), 0))
+
+    def gains(self, X: FloatArray, left: FloatArray, full: FloatArray) -> FloatArray:
+        """Return what centred columns would explain, if more than 1% of them is left."""
+        is_left = left > 0.01 * full
+        found = np.square(self.R.T @ X).sum(axis=0) / np.where(is_left, left, 1.0)
+        return np.where(is_left, found, 0.0)
+
+    def take(self, column: FloatArray) -> FloatArray:
+        """Take a centred column, and return what of it is new, of length 1."""
+        q = column - self.Q @ (self.Q.T @ column)
+        q /= np.linalg.norm(q)
+        self.R = self.R - np.outer(q, q @ self.R)
+        self.Q = np.column_stack([self.Q, q])
+        return np.asarray(q)
+
+    def best(self, terms: Sequence[Term]) -> tuple[Term, FloatArray]:
+        """Return the term that explains most, and its centred values."""
+        X = np.column_stack([term.values(self.W) for term in terms])
+        X -= X.mean(axis=0)
+        full = np.square(X).sum(axis=0)
+        j = int(self.gains(X, full - np.square(self.Q.T @ X).sum(axis=0), full).argmax())
+        return terms[j], X[:, j]
+
+    def moved(self, term: Term, cuts: Mapping[int, Sequence[float]]) -> tuple[Term, FloatArray]:
+        """Return a joint term with its cuts moved in turn to where it explains most."""
+        for _ in range(2):
+            inner = term.inside or term
+            inside = [inner._replace(at=at) for at in cuts[inner.column]]
+            term, column = self.best([term._replace(inside=one) for one in inside])
+            if term.kind == "step":
+                term, column = self.best([term._replace(at=at) for at in cuts[term.column]])
+        return term, column
+
+
+def pursue(terms: Sequence[Term], W: FloatArray, Y: FloatArray, most: int) -> list[Term]:
+    """Choose terms one by one; of joint terms the cuts are moved to where they explain most."""
+    cuts: dict[int, list[float]] = {}
+    for term in terms:
+        if term.kind == "step" and term.inside is None:
+            cuts.setdefault(term.column, []).append(term.at)
+    fit, chosen = Pursuit(W, Y), list[Term]()
+    D = np.column_stack([term.values(W) for term in terms])
+    D -= D.mean(axis=0)
     full = np.square(D).sum(axis=0)
-    left, chosen = full.copy(), []
+    left = full.copy()
     for _ in range(most):
-        # A column of which 1% is left has been chosen, or is nearly a sum of those chosen.
-        gain = np.square(R.T @ D).sum(axis=0) / np.maximum(left, 0.01 * full)
-        gain[left <= 0.01 * full] = 0.0
+        gain = fit.gains(D, left, full)
         j = int(gain.argmax())
         if gain[j] <= ROUNDING:
             break
-        q = D[:, j] - Q @ (Q.T @ D[:, j])
-        q /= np.linalg.norm(q)
-        R, left = R - np.outer(q, q @ R), left - np.square(q @ D)
-        Q = np.column_stack([Q, q])
-        chosen.append(j)
+        term, column = terms[j], D[:, j]
+        if term.inside is not None:
+            term, column = fit.moved(term, cuts)
+        q = fit.take(column)
+        left -= np.square(q @ D)
+        chosen.append(term)
     return chosen
 
 
-def predictions(D: FloatArray, Y: FloatArray, fold: IntArray, most: int) -> FloatArray:
+def predictions(
+    terms: Sequence[Term], W: FloatArray, Y: FloatArray, fold: IntArray, most: int
+) -> FloatArray:
     """Predict every fold from the others by 0, 1, … terms, shape (most + 1, m, q)."""
     found = np.empty((most + 1, *Y.shape))
     for k in np.unique(fold):
         on, off = fold != k, fold == k
-        mean, chosen = Y[on].mean(axis=0), pursue(D[on], Y[on], most)
-        X = D[:, chosen] - D[on][:, chosen].mean(axis=0)
+        mean, chosen = Y[on].mean(axis=0), pursue(terms, W[on], Y[on], most)
+        X = np.column_stack([np.empty((len(W), 0)), *(term.values(W) for term in chosen)])
+        X -= X[on].mean(axis=0)
         q, r = np.linalg.qr(X[on])
         parts = np.linalg.solve(r.T, X[off].T)[:, :, None] * (q.T @ (Y[on] - mean))[:, None, :]
         found[:, off] = mean
@@ -533,6 +596,8 @@ class Conditioning:
         The basis of the curves that are taken out; "straight" for none.
     spreads : tuple of str
         The variables whose spread varies with the covariates and is divided out.
+    joint : tuple of str
+        Of the terms, those of covariates that act together.
     alone : tuple of str
         The rows that are dropped, each alone in a category.
     depends : tuple of str
@@ -550,6 +615,7 @@ class Conditioning:
     terms: tuple[str, ...] = ()
     curves: str = "straight"
     spreads: tuple[str, ...] = ()
+    joint: tuple[str, ...] = ()
     alone: tuple[str, ...] = ()
     depends: tuple[str, ...] = ()
     has_units: bool = False

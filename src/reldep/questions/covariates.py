@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.checks.subjects import Columns
-from reldep.data.frames import column_names, frame_library
-from reldep.data.objects import native_name
+from reldep.data.frames import column_names, frame_library, native_name
 from reldep.data.variables import Labels, Mixed, Numeric, Sparse
 from reldep.engine.centred import centre
 from reldep.engine.covariates import Conditioning, Covariates, Regression
 from reldep.engine.threads import blas_threads_for
 from reldep.exceptions import InputError, InputTypeError
 from reldep.kernels.base import KINDS_IN_WORDS
-from reldep.kernels.categorical import Delta
 from reldep.kernels.choosing import FOR_NUMBERS, as_kernel
 from reldep.kernels.columnwise import Standardized
 from reldep.kernels.custom import FunctionKernel, Precomputed, ScikitKernel
-from reldep.kernels.dot import Linear, Polynomial
+from reldep.kernels.explicit import Delta, Linear, Polynomial
 from reldep.kernels.mapped import MappedKernel
 from reldep.kernels.radial import Distance, RadialKernel
 from reldep.stats.independence import independence_pvalues_of
@@ -46,9 +44,7 @@ OF_POINTS = (RadialKernel, Linear, Polynomial, Distance, Standardized, FunctionK
 
 
 def covariates_beside(given: Any, names: Sequence[str]) -> dict[str, Any]:
-    """Return what is to be read with the variables of these names, if covariates are given."""
-    if given is None:
-        return {}
+    """Return covariates that are to be read with the variables of these names."""
     if isinstance(given, (Precomputed, str)):
         raise InputTypeError(
             f"`given` is of type {type(given).__name__}; pass the columns themselves: an array, a "
@@ -96,6 +92,7 @@ def hold_fixed(study: Study, covariates: Variable, given: Any) -> Study:
         n_observations=len(kept),
         effective_rows=regression.choice.smoother.effective_rows,
         terms=regression.choice.in_words(_names(columns)),
+        joint=regression.choice.in_words(_names(columns), joint=True),
         curves=regression.choice.basis,
         alone=tuple(dataset.rows.name(row) for row in alone.tolist()),
         has_units=units is not None,
