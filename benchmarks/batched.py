@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from reldep.stats.estimates import Estimates, estimates_of
+from reldep.stats.estimates import Estimates, estimates
 from reldep.stats.units import Units, square
 
 Array = npt.NDArray[np.float64]
@@ -250,7 +250,8 @@ class Samples:
         hsics = square(len(names), places, flat.mean(axis=1))
         units = Units.rows(flat, moves, names, places, hsics)
         rows = np.array([self.pairs.index(pair) for pair in wanted])
-        return estimates_of(units, measure, places[:, (q * np.arange(B)[:, None] + rows).ravel()])
+        wanted_places = places[:, (q * np.arange(B)[:, None] + rows).ravel()]
+        return estimates(units, measure, places=wanted_places)
 
     @classmethod
     def joined(cls, parts: Sequence[Samples]) -> Samples:

@@ -10,10 +10,12 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import pdist
 from scipy.stats import binom
 
 import reldep
 from reldep.engine.choose import SIZES as SIZES_OF_ENGINES
+from reldep.kernels import Gaussian, Laplace
 
 PAIRS = [("x", "y"), ("x", "z"), ("x", "x"), ("y", "y"), ("z", "z")]
 
@@ -42,12 +44,50 @@ ELSEWHERE = {
     "feature_products": "tests/engine/test_engines.py: every engine",
     "tiled_seconds": "tests/engine/test_engines.py: auto chooses",
     "again_rows": "tests/engine/test_extremes.py: products with a far observation",
+    "scan_columns": "tests/engine/test_scan_engine.py: batches agree with the engines",
 }
 
 
 def test_every_size_at_which_another_algorithm_takes_over_has_a_row():
     declared = {field.name for field in fields(SIZES_OF_ENGINES)}
     assert declared == {row.what for row in TABLE} | set(ELSEWHERE)
+
+
+@pytest.mark.parametrize("n", [5_000, 5_001])
+@pytest.mark.parametrize("kernel", [Gaussian(), Laplace("mean")], ids=str)
+def test_scales_of_all_and_of_sampled_distances_agree(kernel, n):
+    """Beyond 5,000 rows some distances are sampled, each row as often as any other."""
+    x = np.random.default_rng(n).normal(size=(n, 2))
+    distances = pdist(x)
+    exact = np.median(distances) if kernel.bandwidth == "median" else distances.mean()
+    found = kernel.fit(x).describe()["bandwidth"]
+    assert found == pytest.approx(exact, rel=1e-12 if n == 5_000 else 2e-3)
+
+
+@pytest.mark.parametrize("n", [10_000, 10_001])
+def test_centres_of_all_and_of_sampled_rows_keep_the_same_digits(n):
+    """Beyond 10,000 rows points are centred on the median of some; any centre changes nothing."""
+    x, noise = np.random.default_rng(n).normal(size=(2, n))
+    y = x + noise
+    near, far = (reldep.hsic(x + shift, y - shift, kernel="linear") for shift in (0.0, 2.0**20))
+    # The U-statistic of two columns is that of their products.
+    x, y = x - x.mean(), y - y.mean()
+    k, l, q = -(x**2), -(y**2), x * y  # noqa: E741
+    total = q.sum() ** 2 - (q**2).sum() + k.sum() * l.sum() / ((n - 1) * (n - 2))
+    expected = (total - 2 * (k @ l) / (n - 2)) / (n * (n - 3))
+    assert near == pytest.approx(expected, rel=1e-9)
+    assert far == pytest.approx(expected, rel=1e-7)
+
+
+@pytest.mark.parametrize("n", [4_096, 4_097])
+def test_permutations_of_more_rows_than_matrices_can_hold_are_refused(n):
+    x, y = np.random.default_rng(n).normal(size=(2, n))
+    options = {"test": "permutation", "n_permutations": 19, "rng": 0}
+    if n == 4_096:
+        assert reldep.dependence(x, x + y, **options).pvalue == 0.05
+    else:
+        with pytest.raises(ValueError, match=r"4,097 observations are more than 4,096; use"):
+            reldep.dependence(x, y, **options)
 
 
 SIDES = [(row, n) for row in TABLE for n in (row.last, row.last + 1)]
@@ -197,8 +237,8 @@ def test_a_dependence_that_exists_is_found(n):
 @pytest.mark.parametrize("n", SIZES)
 def test_equally_strong_dependences_differ_in_five_percent(n):
     rng, rejected = np.random.default_rng(n), 0
-    for _ in range(30):
+    for _ in range(12):
         x, one, other = rng.normal(size=(3, n))
         found = reldep.compare(x, x + one, x + other, alternative="two-sided")
         rejected += found.pvalue < 0.05
-    assert is_level(rejected, 30)
+    assert is_level(rejected, 12)

@@ -12,8 +12,7 @@ from reldep.data.objects import read_variable
 from reldep.data.variables import Labels
 from reldep.engine import Dense, Features, compute_influence
 from reldep.kernels import Linear
-from reldep.kernels.categorical import FittedDelta
-from reldep.kernels.dot import FittedDot
+from reldep.kernels.explicit import FittedDelta, FittedDot
 
 
 def hsic(kernels):
@@ -78,20 +77,6 @@ def test_hsic_of_labels_is_that_of_their_table_of_counts():
     total = trace + Fraction(int((rows * k).sum() * (cols * l).sum()), (m - 1) * (m - 2))
     total -= Fraction(2 * int(crossed), m - 2)
     assert relative_gap(found, total / (m * (m - 3))) < 1e-10
-
-
-def test_sparse_rows_with_many_entries_agree_with_dense_matrices():
-    rng = np.random.default_rng(7)
-    kernels = {
-        name: Linear().fit(
-            read_variable(sparse.random_array((90, 300), density=0.05, rng=rng, format="csr"), name)
-        )
-        for name in "xy"
-    }
-    wanted = [("x", "y"), ("x", "x")]
-    expected = compute_influence(kernels, wanted, Dense())
-    found = compute_influence(kernels, wanted, Features())
-    np.testing.assert_allclose(found.values, expected.values, rtol=0, atol=1e-13)
 
 
 def test_more_columns_than_rows_are_turned_into_the_row_space():

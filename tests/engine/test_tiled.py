@@ -13,8 +13,8 @@ import pytest
 from reldep.data.objects import read_variable
 from reldep.data.variables import Numeric
 from reldep.engine import Tiled, compute_influence
-from reldep.engine.program import make_program
 from reldep.kernels import Gaussian, Laplace, Linear
+from reldep.kernels.program import make_program
 
 
 def run(code):

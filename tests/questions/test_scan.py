@@ -13,6 +13,9 @@ from scipy.stats import false_discovery_control
 
 import reldep
 from cautioned import cautioned
+from reldep.data.variables import Numeric
+from reldep.engine import Blocks
+from reldep.engine.scan import deal_for_scan
 from reldep.exceptions import (
     CopyWarning,
     DependentRowsWarning,
@@ -305,3 +308,75 @@ def test_reports_show_the_strongest_of_many_in_place_of_the_first(rng):
     assert "source 220" in result._repr_html_()
     cells = reldep.matrix(sources[:, :25], n_simulations=400)
     assert "The 200 strongest of 300 pairs" in cells.to_html()
+
+
+# Blocks of rows.
+
+
+@pytest.mark.parametrize("measure", ["cka", "hsic", "dcor"])
+def test_in_blocks_every_row_is_that_of_a_single_question_in_these_blocks(measure):
+    sources, first, second = data(600, 25)
+    sources = pd.DataFrame(sources).add_prefix("g")
+    if measure != "dcor":
+        sources["kind"] = np.where(first > 0.2, "a", "b")
+    options = {"measure": measure, "engine": Blocks(60)}
+    found = reldep.scan(sources, first, second, **options)
+    targets = reldep.scan(first, sources, **options)
+    assert found.provenance.engine == "blocks"
+    assert "Computed in 10 random blocks of 60 rows" in found.summary()
+    for i in (0, 5, len(found.sources) - 1):
+        one = reldep.compare(sources.iloc[:, i], first, second, **options)
+        for name in ("estimate", "standard_error", "statistic", "pvalue"):
+            np.testing.assert_allclose(found.to_frame()[name][i], getattr(one, name), rtol=1e-9)
+        one = reldep.dependence(first, sources.iloc[:, i], **options)
+        np.testing.assert_allclose(targets.to_frame()["pvalue"][i], one.pvalue, rtol=1e-9)
+        error = targets.to_frame()["standard_error"][i]
+        np.testing.assert_allclose(error, one.standard_error, rtol=1e-9)
+
+
+def test_in_blocks_chunks_and_missing_rows_leave_the_other_rows_where_they_are():
+    sources, first, second = data(600, 12)
+    sources[[5, 70], 3] = np.nan
+    sources[20:, 4] = np.nan
+    options = {"missing": "drop", "engine": Blocks(60), "kernel": Laplace(1.0)}
+    whole = reldep.scan(sources, first, second, **options)
+    assert dict(whole.skipped) == {"source 4": "too few complete observations for blocks of rows"}
+    assert whole.to_frame()["n"][3] == 598
+    last = reldep.scan(sources[:, 5:], first, second, **options)
+    np.testing.assert_allclose(whole.estimates[4:], last.estimates, rtol=1e-9)
+    plain = reldep.scan(sources, first, second, missing="drop", kernel=Laplace(1.0))
+    error = whole.tests.standard_error[3]
+    assert whole.estimates[3] == pytest.approx(plain.estimates[3], abs=3 * error)
+
+
+def test_in_blocks_all_intervals_hold_and_independent_targets_are_rarely_claimed():
+    rng, n, false, missed = np.random.default_rng(4), 40, 0, 0
+    for i in range(n):
+        x = rng.normal(size=500)
+        targets = rng.normal(size=(500, 30))
+        targets[:, :5] += 0.7 * x[:, None]
+        found = reldep.scan(x, targets, engine=Blocks(50, rng=i), kernel=Laplace(1.0))
+        false += (found.adjusted_pvalues[5:] < 0.05).any()
+        truth = 0.1402  # by 4,000,000 rows
+        low, high = found.confidence_interval()
+        missed += ((low[:5] > truth) | (high[:5] < truth)).any() or (low[5:] > 0).any()
+    # Three standard errors of a share of .05 above it.
+    assert max(false, missed) / n <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / n)
+
+
+@pytest.mark.parametrize(
+    ("engine", "m", "seconds", "is_dealt"),
+    [
+        ("auto", 13_000, 0.0, True),
+        ("auto", 13_000, 1e9, False),
+        ("auto", 5_000, 0.0, False),
+        ("lines", 13_000, 0.0, False),
+        (Blocks(), 2_000, 1e9, True),
+    ],
+)
+def test_auto_takes_blocks_where_columns_would_take_long(engine, m, seconds, is_dealt, rng):
+    fixed, column = (Laplace(1.0).fit(Numeric("x", rng.normal(size=(m, 1)))) for _ in "xy")
+    blocks = deal_for_scan({"x": fixed}, engine, column, 40, m, seconds)
+    assert (blocks is not None) == is_dealt
+    if is_dealt:
+        assert np.bincount(blocks).min() >= 40

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from reldep.stats.estimates import estimates
+from reldep.engine import Influence
+from reldep.stats.estimates import estimate_dependences
 from reldep.stats.pairwise import differences
-from reldep.stats.units import Units, numbers_of, square
 
 
 def gaussian(x, bandwidth=1.0):
@@ -52,13 +52,16 @@ def triple(seed=0, m=30, noises=(0.6, 1.2)):
     return {"x": x, "y": y, "z": z}
 
 
+def of_means(means, pairs, moved=None):
+    """A with these conditional means, and with what bandwidths add to influence values."""
+    names = dict.fromkeys(name for pair in pairs for name in pair)
+    moved = np.zeros_like(means) if moved is None else moved
+    return Influence(means, tuple(pairs), tuple(names), means.shape[1], bandwidth_psi=moved)
+
+
 def left_out(means, pairs, wanted, measure, moved=None):
     """Estimates of the wanted pairs, with every row left out in turn."""
-    names = list(dict.fromkeys(name for pair in pairs for name in pair))
-    places = numbers_of(pairs, names)
-    moved = np.zeros_like(means) if moved is None else moved
-    hsics = square(len(names), places, means.mean(1))
-    return estimates(Units.rows(means, moved, names, places, hsics), measure, wanted)
+    return estimate_dependences(of_means(means, pairs, moved), wanted, measure, "jackknife")
 
 
 def compared(found, i=0, j=1):

@@ -75,6 +75,22 @@ def test_an_answer_about_a_slow_or_seasonal_series_says_so_and_is_wider():
     with pytest.warns(reldep.exceptions.DependentRowsWarning):
         answer = reldep.compare(x, y, z, max_lag="auto")
     assert any("a season of 12 rows in common" in str(caution) for caution in answer.warnings)
+    assert any("`given=month`" in str(caution) for caution in answer.warnings)
+
+
+@pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
+def test_a_season_that_is_held_fixed_keeps_the_level():
+    """Series of 84 months: without the month a fifth of true nulls are rejected."""
+    months, n = np.array([f"month {i % 12}" for i in range(84)]), 60
+    rejected = {"plain": 0, "given": 0}
+    for seed in range(n):
+        rng = np.random.default_rng([6, seed])
+        x, y = (2 * wave(84, 12) + autoregression(rng, 84, 0.5) for _ in range(2))
+        for kind, given in (("plain", None), ("given", months)):
+            found = reldep.dependence(x, y, max_lag="auto", given=given)
+            rejected[kind] += found.pvalue < 0.05
+    assert rejected["plain"] / n > 0.13
+    assert rejected["given"] / n < 0.05 + 3 * np.sqrt(0.05 * 0.95 / n)
 
 
 @pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")

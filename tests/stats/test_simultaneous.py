@@ -5,10 +5,9 @@ import pytest
 from scipy.stats import false_discovery_control, norm, studentized_range
 
 from reldep.exceptions import InputError
-from reldep.stats.bandwidths import AcrossScales
 from reldep.stats.estimates import degrees_of_freedom
-from reldep.stats.intervals import simultaneous_limits
 from reldep.stats.pairwise import Test
+from reldep.stats.scan import AcrossScales
 from reldep.stats.simultaneous import (
     JointDraws,
     adjusted_pvalues,
@@ -74,7 +73,7 @@ def test_numbers_of_an_independent_implementation(measure):
     at = [0, 7, 30, 54]
     assert comparisons.score[at] == pytest.approx(scores, rel=1e-9)
     assert comparisons.df[at] == pytest.approx(degrees, rel=1e-9)
-    limits = simultaneous_limits(found, np.full(1000, 3.0), 0.95)
+    limits = found.intervals(0.95, np.full(1000, 3.0))
     assert limits.low[[0, 10]] == pytest.approx(low, rel=1e-9)
     assert limits.high[[0, 10]] == pytest.approx(high, rel=1e-9)
 
@@ -201,7 +200,7 @@ def test_ties_are_equal_and_rank_together():
 def test_simultaneous_intervals_contain_the_single_ones():
     found = targets("cka")
     draws = JointDraws.of(found.deviations, 2000, np.random.default_rng(0))
-    low, high = found.simultaneous_intervals(draws.value_maxima(), 0.95)
+    low, high = found.intervals(0.95, draws.value_maxima())
     single_low, single_high = found.intervals(0.95)
     assert (low <= single_low).all()
     assert (high >= single_high).all()

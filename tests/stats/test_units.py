@@ -7,11 +7,10 @@ from hypothesis import strategies as st
 
 from reldep.engine import BlockTable
 from reldep.exceptions import InputError
-from reldep.stats.crossed import cells_of, crossed
-from reldep.stats.estimates import estimates, estimates_of
-from reldep.stats.pairwise import contrast, differences
+from reldep.stats.estimates import estimate_dependences, estimates
+from reldep.stats.pairwise import cells_of, contrast, crossed, differences
 from reldep.stats.series import stretches
-from reldep.stats.units import Units, hsics_without_rows, numbers_of, square
+from reldep.stats.units import Units, numbers_of, square
 from stats.dense_terms import (
     all_means,
     compared,
@@ -19,6 +18,7 @@ from stats.dense_terms import (
     gaussian,
     hsic,
     left_out,
+    of_means,
     triple,
 )
 
@@ -75,7 +75,7 @@ def test_numbers_of_an_independent_implementation(measure):
 def test_leaving_out_a_row_is_computing_anew_without_it():
     kernels = kernels_of(triple(3, 12), "cka")
     means, pairs = all_means(kernels)
-    without = hsics_without_rows(means, np.zeros_like(means))
+    without = left_out(means, pairs, TWO, "cka").units.without
     for i in range(12):
         rest = np.delete(np.arange(12), i)
         again = [hsic(*(kernels[name][np.ix_(rest, rest)] for name in pair)) for pair in pairs]
@@ -296,7 +296,7 @@ def test_many_samples_can_be_asked_at_once():
     hsics = square(9, places, means.mean(1))
     units = Units.rows(means, np.zeros_like(means), list("abcdefghi"), places, hsics)
     wanted = np.hstack([numbers_of(TWO, list("xyz")) + 3 * s for s in range(3)])
-    stacked = estimates_of(units, "cka", wanted)
+    stacked = estimates(units, "cka", places=wanted)
     found = differences(stacked, np.array([0, 2, 4]), np.array([1, 3, 5]))
     for seed in range(3):
         one = compared(left_out(samples[seed], pairs, TWO, "cka"))
@@ -338,10 +338,7 @@ def test_a_covariance_is_moved_to_agree_with_a_contrast(variance):
 
 
 def published(means, pairs, wanted, measure):
-    names = list(dict.fromkeys(name for pair in pairs for name in pair))
-    places = numbers_of(pairs, names)
-    hsics = square(len(names), places, means.mean(1))
-    return estimates(Units.published(means, names, places, hsics), measure, wanted)
+    return estimate_dependences(of_means(means, pairs), wanted, measure, "fixed-kernel")
 
 
 def test_the_published_variance_is_that_of_the_influence_values():
@@ -368,11 +365,7 @@ def test_the_published_variance_of_a_normalised_measure_is_of_first_order():
 
 
 def summed(means, pairs, codes, measure="cka"):
-    names = list(dict.fromkeys(name for pair in pairs for name in pair))
-    places = numbers_of(pairs, names)
-    hsics = square(len(names), places, means.mean(1))
-    units = Units.summed(means, np.zeros_like(means), codes, names, places, hsics)
-    return estimates(units, measure, TWO)
+    return estimates(Units.summed(of_means(means, pairs), codes), measure, TWO)
 
 
 def means_of(m=40, seed=0):
@@ -383,7 +376,7 @@ def means_of(m=40, seed=0):
 def test_clusters_of_one_row_are_left_out_exactly():
     means, pairs, _ = means_of(12)
     alone = summed(means, pairs, np.arange(12)).units.without
-    expected = hsics_without_rows(means, np.zeros_like(means))
+    expected = left_out(means, pairs, TWO, "cka").units.without
     assert alone == pytest.approx(expected, rel=1e-12)
 
 

@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reldep.checks import rows, variables
+from reldep.checks import rows
+from reldep.checks import variables as of_variables
 from reldep.checks.answers import heavy_rows
-from reldep.checks.subjects import Columns, Data
+from reldep.checks.subjects import FEWEST_ORDERED, Data
+from reldep.checks.variables import CODE_LEVELS
+from reldep.data.missing_codes import have_codes_at_ends
+from reldep.data.variables import Numeric
 from reldep.exceptions import CopyWarning, DependentRowsWarning, InfluentialWarning
 from reldep.words import listed
 
@@ -44,18 +48,39 @@ class ColumnChecks:
     copies: dict[str, list[str]] = field(default_factory=dict)
     found: dict[type[ReldepWarning], dict[str, ReldepWarning]] = field(default_factory=dict)
 
+    def are_odd(self, variables: Sequence[Variable]) -> BoolArray:
+        """Return which columns some check may concern, or cannot be tested; a superset of them.
+
+        Numbers without gaps, with more levels than codes and scales have, no code at their ends
+        and another order than the fixed variables, by some of the rows, are not among them.
+        """
+        odd = np.ones(len(variables), dtype=bool)
+        plain = [
+            i
+            for i, one in enumerate(variables)
+            if isinstance(one, Numeric) and one.values.shape[1] == 1 and len(one) >= FEWEST_ORDERED
+        ]
+        if not plain:
+            return odd
+        table = np.array([variables[i].values[:, 0] for i in plain])  # type: ignore[attr-defined]
+        some = np.sort(table[:, : 4 * CODE_LEVELS[1]], axis=1)
+        is_odd = (some[:, 1:] > some[:, :-1]).sum(axis=1) < CODE_LEVELS[1]
+        is_odd |= np.isnan(table).any(axis=1) | have_codes_at_ends(table)
+        steps = np.sign(np.diff(table[:, :FEWEST_ORDERED], axis=1))
+        for other in self.fixed.parts:
+            for column in other.values.T if isinstance(other, Numeric) else ():
+                own = np.sign(np.diff(column[:FEWEST_ORDERED]))
+                is_odd |= (steps == own).all(axis=1) | (steps == -own).all(axis=1)
+        odd[plain] = is_odd
+        return odd
+
     def look(self, name: str, variable: Variable) -> list[str]:
         """Check one column; return the names of the fixed variables whose values it has."""
-        own = Columns(variable)
-        data = Data(
-            variables={name: variable},
-            rows=self.fixed.rows,
-            automatic={name},
-            columns={name: own},
-        )
-        for check in (variables.missing_codes, variables.kinds):
+        data = Data(variables={name: variable}, rows=self.fixed.rows, automatic={name})
+        for check in (of_variables.missing_codes, of_variables.kinds):
             for caution in check(data):
                 self.found.setdefault(type(caution), {}).setdefault(name, caution)
+        own = data.columns[name]
         for other, known in self.fixed.columns.items():
             if known.is_like(own):
                 self.copies.setdefault(other, []).append(name)
@@ -79,23 +104,23 @@ class ColumnChecks:
         return f"{len(names):,} of {self.n_columns:,} {self.role} ({listed(names, 5)})"
 
 
-def dependent_rows(fixed: Data, deviations: FloatArray) -> Iterator[DependentRowsWarning]:
+def dependent_rows(fixed: Data, deviations: FloatArray | None) -> Iterator[DependentRowsWarning]:
     """Check whether adjacent rows are correlated in the fixed variables and in many tests.
 
     Parameters
     ----------
     fixed : Data
-    deviations : ndarray, shape (tests, rows)
-        The influence of every row on every estimate.
+    deviations : ndarray, shape (tests, rows), or None
+        The influence of every row on every estimate, where it is known.
     """
-    n = deviations.shape[1]
+    n = fixed.n
     ranks = rows.ranks_of(fixed)
     if n < rows.FEWEST_FOR_CORRELATION or not ranks:
         return
     largest = max(map(rows.correlation, ranks.values()))
     if not largest > rows.least_correlation(n) or rows.only_sorted(ranks):
         return
-    harm = rows.correlations(deviations)
+    harm = np.ones(1) if deviations is None else rows.correlations(deviations)
     if len(harm) and np.mean(harm > SHARED_DEVIATIONS / np.sqrt(n)) > SHARED:
         yield DependentRowsWarning(
             f"Adjacent rows are correlated ({largest:.2f}), so that all p-values may be too small; "

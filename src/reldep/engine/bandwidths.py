@@ -31,12 +31,6 @@ if TYPE_CHECKING:
     from reldep.engine.centred import Places
     from reldep.kernels.base import Bandwidth, FittedKernel
 
-# Slopes are scalars: blocks of 500 rows give them to .5 % at 20,000 rows (measured), whereas a few
-# large blocks of as many values are off by 6 %; twice as many rows are enough for any sample. Row
-# means of a score are taken in larger blocks, because every row has its own error: blocks of 500
-# move the error of an HSIC at the median distance by 3 %, blocks of 2,000 by .8 % (measured).
-SLOPE_BLOCK, SLOPE_ROWS, SCORE_BLOCK = 500, 40_000, 2_000
-
 
 @dataclass(frozen=True, eq=False)
 class Followed:
@@ -85,13 +79,25 @@ def moved_influence(followed: Sequence[Followed], pairs: Places, n: int) -> Floa
     return moved
 
 
-def follow_in_blocks(kernels: Sequence[FittedKernel], followed: Sequence[Followed]) -> None:
-    """Fill in slopes and row means of scores from blocks of rows."""
+def follow_in_blocks(
+    kernels: Sequence[FittedKernel],
+    followed: Sequence[Followed],
+    slope_block: int = 500,
+    slope_rows: int = 40_000,
+    score_block: int = 2_000,
+) -> None:
+    """Fill in slopes and row means of scores from blocks of rows.
+
+    Slopes are scalars: blocks of 500 rows give them to .5 % at 20,000 rows (measured), whereas a
+    few large blocks of as many values are off by 6 %; twice as many rows are enough for any sample.
+    Row means of a score are taken in larger blocks, because every row has its own error: blocks of
+    500 move the error of an HSIC at the median distance by 3 %, blocks of 2,000 by .8 % (measured).
+    """
     if not followed:
         return
     n, n_slopes = len(kernels[0]), len(followed)
     order = np.random.default_rng(0).permutation(n)
-    blocks = cut(order[:SLOPE_ROWS], SLOPE_BLOCK)
+    blocks = cut(order[:slope_rows], slope_block)
     used = sorted({partner for one in followed for partner in one.slopes})
     moving = [*(one.bandwidth.slope for one in followed), *(kernels[i] for i in used)]
     wanted = [(k, partner) for k, one in enumerate(followed) for partner in one.slopes]
@@ -106,7 +112,7 @@ def follow_in_blocks(kernels: Sequence[FittedKernel], followed: Sequence[Followe
     for (k, partner), slope in zip(wanted, found.tolist(), strict=True):
         followed[k].slopes[partner] = slope
     for one in followed:
-        one.score_means[:] = _score_means(one.bandwidth.score, order)
+        one.score_means[:] = _score_means(one.bandwidth.score, order, score_block)
 
 
 def cut(order: IntArray, size: int) -> list[IntArray]:
@@ -114,13 +120,13 @@ def cut(order: IntArray, size: int) -> list[IntArray]:
     return [np.sort(block) for block in np.array_split(order, max(1, len(order) // size))]
 
 
-def _score_means(score: FittedKernel, order: IntArray) -> FloatArray:
+def _score_means(score: FittedKernel, order: IntArray, size: int) -> FloatArray:
     """Return row means of a score: exactly along a line, else within blocks."""
     n = len(order)
     line = Line.of(score)
     if line is not None:
         return np.asarray(line.row_sums / (n - 1))
     means = np.empty(n)
-    for rows in cut(order, SCORE_BLOCK):
+    for rows in cut(order, size):
         means[rows] = sums_of_rows(score, rows) / (len(rows) - 1)
     return means

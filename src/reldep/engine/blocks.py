@@ -7,7 +7,8 @@ gives the standard error. Rows that depend on each other go into different block
 needs a mask; what varies independently are then groups of clusters or runs of time, over which the
 pseudo-values of rows are averaged.
 
-The work on one block is :func:`block_hsics`; where its rows come from does not matter.
+A block is an ordinary small data set: the work on one is :func:`row_of`, and where its rows come
+from does not matter.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ import numpy as np
 from reldep.data.checks import check_count
 from reldep.engine.centred import canonical, centre, conditional_means, hsic_of
 from reldep.engine.dense import HELD_BYTES, Dense, is_many
-from reldep.engine.program import evaluate
 from reldep.engine.threads import (
     OnProgress,
     at_work,
@@ -32,6 +32,7 @@ from reldep.engine.threads import (
 )
 from reldep.engine.tiled import products_of_rows
 from reldep.exceptions import InputError
+from reldep.kernels.program import evaluate
 from reldep.system import available_cores, bytes_of, seconds_in_words
 
 if TYPE_CHECKING:
@@ -76,6 +77,35 @@ class Dealing(NamedTuple):
     units: IntArray | None
 
 
+class Block(NamedTuple):
+    """Rows of kernels and, where rows depend on each other, the units of these rows."""
+
+    kernels: Sequence[FittedKernel]
+    rows: IntArray
+    units: IntArray | None = None
+
+
+class Row(NamedTuple):
+    """What a block gives: a row of the table.
+
+    Attributes
+    ----------
+    hsics : ndarray, shape (n_pairs,)
+    n : int
+        The rows of the block.
+    split : ndarray, shape (n_pairs,), or None
+        How far HSICs averaged over halves are from those of the block.
+    sums, counts : ndarray, shapes (n_units, n_pairs) and (n_units,), or None
+        Pseudo-values summed by unit, and the rows of each unit.
+    """
+
+    hsics: FloatArray
+    n: int
+    split: FloatArray | None = None
+    sums: FloatArray | None = None
+    counts: IntArray | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class BlockTable:
     """HSICs of blocks of rows.
@@ -102,8 +132,8 @@ class BlockTable:
     splits : ndarray, shape (n_split, n_pairs), or None
         For some blocks, how far HSICs averaged over halves are from that of the block: their mean
         square is the variance of the second component of a block.
-    dealing : Dealing or None
-        Where rows depend on each other, for :func:`unit_products`.
+    blocks : callable or None
+        Where rows depend on each other: returns a block by its number, for :meth:`unit_products`.
     """
 
     hsics: FloatArray
@@ -115,7 +145,29 @@ class BlockTable:
     n_planned: int = 0
     seconds: float = 0.0
     splits: FloatArray | None = None
-    dealing: Dealing | None = None
+    blocks: Callable[[int], Block | None] | None = None
+
+    @classmethod
+    def of(cls, rows: Sequence[Row], pairs: Sequence[Pair], **known: Any) -> BlockTable:
+        """Put the rows of a table together; `known` are further attributes."""
+        sizes = np.array([row.n for row in rows])
+        sums, counts = [row.sums for row in rows], [row.counts for row in rows]
+        values = n_of_unit = None
+        if sums[0] is not None:
+            n_of_unit = np.sum(counts, axis=0)  # type: ignore[arg-type]
+            there = n_of_unit > 0
+            values = np.sum(sums, axis=0)[there] / n_of_unit[there, None]  # type: ignore[arg-type]
+            n_of_unit = n_of_unit[there]
+        splits = [row.split for row in rows if row.split is not None]
+        return cls(
+            np.array([row.hsics for row in rows]),
+            sizes,
+            tuple(pairs),
+            values,
+            n_of_unit,
+            splits=np.array(splits) if splits else None,
+            **{"n_rows": int(sizes.sum()), "n_planned": len(rows), **known},
+        )
 
     @property
     def weights(self) -> FloatArray:
@@ -146,13 +198,41 @@ class BlockTable:
 
     def split_deviations(self) -> FloatArray | None:
         """Return `splits` in the scale of the averages over all blocks, one row per pair."""
-        if self.splits is None or not len(self.splits):
+        if self.splits is None:
             return None
         return np.asarray(np.sqrt((self.weights**2).sum()) * self.splits.T)
 
     def column(self, pair: Pair) -> int:
         """Return the column of a pair, in either order."""
         return [canonical(known) for known in self.pairs].index(canonical(pair))
+
+    def unit_products(self) -> FloatArray:
+        """Return the products of two centred kernels by pairs of units, shape (units, units).
+
+        Only rows that share a block form a pair; the diagonal is 0.
+        """
+        block_of = self.blocks
+        if block_of is None:
+            raise TypeError("the rows are independent: there are no units")
+
+        def work(number: int) -> FloatArray:
+            block = block_of(number)
+            if block is None or block.units is None:
+                return np.zeros(())
+            n, n_units = len(block.rows), int(block.units.max()) + 1
+            kernels = [kernel.take(block.rows) for kernel in block.kernels]
+            one, two = (centre(matrix) for matrix in evaluate(kernels, slice(0, n)))
+            members = np.zeros((n, n_units))
+            members[np.arange(n), block.units] = 1.0
+            return np.asarray(members.T @ (one * two) @ members / (n * (n - 3.0)))
+
+        with at_work(available_cores()) as results:
+            parts = list(results(work, range(len(self.sizes))))
+        total = np.zeros((max(len(part) for part in parts if part.ndim),) * 2)
+        for part in parts:
+            total[: len(part), : len(part)] += part
+        np.fill_diagonal(total, 0.0)
+        return total
 
     def note(self, loss: float | None = None) -> str:
         """Return in words how the HSICs were computed, and at what price.
@@ -329,97 +409,87 @@ class Blocks:
         n = len(kernels[0])
         seconds = seconds_of_pair(kernels, places) / self.n_threads
         blocks, units = self.deal(n, seconds, **dependence)
-        n_units = 0 if units is None else int(units.max()) + 1
 
-        def work(number: int) -> tuple[FloatArray, FloatArray | None, FloatArray | None]:
-            rows, by_unit = blocks[number], None
-            if units is None:
-                own = block_hsics(kernels, places, rows)
-            else:
-                own, by_unit = _by_units(kernels, places, rows, units[rows], n_units)
-            is_split = number < SPLIT_BLOCKS
-            return own, by_unit, block_split(kernels, places, rows, own) if is_split else None
+        def block_of(number: int) -> Block:
+            rows = blocks[number]
+            return Block(kernels, rows, None if units is None else units[rows])
 
-        hsics, splits, sums = [], [], np.zeros((n_units, len(places)))
-        with (
-            progress_bar("blocks", self.on_progress) as on_progress,
-            at_work(self.n_threads, len(blocks), on_progress) as results,
-        ):
-            try:
-                for own, by_unit, split in results(work, range(len(blocks))):
-                    hsics.append(own)
-                    if by_unit is not None:
-                        sums += by_unit
-                    if split is not None:
-                        splits.append(split)
-            except KeyboardInterrupt:
-                if len(hsics) < LEAST_BLOCKS or on_progress is say_nothing:
-                    raise
-        done = blocks[: len(hsics)]
-        sizes = np.array([len(rows) for rows in done])
-        values, counts = None, None
-        if units is not None:
-            counts = np.bincount(units[np.concatenate(done)], minlength=n_units)
-            there = counts > 0
-            values, counts = sums[there] / counts[there, None], counts[there]
-        return BlockTable(
-            np.array(hsics),
-            sizes,
-            tuple(pairs),
-            values,
-            counts,
-            n,
-            len(blocks),
-            seconds * n**2,
-            np.array(splits),
-            None if units is None else Dealing(done, units),
+        last_unit = 0 if units is None else int(units.max())
+        return BlockTable.of(
+            self.rows_of_table(block_of, len(blocks), places, last_unit),
+            pairs,
+            n_rows=n,
+            n_planned=len(blocks),
+            seconds=seconds * n**2,
+            blocks=None if units is None else block_of,
         )
 
-    def table_of_parts(
-        self,
-        work: Callable[[int], list[tuple[FloatArray, int]]],
-        n_parts: int,
-        pairs: Sequence[Pair],
-    ) -> BlockTable:
-        """Return the HSICs of blocks that are read in parts.
+    def rows_of_table(
+        self, block_of: Callable[[int], Block | None], n_blocks: int, places: Places, last_unit: int
+    ) -> list[Row]:
+        """Return the rows of the table, one for each block that has any; Ctrl-C keeps those done.
 
         Parameters
         ----------
-        work : callable
-            Return the HSICs and the number of rows of every block of a part.
-        n_parts : int
-        pairs : sequence of Pair
+        block_of : callable
+            Returns a block by its number; None for one that has too few rows.
+        n_blocks : int
+        places : sequence of (int, int)
+            The numbers of the kernels of every pair.
+        last_unit : int
+            The largest number of a unit, where rows depend on each other.
         """
-        found: list[tuple[FloatArray, int]] = []
-        n_done = 0
+
+        def work(number: int) -> Row | None:
+            block = block_of(number)
+            if block is None:
+                return None
+            return row_of(block, places, last_unit + 1, is_split=number < SPLIT_BLOCKS)
+
+        found: list[Row] = []
         with (
             progress_bar("blocks", self.on_progress) as on_progress,
-            at_work(self.n_threads, n_parts, on_progress) as results,
+            at_work(self.n_threads, n_blocks, on_progress) as results,
         ):
             try:
-                for part in results(work, range(n_parts)):
-                    found += part
-                    n_done += 1
+                found.extend(row for row in results(work, range(n_blocks)) if row is not None)
             except KeyboardInterrupt:
                 if len(found) < LEAST_BLOCKS or on_progress is say_nothing:
                     raise
-        n_planned = len(found) * n_parts // n_done
-        hsics, sizes = np.array([own for own, _ in found]), np.array([n for _, n in found])
-        return BlockTable(hsics, sizes, tuple(pairs), n_rows=int(sizes.sum()), n_planned=n_planned)
+        return found
+
+
+def row_of(block: Block, places: Places, n_units: int = 0, *, is_split: bool = False) -> Row:
+    """Return what a block gives."""
+    kernels, rows, units = block
+    n = len(rows)
+    if units is None:
+        own, sums, counts = block_hsics(kernels, places, rows), None, None
+    else:
+        means = conditional_means(products_of_rows(kernels, places, rows))
+        own = means.mean(axis=1)
+        values = own[:, None] + 4.0 * n / (n - 4.0) * (means - own[:, None])
+        sums = np.array([np.bincount(units, row, n_units) for row in values]).T
+        counts = np.bincount(units, minlength=n_units)
+    split = None
+    if is_split:
+        split = split_of(lambda half: block_hsics(kernels, places, half), rows, own)
+    return Row(own, n, split, sums, counts)
 
 
 def block_hsics(kernels: Sequence[FittedKernel], places: Places, rows: IntArray) -> FloatArray:
-    """Return the HSICs of numbered pairs of kernels on some rows: one row of the table."""
+    """Return the HSICs of numbered pairs of kernels on some rows."""
     if is_many(len(places), len(kernels)):
         # Several threads hold matrices at a time.
-        dense = Dense(HELD_BYTES // 8)
         taken = [kernel.take(rows) for kernel in kernels]
-        return hsic_of(dense.products(taken, (), places).sums, len(rows))
-    return hsic_of(products_of_rows(kernels, places, rows).sum(axis=1), len(rows))
+        found = Dense(HELD_BYTES // 8).products(taken, (), places).sums
+    else:
+        found = products_of_rows(kernels, places, rows).sum(axis=1)
+    return hsic_of(found, len(rows))
 
 
-def block_split(
-    kernels: Sequence[FittedKernel], places: Places, rows: IntArray, hsics: FloatArray
+def split_of(
+    hsics_of: Callable[[IntArray], FloatArray], rows: IntArray, own: FloatArray
 ) -> FloatArray:
     """Return how far HSICs averaged over random halves of a block are from those of the block.
 
@@ -427,21 +497,8 @@ def block_split(
     different halves tell, whose variance is that of the second component of the block.
     """
     n = len(rows)
-    order = np.random.default_rng(n).permutation(n)
-    halves = [rows[np.sort(half)] for half in np.array_split(order, 2)]
-    average = np.mean([block_hsics(kernels, places, half) for half in halves], axis=0)
-    return np.asarray(average - hsics)
-
-
-def _by_units(
-    kernels: Sequence[FittedKernel], places: Places, rows: IntArray, units: IntArray, n_units: int
-) -> tuple[FloatArray, FloatArray]:
-    """Return the HSICs of a block, and the sums of its pseudo-values by unit."""
-    n, means = len(rows), conditional_means(products_of_rows(kernels, places, rows))
-    hsics = means.mean(axis=1)
-    values = hsics[:, None] + 4.0 * n / (n - 4.0) * (means - hsics[:, None])
-    sums = np.array([np.bincount(units, row, n_units) for row in values]).T
-    return hsics, sums
+    halves = np.array_split(np.random.default_rng(n).permutation(n), 2)
+    return np.asarray(np.mean([hsics_of(rows[np.sort(half)]) for half in halves], axis=0) - own)
 
 
 def _deal_clusters(codes: IntArray, G: int, rng: np.random.Generator) -> Dealing:
@@ -474,32 +531,6 @@ def check_units(n: int, clusters: IntArray | None, max_lag: int | str | None) ->
             f"`engine='blocks'` needs at least {FEWEST_UNITS} {what}, and there are {found}; use "
             "`engine='tiled'`."
         )
-
-
-def unit_products(first: FittedKernel, second: FittedKernel, dealing: Dealing) -> FloatArray:
-    """Return the products of centred kernels summed by pairs of units, shape (units, units).
-
-    Only rows that share a block form a pair; the diagonal is 0.
-    """
-    units = dealing.units
-    if units is None:
-        raise TypeError("the rows are independent: there are no units")
-    n_units = int(units.max()) + 1
-
-    def work(rows: IntArray) -> FloatArray:
-        n, own = len(rows), units[rows]
-        kernels = [kernel.take(rows) for kernel in (first, second)]
-        one, two = (centre(block) for block in evaluate(kernels, slice(0, n)))
-        members = np.zeros((n, n_units))
-        members[np.arange(n), own] = 1.0
-        return np.asarray(members.T @ (one * two) @ members / (n * (n - 3.0)))
-
-    with at_work(available_cores()) as results:
-        total = np.zeros((n_units, n_units))
-        for part in results(work, dealing.blocks):
-            total += part
-    np.fill_diagonal(total, 0.0)
-    return total
 
 
 def seconds_of_pair(kernels: Sequence[FittedKernel], places: Places) -> float:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from reldep.exceptions import InputError, ScaleWarning
+from reldep.kernels.program import without_diagonal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -108,13 +109,6 @@ def subtract_effects(block: FloatArray, effects: FloatArray, run: slice) -> Floa
         block -= np.where(own_is_larger, first, second)
         block -= np.where(own_is_larger, second, first)
     return without_diagonal(block, run)
-
-
-def without_diagonal(block: FloatArray, run: slice) -> FloatArray:
-    """Set the diagonal of the whole matrix to 0 in a run of its rows, in place."""
-    own = np.arange(run.start, run.stop)
-    block[own - run.start, own] = 0.0
-    return block
 
 
 def conditional_means(q: FloatArray) -> FloatArray:

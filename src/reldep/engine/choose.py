@@ -58,6 +58,8 @@ class Sizes:
     again_rows : int
         Pairs of which features lost digits are computed again from all pairs of rows up to this
         number of rows.
+    scan_columns : int
+        A scan of at least this many columns uses compiled code; fewer are done before it is loaded.
     """
 
     dense_rows: int = 3_000
@@ -66,6 +68,7 @@ class Sizes:
     feature_products: float = 2e11
     tiled_seconds: float = 10.0
     again_rows: int = 20_000
+    scan_columns: int = 20
 
 
 SIZES = Sizes()

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from reldep.engine.centred import Products, centre, hsic_of, row_effects, subtract_effects
-from reldep.engine.program import evaluate
 from reldep.exceptions import InputError
+from reldep.kernels.program import evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,12 +30,6 @@ HELD_BYTES = 600_000_000
 # Where pairs are at least this share of the square of the variables, one matrix product is faster
 # than one sum per pair (measured); and there must be this many.
 DENSE_PAIRS, MANY_PAIRS = 1 / 16, 50
-
-# Two matrices of this many rows take 256 MB, and a permutation a twentieth of a second.
-MOST_PERMUTED = 4_096
-
-# Rows of a permuted matrix that are gathered at a time, so that they stay in the cache.
-GATHERED_ROWS = 128
 
 
 @dataclass(frozen=True)
@@ -135,11 +129,14 @@ def permuted_hsics(
     first: FittedKernel,
     second: FittedKernel,
     orders: Iterable[IntArray],
-    most_rows: int = MOST_PERMUTED,
+    most_rows: int = 4_096,
+    gathered: int = 128,
 ) -> FloatArray:
     """Return the HSIC of `first` with `second` in every order of its observations.
 
-    Centring commutes with a permutation, so each kernel is evaluated once.
+    Centring commutes with a permutation, so each kernel is evaluated once. Two matrices of 4,096
+    rows take 256 MB, and a permutation a twentieth of a second; 128 rows of a permuted matrix at a
+    time stay in the cache.
     """
     n = len(first)
     if n > most_rows:
@@ -151,9 +148,9 @@ def permuted_hsics(
     totals = []
     for order in orders:
         total = 0.0
-        for start in range(0, n, GATHERED_ROWS):
-            block = moved[order[start : start + GATHERED_ROWS]].take(order, axis=1)
+        for start in range(0, n, gathered):
+            block = moved[order[start : start + gathered]].take(order, axis=1)
             # Not a BLAS dot: its threads would cost more than such a small block.
-            total += float(np.einsum("ij,ij->", fixed[start : start + GATHERED_ROWS], block))
+            total += float(np.einsum("ij,ij->", fixed[start : start + gathered], block))
         totals.append(total)
     return hsic_of(np.array(totals), n)

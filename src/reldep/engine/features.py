@@ -16,6 +16,7 @@ import numpy as np
 
 from reldep.engine.centred import EPSILON, Products, row_effects
 from reldep.engine.threads import at_work
+from reldep.kernels.points import row_runs
 from reldep.system import available_cores
 
 if TYPE_CHECKING:
@@ -24,13 +25,6 @@ if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
     from reldep.engine.centred import Places
     from reldep.kernels.base import FittedKernel
-
-# Numbers of a product of features that are made at a time: 32 MB.
-NUMBERS_AT_A_TIME = 4_000_000
-
-# Sums over features keep fewer digits than sums over pairs of rows; below this share of q the
-# rounding of the largest diagonal entries does not matter: HSICs are compared to 1e-9.
-LOST = 1e-9
 
 
 class Table(ABC):
@@ -140,11 +134,11 @@ class FeatureTable(Table):
         return np.asarray(q - self.diagonal * other.diagonal)
 
     def loses_digits(self, other: Table, q: FloatArray) -> bool:
-        """Return True if the largest diagonal entries leave few digits of q."""
+        """Return True if the largest diagonal entries leave fewer than nine digits of q."""
         if not isinstance(other, FeatureTable):
             return False
         largest = np.abs(self.diagonal).max() * np.abs(other.diagonal).max()
-        return bool(EPSILON * largest > LOST * np.abs(q).max())
+        return bool(EPSILON * largest > 1e-9 * np.abs(q).max())
 
 
 def rows_of_cross(phi: Any, psi: Any) -> FloatArray:
@@ -159,9 +153,7 @@ def rows_of_cross(phi: Any, psi: Any) -> FloatArray:
     elif not isinstance(cross, np.ndarray):
         cross = cross.toarray()
     q = np.empty(n)
-    step = max(1, NUMBERS_AT_A_TIME // max(1, psi.shape[1]))
-    for start in range(0, n, step):
-        run = slice(start, start + step)
+    for run in row_runs(n, psi.shape[1], 4_000_000):  # products of 32 MB at a time
         q[run] = _rows(phi[run] @ cross, psi[run])
     return q
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 import scipy.linalg.cython_blas  # noqa: F401  numba multiplies matrices with it
 
+from reldep.kernels.points import CANCELLED
 from reldep.kernels.program import FIRST, GAUSSIAN, LAPLACE, ROOT, TIMES
 from reldep.system import compile_loop
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from reldep.data.variables import FloatArray, IntArray
-    from reldep.engine.program import Program
+    from reldep.kernels.program import Program
 
 Loop = TypeVar("Loop", bound="Callable[..., Any]")
 
@@ -30,9 +31,6 @@ HEIGHT, WIDTH = 64, 256
 
 # From this many columns on one matrix product is faster than differences (measured).
 BY_PRODUCT = 6
-
-# Below this share of |x|² + |y|² a squared distance by a product has lost half its digits.
-CANCELLED = 1e-7
 
 # Largest squared distance: its root times a value that has decayed to 0 is still 0.
 FARTHEST = 1e300
@@ -365,6 +363,7 @@ def scan_columns(
     widths: FloatArray,
     fixed: FloatArray,
     slopes: FloatArray,
+    is_followed: bool,
     q: FloatArray,
     moved: FloatArray,
     sizes: FloatArray,
@@ -372,8 +371,9 @@ def scan_columns(
     """Multiply the centred matrix of every column by fixed centred matrices and by itself.
 
     q (columns, fixed + 1, m) takes row sums of products. moved takes the sums that follow
-    bandwidths: the slopes of the fixed kernels with the column, then the slope of the column's
-    kernel with the fixed ones and with itself. sizes takes root mean squares of kernel values.
+    bandwidths: the slopes of the fixed kernels with the column, then, if the column's own is
+    followed, its slope with the fixed ones and with itself. sizes takes root mean squares of
+    kernel values.
     """
     m, f, e = columns.shape[1], len(fixed), len(slopes)
     K, slope, effects = np.empty((m, m)), np.empty(m), np.empty(m)
@@ -389,17 +389,20 @@ def scan_columns(
         sizes[s] = np.sqrt(squares / (m * (m - 1)))
         half = effects.sum() / (2 * (m - 1))
         for i in range(m):
-            fill_slope(x, i, function, widths[s], K[i], slope)
+            if is_followed:
+                fill_slope(x, i, function, widths[s], K[i], slope)
             for j in range(m):
                 K[i, j] -= effects[i] + effects[j] - 2 * half
             K[i, i] = 0.0
             for t in range(f):
                 q[s, t, i] = dot(K[i], fixed[t, i])
-                moved[s, e + t] += dot(slope, fixed[t, i])
+            q[s, f, i] = dot(K[i], K[i])
             for t in range(e):
                 moved[s, t] += dot(K[i], slopes[t, i])
-            q[s, f, i] = dot(K[i], K[i])
-            moved[s, e + f] += dot(slope, K[i])
+            if is_followed:
+                for t in range(f):
+                    moved[s, e + t] += dot(slope, fixed[t, i])
+                moved[s, e + f] += dot(slope, K[i])
 
 
 # ------------------------------------------------------------------------------------ joint draws

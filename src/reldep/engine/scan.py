@@ -2,42 +2,34 @@
 
 A variable is filled, centred, multiplied with the fixed ones and with itself, and forgotten. Plain
 columns with a Gaussian, Laplace or distance kernel go through compiled code; everything else is
-computed one variable at a time.
+computed one variable at a time. Of many rows the same is done in every block of them.
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from reldep.data.variables import Numeric
+from reldep.engine.blocks import LEAST_BLOCKS, SMALLEST_AUTO, Blocks, seconds_of_pair
 from reldep.engine.centred import ZERO, centre, check_held, conditional_means, is_held
-from reldep.engine.choose import SIZES, as_engine
+from reldep.engine.choose import SIZES, as_engine, choose
 from reldep.engine.influence import compute_influence
-from reldep.engine.program import evaluate
+from reldep.engine.threads import at_work
 from reldep.exceptions import InputError
-from reldep.kernels.program import GAUSSIAN, LAPLACE, ROOT
+from reldep.kernels.program import GAUSSIAN, LAPLACE, ROOT, evaluate
 from reldep.kernels.radial import Distance, Gaussian, Laplace, RadialKernel
 from reldep.system import available_cores, on_all_cores
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from reldep.data.variables import BoolArray, FloatArray, IntArray, Variable
     from reldep.kernels.base import FittedKernel, Kernel
-
-# Columns whose values lie beyond these are measured in a unit of their own, one at a time.
-ORDINARY = (1e-15, 1e15)
-
-# A distance kernel of a column whose largest value exceeds its median size by this factor loses
-# digits in plain differences.
-FAR = 1e4
-
-# Fewer variables than these are done before compiled code is loaded.
-COMPILED_FROM = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,25 +39,31 @@ class Batch:
     Attributes
     ----------
     means : ndarray, shape (n, f + 1, m)
-        Conditional means: with the fixed variables, then with itself.
+        Conditional means, or the HSICs of m blocks of rows: with the fixed variables, then with
+        itself.
     moves : ndarray, shape (n, f + 1, m)
         What bandwidths that the data chose add to the influence values.
-    sizes : ndarray, shape (n,)
-        The size of the values of every kernel: what is far smaller than it is rounding, and 0.
+    weights : ndarray, shape (m,), or None
+        The rows of every block.
     """
 
     means: FloatArray
     moves: FloatArray
-    sizes: FloatArray
+    weights: IntArray | None = None
 
     @property
     def is_held(self) -> BoolArray:
         """Whether the powers of a variable's conditional means are still numbers."""
         return is_held(self.means[:, :-1]).all(axis=1) & is_held(self.means[:, -1], own=True)
 
+    @property
+    def has_energy(self) -> BoolArray:
+        """Whether a variable varies enough for a dependence to have a scale."""
+        return np.asarray(np.average(self.means[:, -1], axis=1, weights=self.weights) > 0)
+
     def take(self, chosen: BoolArray) -> Batch:
         """Keep some of the variables."""
-        return Batch(self.means[chosen], self.moves[chosen], self.sizes[chosen])
+        return replace(self, means=self.means[chosen], moves=self.moves[chosen])
 
 
 class Columns(NamedTuple):
@@ -79,56 +77,122 @@ class Columns(NamedTuple):
         Of the distance, as in :mod:`reldep.kernels.program`.
     widths : ndarray, shape (n,)
     leverage : ndarray, shape (n, m), or None
-        The influence of every observation on log σ; None where the data do not choose σ.
+        The influence of every observation on log σ; None where that is not followed.
     """
 
     values: FloatArray
     function: int
     widths: FloatArray
-    leverage: FloatArray | None
+    leverage: FloatArray | None = None
 
 
-def group_columns(
-    kernels: Sequence[Kernel], variables: Sequence[Variable]
-) -> tuple[dict[Kernel, list[int]], list[int]]:
-    """Return the plain columns, by their kernel, and those that must be done one by one."""
-    groups: dict[Kernel, list[int]] = {}
-    alone = []
-    for i, (kernel, variable) in enumerate(zip(kernels, variables, strict=True)):
-        if _is_plain(kernel, variable):
-            groups.setdefault(kernel, []).append(i)
-        else:
-            alone.append(i)
-    return groups, alone
+@dataclass(frozen=True, eq=False)
+class Ready:
+    """Variables with their kernels fitted.
+
+    Attributes
+    ----------
+    n : int
+    plain : list of (ndarray of int, Columns)
+        Those that compiled code takes, with their places.
+    alone : mapping of int to FittedKernel
+        All others.
+    """
+
+    n: int
+    plain: list[tuple[IntArray, Columns]]
+    alone: Mapping[int, FittedKernel]
+
+    @classmethod
+    def of(
+        cls,
+        kernels: Sequence[Kernel],
+        variables: Sequence[Variable],
+        *,
+        own_units: bool,
+        is_followed: bool = True,
+    ) -> Ready:
+        """Fit one kernel to each variable.
+
+        Parameters
+        ----------
+        kernels : sequence of Kernel
+        variables : sequence of Variable
+        own_units : bool
+            Whether a variable that is done alone is measured in a unit of its own, which
+            normalised measures do not see.
+        is_followed : bool
+            Whether bandwidths that the data choose are followed.
+        """
+        groups: dict[Kernel, list[int]] = {}
+        few = len(variables) < SIZES.scan_columns and len(variables[0]) <= SIZES.dense_rows
+        alone = []
+        for i, (kernel, variable) in enumerate(zip(kernels, variables, strict=True)):
+            known = type(kernel) in (Gaussian, Laplace) or kernel == Distance()
+            if (
+                few
+                or not known
+                or not isinstance(variable, Numeric)
+                or variable.values.shape[1] != 1
+            ):
+                alone.append(i)
+            else:
+                groups.setdefault(kernel, []).append(i)
+        plain = []
+        for kernel, members in groups.items():
+            table = np.array([variables[i].values[:, 0] for i in members])  # type: ignore[attr-defined]
+            fine = _is_plain(kernel, table)
+            places = np.array(members)
+            alone += places[~fine].tolist()
+            if fine.any():
+                own = [variables[i] for i in places[fine].tolist()]
+                found = fit_columns(kernel, own, table[fine], is_followed=is_followed)
+                plain.append((places[fine], found))
+        fits = {i: kernels[i].fit(variables[i]) for i in sorted(alone)}
+        if own_units:
+            fits = {i: fitted.in_own_unit() for i, fitted in fits.items()}
+        return cls(len(variables), plain, fits)
+
+    def take(self, rows: IntArray) -> Ready:
+        """Return the same on some rows, with the fit of all."""
+        plain = [
+            (places, columns._replace(values=columns.values[:, rows], leverage=None))
+            for places, columns in self.plain
+        ]
+        return Ready(self.n, plain, {i: fitted.take(rows) for i, fitted in self.alone.items()})
 
 
-def _is_plain(kernel: Kernel, variable: Variable) -> bool:
-    known = type(kernel) in (Gaussian, Laplace) or kernel == Distance()
-    if not known or not isinstance(variable, Numeric) or variable.values.shape[1] != 1:
-        return False
-    size = float(np.abs(variable.values).max())
-    if not ORDINARY[0] < size < ORDINARY[1]:
-        return False
-    if kernel != Distance():
-        return True
-    apart = np.abs(variable.values - np.median(variable.values))
-    return float(apart.max()) <= FAR * float(np.median(apart[apart > 0], axis=None))
+def _is_plain(kernel: Kernel, table: FloatArray) -> BoolArray:
+    """Return the columns, one per row, whose plain differences keep their digits."""
+    size = np.abs(table).max(axis=1)
+    # Columns of other sizes are measured in a unit of their own, one at a time.
+    fine = (size > 1e-15) & (size < 1e15)
+    if kernel == Distance():
+        for i in np.flatnonzero(fine):
+            apart = np.abs(table[i] - np.median(table[i]))
+            # Plain distances from a far value keep less than 12 digits.
+            fine[i] = apart.max() <= 1e4 * np.median(apart[apart > 0])
+    return np.asarray(fine)
 
 
-def fit_columns(kernel: Kernel, variables: Sequence[Variable]) -> Columns:
-    """Fit one kernel to each of some plain columns."""
-    table = np.array([v.values[:, 0] for v in variables if isinstance(v, Numeric)])
+def fit_columns(
+    kernel: Kernel, variables: Sequence[Variable], table: FloatArray, *, is_followed: bool
+) -> Columns:
+    """Fit one kernel to each of some plain columns, which are the rows of `table`."""
     n, m = table.shape
     values = table - np.partition(table, (m - 1) // 2, axis=1)[:, [(m - 1) // 2]]
     if not isinstance(kernel, RadialKernel):
-        return Columns(values, ROOT, np.ones(n), None)
+        return Columns(values, ROOT, np.ones(n))
     function = GAUSSIAN if isinstance(kernel, Gaussian) else LAPLACE
-    if kernel.bandwidth == "mean":
+    if kernel.bandwidth == "mean" and is_followed:
         scales, leverage = _mean_distances(values)
         return Columns(values, function, kernel.factor * scales, leverage)
+    if kernel.bandwidth == "mean":
+        scales = np.sort(values, axis=1) @ (2.0 * np.arange(m) - (m - 1)) / (m * (m - 1) / 2)
+        return Columns(values, function, kernel.factor * scales)
     if isinstance(kernel.bandwidth, str):
-        return Columns(values, function, *_one_by_one(kernel, variables))
-    return Columns(values, function, np.full(n, kernel.factor * float(kernel.bandwidth)), None)
+        return Columns(values, function, *_one_by_one(kernel, variables, is_followed=is_followed))
+    return Columns(values, function, np.full(n, kernel.factor * float(kernel.bandwidth)))
 
 
 def _mean_distances(values: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -150,13 +214,15 @@ def _mean_distances(values: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _one_by_one(
-    kernel: RadialKernel, variables: Sequence[Variable]
-) -> tuple[FloatArray, FloatArray]:
+    kernel: RadialKernel, variables: Sequence[Variable], *, is_followed: bool
+) -> tuple[FloatArray, FloatArray | None]:
     """Fit by a rule that has no formula for many columns, such as the median."""
-    widths, leverage = np.empty(len(variables)), np.zeros((len(variables), len(variables[0])))
-    for i, variable in enumerate(variables):
-        fitted = kernel.fit(variable)
-        widths[i] = float(fitted.describe()["bandwidth"])
+    fits = [kernel.fit(variable) for variable in variables]
+    widths = np.array([float(fitted.describe()["bandwidth"]) for fitted in fits])
+    if not is_followed:
+        return widths, None
+    leverage = np.zeros((len(variables), len(variables[0])))
+    for i, (fitted, variable) in enumerate(zip(fits, variables, strict=True)):
         for bandwidth in fitted.bandwidths():
             (score,) = evaluate([bandwidth.score], slice(0, len(variable)))
             leverage[i] = bandwidth.leverage(score.sum(axis=1) / (len(score) - 1))
@@ -200,12 +266,19 @@ class Batches:
     ----------
     fixed : sequence of FittedKernel
     own_units : bool, default False
-        Whether every other variable is measured in a unit of its own, which normalised measures
-        do not see.
+        As for `Ready`.
+    n_threads : int, optional
+        By default one for each core.
     """
 
-    def __init__(self, fixed: Sequence[FittedKernel], *, own_units: bool = False) -> None:
-        self._own_units = own_units
+    def __init__(
+        self,
+        fixed: Sequence[FittedKernel],
+        *,
+        own_units: bool = False,
+        n_threads: int | None = None,
+    ) -> None:
+        self._own_units, self._n_threads = own_units, n_threads or available_cores()
         self._matrices = [CentredMatrix.of(kernel) for kernel in fixed]
         self._fixed = np.array([matrix.values for matrix in self._matrices])
         slopes = [move.slope for matrix in self._matrices for move in matrix.moves]
@@ -216,33 +289,22 @@ class Batches:
         self.own_means = np.array([means[-1] for means, _ in own])
         self.own_moves = np.array([moves[-1] for _, moves in own])
 
-    def batch(
-        self,
-        kernels: Sequence[Kernel],
-        variables: Sequence[Variable],
-    ) -> Batch:
-        """Compute A for some variables.
+    def batch(self, kernels: Sequence[Kernel], variables: Sequence[Variable]) -> Batch:
+        """Compute A for some variables, each with a kernel that is fitted to it."""
+        return self.finish(Ready.of(kernels, variables, own_units=self._own_units))
 
-        Parameters
-        ----------
-        kernels : sequence of Kernel
-            One for each variable, to be fitted.
-        variables : sequence of Variable
-        """
-        n, m, f = len(variables), self.n, len(self._fixed)
-        made = Batch(np.empty((n, f + 1, m)), np.empty((n, f + 1, m)), np.empty(n))
-        alone = list(range(n))
-        if n >= COMPILED_FROM:
-            groups, alone = group_columns(kernels, variables)
-            for kernel, members in groups.items():
-                columns = fit_columns(kernel, [variables[i] for i in members])
-                self._compile(columns, np.array(members), made)
-        for i in alone:
-            fitted = kernels[i].fit(variables[i])
-            matrix = CentredMatrix.of(fitted.in_own_unit() if self._own_units else fitted)
+    def finish(self, ready: Ready) -> Batch:
+        """Compute A for variables on the rows of the fixed ones."""
+        n, m, f = ready.n, self.n, len(self._fixed)
+        made, sizes = Batch(np.empty((n, f + 1, m)), np.empty((n, f + 1, m))), np.empty(n)
+        for members, columns in ready.plain:
+            sizes[members] = self._compile(columns, members, made)
+        for i, fitted in ready.alone.items():
+            matrix = CentredMatrix.of(fitted)
             made.means[i], made.moves[i] = self._finished(matrix)
-            made.sizes[i] = matrix.size
-        made.means[made.means[:, -1].mean(axis=1) <= ZERO * made.sizes**2] = 0.0
+            sizes[i] = matrix.size
+        # What is far smaller than kernel values is rounding, and 0.
+        made.means[made.means[:, -1].mean(axis=1) <= ZERO * sizes**2] = 0.0
         return made
 
     def _finished(self, matrix: CentredMatrix) -> tuple[FloatArray, FloatArray]:
@@ -256,8 +318,8 @@ class Batches:
             moves += self._own_moves(slope, move.leverage[None])[0]
         return conditional_means(products), moves
 
-    def _compile(self, columns: Columns, members: IntArray, made: Batch) -> None:
-        """Send plain columns through compiled code, on all cores."""
+    def _compile(self, columns: Columns, members: IntArray, made: Batch) -> FloatArray:
+        """Send plain columns through compiled code; return the sizes of their kernel values."""
         from reldep.engine.loops import scan_columns
 
         n, m, f, e = len(members), self.n, len(self._fixed), len(self._slopes)
@@ -270,18 +332,25 @@ class Batches:
                 columns.widths[run],
                 self._fixed,
                 self._slopes,
+                columns.leverage is not None,
                 q[run],
                 moved[run],
                 sizes[run],
             )
 
-        step = max(1, min(64, n // available_cores()))
-        on_all_cores(work, [slice(start, start + step) for start in range(0, n, step)])
-        made.means[members], made.sizes[members] = conditional_means(q), sizes
+        step = max(1, min(64, n // self._n_threads))
+        runs = [slice(start, start + step) for start in range(0, n, step)]
+        if self._n_threads > 1:
+            on_all_cores(work, runs)
+        else:
+            for run in runs:
+                work(run)
+        made.means[members] = conditional_means(q)
         moves = self._fixed_moves(moved[:, :e])
         if columns.leverage is not None:
             moves += self._own_moves(moved[:, e:], columns.leverage)
         made.moves[members] = moves
+        return sizes
 
     def _fixed_moves(self, totals: FloatArray) -> FloatArray:
         """Turn sums with the slopes of the fixed kernels into what their bandwidths add."""
@@ -302,6 +371,54 @@ class Batches:
 
     def _hsic(self, totals: FloatArray) -> FloatArray:
         return np.asarray(totals / (self.n * (self.n - 3.0)))
+
+
+class BlockBatches:
+    """The same in blocks of rows: HSICs of blocks take the place of conditional means.
+
+    Parameters
+    ----------
+    fixed : sequence of FittedKernel
+    blocks : ndarray of int, shape (m,)
+        The block of every row.
+    own_units : bool
+        As for `Ready`.
+
+    Attributes
+    ----------
+    sizes : ndarray of int
+        The rows of every block.
+    """
+
+    def __init__(
+        self, fixed: Sequence[FittedKernel], blocks: IntArray, *, own_units: bool = False
+    ) -> None:
+        self._fixed, self._own_units = fixed, own_units
+        self.sizes = np.bincount(blocks)
+        order = np.argsort(blocks, kind="stable")
+        self._blocks = np.split(order, np.cumsum(self.sizes)[:-1])
+        self.n = len(blocks)
+        hsics = np.array(self._over_blocks(lambda rows: self._on(rows).hsics))
+        self.hsics = np.average(hsics, axis=0, weights=self.sizes)
+        self.own_means = np.einsum("gaa->ag", hsics)
+        self.own_moves = np.zeros_like(self.own_means)
+
+    def _on(self, rows: IntArray) -> Batches:
+        return Batches([kernel.take(rows) for kernel in self._fixed], n_threads=1)
+
+    def _over_blocks(self, work: Callable[[IntArray], FloatArray]) -> list[FloatArray]:
+        with at_work(available_cores()) as results:
+            return list(results(work, self._blocks))
+
+    def batch(self, kernels: Sequence[Kernel], variables: Sequence[Variable]) -> Batch:
+        """Compute HSICs for some variables."""
+        ready = Ready.of(kernels, variables, own_units=self._own_units, is_followed=False)
+
+        def work(rows: IntArray) -> FloatArray:
+            return np.asarray(self._on(rows).finish(ready.take(rows)).means.mean(axis=2))
+
+        means = np.stack(self._over_blocks(work), axis=2)
+        return Batch(means, np.zeros_like(means), self.sizes)
 
 
 class EngineBatches:
@@ -348,21 +465,79 @@ class EngineBatches:
                     bandwidths=True,
                 )
                 means[i], moves[i] = found.values, found.bandwidth_psi
-        # What is 0 by construction is exactly 0 there, so that no size is needed to tell.
-        return Batch(means, moves, np.zeros(len(variables)))
+        return Batch(means, moves)
+
+
+def deal_for_scan(
+    fixed: Mapping[str, FittedKernel],
+    engine: Any,
+    column: FittedKernel,
+    n_columns: int,
+    n: int,
+    seconds: float = SIZES.tiled_seconds,
+) -> IntArray | None:
+    """Return the block of every row, if blocks of rows are asked for or spare much time.
+
+    Parameters
+    ----------
+    fixed : mapping of str to FittedKernel
+    engine : str or engine
+    column : FittedKernel
+        One of the variables, for all of them.
+    n_columns : int
+        Their number.
+    n : int
+        The rows that are dealt, of which the kernels may have some.
+    seconds : float
+        What all pairs of rows may take, by "auto".
+    """
+    is_auto = isinstance(engine, str) and engine == "auto"
+    chosen = as_engine(engine) if not is_auto else Blocks()
+    if chosen.name != "blocks":
+        return None
+    is_short = n < LEAST_BLOCKS * SMALLEST_AUTO
+    if is_auto and (is_short or _seconds_of(fixed, column) * n_columns < seconds):
+        return None
+    one = seconds_of_pair([column], [(0, 0)]) / chosen.n_threads
+    label = np.empty(n, dtype=np.int64)
+    for number, rows in enumerate(chosen.deal(n, one * n_columns).blocks):
+        label[rows] = number
+    return label
+
+
+def _seconds_of(fixed: Mapping[str, FittedKernel], column: FittedKernel) -> float:
+    """Return the seconds that one variable takes with all pairs of rows; infinite if many."""
+    kernels, own = [*fixed.values(), column], "".join(fixed) + "'"
+    places = [(i, len(fixed)) for i in range(len(kernels))]
+    if choose(kernels, places, (), dependence={})[0].engine.name == "blocks":
+        return np.inf
+    spent = np.inf
+    for _ in range(2):  # the first may load compiled code
+        started = perf_counter()
+        pairs = [(name, own) for name in [*fixed, own]]
+        compute_influence({**fixed, own: column}, pairs, bandwidths=True)
+        spent = min(spent, perf_counter() - started)
+    return spent
 
 
 def make_batches(
-    fixed: Mapping[str, FittedKernel], engine: Any = "auto", *, own_units: bool = False
-) -> Batches | EngineBatches:
-    """Hold whole matrices of the fixed variables where that is possible and allowed."""
+    fixed: Mapping[str, FittedKernel],
+    engine: Any = "auto",
+    *,
+    blocks: IntArray | None = None,
+    own_units: bool = False,
+) -> Batches | EngineBatches | BlockBatches:
+    """Hold whole matrices of the fixed variables where that is possible and allowed.
+
+    `blocks` are those of every row, if blocks of rows are used.
+    """
     kernels = tuple(fixed.values())
     by_name = isinstance(engine, str) and engine in ("auto", "dense")
-    if not by_name and as_engine(engine).name == "blocks":
-        raise InputError("`engine='blocks'` cannot be used for a scan; use `engine='auto'`.")
-    if by_name and (engine == "dense" or len(kernels[0]) <= SIZES.dense_rows):
-        found: Batches | EngineBatches = Batches(kernels, own_units=own_units)
+    if blocks is not None:
+        found: Any = BlockBatches(kernels, blocks, own_units=own_units)
+    elif by_name and (engine == "dense" or len(kernels[0]) <= SIZES.dense_rows):
+        found = Batches(kernels, own_units=own_units)
     else:
         found = EngineBatches(fixed, engine, own_units=own_units)
     check_held([(name, name) for name in fixed], found.own_means)
-    return found
+    return found  # type: ignore[no-any-return]

@@ -19,7 +19,6 @@ from reldep.questions.options import (
     Named,
     Shared,
     Simultaneous,
-    check_simulations,
     generator,
     variable,
     variables,
@@ -37,16 +36,20 @@ CLAIMED = 0.05
 
 Adjustment = Literal["single-step", "holm"]
 
-SOURCES = variables(
-    "Many sources; or the only one, if there is no `second`.",
+SOURCES = replace(
+    variables(
+        "Many sources; or the only one, if there is no `second`.",
+        in_words="Each of these columns is a source; or one source, to scan many targets for.",
+    ),
+    columns="many",
     flags=("--sources", "--source"),
-    in_words="Each of these columns is a source; or one source, to scan many targets for.",
 )
 FIRST = replace(
     variable(
         "The first of two targets; or many targets, if there is no `second`.",
         in_words="The first of two targets; or each of many, if there is no second.",
     ),
+    many_without="second",
     flags=("--first", "--targets"),
 )
 
@@ -99,7 +102,6 @@ def scan(
     >>> result.is_discovery().sum()
     np.int64(5)
     """
-    check_simulations(options)
     if second is None:
         return _scan_targets(sources, first, options)
     return _scan_sources(sources, first, second, options)
@@ -136,7 +138,7 @@ def _scan_targets(source: Any, targets: Any, options: Mapping[str, Any]) -> Targ
         names, source = list(source), next(iter(source.values()))
     own = {**options, "names": names}
     found = read_columns("targets", targets, {"source": source}, own, ScannedTargets).run()
-    log_pvalues = found.tests.log_pvalues()
+    log_pvalues = found.tests.log_pvalues
     return TargetScan(
         **_screened(found, log_pvalues),
         adjusted_pvalues=holm(np.exp(log_pvalues)),

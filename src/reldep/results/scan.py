@@ -4,29 +4,24 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from reldep import plotting
 from reldep.data.checks import check_level
-from reldep.description import Columns, Picture, Table, Value
+from reldep.description import Columns, Picture, Table, Value, unseen
 from reldep.results import sentences
 from reldep.results.answer import Answer
+from reldep.results.strength import OfDependences, strongest_shown
 from reldep.stats.intervals import Intervals
 from reldep.words import MEASURE_NAMES, counted, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from reldep.data.variables import BoolArray, FloatArray
-    from reldep.description import Description
     from reldep.engine.centred import Pair
     from reldep.stats.scan import ScannedSources, ScannedTargets
-
-# Dots of a picture that have names: more would overlap.
-LABELLED = 10
 
 ADJUSTMENTS_IN_WORDS = {
     "single-step": "the largest statistic of all under their joint law",
@@ -55,8 +50,8 @@ class Screen(Answer):
         Those that were tested, in the order given.
     """
 
-    # What the variables are called, one and many.
-    _role: ClassVar[tuple[str, str]]
+    # What a variable is called.
+    _role: ClassVar[str]
 
     log10_pvalue: FloatArray
     fdr: FloatArray = field(repr=False)
@@ -80,70 +75,39 @@ class Screen(Answer):
         """Return which variables are claimed if a share `fdr` of false claims is accepted."""
         return np.asarray(self.fdr <= check_level("fdr", fdr))
 
-    def _screened(
-        self,
-        alpha: float,
-        asked: str,
-        said: str,
-        table: tuple[Columns, str, str],
-        *,
-        picture: tuple[str, str],
-        numbers: Sequence[Value],
-        note: str,
-    ) -> Description:
-        """Return the description of a scan.
+    def _screened(self, columns: Columns, caption: str) -> Table:
+        """Return the table, of which pages show those with the strongest evidence."""
+        order = np.argsort(self.log10_pvalue, kind="stable").tolist()
+        which = "The {n:,} of {all:,} with the strongest evidence."
+        return self._headed(columns, caption, order=order, shown=which)
 
-        Parameters
-        ----------
-        alpha, asked, said, numbers, note
-            See :meth:`Answer._described`.
-        table : tuple
-            Columns, caption and the heading of the estimates.
-        picture : pair of str
-            The axis of the estimates, and the caption.
-        """
-        (columns, caption, heading), (axis, text) = table, picture
-        claimed, n = self.is_discovery(alpha), len(self.variables)
+    def _numbers(self, alpha: float, columns: Columns) -> list[Value]:  # noqa: ARG002
+        n_shown = int((self.adjusted_pvalues <= alpha).sum())
+        rate = f"At a false-discovery rate of {percent(alpha)}"
+        skipped = [{"name": name, "reason": reason} for name, reason in self.skipped]
+        return [
+            Value("", f"{self._role.capitalize()}s", f"{len(self.variables):,}"),
+            Value("n_discoveries", rate, int(self.is_discovery(alpha).sum())),
+            Value("", f"At a {percent(alpha)} chance of any false claim", n_shown),
+            Value("skipped", "Skipped", skipped, lambda rows: f"{len(rows):,}"),
+        ]
+
+    def _volcano(self, alpha: float, axis: str, caption: str) -> list[Picture]:
+        """Return estimates against evidence, with the name of their axis."""
         draw = partial(
             plotting.volcano,
             self.estimates,
             self.log10_pvalue,
             self.variables,
-            significant=claimed,
-            top=LABELLED,
-            xlabel=axis,
+            significant=self.is_discovery(alpha),
+            xlabel=f"{MEASURE_NAMES[self.measure]} with {axis}",
         )
-        title = f"{counted(n, self._role[0])}: estimates against evidence."
+        title = f"{counted(len(self.variables), self._role)}: estimates against evidence."
         marked = f"Marked: false-discovery rate of at most {percent(alpha)}."
-        n_shown = int((self.adjusted_pvalues <= alpha).sum())
-        rate = f"At a false-discovery rate of {percent(alpha)}"
-        skipped = [{"name": name, "reason": reason} for name, reason in self.skipped]
-        return self._described(
-            alpha,
-            asked,
-            [said],
-            Table.of(
-                columns,
-                caption,
-                {"estimate": heading},
-                order=self._strongest(),
-                shown="The {n:,} of {all:,} with the strongest evidence.",
-            ),
-            numbers=[
-                Value("", self._role[1].capitalize(), f"{n:,}"),
-                Value("n_discoveries", rate, int(claimed.sum())),
-                Value("", f"At a {percent(alpha)} chance of any false claim", n_shown),
-                Value("skipped", "Skipped", skipped, lambda rows: f"{len(rows):,}"),
-                *numbers,
-            ],
-            pictures=[Picture(draw, title, f"{text} {marked}")],
-            notes=[note],
-            facts=[Value("adjust", "Adjustment of p-values", self.adjust)],
-        )
+        return [Picture(draw, title, f"{caption} {marked}")]
 
-    def _strongest(self) -> list[int]:
-        """Return the variables by their evidence, the strongest first."""
-        return [int(i) for i in np.argsort(self.log10_pvalue, kind="stable")]
+    def _own_facts(self) -> list[Value]:
+        return [Value("adjust", "Adjustment of p-values", self.adjust)]
 
     def _evidence(self) -> Columns:
         return {
@@ -166,7 +130,8 @@ class Scan(Screen):
     """
 
     _shown = ("first", "second")
-    _role = ("source", "sources")
+    _role = "source"
+    _estimates_are = "difference"
 
     first: str
     second: str
@@ -196,46 +161,45 @@ class Scan(Screen):
             **self._evidence(),
         }
 
-    def describe(self, alpha: float | None = None) -> Description:
-        """Return the answer as plain parts; see :meth:`Answer.describe`."""
-        alpha = self._alpha(alpha)
-        first, second, measure = self.first, self.second, MEASURE_NAMES[self.measure]
+    def _asked(self) -> str:
+        first, second, n = self.first, self.second, counted(len(self.sources), "source")
         between = {"greater": f"{first} than to {second}", "less": f"{second} than to {first}"}
         asked = between.get(self.alternative, f"{first}, and which to {second}")
-        claimed, n = self.is_discovery(alpha), len(self.sources)
-        more = int((claimed & (self.estimates > 0)).sum())
-        counts = (more, int(claimed.sum()) - more)
-        clearest = [self.sources[i] for i in self._strongest() if claimed[i]]
+        return f"Which of {n} are more closely related to {asked}"
+
+    def _said(self, alpha: float, columns: Columns) -> list[str]:  # noqa: ARG002
+        return [sentences.scan_of_sources(self, self._setting(alpha))]
+
+    def _table(self, alpha: float, columns: Columns) -> Table:  # noqa: ARG002
         caption = (
-            f"{measure} with {first} and with {second}, and the first minus the second, for every "
-            "source; p-values by themselves, as false-discovery rates, and adjusted for all "
-            "sources."
+            f"{MEASURE_NAMES[self.measure]} with {self.first} and with {self.second}, and the "
+            "first minus the second, for every source; p-values by themselves, as false-discovery "
+            "rates, and adjusted for all sources."
         )
-        return self._screened(
+        return self._screened(columns, caption)
+
+    def _numbers(self, alpha: float, columns: Columns) -> list[Value]:
+        own = unseen(first=self.first, second=self.second, alternative=self.alternative)
+        return [*super()._numbers(alpha, columns), *own]
+
+    def _pictures(self, alpha: float, columns: Columns) -> list[Picture]:  # noqa: ARG002
+        return self._volcano(
             alpha,
-            f"Which of {counted(n, 'source')} are more closely related to {asked}",
-            sentences.scan_of_sources(
-                (first, second), counts, n, clearest, self.alternative, self._setting(alpha)
-            ),
-            (self._columns(alpha), caption, "difference"),
-            picture=(
-                f"{measure} with {first} − with {second}",
-                f"On the right are sources more closely related to {first}, on the left those more "
-                f"closely related to {second}; the higher, the stronger the evidence.",
-            ),
-            numbers=[
-                Value("first", "", first),
-                Value("second", "", second),
-                Value("alternative", "", self.alternative),
-            ],
-            note="Every p-value is that of reldep.compare for the source alone. Adjusted p-values "
-            "use degrees of freedom pooled over all sources and "
-            f"{ADJUSTMENTS_IN_WORDS[self.adjust]}.",
+            f"{self.first} − with {self.second}",
+            f"On the right are sources more closely related to {self.first}, on the left those "
+            f"more closely related to {self.second}; the higher, the stronger the evidence.",
         )
+
+    def _notes(self) -> list[str]:
+        return [
+            "Every p-value is that of reldep.compare for the source alone. Adjusted p-values use "
+            "degrees of freedom pooled over all sources and "
+            f"{ADJUSTMENTS_IN_WORDS[self.adjust]}."
+        ]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TargetScan(Screen):
+class TargetScan(Screen, OfDependences):
     """The answer of :func:`reldep.scan` for one source and many targets.
 
     Attributes
@@ -249,7 +213,7 @@ class TargetScan(Screen):
     """
 
     _shown = ("source",)
-    _role = ("target", "targets")
+    _role = "target"
 
     source: str
     tests: ScannedTargets = field(repr=False)
@@ -270,16 +234,13 @@ class TargetScan(Screen):
         """Return intervals that cover the dependences on all targets at once."""
         return Intervals(*self.tests.intervals(self.maxima, self._level(confidence_level)))
 
-    def as_correlation(self) -> dict[str, float]:
-        """Return every dependence as the correlation of two normal variables that have it.
-
-        Between 0 and 1, by target; no sign is implied. See :meth:`Result.as_correlation`.
-        """
-        found = self._correlations(self._pairs(), self.estimates.tolist())
-        return dict(zip(self.targets, found, strict=True))
-
+    @cached_property
     def _pairs(self) -> list[Pair]:
         return [(self.source, target) for target in self.targets]
+
+    @property
+    def _keys(self) -> tuple[str, ...]:
+        return self.targets
 
     def _columns(self, alpha: float) -> Columns:
         """Return one row per target, in the order given; intervals hold for all at once.
@@ -295,53 +256,50 @@ class TargetScan(Screen):
         return {
             "target": list(self.targets),
             "n": self.tests.n.tolist(),
-            **self._estimate_columns(self._pairs(), *own),
+            **self._estimate_columns(*own),
             "rank_low": (1 + above).tolist(),
             "rank_high": (n - below).tolist(),
             **self._evidence(),
         }
 
-    def describe(self, alpha: float | None = None) -> Description:
-        """Return the answer as plain parts; see :meth:`Answer.describe`."""
-        alpha = self._alpha(alpha)
-        columns, measure = self._columns(alpha), MEASURE_NAMES[self.measure]
-        shown, n = self.is_discovery(alpha), len(self.targets)
-        # A larger estimate that is not shown to differ from 0 is not the strongest relation.
-        i = int(
-            np.argmax(np.where(shown, self.estimates, -np.inf) if shown.any() else self.estimates)
-        )
-        top = sentences.Relation(
-            self.targets[i],
-            columns["estimate"][i],
-            limits=(columns["low"][i], columns["high"][i]),
-            strength=self._strength(self._pairs(), columns, [i]),
-        )
+    def _asked(self) -> str:
+        return f"Which of {counted(len(self.targets), 'target')} are related to {self.source}"
+
+    def _said(self, alpha: float, columns: Columns) -> list[str]:
+        shown = self.is_discovery(alpha)
+        i = strongest_shown(self.estimates, shown)
         said = sentences.how_many_are_related(
-            counted(n, "target"),
+            counted(len(shown), "target"),
             int(shown.sum()),
             f"related to {self.source}",
-            top,
+            self._relation(columns, i, self.targets[i]),
             "false-discovery rate",
             self._setting(alpha),
         )
+        return [said]
+
+    def _table(self, alpha: float, columns: Columns) -> Table:
         caption = (
-            f"{measure} of {self.source} with every target, {percent(1 - alpha)} intervals and "
-            "ranges of ranks that hold for all at once, and p-values of independence."
+            f"{MEASURE_NAMES[self.measure]} of {self.source} with every target, "
+            f"{percent(1 - alpha)} intervals and ranges of ranks that hold for all at once, and "
+            "p-values of independence."
         )
-        return self._screened(
+        return self._screened(columns, caption)
+
+    def _numbers(self, alpha: float, columns: Columns) -> list[Value]:
+        own = unseen(source=self.source, confidence_level=1 - alpha)
+        return [*super()._numbers(alpha, columns), *own]
+
+    def _pictures(self, alpha: float, columns: Columns) -> list[Picture]:  # noqa: ARG002
+        return self._volcano(
             alpha,
-            f"Which of {counted(n, 'target')} are related to {self.source}",
-            said,
-            (columns, caption, measure),
-            picture=(
-                f"{measure} with {self.source}",
-                "The further to the right, the stronger the dependence; the higher, the stronger "
-                "the evidence that there is any.",
-            ),
-            numbers=[
-                Value("source", "", self.source),
-                Value("confidence_level", "", 1 - alpha),
-            ],
-            note="P-values are of independence. Intervals hold for all targets at once, and so for "
-            f"those picked after looking; {len(self.maxima):,} draws.",
+            self.source,
+            "The further to the right, the stronger the dependence; the higher, the stronger the "
+            "evidence that there is any.",
         )
+
+    def _notes(self) -> list[str]:
+        return [
+            "P-values are of independence. Intervals hold for all targets at once, and so for "
+            f"those picked after looking; {len(self.maxima):,} draws."
+        ]

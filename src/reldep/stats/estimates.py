@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from reldep.exceptions import InputError
-from reldep.stats.intervals import Interval, Intervals, limits, simultaneous_limits
-from reldep.stats.pairwise import contrast, joined, kurtosis_of
+from reldep.stats import student
+from reldep.stats.intervals import Interval, Intervals, limits
+from reldep.stats.pairwise import contrast, joined, kurtosis_of, positive_part
 from reldep.stats.series import INDEPENDENT_ROWS, RowDependence
+from reldep.stats.simultaneous import critical_value
 from reldep.stats.units import (
-    FEWEST_FOR_ERRORS,
     FEWEST_ROWS,
     NORMALISED,
     ROUNDING,
-    Numbered,
     Units,
     numbers_of,
     pairs_needed,
@@ -121,7 +121,12 @@ class Estimates:
         return self.measure in NORMALISED
 
     def second(self, i: IntArray, j: IntArray) -> FloatArray:
-        """Return the covariances of the second components of dependences i and j."""
+        """Return the covariances of the second components of dependences i and j.
+
+        They are 0 where the jackknife counts no component too often.
+        """
+        if not self.units.excess:
+            return np.zeros(np.broadcast_shapes(i.shape, j.shape))
         return self.units.second(self.places[:, i], self.places[:, j], self.is_bounded)
 
     def loss(self) -> float:
@@ -142,9 +147,9 @@ class Estimates:
             )
             part = np.einsum("ij,ij->i", by_splits, by_splits) / by_splits.shape[1]
         else:
-            part = self.units.component(at, at, self.is_bounded)
+            part = self.units.second(at, at, self.is_bounded)
             if is_difference:
-                crossed = self.units.component(at[:, :1], at[:, 1:], self.is_bounded)
+                crossed = self.units.second(at[:, :1], at[:, 1:], self.is_bounded)
                 part = part.sum() - 2.0 * crossed
         whole = (self.n - 1) / self.n * np.einsum("ij,ij->i", J, J)
         whole = corrected(whole, part, self.units.excess)
@@ -248,33 +253,25 @@ class Estimates:
         low, high = self.only([i]).intervals(confidence_level)
         return Interval(float(low[0]), float(high[0]))
 
-    def intervals(self, confidence_level: float) -> Intervals:
-        """Return the interval of every dependence by itself."""
-        return limits(self, confidence_level)
-
-    def simultaneous_intervals(self, maxima: FloatArray, confidence_level: float) -> Intervals:
-        """Return intervals of all dependences that hold at once.
+    def intervals(self, confidence_level: float, maxima: FloatArray | None = None) -> Intervals:
+        """Return the interval of every dependence by itself, or intervals that hold at once.
 
         Parameters
         ----------
-        maxima : ndarray
-            Simulated largest studentised errors of the dependences, sorted.
         confidence_level : float
+        maxima : ndarray, optional
+            For intervals that hold at once: simulated largest studentised errors of the
+            dependences, sorted.
         """
-        return simultaneous_limits(self, maxima, confidence_level)
-
-    def estimate(self, weights: FloatArray) -> Test:
-        """Estimate a weighted sum of the dependences; a standard error of 0 is a tie."""
-        if self.units.is_linear and self.n_observations < FEWEST_FOR_ERRORS:
-            raise InputError(
-                f"{self.n_observations} observations have no standard error: they are a single "
-                f"4-tuple. At least {FEWEST_FOR_ERRORS} are needed; use more data."
-            )
-        return contrast(self, weights)
+        df = self.df(self.kurtosis, is_pooled=maxima is not None)
+        if maxima is None:
+            return limits(self, student.quantile(0.5 + confidence_level / 2, df))
+        critical = critical_value(maxima, confidence_level)
+        return limits(self, student.quantile_at(critical, df), is_floored=True)
 
     def test(self, weights: FloatArray) -> Test:
         """Test whether a weighted sum of the dependences is 0."""
-        test = self.estimate(weights)
+        test = contrast(self, weights)
         if not test.standard_error > 0:
             listed = ", ".join(f"{x} ~ {y}" for x, y in self.pairs)
             raise InputError(
@@ -306,28 +303,6 @@ class Estimates:
         return np.asarray(self.centre + self.deviations[:, int(rows[0])] / self.units.widening)
 
 
-def estimates(
-    units: Units,
-    measure: str,
-    pairs: Sequence[Pair],
-    *,
-    rows: RowDependence = INDEPENDENT_ROWS,
-    row_psi: FloatArray | None = None,
-) -> Estimates:
-    """Compute the measure of pairs from their HSICs, of all units and without each.
-
-    Parameters
-    ----------
-    units : Units
-        With the self-pairs if the measure is normalised.
-    measure : {"hsic", "cka", "dcor"}
-    pairs : sequence of Pair
-    rows, row_psi
-        See :class:`Estimates`.
-    """
-    return estimates_of(units, measure, numbers_of(pairs, units.names), pairs, rows, row_psi)
-
-
 def estimate_dependences(
     influence: Influence,
     pairs: Sequence[Pair],
@@ -349,38 +324,33 @@ def estimate_dependences(
     """
     for pair in pairs_needed(pairs, measure):
         influence.row(pair)  # raises if it was not computed
-    known = Numbered.of(influence)
-    if influence.blocks is not None:
-        places = numbers_of(influence.blocks.pairs, known.names)
-        units = Units.blocks(influence.blocks, known.names, places)
-    elif variance == "fixed-kernel":
-        units = Units.published(influence.values, known.names, known.places, known.hsics)
-    else:
-        units = Units.rows(
-            influence.values, moves_of(influence), known.names, known.places, known.hsics
-        )
-    return estimates(units.widened(influence.share), measure, pairs, rows=rows)
+    return estimates(Units.of(influence, variance), measure, pairs, rows=rows)
 
 
-def moves_of(influence: Influence) -> FloatArray:
-    """Return what data-driven bandwidths add to influence values, or raise if not computed."""
-    if influence.bandwidth_psi is None:
-        raise InputError(
-            "the conditional means were computed without what `variance='jackknife'` needs; "
-            "compute them with `variance='jackknife'`."
-        )
-    return influence.bandwidth_psi
-
-
-def estimates_of(
+def estimates(
     units: Units,
     measure: str,
-    places: IntArray,
     pairs: Sequence[Pair] = (),
+    *,
+    places: IntArray | None = None,
     rows: RowDependence = INDEPENDENT_ROWS,
     row_psi: FloatArray | None = None,
 ) -> Estimates:
-    """Compute the measure of pairs of numbered variables; see :func:`estimates`."""
+    """Compute the measure of pairs from their HSICs, of all units and without each.
+
+    Parameters
+    ----------
+    units : Units
+        With the self-pairs if the measure is normalised.
+    measure : {"hsic", "cka", "dcor"}
+    pairs : sequence of Pair
+    places : ndarray of int, shape (2, p), optional
+        The numbers of the variables of each pair, by default those of `pairs`.
+    rows, row_psi
+        See :class:`Estimates`.
+    """
+    if places is None:
+        places = numbers_of(pairs, units.names)
     row = units.row_of(places[0], places[1])
     energies = units.hsics.diagonal()
     hsics, without = units.hsics[places[0], places[1]], units.without[row]
@@ -475,12 +445,6 @@ def corrected(variance: FloatArray, second: FloatArray, excess: float) -> FloatA
     """Return ``max(V - k C, C)``: a jackknife variance less what it counts too often."""
     part = np.maximum(second, 0.0)
     return np.asarray(np.maximum(variance - excess * part, part))
-
-
-def positive_part(matrix: FloatArray) -> FloatArray:
-    """Return the positive semi-definite part of a symmetric matrix."""
-    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2.0)
-    return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
 
 
 def degrees_of_freedom(

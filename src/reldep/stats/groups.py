@@ -22,7 +22,7 @@ import scipy
 from reldep.exceptions import InputError
 from reldep.stats import student
 from reldep.stats.intervals import HALVINGS, LARGEST, SMALLEST_SECOND
-from reldep.stats.simultaneous import critical_value, tail_probability
+from reldep.stats.simultaneous import critical_value, single_step
 from reldep.stats.units import ROUNDING
 
 if TYPE_CHECKING:
@@ -97,9 +97,7 @@ class GroupDifferences:
     def adjusted(self) -> FloatArray:
         """Two-sided, adjusted for the number of pairs."""
         score = np.abs(student.normal_scores(self.statistic, self.df))
-        beyond = len(self.maxima) - np.searchsorted(self.maxima, score, side="left")
-        simulated = tail_probability(beyond, len(self.maxima))
-        return np.clip(simulated, self.pvalue, np.minimum(1.0, len(score) * self.pvalue))
+        return single_step(score, self.maxima, self.pvalue)
 
     def intervals(
         self, confidence_level: float, *, simultaneous: bool = True

@@ -13,9 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from reldep.stats import student
-from reldep.stats.simultaneous import critical_value
-
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
     from reldep.stats.estimates import Estimates
@@ -130,43 +127,17 @@ class Score(NamedTuple):
         return Intervals(limit(np.zeros_like(start)), limit(far))
 
 
-def limits(found: Estimates, confidence_level: float) -> Intervals:
-    """Return the interval of every dependence by itself."""
-    quantiles = student.quantile(0.5 + confidence_level / 2, found.df(found.kurtosis))
-    return _limits(found, quantiles, is_floored=False)
-
-
-def simultaneous_limits(found: Estimates, maxima: FloatArray, confidence_level: float) -> Intervals:
-    """Return intervals of all dependences that hold at once.
-
-    Parameters
-    ----------
-    found : Estimates
-    maxima : ndarray
-        Of :meth:`~reldep.stats.simultaneous.JointDraws.value_maxima`.
-    confidence_level : float
-    """
-    critical = critical_value(maxima, confidence_level)
-    quantiles = student.quantile_at(critical, found.df(found.kurtosis, is_pooled=True))
-    return _limits(found, quantiles, is_floored=True)
-
-
-def _limits(found: Estimates, quantiles: FloatArray, *, is_floored: bool) -> Intervals:
+def limits(found: Estimates, quantiles: FloatArray, *, is_floored: bool = False) -> Intervals:
+    """Return the interval of every dependence for these quantiles; see :meth:`Score.limits`."""
     unit = found.scale
     if not found.units.is_small:
-        margin = quantiles * found.standard_errors
-        shift = np.zeros_like(margin)
+        margin, shift = quantiles * found.standard_errors, None
         if found.units.is_linear and is_floored:
             # Symmetric on the scale of square roots: the deviation of an HSIC is about
             # proportional to its root, and plain intervals of many miss on one side.
             size = np.maximum(found.values, found.standard_errors)
             shift = margin**2 / (4.0 * np.where(size > 0, size, 1.0))
-        ends = (
-            np.where(found.values > margin, found.values - margin + shift, 0.0),
-            found.values + margin + shift,
-        )
-        low, high = (np.clip(end, 0.0, 1.0 if found.is_bounded else None) for end in ends)
-        return Intervals(low, high)
+        return margins(found.values, margin, found.is_bounded, shift)
     score = Score(
         found.values / unit,
         found.jackknife_variances / unit**2,
@@ -177,3 +148,13 @@ def _limits(found: Estimates, quantiles: FloatArray, *, is_floored: bool) -> Int
     )
     low, high = score.limits(quantiles, is_floored=is_floored)
     return Intervals(unit * low, unit * high)
+
+
+def margins(
+    values: FloatArray, margin: FloatArray, is_bounded: bool, shift: FloatArray | None = None
+) -> Intervals:
+    """Return values less and plus a margin, within their range; both ends moved by a shift."""
+    moved = np.zeros_like(margin) if shift is None else shift
+    ends = np.where(values > margin, values - margin + moved, 0.0), values + margin + moved
+    low, high = (np.clip(end, 0.0, 1.0 if is_bounded else None) for end in ends)
+    return Intervals(low, high)

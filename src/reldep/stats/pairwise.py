@@ -8,14 +8,14 @@ contains exactly the values that the test does not reject.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
 from reldep.exceptions import InputError
 from reldep.stats import student
-from reldep.stats.units import ROUNDING
+from reldep.stats.units import FEWEST_FOR_ERRORS, ROUNDING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -61,7 +61,8 @@ class Tests:
         return len(self.estimate)
 
     def __getitem__(self, i: int) -> Test:
-        return Test(*(float(part[i]) for part in (self.estimate, self.null, self.here, self.df)))
+        parts = self.estimate[i], self.null[i], self.here[i], self.df[i]
+        return Test(*map(float, parts))
 
     def __iter__(self) -> Iterator[Test]:
         return map(self.__getitem__, range(len(self)))
@@ -313,11 +314,16 @@ def _moments(found: Estimates, first: IntArray, second: IntArray) -> Moments:
 
 
 def contrast(found: Estimates, weights: FloatArray) -> Test:
-    """Test whether a weighted sum of dependences is 0.
+    """Estimate a weighted sum of dependences, and test whether it is 0; no variance is a tie.
 
     Two weights that add up to 0 ask for a difference, which is tested as one. For any other
     contrast w the variance is ``max( w'S w - k w'C w,  w'C w )``.
     """
+    if found.units.is_linear and found.n_observations < FEWEST_FOR_ERRORS:
+        raise InputError(
+            f"{found.n_observations} observations have no standard error: they are a single "
+            f"4-tuple. At least {FEWEST_FOR_ERRORS} are needed; use more data."
+        )
     if found.sides:
         tests = [contrast(side, weights) for side in found.sides]
         null, here = (
@@ -350,6 +356,57 @@ def joined(first: FloatArray, second: FloatArray, both: FloatArray) -> FloatArra
         return np.fmax(first + second - both, np.maximum(first, second))
 
 
+def crossed(first: Estimates, second: Estimates, cells: Estimates) -> Estimates:
+    """Join estimates by either clustering and by their cells, where rows share either.
+
+    The covariance is ``V_1 + V_2 - V_12`` with V_12 of the cells that have both in common; a single
+    variance is not below V_1 or V_2. Student's t has the fewer clusters less 1 degrees of
+    freedom (Cameron, Gelbach and Miller, 2011).
+
+    Returns
+    -------
+    Estimates
+        Whose deviations are a root of that covariance, for joint draws.
+    """
+    one, two, both = (
+        (side.n - 1) / side.n * side.deviations @ side.deviations.T
+        for side in (first, second, cells)
+    )
+    root = root_of(positive_part(one + two - both))
+    n = max(root.shape[1] + 1, 2)
+    units = replace(
+        first.units,
+        is_small=False,
+        constant=0.0,
+        most_df=min(first.units.most_df, second.units.most_df),
+    )
+    # Zeros fill up the columns, and (n-1)/n J J' is the covariance.
+    deviations = np.zeros((len(root), n))
+    deviations[:, : root.shape[1]] = np.sqrt(n / (n - 1.0)) * root
+    sides = (first, second, cells)
+    fragile = tuple({variable for side in sides for variable in side.fragile})
+    return replace(first, deviations=deviations, units=units, sides=sides, fragile=fragile)
+
+
+def cells_of(first: IntArray, second: IntArray) -> IntArray:
+    """Return the number of the cell of every row in two crossed clusterings."""
+    together = np.column_stack([first, second])
+    return np.asarray(np.unique(together, axis=0, return_inverse=True)[1]).reshape(-1)
+
+
+def root_of(covariance: FloatArray) -> FloatArray:
+    """Return D with ``D D'`` the covariance, which may be singular."""
+    values, vectors = np.linalg.eigh(covariance)
+    kept = values > ROUNDING * max(float(values[-1]), 0.0)
+    return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))
+
+
+def positive_part(matrix: FloatArray) -> FloatArray:
+    """Return the positive semi-definite part of a symmetric matrix."""
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2.0)
+    return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
+
+
 def kurtosis_of(deviations: FloatArray) -> FloatArray:
     """Return the kurtosis of each row; that of a normal law where there is no variation."""
     squares = deviations**2
@@ -365,28 +422,3 @@ def runs(length: int, width: int) -> Iterator[slice]:
     size = max(1, CHUNK // max(1, width))
     for start in range(0, length, size):
         yield slice(start, min(start + size, length))
-
-
-# The square of a weight, and of its product with a dependence, is far from the limits of a double.
-LARGEST_WEIGHT = 1e100
-
-
-def check_weights(weights: Any) -> FloatArray:
-    """Raise unless weights are a vector of finite numbers that are not all 0."""
-    try:
-        vector = np.asarray(weights, dtype=np.float64)
-    except OverflowError:
-        raise InputError("weights has a number beyond 1.8e308; pass smaller ones.") from None
-    if vector.ndim != 1 or not len(vector):
-        raise InputError(f"weights has shape {vector.shape}; pass one number per pair.")
-    if not np.isfinite(vector).all():
-        raise InputError("weights has NaN or infinite values; pass finite numbers.")
-    sizes = np.abs(vector[vector != 0])
-    if sizes.size and (sizes.max() > LARGEST_WEIGHT or sizes.min() < 1 / LARGEST_WEIGHT):
-        raise InputError(
-            f"weights has numbers beyond {LARGEST_WEIGHT:g} or below {1 / LARGEST_WEIGHT:g}; "
-            "divide all by one of them: the test stays the same."
-        )
-    if not vector.any():
-        raise InputError("weights are all 0, which asks nothing; give at least one pair a weight.")
-    return vector

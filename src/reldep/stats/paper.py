@@ -1,24 +1,24 @@
-"""The rest of the paper: Algorithm 1, the split test, the finite-sample bound, the efficiency."""
+"""The rest of the paper: Algorithm 1, the finite-sample bound, the efficiency."""
 
 from __future__ import annotations
 
 import math
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reldep.exceptions import InputError
-from reldep.stats.pairwise import check_weights
 
 if TYPE_CHECKING:
-    from reldep.data.variables import FloatArray, IntArray
-    from reldep.stats.estimates import Estimates
+    from reldep.data.variables import FloatArray
 
 # The constant of Hoeffding's inequality for U-statistics in the paper's Theorem 3, there
 # called α; it has nothing to do with the level of a test.
 ALPHA_SQUARED = 0.24
+
+# The square of a weight, and of its product with a dependence, is far from the limits of a double.
+LARGEST_WEIGHT = 1e100
 
 
 def rotation(weights: Any) -> FloatArray:
@@ -61,34 +61,6 @@ def rotation(weights: Any) -> FloatArray:
     return q
 
 
-def split(first: Estimates, second: Estimates, rows: tuple[IntArray, IntArray]) -> Estimates:
-    """Join two dependences that come from disjoint halves of the rows.
-
-    A row has influence on the dependence of its own half only, so that their covariance is 0.
-
-    Parameters
-    ----------
-    first, second : Estimates
-        One dependence each, with the published variance.
-    rows : tuple of ndarray of int
-        The rows of each.
-    """
-    n = sum(map(len, rows))
-    psi = np.zeros((2, n))
-    for row, half, chosen in zip(psi, (first, second), rows, strict=True):
-        # Such that Σ psi² / n² stays the variance.
-        row[chosen] = half.psi[0] * (n / len(chosen))
-    return replace(
-        first,
-        pairs=(*first.pairs, *second.pairs),
-        deviations=-psi / math.sqrt(n * (n - 1.0)),
-        places=np.column_stack([first.places, second.places]),
-        values=np.concatenate([first.values, second.values]),
-        centre=np.concatenate([first.centre, second.centre]),
-        scale=np.concatenate([first.scale, second.scale]),
-    )
-
-
 def finite_sample_bound(n: int, delta: float = 0.05, *, constant: float = 0.0) -> float:
     """Compute a bound on the error of a difference of two HSICs, without any approximation.
 
@@ -127,3 +99,24 @@ def relative_efficiency(covariance: FloatArray) -> float:
     """
     separate = float(covariance[0, 0] + covariance[1, 1])
     return 2.0 * separate / (separate - 2.0 * float(covariance[0, 1]))
+
+
+def check_weights(weights: Any) -> FloatArray:
+    """Raise unless weights are a vector of finite numbers that are not all 0."""
+    try:
+        vector = np.asarray(weights, dtype=np.float64)
+    except OverflowError:
+        raise InputError("weights has a number beyond 1.8e308; pass smaller ones.") from None
+    if vector.ndim != 1 or not len(vector):
+        raise InputError(f"weights has shape {vector.shape}; pass one number per pair.")
+    if not np.isfinite(vector).all():
+        raise InputError("weights has NaN or infinite values; pass finite numbers.")
+    sizes = np.abs(vector[vector != 0])
+    if sizes.size and (sizes.max() > LARGEST_WEIGHT or sizes.min() < 1 / LARGEST_WEIGHT):
+        raise InputError(
+            f"weights has numbers beyond {LARGEST_WEIGHT:g} or below {1 / LARGEST_WEIGHT:g}; "
+            "divide all by one of them: the test stays the same."
+        )
+    if not vector.any():
+        raise InputError("weights are all 0, which asks nothing; give at least one pair a weight.")
+    return vector

@@ -1,4 +1,4 @@
-"""Thousands of comparisons on the same rows: one test each, and what holds for all of them.
+"""Many comparisons on the same rows: columns of a scan, or one difference at several bandwidths.
 
 Every source is tested as if it were alone. Degrees of freedom are pooled only for the p-values
 that are adjusted for the number of sources, where the smallest of many counts.
@@ -6,21 +6,26 @@ that are adjusted for the number of sources, where the smallest of many counts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import scipy
 
+from reldep.engine.blocks import BlockTable
 from reldep.stats import student
-from reldep.stats.estimates import degrees_of_freedom, estimates_of
-from reldep.stats.intervals import Intervals, Score
+from reldep.stats.estimates import degrees_of_freedom, estimates
+from reldep.stats.independence import block_statistic
+from reldep.stats.intervals import Intervals, Score, margins
 from reldep.stats.pairwise import Tests, differences
 from reldep.stats.simultaneous import (
     JointDraws,
     SingleArray,
     critical_value,
     holm,
-    tail_probability,
+    maxima_pvalues,
+    single_step,
 )
 from reldep.stats.units import ORDER, Units, square
 
@@ -28,17 +33,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reldep.data.variables import BoolArray, FloatArray, IntArray
-    from reldep.engine.scan import Batch, Batches, EngineBatches
+    from reldep.engine.scan import Batch, Batches, BlockBatches, EngineBatches
     from reldep.stats.estimates import Estimates
-
-
-def has_energy(batch: Batch) -> BoolArray:
-    """Return which variables vary enough for a dependence to have a scale."""
-    return np.asarray(batch.means[:, -1].mean(axis=1) > 0)
+    from reldep.stats.pairwise import Test
 
 
 def batch_estimates(
-    batches: Batches | EngineBatches,
+    batches: Batches | EngineBatches | BlockBatches,
     batch: Batch,
     measure: str,
     fixed_names: Sequence[str],
@@ -58,12 +59,16 @@ def batch_estimates(
     )
     means = np.concatenate([batches.own_means, batch.means.reshape(-1, m)])
     moves = np.concatenate([batches.own_moves, batch.moves.reshape(-1, m)])
-    hsics = square(f + n, places, means.mean(axis=1))
+    hsics = square(f + n, places, np.average(means, axis=1, weights=batch.weights))
     hsics[:f, :f] = batches.hsics
     names = [*fixed_names, *(f"variable {i}" for i in range(n))]
-    units = Units.rows(means, moves, names, places, hsics).widened(share)
+    if batch.weights is not None:
+        table = BlockTable(means.T, batch.weights, (), n_rows=batches.n)
+        units = replace(Units.blocks(table, names, places), hsics=hsics)
+    else:
+        units = Units.rows(means, moves, names, places, hsics)
     wanted = places[:, f:].reshape(2, n, width)[:, :, :f].reshape(2, -1)
-    return estimates_of(units, measure, wanted)
+    return estimates(units.widened(share), measure, places=wanted)
 
 
 class Joined:
@@ -95,15 +100,25 @@ class ScannedSources(Joined, Tests):
     n : ndarray of int, shape (S,)
         The observations of each.
     deviations : ndarray of single precision, shape (S, m)
-        Of the differences without each row; 0 for rows that a source does not have.
+        Of the differences without each row, or block of rows; 0 for rows that a source does not
+        have.
+    is_small : bool
+        Whether rows are left out, for which the kurtosis matters, or blocks of rows.
     """
 
     values: FloatArray
     n: IntArray
     deviations: SingleArray
+    is_small: bool
 
     @classmethod
-    def of(cls, found: Estimates, rows: IntArray, n_rows: int) -> ScannedSources:
+    def of(
+        cls,
+        found: Estimates,
+        rows: IntArray,
+        n_rows: int,
+        block_sizes: IntArray | None = None,  # noqa: ARG003
+    ) -> ScannedSources:
         """Compare the two dependences of every source.
 
         Parameters
@@ -114,6 +129,8 @@ class ScannedSources(Joined, Tests):
             The rows that these sources have.
         n_rows : int
             The rows of all sources.
+        block_sizes : ndarray of int, optional
+            The rows of every block, if these are the units.
         """
         first = np.arange(0, len(found.values), 2)
         tests = differences(found, first, first + 1)
@@ -124,8 +141,9 @@ class ScannedSources(Joined, Tests):
             tests.df,
             tests.kurtosis,
             found.values.reshape(-1, 2),
-            np.full(len(first), found.n, dtype=np.int64),
-            _directions(found.deviations[0::2] - found.deviations[1::2], rows, n_rows),
+            np.full(len(first), len(rows)),
+            _directions(found, found.deviations[0::2] - found.deviations[1::2], rows, n_rows),
+            found.units.is_small,
         )
 
     def ties(self) -> BoolArray:
@@ -140,17 +158,16 @@ class ScannedSources(Joined, Tests):
         "single-step" compares the normal score of every statistic, by pooled degrees of freedom,
         with the largest of all sources under their joint law; "holm" does without that law.
         """
-        df = degrees_of_freedom(self.kurtosis, self.n, is_pooled=True)
+        df = self.df
+        if self.is_small:
+            df = degrees_of_freedom(self.kurtosis, self.n, is_pooled=True)
         raw = np.exp(student.log_pvalues(self.statistic, df, alternative))
         if method == "holm":
             return holm(raw)
         score = student.normal_scores(self.statistic, df)
-        two_sided = alternative == "two-sided"
-        maxima = JointDraws.of(self.deviations, n_draws, rng).value_maxima(signed=not two_sided)
-        size = np.abs(score) if two_sided else score if alternative == "greater" else -score
-        beyond = len(maxima) - np.searchsorted(maxima, size, side="left")
-        bound = np.minimum(1.0, len(raw) * raw)
-        return np.clip(tail_probability(beyond, len(maxima)), raw, bound)
+        draws = JointDraws.of(self.deviations, n_draws, rng)
+        maxima = draws.value_maxima(signed=alternative != "two-sided")
+        return single_step(towards(score, alternative), maxima, raw)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,17 +176,19 @@ class ScannedTargets(Joined):
 
     Attributes
     ----------
-    values, standard_error, scale, variance, second, kurtosis : ndarray, shape (T,)
+    values, standard_error, scale, variance, second, kurtosis, df : ndarray, shape (T,)
         The dependence, its standard error, the largest it could be, its jackknife variance, the
-        variance of its second component, and the kurtosis of its deviations.
+        variance of its second component, the kurtosis of its deviations and degrees of freedom.
+    log_pvalues : ndarray, shape (T,)
+        Natural logarithms of p-values of independence, by the chi-square law, as
+        :func:`~reldep.stats.independence.independence_test` has them for one pair.
     n : ndarray of int, shape (T,)
         The observations of each.
     deviations : ndarray of single precision, shape (T, m)
+    is_small : bool
         As for :class:`ScannedSources`.
     is_bounded : bool
         Whether the measure is at most 1.
-    share : float
-        The share of the rows that residuals are worth.
     """
 
     values: FloatArray
@@ -178,13 +197,17 @@ class ScannedTargets(Joined):
     variance: FloatArray
     second: FloatArray
     kurtosis: FloatArray
+    df: FloatArray
+    log_pvalues: FloatArray
     n: IntArray
     deviations: SingleArray
+    is_small: bool
     is_bounded: bool
-    share: float
 
     @classmethod
-    def of(cls, found: Estimates, rows: IntArray, n_rows: int) -> ScannedTargets:
+    def of(
+        cls, found: Estimates, rows: IntArray, n_rows: int, block_sizes: IntArray | None = None
+    ) -> ScannedTargets:
         """Keep what intervals need of T dependences; parameters as for :class:`ScannedSources`."""
         return cls(
             found.values,
@@ -193,24 +216,17 @@ class ScannedTargets(Joined):
             found.jackknife_variances,
             found.second_variances,
             found.kurtosis,
-            np.full(len(found.values), found.n, dtype=np.int64),
-            _directions(found.deviations, rows, n_rows),
+            found.df(found.kurtosis),
+            _independence(found, len(rows), block_sizes),
+            np.full(len(found.values), len(rows)),
+            _directions(found, found.deviations, rows, n_rows),
+            found.units.is_small,
             found.is_bounded,
-            found.units.widening**-2,
         )
 
     def ties(self) -> BoolArray:
         """Return that no target is left out: a single dependence is not a difference."""
         return np.zeros(len(self.values), dtype=bool)
-
-    def log_pvalues(self) -> FloatArray:
-        """Test independence: natural logarithms of the p-values, by the chi-square law.
-
-        As :func:`~reldep.stats.independence.independence_test` does for one pair.
-        """
-        statistic = self.share * (self.n * self.values / self.scale + 1.0)
-        root = np.sqrt(np.maximum(statistic, 0.0))
-        return student.log_pvalues(root, np.full(len(root), np.inf), "two-sided")
 
     def maxima(self, n_draws: int, rng: np.random.Generator) -> FloatArray:
         """Draw the largest studentised error of all targets, sorted."""
@@ -218,6 +234,10 @@ class ScannedTargets(Joined):
 
     def intervals(self, maxima: FloatArray, confidence_level: float) -> Intervals:
         """Return intervals that hold for all targets at once."""
+        critical = critical_value(maxima, confidence_level)
+        if not self.is_small:
+            quantiles = student.quantile_at(critical, self.df)
+            return margins(self.values, quantiles * self.standard_error, self.is_bounded)
         df = degrees_of_freedom(self.kurtosis, self.n, is_pooled=True)
         n, square_of_scale = self.n.astype(np.float64), self.scale**2
         score = Score(
@@ -228,15 +248,123 @@ class ScannedTargets(Joined):
             n / (n - ORDER),
             self.is_bounded,
         )
-        quantiles = student.quantile_at(critical_value(maxima, confidence_level), df)
+        quantiles = student.quantile_at(critical, df)
         low, high = score.limits(quantiles, is_floored=True)
         return Intervals(self.scale * low, self.scale * high)
 
 
-def _directions(deviations: FloatArray, rows: IntArray, n_rows: int) -> SingleArray:
-    """Return deviations of length 1 on all rows: only directions count, in single precision."""
+def _independence(found: Estimates, n: int, blocks: IntArray | None) -> FloatArray:
+    """Return logarithms of p-values of independence of n rows, or of blocks of rows."""
+    correlations, share = found.values / found.scale, found.units.widening**-2
+    if blocks is not None:
+        x, a = block_statistic(correlations, blocks, share) / 2.0, len(blocks) / 2.0
+        far = np.maximum(x, 2.0 * a)
+        # The first term of the tail's expansion, which does not underflow.
+        tail = (a - 1.0) * np.log(far) - far - scipy.special.gammaln(a)
+        exactly = scipy.stats.gamma.logsf(x, a)
+        tail -= np.log1p((1.0 - a) / far)
+        return np.asarray(np.where(np.isfinite(exactly), exactly, tail))
+    root = np.sqrt(np.maximum(share * (n * correlations + 1.0), 0.0))
+    return student.log_pvalues(root, np.full(len(root), np.inf), "two-sided")
+
+
+def _directions(
+    found: Estimates, deviations: FloatArray, rows: IntArray, n_rows: int
+) -> SingleArray:
+    """Return deviations of length 1 on all rows: only directions count, in single precision.
+
+    All variables have the same blocks of rows, whichever rows they lack.
+    """
     lengths = np.linalg.norm(deviations, axis=1, keepdims=True)
-    whole = np.zeros((len(deviations), n_rows), dtype=np.float32)
     unit = np.divide(deviations, lengths, out=np.zeros_like(deviations), where=lengths > 0)
+    if not found.units.is_small:
+        return np.asarray(unit, dtype=np.float32)
+    whole = np.zeros((len(deviations), n_rows), dtype=np.float32)
     whole[:, rows] = unit
     return whole
+
+
+def towards(scores: FloatArray, alternative: str) -> FloatArray:
+    """Return scores that are the larger the more they speak for the alternative."""
+    if alternative == "two-sided":
+        return np.abs(scores)
+    return scores if alternative == "greater" else -scores
+
+
+@dataclass(frozen=True, eq=False)
+class AcrossScales:
+    """Tests of one difference at several scales of its kernels.
+
+    They are strongly correlated, so that joint draws cost much less than a correction for their
+    number would.
+
+    Attributes
+    ----------
+    tests : Tests
+        At each scale by itself.
+    draws : JointDraws
+        Of their errors.
+    """
+
+    tests: Tests
+    draws: JointDraws
+
+    @classmethod
+    def of(
+        cls,
+        tests: Sequence[Test],
+        deviations: FloatArray,
+        n_draws: int,
+        rng: np.random.Generator,
+    ) -> AcrossScales:
+        """Put the tests together.
+
+        Parameters
+        ----------
+        tests : sequence of Test
+        deviations : ndarray, shape (S, n)
+            The leave-one-out deviations of the difference at each scale.
+        n_draws : int
+        rng : numpy.random.Generator
+        """
+        # The kurtosis is in the degrees of freedom already.
+        parts = np.array([[one.estimate, one.null, one.here, one.df, 3.0] for one in tests]).T
+        return cls(Tests(*parts), JointDraws.of(deviations, n_draws, rng))
+
+    @cached_property
+    def _maxima(self) -> FloatArray:
+        return self.draws.value_maxima()
+
+    @cached_property
+    def _signed_maxima(self) -> FloatArray:
+        return self.draws.value_maxima(signed=True)
+
+    def bands(self, confidence_level: float) -> tuple[FloatArray, FloatArray]:
+        """Return intervals of the difference at all scales that hold at once."""
+        return self.tests.intervals(critical_value(self._maxima, confidence_level))
+
+    def bars(self, alpha: float, alternative: str) -> FloatArray:
+        """Return the size beyond which a statistic counts at each scale, adjusted for all."""
+        maxima = self._maxima if alternative == "two-sided" else self._signed_maxima
+        return student.quantile_at(critical_value(maxima, 1.0 - alpha), self.tests.df)
+
+    def at_some_scale(self, alternative: str) -> float:
+        """Return the p-value of "there is no difference at any scale", adjusted for all."""
+        scores = towards(self.tests.score, alternative)
+        maxima = self._maxima if alternative == "two-sided" else self._signed_maxima
+        simulated = float(maxima_pvalues(scores.max(), maxima))
+        # Draws cannot tell how small a p-value is; Bonferroni's bound holds for any joint law.
+        return min(simulated, len(scores) * float(self._pvalues(alternative).min()))
+
+    def at_every_scale(self, alternative: str) -> float:
+        """Return the p-value of "at some scale there is no difference": the largest of all.
+
+        For "two-sided" the differences must have one sign at all scales too.
+        """
+        if alternative != "two-sided":
+            return float(self._pvalues(alternative).max())
+        one_sided = min(self.at_every_scale("greater"), self.at_every_scale("less"))
+        return min(1.0, 2.0 * one_sided)
+
+    def _pvalues(self, alternative: str) -> FloatArray:
+        return np.exp(self.tests.log_pvalues(alternative))

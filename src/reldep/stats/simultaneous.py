@@ -20,9 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from reldep.exceptions import InputError
-from reldep.stats.leads import largest_leads
 from reldep.stats.pairwise import Tests, differences, levels, runs
 from reldep.stats.units import ROUNDING
+from reldep.system import available_cores, on_all_cores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -179,8 +179,10 @@ class JointDraws:
     def value_maxima(self, *, signed: bool = False) -> FloatArray:
         """Draw the largest ``|Z_a| / s_a`` over all dependences, sorted; or of ``Z_a / s_a``."""
         inverse = _inverse_root(np.einsum("ij,ij->i", self.root, self.root), 0.0)
-        scaled = (Z * inverse[:, None] for Z in self.blocks())
-        drawn = [(Z if signed else np.abs(Z)).max(axis=0) for Z in scaled]
+        drawn = []
+        for Z in self.blocks():
+            scaled = Z * inverse[:, None]
+            drawn.append((scaled if signed else np.abs(scaled)).max(axis=0))
         return np.sort(np.concatenate(drawn)).astype(np.float64)
 
     def leads(self) -> Iterator[SingleArray]:
@@ -235,6 +237,51 @@ def _inverse_root(variances: FloatArray, zero: FloatArray | float) -> SingleArra
     return inverse.astype(np.float32)
 
 
+def largest_leads(Z: SingleArray, inverse: SingleArray, compiled_from: int = 100) -> SingleArray:
+    """Return ``max_b |Z_b - Z_a| inverse_ab`` for every a and every draw.
+
+    Parameters
+    ----------
+    Z : ndarray, shape (p, c)
+        One draw per column.
+    inverse : ndarray, shape (p, p)
+        Symmetric.
+    compiled_from : int, default 100
+        The number of values for which compiled code is worth loading.
+    """
+    if len(Z) >= compiled_from:
+        return _compiled_leads(Z, inverse)
+    return _leads_by_rows(Z, inverse)
+
+
+def _leads_by_rows(Z: SingleArray, inverse: SingleArray) -> SingleArray:
+    largest = np.zeros_like(Z)
+    work = np.empty_like(Z)
+    for a in range(len(Z) - 1):
+        ahead = work[a + 1 :]
+        np.subtract(Z[a + 1 :], Z[a], out=ahead)
+        ahead *= inverse[a + 1 :, a, None]
+        np.abs(ahead, out=ahead)
+        np.maximum(largest[a], ahead.max(axis=0), out=largest[a])
+        np.maximum(largest[a + 1 :], ahead, out=largest[a + 1 :])
+    return largest
+
+
+def _compiled_leads(Z: SingleArray, inverse: SingleArray) -> SingleArray:
+    """Work on a share of the draws on every core."""
+    from reldep.engine.loops import raise_leads
+
+    largest = np.zeros_like(Z)
+    n_threads = available_cores()
+    cuts = np.linspace(0, Z.shape[1], n_threads + 1).astype(np.int64)
+
+    def work(k: int) -> None:
+        raise_leads(Z, inverse, cuts[k], cuts[k + 1], largest)
+
+    on_all_cores(work, range(n_threads))
+    return largest
+
+
 def tail_probability(count: IntArray, n_draws: int) -> FloatArray:
     """Turn counts of draws at least as extreme into p-values that are never 0."""
     return np.asarray((1.0 + count) / (1.0 + n_draws))
@@ -285,12 +332,20 @@ def adjusted_pvalues(
     if method == "holm":
         return holm(raw)
     if method == "single-step":
-        beyond = len(maxima) - np.searchsorted(maxima, np.abs(found.score), side="left")
-        simulated, bound = tail_probability(beyond, len(maxima)), np.minimum(1.0, len(raw) * raw)
-    else:
-        bound = holm(raw)
-        simulated = _step_down(found, draws, bound)
-    return np.clip(simulated, raw, bound)
+        return single_step(np.abs(found.score), maxima, raw)
+    bound = holm(raw)
+    return np.clip(_step_down(found, draws, bound), raw, bound)
+
+
+def single_step(sizes: FloatArray, maxima: FloatArray, raw: FloatArray) -> FloatArray:
+    """Compare scores with sorted maxima of all; between raw p-values and Bonferroni's bound."""
+    return np.clip(maxima_pvalues(sizes, maxima), raw, np.minimum(1.0, len(raw) * raw))
+
+
+def maxima_pvalues(sizes: FloatArray, maxima: FloatArray) -> FloatArray:
+    """Return the p-values of scores by sorted maxima under their joint law."""
+    beyond = len(maxima) - np.searchsorted(maxima, sizes, side="left")
+    return tail_probability(beyond, len(maxima))
 
 
 def holm(pvalues: FloatArray) -> FloatArray:

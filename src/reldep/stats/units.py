@@ -112,6 +112,26 @@ class Units:
         return int(self.without.shape[1])
 
     @classmethod
+    def of(cls, influence: Influence, variance: str) -> Self:
+        """Leave out every row, or every block of rows, of conditional means.
+
+        Parameters
+        ----------
+        influence : Influence
+        variance : {"fixed-kernel", "jackknife"}
+            `influence` must have been computed for it.
+        """
+        names, places, hsics = _numbered(influence)
+        if influence.blocks is not None:
+            places = numbers_of(influence.blocks.pairs, names)
+            units = cls.blocks(influence.blocks, names, places)
+        elif variance == "fixed-kernel":
+            units = cls.published(influence.values, names, places, hsics)
+        else:
+            units = cls.rows(influence.values, _moves(influence), names, places, hsics)
+        return units.widened(influence.share)
+
+    @classmethod
     def rows(
         cls,
         means: FloatArray,
@@ -134,7 +154,8 @@ class Units:
         """
         m = means.shape[1]
         check_rows(m)
-        without = hsics_without_rows(means, moved)
+        centre = means.mean(axis=1, keepdims=True)
+        without = centre - ORDER * (means - centre) / (m - ORDER) - moved / (m - 1)
         # Under independence an order-r U-statistic has the variance of this many pairs of rows.
         constant = 2.0 / (m * (m - ORDER + 1))
         return cls("rows", names, hsics, places, without, constant, m / (m - ORDER), True, m - 1.0)
@@ -154,15 +175,7 @@ class Units:
         return cls("rows", names, hsics, places, without, is_linear=True)
 
     @classmethod
-    def summed(
-        cls,
-        means: FloatArray,
-        moved: FloatArray,
-        codes: IntArray,
-        names: Sequence[str],
-        places: IntArray,
-        hsics: FloatArray,
-    ) -> Self:
+    def summed(cls, influence: Influence, codes: IntArray) -> Self:
         """Leave out whole clusters of rows to first order, from the conditional means alone.
 
         The first Hoeffding component of row i is ``(m-1)/(m-4) (a_i - H)``, so that without a
@@ -170,13 +183,14 @@ class Units:
         exact. The bias that similar rows give an HSIC stays; it is of the order of the largest
         cluster's share of the rows.
         """
+        (names, places, hsics), means = _numbered(influence), influence.values
         m = means.shape[1]
         check_rows(m)
         groups = np.unique(codes, return_inverse=True)[1].reshape(-1)
         sizes = np.bincount(groups)
         check_clusters(len(sizes))
         centre = means.mean(axis=1, keepdims=True)
-        moves = (m - 1) / (m - ORDER) * ORDER * (means - centre) + moved
+        moves = (m - 1) / (m - ORDER) * ORDER * (means - centre) + _moves(influence)
         sums = np.array([np.bincount(groups, weights=row) for row in moves])
         without = centre - sums / (m - sizes)
         return cls(
@@ -278,11 +292,11 @@ class Units:
         return np.asarray(found)
 
     def second(self, one: IntArray, two: IntArray, is_normalised: bool) -> FloatArray:
-        """Return the covariances of the second components that the jackknife counts too often.
+        """Return the covariances of the second components of dependences.
 
-        Exact where the members of each pair are independent. A normalised measure has the
-        self-pairs in its gradient; leaving them out would make the component about 20 times too
-        large at a CKA of 0.85.
+        Exact where the members of each pair are independent. In units in which every self-HSIC is
+        1, the gradient of H_uv/√(H_uu H_vv) is 1 in H_uv and -θ/2 in H_uu and in H_vv. Leaving the
+        self-pairs out would make the component about 20 times too large at a CKA of 0.85.
 
         Parameters
         ----------
@@ -290,32 +304,18 @@ class Units:
             The variables of the dependences.
         is_normalised : bool
         """
-        if not self.excess:
-            return np.zeros(np.broadcast_shapes(one.shape[1:], two.shape[1:]))
-        return self.component(one, two, is_normalised)
-
-    def component(self, one: IntArray, two: IntArray, is_normalised: bool) -> FloatArray:
-        """Return the same where the jackknife counts the component once, as over blocks."""
         (u, v), (a, b) = one, two
         u, v, a, b = np.broadcast_arrays(u, v, a, b)
         own = np.sqrt(self.hsics.diagonal()) if is_normalised else np.ones(len(self.hsics))
         H = self.hsics / np.outer(own, own)
-
-        def terms(u: IntArray, v: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
-            """Stack the HSICs that a dependence has a derivative in, with that derivative.
-
-            In units in which every self-HSIC is 1, the gradient of H_uv/√(H_uu H_vv) is 1 in H_uv
-            and -θ/2 in H_uu and in H_vv.
-            """
-            one = np.ones(u.shape)
-            if not is_normalised:
-                return u[None], v[None], one[None]
-            half = -H[u, v] / 2
-            return np.stack([u, u, v]), np.stack([v, u, v]), np.stack([one, half, half])
-
-        A, B, slopes = terms(a, b)
+        whole, of_first, of_second = np.ones(u.shape), -H[u, v] / 2, -H[a, b] / 2
+        terms = [(u, v, whole), (u, u, of_first), (v, v, of_first)]
+        A, B = np.stack([a, a, b]), np.stack([b, a, b])
+        slopes = np.stack([whole, of_second, of_second])
+        if not is_normalised:
+            terms, A, B, slopes = terms[:1], A[:1], B[:1], slopes[:1]
         total = np.zeros(u.shape)
-        for x, y, slope in zip(*terms(u, v), strict=True):
+        for x, y, slope in terms:
             shared = self.constant * (H[x, A] * H[y, B] + H[x, B] * H[y, A])
             if self.design is not None and self.products is not None:
                 products = self.products[self._rows[x, y], self._rows[A, B]]
@@ -350,13 +350,6 @@ def pairs_beside(pairs: Sequence[Pair], n: int, variance: str) -> tuple[Pair, ..
     return tuple((name, name) for name in names)
 
 
-def hsics_without_rows(means: FloatArray, moved: FloatArray) -> FloatArray:
-    """Return every HSIC without each row, shape (q, m)."""
-    m = means.shape[1]
-    hsics = means.mean(axis=1, keepdims=True)
-    return np.asarray(hsics - ORDER * (means - hsics) / (m - ORDER) - moved / (m - 1))
-
-
 def square(size: int, places: IntArray, values: FloatArray) -> FloatArray:
     """Return a symmetric table of the values of pairs of numbered variables, else NaN."""
     table = np.full((size, size), np.nan)
@@ -364,24 +357,24 @@ def square(size: int, places: IntArray, values: FloatArray) -> FloatArray:
     return table
 
 
-@dataclass(frozen=True, eq=False)
-class Numbered:
-    """Pairs of named variables as numbers: what :class:`Units` need besides A."""
+def _numbered(influence: Influence) -> tuple[list[str], IntArray, FloatArray]:
+    """Return the variables of A, the numbers of both of each pair, and all HSICs that are known."""
+    further: Mapping[Pair, float] = influence.means
+    names = list(dict.fromkeys(chain.from_iterable((*influence.pairs, *further))))
+    hsics = square(len(names), numbers_of(further, names), np.array([*further.values()]))
+    places = numbers_of(influence.pairs, names)
+    hsics[places[0], places[1]] = hsics[places[1], places[0]] = influence.values.mean(axis=1)
+    return names, places, hsics
 
-    names: Sequence[str]
-    places: IntArray
-    hsics: FloatArray
 
-    @classmethod
-    def of(cls, influence: Influence) -> Numbered:
-        """Return numbers for the variables of A, and all HSICs that are known."""
-        further: Mapping[Pair, float] = influence.means
-        names = list(dict.fromkeys(chain.from_iterable((*influence.pairs, *further))))
-        hsics = square(len(names), numbers_of(further, names), np.array([*further.values()]))
-        places = numbers_of(influence.pairs, names)
-        exact = influence.values.mean(axis=1)
-        hsics[places[0], places[1]] = hsics[places[1], places[0]] = exact
-        return cls(names, places, hsics)
+def _moves(influence: Influence) -> FloatArray:
+    """Return what data-driven bandwidths add to influence values, or raise if not computed."""
+    if influence.bandwidth_psi is None:
+        raise InputError(
+            "the Influence was computed without what `variance='jackknife'` needs; compute it with "
+            "`variance='jackknife'`."
+        )
+    return influence.bandwidth_psi
 
 
 def numbers_of(pairs: Iterable[Pair], names: Sequence[str]) -> IntArray:
