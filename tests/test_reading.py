@@ -196,7 +196,7 @@ def test_lists_of_labels_with_booleans_and_numbers_as_objects():
         (3.0, TypeError, "v is of type float"),
         ({"a": [1]}, TypeError, "v is of type dict"),
         (np.array(3.0), TypeError, "single value"),
-        (iter([1, 2]), TypeError, "which has no rows"),
+        (iter([1, 2]), TypeError, "is of type list_iterator; pass one observation per row"),
         ([], ValueError, "v has no observations"),
         (np.empty((0, 2)), ValueError, "v has no observations"),
         (np.empty((5, 0)), ValueError, "v has no columns"),

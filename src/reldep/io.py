@@ -7,6 +7,7 @@ import re
 import secrets
 import stat
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,7 +35,7 @@ def write(
 
     If anything goes wrong, what was at `path` stays. An existing file keeps its mode, and a
     symbolic link stays one: the file it leads to is written. What a killed run left next to
-    `path` is removed.
+    `path` is removed an hour later.
 
     Parameters
     ----------
@@ -50,25 +51,23 @@ def write(
     data = content.encode("utf-8") if isinstance(content, str) else content
     check_writable(path, inputs=inputs, overwrite=overwrite, content=data)
     target = _destination(Path(path))
-    temporary: Path | None = None
-    handle = -1
+    # Short enough for any file system.
+    start = f".{target.name[:40]}."
+    temporary = target.with_name(f"{start}{secrets.token_hex(8)}{_UNFINISHED}")
     try:
-        _remove_leftovers(target)
+        _remove_leftovers(target.parent, start)
         mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
-        temporary, handle = _begin(target, 0o666 if mode is None else 0o600)
+        # The system takes the mask of the process off the mode.
+        temporary.touch(0o666 if mode is None else 0o600, exist_ok=False)
         temporary.write_bytes(data)
         if mode is not None:
             temporary.chmod(mode)
-        if sys.platform == "win32":  # which moves no open file
-            handle = _closed(handle)
         temporary.replace(target)
     except OSError as error:
         reason = error.strerror or str(error)
         raise OSError(error.errno, f"cannot write {path}: {reason}") from error
     finally:
-        handle = _closed(handle)
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def check_writable(
@@ -140,64 +139,19 @@ def _destination(path: Path) -> Path:
     return target
 
 
-def _begin(target: Path, mode: int) -> tuple[Path, int]:
-    """Return a new temporary file, and the handle that has its lock.
-
-    The system takes the mask of the process off the mode. Reading the mask to do so here would
-    mean setting it, for all threads.
-    """
-    while True:
-        temporary = target.with_name(f"{_start(target)}{secrets.token_hex(8)}{_UNFINISHED}")
-        handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, mode)
-        try:
-            lock(handle)
-            if temporary.exists():
-                return temporary, handle
-        except BlockingIOError:
-            pass
-        except OSError:
-            return temporary, handle  # some network drives have no locks
-        os.close(handle)  # another run took the file for a leftover before it was locked
-
-
-def _remove_leftovers(target: Path) -> None:
-    """Remove the temporary files of runs that were killed while they wrote `target`."""
-    ours = re.compile(re.escape(_start(target)) + "[0-9a-f]{16}" + re.escape(_UNFINISHED))
-    # A directory that cannot be listed, or a file that cannot be opened or removed, belongs to
-    # somebody else.
+def _remove_leftovers(folder: Path, start: str) -> None:
+    """Remove the temporary files of runs that were killed while they wrote a file, an hour ago."""
+    ours = re.compile(re.escape(start) + "[0-9a-f]{16}" + re.escape(_UNFINISHED))
+    # What cannot be listed or removed belongs to somebody else.
     with suppress(OSError):
-        for path in list(target.parent.iterdir()):
-            if ours.fullmatch(path.name) and path.is_file() and not path.is_symlink():
-                with suppress(OSError):
-                    _remove_unless_locked(path)
-
-
-def _start(target: Path) -> str:
-    """Return how the temporary files of `target` begin, short enough for any file system."""
-    return f".{target.name[:40]}."
-
-
-def _remove_unless_locked(path: Path) -> None:
-    handle = os.open(path, os.O_RDWR)
-    try:
-        lock(handle)  # refused while the run that writes the file is alive
-        if sys.platform != "win32":
-            path.unlink()
-    finally:
-        os.close(handle)
-    if sys.platform == "win32":
-        path.unlink()  # refused by Windows while the file is open
+        for path in folder.iterdir():
+            if ours.fullmatch(path.name) and time.time() - path.lstat().st_mtime > 3_600:
+                path.unlink()
 
 
 def lock(handle: int) -> None:
-    """Mark a file as being written, for as long as this process lives."""
+    """Mark a file as in use, for as long as this process lives."""
     if sys.platform != "win32":
         import fcntl
 
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-def _closed(handle: int) -> int:
-    if handle >= 0:
-        os.close(handle)
-    return -1

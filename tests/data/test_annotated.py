@@ -192,7 +192,7 @@ def test_a_gene_with_the_name_of_a_column_gets_another(tmp_path):
 def test_what_is_no_such_file_is_refused_in_words(tmp_path):
     path = tmp_path / "cells.h5ad"
     path.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(40))
-    with pytest.raises(ValueError, match="or not an AnnData file"):
+    with pytest.raises(ValueError, match="or only a part of an AnnData file"):
         reldep.read(path)
     with h5py.File(path, "w") as file:
         file.create_dataset("numbers", data=[1, 2])
@@ -256,19 +256,3 @@ def test_sparse_matrices_are_checked_where_they_are_read(tmp_path, made, fault):
             file["X"].create_dataset("indptr", data=starts)
     with pytest.raises(ValueError, match=r"the sparse matrix of .*cells.h5ad"):
         reldep.read(path).read([f"gene{i}" for i in range(300)])
-
-
-def test_damaged_files_end_in_words(tmp_path):
-    content = write(tmp_path / "cells.h5ad", csr_matrix(counts()), obs()).read_bytes()
-    rng = np.random.default_rng(1)
-    for _ in range(60):
-        damaged = bytearray(content)
-        for place in rng.integers(0, min(len(content), 20_000), 12):
-            damaged[place] = rng.integers(256)
-        path = tmp_path / "damaged.h5ad"
-        path.write_bytes(damaged)
-        try:
-            table = reldep.read(path)
-            table.read(list(table.columns)[:20])
-        except (ValueError, OSError):
-            continue

@@ -56,7 +56,7 @@ def test_marks_with_one_meaning_are_understood(event, censored):
 @pytest.mark.parametrize(
     ("marks", "message"),
     [
-        ([1, 2, 1], "event holds 1 and 2, which can be read in two ways.*event_value=2"),
+        ([1, 2, 1], "event is '2' in row 1, which can be an event or.*event_value=2"),
         ([0, 1, 2], "event is '2' in row 2, which can be an event or a censored time"),
         (["A", "B", "A"], "event is 'A' in row 0.*values are 'A', 'B'.*event_value='A'"),
         (["dead", "unknown", "alive"], "event is 'unknown' in row 1"),
@@ -104,10 +104,10 @@ def test_spans_are_days_and_dates_are_refused():
 @pytest.mark.parametrize(
     ("time", "event", "error", "message"),
     [
-        (["a", "b"], [1, 0], TypeError, "time is 'a' in row 0, which is not a number"),
+        (["a", "b"], [1, 0], TypeError, "time is 'a' in row 0; pass the time under observation"),
         ([True, False], [1, 0], TypeError, "time is 'True' in row 0"),
-        ("days", "died", TypeError, "time is of type str"),
-        (np.ones((2, 2)), [1, 0], ValueError, r"time has the shape \(2, 2\)"),
+        ("days", "died", TypeError, "time is the string 'days'"),
+        (np.ones((2, 2)), [1, 0], ValueError, "time has 2 columns; pass one"),
     ],
 )
 def test_what_is_no_time_is_refused(time, event, error, message):

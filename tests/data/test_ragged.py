@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reldep
-from reldep.files.lines import find_records
+from reldep.files.byte_sources import Source
+from reldep.files.text import find_records
 
 STEADY = settings(deadline=None, derandomize=True, max_examples=60)
 ROWS = [f"{i},{i % 7}.5,{i % 5},{i * 3}" for i in range(2, 60)]
@@ -52,9 +53,9 @@ def test_records_fields_and_lines_are_those_of_the_csv_module(rows, end, piece):
     for record in reader:
         expected.append((start, len(record)))
         start = reader.line_num + 1
-    found = find_records(text.encode(), ",", name="x", first_line=1, piece=piece)
-    assert found.line.tolist() == [line for line, _ in expected]
-    assert found.n_fields.tolist() == [width for _, width in expected]
+    source = Source("x", text.encode())
+    found = find_records(source, ",", first_line=1, has_header=False, piece=piece)
+    assert found.select("line", "n_fields").rows() == expected
 
 
 @STEADY
@@ -74,3 +75,16 @@ def test_the_first_record_of_another_width_is_named(widths, delimiter):
         ValueError, match=rf"line {wrong[0]} of the file has {widths[wrong[0] - 2]} field"
     ):
         reldep.read(file, delimiter=delimiter)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('a,gene"\n1,"2"\n3,"4"\n', 1),
+        ('a,b\n"1"0-20",2\n"3","4"\n', 2),
+        ('a,b\n1,2\n3,"4\n5,6\n', 3),
+    ],
+)
+def test_a_quote_that_is_not_closed_is_named_by_the_line_on_which_it_opens(text, line):
+    with pytest.raises(ValueError, match=f"line {line} of the file has a double quote"):
+        reldep.read(io.BytesIO(text.encode()))

@@ -134,7 +134,7 @@ def test_colons_in_names_are_tried_as_part_of_the_name() -> None:
 
 def test_a_range_that_can_be_read_in_two_ways_asks_for_quotes() -> None:
     schema = dict.fromkeys(["a", "b:c", "a:b", "c"], NUMBER)
-    with pytest.raises(ValueError, match="more than one range; put the names in double quotes"):
+    with pytest.raises(ValueError, match="more than one range; put names in double quotes"):
         select_columns("a:b:c", schema)
     assert select_columns('a:"b:c"', schema) == ["a", "b:c"]
 
@@ -163,8 +163,8 @@ def test_a_range_that_can_be_read_in_two_ways_asks_for_quotes() -> None:
         ("id,,diet", r"'id,,diet' has an empty place"),
         ("id,", r"'id,' has an empty place"),
         ("!", r"'!' has an empty place"),
-        ('"id', r"a double quote in '\"id' is not closed"),
-        ('"id"x', r"unexpected text after the closing quote of '\"id\"x'"),
+        ('"id', r"'\"id' begins a quoted name; end it with a double quote"),
+        ('"id"x', r"'\"id\"x' begins a quoted name"),
     ],
 )
 def test_a_wrong_expression_says_what_is_wrong(expression: str, message: str) -> None:
@@ -192,18 +192,13 @@ def test_blocks_are_named_selections() -> None:
         ('x="a=b"', ("x", '"a=b"')),
         ("x=a=b", ("x", "a=b")),
         ('"a=b"=c', ("a=b", "c")),
+        *((text, ("", text)) for text in ["lipids", "=C14", "lipids=", "", '"a=b"']),
     ],
 )
 def test_a_named_selection_is_cut_at_its_first_equals_sign(
     text: str, expected: tuple[str, str]
 ) -> None:
     assert parse_named(text) == expected
-
-
-@pytest.mark.parametrize("text", ["lipids", "=C14", "lipids=", "", '"a=b"'])
-def test_a_named_selection_without_name_or_columns_is_an_error(text: str) -> None:
-    with pytest.raises(ValueError, match="expected NAME=COLS, such as 'lipids=C14"):
-        parse_named(text)
 
 
 @pytest.mark.parametrize(
@@ -221,21 +216,11 @@ def test_a_weight_is_a_pair_and_a_number(
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("a~b", "such as 'a~b=1'; got 'a~b'"),
-        ("a=1", "such as 'a~b=1'"),
-        ("a~b~c=1", "such as 'a~b=1'"),
-        ("a~b=1=2", "such as 'a~b=1'"),
-        ("~b=1", "such as 'a~b=1'"),
-        ("a~b=one", "'one' is not a number"),
-        ("a~b=", "'' is not a number"),
-        ("a~b=nan", "a weight must be finite"),
-        ("a~b=inf", "a weight must be finite"),
-    ],
+    "text",
+    ["a~b", "a=1", "a~b~c=1", "a~b=1=2", "~b=1", "a~b=one", "a~b=", "a~b=nan", "a~b=inf"],
 )
-def test_a_wrong_weight_says_what_is_wrong(text: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+def test_what_is_no_pair_and_weight_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=f"a finite number, such as 'a~b=1'; got '{text}'"):
         parse_weight(text)
 
 

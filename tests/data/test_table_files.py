@@ -318,6 +318,9 @@ def test_a_directory_of_parquet_files_is_one_table(tmp_path: Path) -> None:
     for i in range(3):
         pl.DataFrame({"x": [float(i), 9.0], "w": ["a", "b"]}).write_parquet(folder / f"{i}.parquet")
     (folder / "again.parquet").symlink_to(folder / "2.parquet")
+    for hidden in (folder / "_temporary", folder / "year=2020" / ".old"):
+        hidden.mkdir(parents=True)
+        FRAME.write_parquet(hidden / "half.parquet")
     for place in (folder, str(folder / "*.parquet")):
         assert reldep.read(place)["x"].to_list() == [0, 9, 1, 9, 2, 9]
     FRAME.write_parquet(tmp_path / "secret.parquet")

@@ -168,6 +168,14 @@ def test_in_a_large_file_a_late_word_is_named_with_its_line(write: Write, column
         large(path).read([column])
 
 
+def test_a_large_file_that_changes_between_two_passes_is_refused(write: Write) -> None:
+    table = large(write("large.csv", "x,b\n1,2\n2,1\n"))
+    assert table.read(["x"])["x"].to_list() == [1, 2]
+    write("large.csv", "x,b\n1,2\n2,1\n3,3\n")
+    with pytest.raises(ValueError, match=r"large.csv has changed while it was read"):
+        table.read(["b"])
+
+
 @pytest.mark.parametrize("compressed", [False, True])
 def test_a_large_file_is_read_like_a_small_one(write: Write, compressed: bool) -> None:
     content = ("i,gap,w,,d\n" + "1,NA,u,z,\n" * 300 + "2.5,3,v,y,\n,,,,\n007,,w,,\n").encode()
@@ -196,7 +204,7 @@ def test_totals_are_known_in_many_languages(write: Write, word: str) -> None:
         ("a,b,a,c,c\n1,2,3,4,5\n", "bad.csv has more than one column named 'a', 'c'"),
         ("a, a\n1,2\n", "bad.csv has more than one column named 'a'"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "bad.csv is not a delimited text file: .* a PNG image"),
-        (b"PK\x03\x04abc", "bad.csv is a damaged ZIP archive"),
+        (b"PK\x03\x04abc", "bad.csv is damaged, or not a ZIP archive"),
         (b"a,b\n1,\0\n", "bad.csv is not a delimited text file: it looks like a binary file"),
         ("a,b\n1,2\n".encode("utf-16-le"), "a NUL byte on line 1. If .* `encoding='utf-16'`"),
         (

@@ -23,11 +23,6 @@ if TYPE_CHECKING:
     from reldep.data.variables import Variable
 
 ALTERNATIVES = ("two-sided", "greater", "less")
-MEASURES = ("hsic", "cka", "dcor")
-METHODS = ("joint", "split")
-VARIANCES = ("jackknife", "fixed-kernel")
-ADJUSTMENTS = ("single-step", "step-down", "holm", "bh")
-
 MINIMUM_OBSERVATIONS = 4
 _SHOWN = 6
 _LONGEST_CELL = 40
@@ -192,6 +187,8 @@ def printable(text: object) -> str:
     >>> printable("a\x1b[31m\tb")
     'a\\x1b[31m\\tb'
     """
+    if str(text).isprintable():
+        return str(text)
     return "".join(
         character
         if unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Zl", "Zp")

@@ -12,8 +12,15 @@ from reldep.data.checks import (
     check_varies,
     listing,
 )
-from reldep.data.frames import aligned, frame_library, index_rows, time_of_blocks
-from reldep.data.objects import native_name, one_per_row, read_labels, read_variable
+from reldep.data.frames import (
+    aligned,
+    frame_library,
+    index_rows,
+    native_name,
+    one_per_row,
+    time_of_blocks,
+)
+from reldep.data.objects import read_labels, read_variable
 from reldep.data.rows import Rows
 from reldep.exceptions import InputError
 from reldep.words import counted, listed

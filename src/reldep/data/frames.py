@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from reldep.data.checks import cell, composed, listing, quoted, repeated
-from reldep.data.lifetimes import Survival
 from reldep.data.rows import Rows, TimeOrder, dates_rows, first_in_order
 from reldep.data.written_numbers import is_missing
-from reldep.exceptions import InputError
+from reldep.exceptions import InputError, InputTypeError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -106,6 +106,59 @@ def column_names(data: Any) -> list[str]:
     return [column_name(label) for label in labels]
 
 
+def one_per_row(data: Any, name: str) -> list[Any]:
+    """Return the values of a sequence, a series, or a frame or array of one column."""
+    check_has_rows(data, name)
+    data = unwrapped(data)
+    if type(data).__name__ == "LazyFrame":
+        raise lazy(name)
+    shape: tuple[Any, ...] = getattr(data, "shape", ())
+    if len(shape) > 1 and shape[1] != 1:
+        raise InputError(
+            f"{name} has {shape[1]} columns; pass one, or join them into one column of labels."
+        )
+    if is_frame(data):
+        import narwhals as nw
+
+        frame = nw.from_native(with_plain_names(data, name), eager_only=True)
+        return list(frame[frame.columns[0]].to_list())
+    if isinstance(data, np.ndarray):
+        # Not np.asarray: a mask must stay.
+        plain = (np.array(data) if isinstance(data, np.matrix) else data).reshape(-1)
+        # Nanoseconds would become plain integers.
+        return list(plain) if plain.dtype.kind in "mM" else list(plain.tolist())
+    for method in ("to_list", "to_pylist"):
+        if hasattr(data, method):
+            return list(getattr(data, method)())
+    if not hasattr(data, "__iter__"):
+        raise no_rows(data, name)
+    return list(data)
+
+
+def check_has_rows(data: Any, name: str) -> None:
+    """Raise InputTypeError for what is plainly not one observation per row."""
+    if isinstance(data, str):
+        raise InputTypeError(
+            f"{name} is the string {cell(data)}; to name a column, pass the file or frame it is in "
+            "as `data`; else pass one observation per row."
+        )
+    if data is None or isinstance(data, (bytes, numbers.Number, dict, set)):
+        raise no_rows(data, name)
+
+
+def no_rows(data: Any, name: str) -> InputTypeError:
+    """Return the error for what has no rows."""
+    return InputTypeError(
+        f"{name} is of type {type(data).__name__}; pass one observation per row as an array, "
+        "list, series or data frame."
+    )
+
+
+def lazy(name: str) -> InputTypeError:
+    """Return the error for a frame whose rows are not there yet."""
+    return InputTypeError(f"{name} is a lazy frame; pass {name}.collect().")
+
+
 def with_plain_names(data: Any, name: str) -> Any:
     """Return a frame whose names are strings; raise InputError if a name comes twice."""
     names = column_names(data)
@@ -125,11 +178,9 @@ def own_index(data: Any) -> Any | None:
     """Return the index of a pandas object, or of lifetimes made of such, else None."""
     if isinstance(data, np.ndarray):
         return None
-    if isinstance(data, Survival):
-        return data.row_index
-    if frame_library(data) != "pandas" or not hasattr(data, "iloc"):
-        return None
-    return data.index
+    if frame_library(data) == "pandas":
+        return data.index if hasattr(data, "iloc") else None
+    return getattr(data, "row_index", None)
 
 
 def _composed_index(data: Any) -> Any | None:
@@ -227,7 +278,7 @@ def _unmatched_blocks(indexes: Mapping[str, Any], without: Sequence[str]) -> Unm
 
 
 def _taken(data: Any, rows: IntArray) -> Any:
-    return data.take(rows) if isinstance(data, Survival) else data.iloc[rows]
+    return data.iloc[rows] if hasattr(data, "iloc") else data.take(rows)
 
 
 def _quoted(names: Sequence[str]) -> str:

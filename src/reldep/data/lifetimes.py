@@ -7,15 +7,16 @@ with a way to say which value marks the event.
 
 from __future__ import annotations
 
+import datetime
 import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.data.checks import cell, listing
+from reldep.data.checks import cell, composed, listing
+from reldep.data.frames import native_name, one_per_row, own_index
 from reldep.data.rows import Rows
 from reldep.data.written_numbers import are_moments, float_of, is_missing, is_number, read_moments
 from reldep.exceptions import InputError, InputTypeError
@@ -41,8 +42,6 @@ _TIMES = {"time", "days", "weeks", "months", "years", "survival", "followup", "f
 _TIMES |= {"lifetime", "os", "pfs", "dfs", "rfs", "tte"}
 _EVENTS = {"event", "died", "dead", "death", "deceased", "censored", "censor", "cens", "fustat"}
 _EVENTS |= {"vital", "events", "deaths", "censors"}
-# From this share on, events that are missing are hardly an accident.
-_MANY_MISSING = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,72 +92,57 @@ class Survival(Sequence[Lifetime | None]):
     """
 
     def __init__(self, time: Any, event: Any, *, event_value: Any = None) -> None:
-        self._read(time, event, event_value, lambda _, value: f"`event_value={value!r}`.")
+        self._read(time, event, event_value)
 
     @classmethod
     def of_columns(cls, time: Any, event: Any, value: str | None, rows: Rows) -> Survival:
         """Return the lifetimes in two columns of a table; errors name `survival` and the rows."""
         made = cls.__new__(cls)
-        made._read(
-            time, event, value, lambda names, one: f"`survival='{','.join(names)}={one}'`.", rows
-        )
+        made._read(time, event, value, rows)
         return made
 
-    def _read(
-        self,
-        time: Any,
-        event: Any,
-        event_value: Any,
-        way_out: Callable[[tuple[str, str], Any], str],
-        rows: Rows | None = None,
-    ) -> None:
-        """Read times and events; `way_out` tells how to say that a value marks the event."""
-        names = (
-            str(getattr(time, "name", None) or "time"),
-            str(getattr(event, "name", None) or "event"),
-        )
-        self.row_index: Any = _common_index(time, event)
-        times, events = _listed(time, "time"), _listed(event, "event")
+    def _read(self, time: Any, event: Any, value: Any, rows: Rows | None = None) -> None:
+        names = native_name(time) or "time", native_name(event) or "event"
+        self.row_index = _common_index(time, event)
+        times, events = one_per_row(time, "time"), one_per_row(event, "event")
         if len(times) != len(events):
             raise InputError(
                 f"time has {counted(len(times), 'entry', 'entries')} and event {len(events)}; "
                 "pass one of each per row."
             )
+
+        def way_out(one: Any) -> str:
+            said = f"event_value={one!r}" if rows is None else f"survival='{','.join(names)}={one}'"
+            return f"Say which value marks the event, as in `{said}`."
+
         places = rows or Rows.of(len(times))
-        self._times = _read_times(times, names[0], places)
-        marks = _read_events(events, names[1], event_value, lambda v: way_out(names, v), places)
-        self._events, self._known = marks == 1, np.isfinite(self._times) & ~np.isnan(marks)
-        _check_censored(marks, self._known, names)
+        lengths = _read_times(times, names[0], places)
+        marks = _read_events(events, names[1], value, way_out, places)
+        known = np.isfinite(lengths) & ~np.isnan(marks)
+        _check_censored(marks, known, names)
+        each = zip(lengths.tolist(), marks.tolist(), known.tolist(), strict=True)
+        self._items = [Lifetime(length, mark == 1) if own else None for length, mark, own in each]
 
     def __len__(self) -> int:
-        return len(self._times)
+        return len(self._items)
 
-    @overload
-    def __getitem__(self, index: int) -> Lifetime | None: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[Lifetime | None]: ...
-
-    def __getitem__(self, index: int | slice) -> Lifetime | list[Lifetime | None] | None:
-        if isinstance(index, slice):
-            return [self[i] for i in range(len(self))[index]]
-        if not self._known[index]:
-            return None
-        return Lifetime(float(self._times[index]), bool(self._events[index]))
+    def __getitem__(self, index: Any) -> Any:
+        return self._items[index]
 
     def __repr__(self) -> str:
-        n_events = int((self._events & self._known).sum())
+        n_events = sum(one.event for one in self._items if one is not None)
         return f"Survival({len(self)} observations, {n_events} events)"
 
     def take(self, rows: IntArray) -> list[Lifetime | None]:
         """Return some observations, in the order given."""
-        return [self[int(row)] for row in rows]
+        return [self._items[row] for row in rows]
 
 
 def _check_censored(marks: FloatArray, known: BoolArray, names: tuple[str, str]) -> None:
     """Raise InputError if those who were censored are missing."""
     gaps, is_censored = np.isnan(marks), marks == 0
-    if not is_censored.any() and gaps.mean() >= _MANY_MISSING and (marks == 1).any():
+    # A tenth of the events is hardly missing by accident.
+    if not is_censored.any() and gaps.mean() >= 0.1 and (marks == 1).any():
         raise InputError(
             f"{names[1]} marks {int((marks == 1).sum())} events and no censored time, and is "
             f"missing in {int(gaps.sum())} rows. If a missing value stands for a censored time, "
@@ -197,30 +181,26 @@ def _read_times(values: list[Any], name: str, places: Rows) -> FloatArray:
     """Read how long each was observed."""
     present = [value for value in values if not is_missing(value)]
     if present and are_moments(present):
-        spans = read_moments(values, name)
-        if "spans" not in str(spans.notes[0]):
+        if not isinstance(present[0], (datetime.timedelta, np.timedelta64)):
             raise InputError(
                 f"{name} holds dates, and a lifetime is a length of time; subtract the date at "
                 "which each was first observed."
             )
-        values = spans.values[:, 0].tolist()
-    lengths = np.array([_number(value, name, i, places) for i, value in enumerate(values)])
+        values = read_moments(values, name).values[:, 0].tolist()
+    for row, value in enumerate(values):
+        if not (is_number(value) or is_missing(value)):
+            raise InputTypeError(
+                f"{name} is {cell(value)} in {places.name(row)}; pass the time under observation "
+                "as a number."
+            )
+    lengths = np.array([float_of(value, name) for value in values], dtype=np.float64)
     if (lengths < 0).any():
         row = int(np.argmax(lengths < 0))
         raise InputError(
             f"{name} is {lengths[row]:g} in {places.name(row)}; pass times since the start, at "
             "least 0."
         )
-    return np.asarray(lengths, dtype=np.float64)
-
-
-def _number(value: Any, name: str, row: int, places: Rows) -> float:
-    if isinstance(value, (bool, np.bool_)) or not (is_number(value) or is_missing(value)):
-        raise InputTypeError(
-            f"{name} is {cell(value)} in {places.name(row)}, which is not a number; pass the time "
-            "under observation as a number."
-        )
-    return float_of(value, name)
+    return lengths
 
 
 def _read_events(
@@ -231,55 +211,31 @@ def _read_events(
     places: Rows,
 ) -> FloatArray:
     """Return 1 for an event, 0 for a censored time and NaN where it is not known."""
-    words = [None if is_missing(value) else word_of(value) for value in values]
-    distinct = list(dict.fromkeys(word for word in words if word is not None))
+    words = [None if is_missing(value) else _word(value) for value in values]
+    # One value of every word, as it is written.
+    known = {word: value for word, value in zip(words, values, strict=True) if word is not None}
+    meaning = {word: _meaning(word) for word in known}
+    answers = [word for word in known if word in _YES | _NO]
     if event_value is not None:
-        wanted = word_of(event_value)
-        if wanted not in distinct:
+        wanted = _word(event_value)
+        if wanted not in known:
             raise InputError(
-                f"{name} is nowhere {cell(event_value)}; its values are {listing(distinct)}."
+                f"{name} is nowhere {cell(event_value)}; its values are {listing(known)}."
             )
-        meaning = {word: float(word == wanted) for word in distinct}
-    else:
-        meaning = _meanings(values, words, distinct, name, way_out, places)
-    return np.array([np.nan if word is None else meaning[word] for word in words])
-
-
-def _meanings(
-    values: list[Any],
-    words: list[str | None],
-    distinct: list[str],
-    name: str,
-    way_out: Callable[[Any], str],
-    places: Rows,
-) -> dict[str, float]:
-    """Return whether each word marks an event; raise InputError if it can be read in two ways."""
-
-    def shown(among: list[str]) -> Any:
-        return values[words.index(min(among, key=lambda word: word not in _NO))]
-
-    found = [values[words.index(word)] for word in distinct]
-    answers = [word for word in distinct if word in _YES | _NO]
-    if answers and _ASKS_THE_OPPOSITE.search(name):
+        meaning = {word: word == wanted for word in known}
+    elif answers and _ASKS_THE_OPPOSITE.search(name):
+        shown = min(answers, key=lambda word: word not in _NO)
         raise InputError(
-            f"{name} holds {listing(found)}, and by its name it may say who was censored, not "
-            f"who had the event. Say which value marks the event, as in {way_out(shown(answers))}"
+            f"{name} holds {listing(known.values())}, and by its name it may say who was "
+            f"censored, not who had the event. {way_out(known[shown])}"
         )
-    if set(distinct) == {"1", "2"}:
-        raise InputError(
-            f"{name} holds 1 and 2, which can be read in two ways. Say which value marks the "
-            f"event; if it is 2, as in R, with {way_out(2)}"
-        )
-    meaning = {word: _meaning(word) for word in distinct}
-    unknown = [word for word in distinct if meaning[word] is None]
-    if unknown:
-        row = words.index(unknown[0])
+    elif None in meaning.values():
+        row = next(i for i, word in enumerate(words) if word is not None and meaning[word] is None)
         raise InputError(
             f"{name} is {cell(values[row])} in {places.name(row)}, which can be an event or a "
-            f"censored time (its values are {listing(found)}). Say which value marks the event, "
-            f"as in {way_out(values[row])}"
+            f"censored time (its values are {listing(known.values())}). {way_out(values[row])}"
         )
-    return {word: float(bool(own)) for word, own in meaning.items()}
+    return np.array([None if word is None else meaning[word] for word in words], dtype=np.float64)
 
 
 def _meaning(word: str) -> bool | None:
@@ -294,39 +250,17 @@ def _meaning(word: str) -> bool | None:
     return both.pop() if len(both) == 1 else None
 
 
-def word_of(value: Any) -> str:
-    """Return a value of an event column as a word, so that the same ones compare as equal.
-
-    Examples
-    --------
-    >>> word_of(True), word_of(2.0), word_of(" Dead ")
-    ('true', '2', 'dead')
-    """
+def _word(value: Any) -> str:
+    """Return a value of an event column as a word, so that the same ones compare as equal."""
     if isinstance(value, bytes):
         value = value.decode("utf-8", "replace")
     if is_number(value):
         return f"{float_of(value, 'event'):g}"
-    return unicodedata.normalize("NFC", str(value)).strip().casefold()
-
-
-def _listed(values: Any, argument: str) -> list[Any]:
-    for method in ("to_list", "to_pylist"):
-        if hasattr(values, method):
-            return list(getattr(values, method)())
-    if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
-        raise InputTypeError(
-            f"{argument} is of type {type(values).__name__}; pass one value for each row."
-        )
-    array = np.asarray(values) if not isinstance(values, (list, tuple)) else None
-    if array is not None and array.ndim > 1:
-        raise InputError(f"{argument} has the shape {array.shape}; pass one value for each row.")
-    return list(values)
+    return str(composed(str(value))).strip().casefold()
 
 
 def _common_index(time: Any, event: Any) -> Any | None:
     """Return the index of pandas series, by which rows are matched with other frames."""
-    from reldep.data.frames import own_index
-
     first, second = own_index(time), own_index(event)
     if first is not None and second is not None and not first.equals(second):
         raise InputError(

@@ -77,10 +77,10 @@ def suspected_codes(column: FloatArray) -> list[tuple[float, int]]:
     return found
 
 
-def has_codes_at_ends(column: FloatArray) -> bool:
-    """Return True if the smallest or the largest value may be a code."""
-    ends = float(np.fmin.reduce(column)), float(np.fmax.reduce(column))
-    return any(map(_may_be_code, ends))
+def have_codes_at_ends(columns: FloatArray) -> list[bool]:
+    """Return, for each row of `columns`, whether its smallest or largest value may be a code."""
+    ends = np.column_stack([np.fmin.reduce(columns, axis=1), np.fmax.reduce(columns, axis=1)])
+    return [_may_be_code(low) or _may_be_code(high) for low, high in ends.tolist()]
 
 
 def _may_be_code(value: float) -> bool:

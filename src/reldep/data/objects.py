@@ -12,12 +12,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from reldep.data.checks import cell, composed, translated
+from reldep.data.checks import composed, translated
 from reldep.data.frames import (
+    check_has_rows,
     column_names,
     frame_library,
     is_frame,
+    lazy,
     native_name,
+    no_rows,
+    one_per_row,
     unwrapped,
     with_plain_names,
 )
@@ -46,15 +50,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import narwhals as nw
-
-__all__ = [
-    "WAY_OUT_OBJECTS",
-    "frame_library",
-    "native_name",
-    "one_per_row",
-    "read_labels",
-    "read_variable",
-]
 
 WAY_OUT_OBJECTS = (
     "Convert it to numbers or strings, or pass a kernel made for such objects "
@@ -87,32 +82,6 @@ def read_variable(data: Any, name: str) -> Variable:
     return variable
 
 
-def one_per_row(data: Any, name: str) -> list[Any]:
-    """Return the values of a sequence, a series, or a frame or array of one column."""
-    _check_has_rows(data, name)
-    data = unwrapped(data)
-    if type(data).__name__ == "LazyFrame":
-        raise _lazy(name)
-    shape: tuple[Any, ...] = getattr(data, "shape", ())
-    if len(shape) > 1 and shape[1] != 1:
-        raise InputError(
-            f"{name} has {shape[1]} columns; pass one, or join them into one column of labels."
-        )
-    if is_frame(data):
-        import narwhals as nw
-
-        frame = nw.from_native(with_plain_names(data, name), eager_only=True)
-        return list(frame[frame.columns[0]].to_list())
-    if isinstance(data, np.ndarray):
-        # Not np.asarray: a mask must stay.
-        plain = np.array(data) if isinstance(data, np.matrix) else data
-        return list(plain.reshape(-1).tolist())
-    for method in ("to_list", "to_pylist"):
-        if hasattr(data, method):
-            return list(getattr(data, method)())
-    return list(data)
-
-
 def read_labels(data: Any, name: str) -> Labels:
     """Read one label per row, such as a group or a cluster; ordered categories keep their order."""
     labels = labels_of(one_per_row(data, name), name)
@@ -135,7 +104,7 @@ def _no_observations(name: str) -> InputError:
 
 
 def _dispatch(data: Any, name: str) -> Variable:
-    _check_has_rows(data, name)
+    check_has_rows(data, name)
     if type(data).__module__.startswith("scipy.sparse"):
         return _from_sparse(data, name)
     if isinstance(data, np.ndarray):
@@ -151,30 +120,13 @@ def _dispatch(data: Any, name: str) -> Variable:
         return _from_frame_library(data, name)
     if hasattr(data, "__len__") and hasattr(data, "__getitem__"):
         return _from_sequence(list(data), name)
-    raise InputTypeError(
-        f"{name} is of type {type(data).__name__}, which has no rows; pass an array, list, "
-        "series or data frame."
-    )
+    raise no_rows(data, name)
 
 
 def _as_array(data: Any, name: str) -> npt.NDArray[Any]:
     """Return what an object's own conversion makes of it, such as that of a tensor."""
     with translated(f"{name} of type {type(data).__name__} cannot be converted to an array"):
         return np.asarray(data)
-
-
-def _check_has_rows(data: Any, name: str) -> None:
-    """Raise InputTypeError for what is plainly not one observation per row."""
-    if isinstance(data, str):
-        raise InputTypeError(
-            f"{name} is the string {cell(data)}; to name a column, pass the file or frame it is in "
-            "as `data`; else pass one observation per row."
-        )
-    if data is None or isinstance(data, (bytes, numbers.Number, dict, set)):
-        raise InputTypeError(
-            f"{name} is of type {type(data).__name__}; pass one observation per row as an "
-            "array, list, series or data frame."
-        )
 
 
 def _from_sparse(data: Any, name: str) -> Sparse:
@@ -302,7 +254,7 @@ def _from_frame_library(data: Any, name: str) -> Variable:
         data = with_plain_names(data, name)
     native = nw.from_native(data, allow_series=True, pass_through=True)
     if isinstance(native, nw.LazyFrame):
-        raise _lazy(name)
+        raise lazy(name)
     if isinstance(native, nw.Series):
         return replace(_from_series(native, native_name(data) or name), name=name)
     if not isinstance(native, nw.DataFrame):
@@ -317,10 +269,6 @@ def _from_frame_library(data: Any, name: str) -> Variable:
         doubles = native if dtypes == {nw.Float64} else native.select(nw.all().cast(nw.Float64))
         return Numeric(name, _frozen(_to_doubles(doubles)), tuple(column_names(data)))
     return _combine(name, [_from_series(native[c], str(c)) for c in native.columns])
-
-
-def _lazy(name: str) -> InputTypeError:
-    return InputTypeError(f"{name} is a lazy frame; pass {name}.collect().")
 
 
 def _chunked(data: Any) -> Any:

@@ -28,7 +28,9 @@ from reldep.data.checks import composed, hint
 from reldep.exceptions import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Collection, Container, Sequence
+
+Words: TypeAlias = "str | Sequence[str]"
 
 
 class ColumnType(StrEnum):
@@ -47,7 +49,6 @@ class ColumnType(StrEnum):
     OTHER = "other"
 
 
-OTHER = ColumnType.OTHER
 # A column without any value has no type; objects of pandas are read when they are used.
 _KINDS = {
     "Boolean": ColumnType.BOOLEAN,
@@ -57,37 +58,43 @@ _KINDS = {
 }
 # A column of numbers with a stray word answers to both types, so that neither
 # passes over it in silence: reading it is an error that says what to do.
-_TYPES: dict[str, frozenset[ColumnType]] = {
-    "@numeric": frozenset(
-        {
-            ColumnType.NUMBER,
-            ColumnType.INTEGER,
-            ColumnType.CYCLE,
-            ColumnType.GENE,
-            ColumnType.MIXED,
-        }
-    ),
-    "@categorical": frozenset(
-        {ColumnType.CATEGORY, ColumnType.BOOLEAN, ColumnType.TEXT, ColumnType.MIXED}
-    ),
-    "@genes": frozenset({ColumnType.GENE}),
-    "@all": frozenset(ColumnType),
+_TYPES = {
+    "@numeric": {"number", "integer", "place in a cycle", "gene", "numbers and words"},
+    "@categorical": {"category", "boolean", "text", "numbers and words"},
+    "@genes": {"gene"},
+    "@all": set(map(str, ColumnType)),
 }
-_QUOTED = re.compile(r'"((?:[^"]|"")*)"', re.DOTALL)
-# A double quote opens a quoted name at the start and after one of these.
-_BEFORE_A_NAME = ",:!~="
+_QUOTED = re.compile(r'"((?:[^"]|"")*)"')
+# A double quote opens a quoted name at the start and after one of these signs.
+_QUOTED_PLACE = re.compile(rf"(^|[,:!~=])(\s*{_QUOTED.pattern})")
+
+
+def kind_of(dtype: Any) -> ColumnType:
+    """Return the kind of a column by its type, of polars or of narwhals.
+
+    Examples
+    --------
+    >>> import polars
+    >>> str(kind_of(polars.Float32()))
+    'number'
+    """
+    if dtype.is_integer():
+        return ColumnType.INTEGER
+    if dtype.is_numeric():
+        return ColumnType.NUMBER
+    return _KINDS.get(type(dtype).__name__, ColumnType.OTHER)
 
 
 def select_columns(
-    expression: str, schema: Mapping[str, ColumnType], *, source: str = "the table"
+    words: Words, schema: Mapping[str, ColumnType], *, source: str = "the table"
 ) -> list[str]:
-    """Return the columns an expression names, each once, in the order named.
+    """Return the columns that words name, each once, in the order named.
 
     Parameters
     ----------
-    expression : str
+    words : str or sequence of str
         Comma-separated names, ranges, globs, types and exclusions; see the
-        module's table.
+        module's table. The entries of a list are words each.
     schema : mapping of str to ColumnType
         The columns there are, in the file's order.
     source : str
@@ -110,14 +117,18 @@ def select_columns(
     >>> schema = {"id": text, "C14": number, "C16": number, "C18": number}
     >>> select_columns("C14:C18,!C16", schema)
     ['C14', 'C18']
-    >>> select_columns("@categorical,C1[46]", schema)
+    >>> select_columns(["@categorical", "C1[46]"], schema)
     ['id', 'C14', 'C16']
     """
+    each = [words] if isinstance(words, str) else words
     names = {composed(name): name for name in schema}
-    if len(names) == len(schema) and not all(map(str.isascii, (expression, *schema))):
-        composed_schema = {own: schema[name] for own, name in names.items()}
-        return [names[own] for own in _select(composed(expression), composed_schema, source)]
-    return _select(expression, schema, source)
+    if len(names) == len(schema):
+        each = [composed(word) for word in each]
+    else:  # some differ in the form of their letters only
+        names = {name: name for name in schema}
+    known = {own: schema[name] for own, name in names.items()}
+    found = [names[own] for word in each for own in _select(word, known, source)]
+    return list(dict.fromkeys(found))
 
 
 def _select(expression: str, schema: Mapping[str, ColumnType], source: str) -> list[str]:
@@ -126,62 +137,74 @@ def _select(expression: str, schema: Mapping[str, ColumnType], source: str) -> l
         return [expression]
     chosen: list[str] = []
     excluded: set[str] = set()
-    items = _split(expression, ",")
-    for item in items:
-        if item.startswith("!") and item not in schema:
-            excluded.update(_resolve(item[1:].lstrip(), expression, schema, source))
+    for item in _split(expression, ","):
+        is_excluded = item.startswith("!") and item not in schema
+        wanted = item[1:].lstrip() if is_excluded else item
+        if not wanted:
+            raise InputError(
+                f"{expression!r} has an empty place where a column should be; a column without a "
+                'name is written ""'
+            )
+        found = _resolve(wanted, schema, source)
+        if is_excluded:
+            excluded.update(found)
         else:
-            chosen += _resolve(item, expression, schema, source)
-    if not chosen:
-        chosen = list(schema)
-    kept = [name for name in dict.fromkeys(chosen) if name not in excluded]
+            chosen += found
+    kept = [name for name in chosen or schema if name not in excluded]
     if not kept:
         raise InputError(f"{expression!r} leaves no column of {source}: all are excluded with '!'")
     return kept
 
 
-def _name_block(
-    definition: str, schema: Mapping[str, ColumnType], source: str
-) -> tuple[str, list[str]]:
-    if definition in schema:
-        return definition, [definition]
-    pieces = _split(definition, "=", maximum=1)
-    if _is_named(definition, schema):
-        name = _bare_or_quoted(pieces[0], definition)
-        return name, select_columns(pieces[1], schema, source=source)
-    columns = select_columns(definition, schema, source=source)
-    return columns[0] if len(columns) == 1 else definition, columns
+def _resolve(item: str, schema: Mapping[str, ColumnType], source: str) -> list[str]:
+    """Return the columns of one name, range, type or glob."""
+    if item in schema and item[0] != '"':
+        return [item]
+    pieces = _split(item, ":")
+    if len(pieces) == 1 and item[0] == '"':
+        return [known_column(_unquoted(item), schema, source)]
+    # Names may hold colons themselves: each is tried as the one between the ends of a range.
+    cuts = [(":".join(pieces[:cut]), ":".join(pieces[cut:])) for cut in range(1, len(pieces))]
+    ends = [(_unquoted(first), _unquoted(last)) for first, last in cuts if first and last]
+    ranges = [pair for pair in ends if pair[0] in schema and pair[1] in schema]
+    if len(ranges) > 1:
+        raise InputError(f"{item!r} can be read as more than one range; put names in double quotes")
+    if ranges:
+        return _between(*ranges[0], list(schema))
+    if item[0] == "@":
+        return _of_type(item, schema, source)
+    matched = [name for name in schema if fnmatchcase(name, item)]
+    if not matched and len(ends) != 1 and any(mark in item for mark in "*?["):
+        near = hint(item, schema, kind="columns")
+        raise InputError(f"no column of {source} matches {item!r}; {near}")
+    names = ends[0] if len(ends) == 1 else (item,)
+    return matched or [known_column(name, schema, source) for name in names]
 
 
-Words: TypeAlias = "str | Sequence[str]"
+def _between(first: str, last: str, order: list[str]) -> list[str]:
+    low, high = order.index(first), order.index(last)
+    if low > high:
+        raise InputError(
+            f"the range '{first}:{last}' runs backwards: {first!r} comes after {last!r}; write "
+            f"{last}:{first}"
+        )
+    return order[low : high + 1]
 
 
-def select_words(words: Words, schema: Mapping[str, ColumnType], source: str) -> list[str]:
-    """Return the columns that words name, each once; the entries of a list are words each.
-
-    Examples
-    --------
-    >>> schema = dict.fromkeys(["age", "C14", "C16"], ColumnType.NUMBER)
-    >>> select_words(["C*", "age"], schema, "mice.csv")
-    ['C14', 'C16', 'age']
-    """
-    each = [words] if isinstance(words, str) else words
-    found = [name for word in each for name in select_columns(word, schema, source=source)]
-    return list(dict.fromkeys(found))
+def _of_type(item: str, schema: Mapping[str, ColumnType], source: str) -> list[str]:
+    if item not in _TYPES:
+        raise InputError(f"unknown type of column {item!r}; {hint(item, _TYPES, kind='types')}")
+    matched = [name for name, kind in schema.items() if kind in _TYPES[item]]
+    if not matched:
+        raise InputError(f"{source} has no column of the type {item!r}")
+    return matched
 
 
-def kind_of(dtype: Any) -> ColumnType:
-    """Return the kind of a column by its type, of polars or of narwhals.
-
-    Examples
-    --------
-    >>> import polars
-    >>> str(kind_of(polars.Float32()))
-    'number'
-    """
-    if dtype.is_integer():
-        return ColumnType.INTEGER
-    return ColumnType.NUMBER if dtype.is_numeric() else _KINDS.get(type(dtype).__name__, OTHER)
+def known_column(name: str, schema: Collection[str], source: str) -> str:
+    """Return the name if there is such a column; else raise, with the nearest names."""
+    if name not in schema:
+        raise InputError(f"no column {name!r} in {source}; {hint(name, schema, kind='columns')}")
+    return name
 
 
 def select_variables(
@@ -206,20 +229,21 @@ def select_variables(
     {'C14': ['C14'], 'C16': ['C16'], 'genes': ['ge_1']}
     """
     if isinstance(words, Mapping):
-        return {
-            name: select_words(
-                columns_part(text, schema) if isinstance(text, str) else text, schema, source
-            )
+        plain = {
+            name: parse_named(text, schema)[1] if isinstance(text, str) else text
             for name, text in words.items()
         }
+        return {name: select_columns(one, schema, source=source) for name, one in plain.items()}
     if not several and not isinstance(words, str):
-        return {", ".join(words): select_words(words, schema, source)}
+        return {", ".join(words): select_columns(words, schema, source=source)}
     blocks: dict[str, list[str]] = {}
     for word in [words] if isinstance(words, str) else words:
-        name, columns = _name_block(word, schema, source)
-        own = {name: columns}
-        if several and (name == word or len(columns) == 1) and not _is_named(word, schema):
+        name, text = parse_named(word, schema)
+        columns = select_columns(text, schema, source=source)
+        if several and not name:
             own = {column: [column] for column in columns}
+        else:
+            own = {name or (columns[0] if len(columns) == 1 else word): columns}
         twice = next((name for name in own if name in blocks and own[name] != blocks[name]), None)
         if twice is not None:
             raise InputError(
@@ -229,54 +253,21 @@ def select_variables(
     return blocks
 
 
-def _is_named(definition: str, schema: Mapping[str, ColumnType]) -> bool:
+def parse_named(text: str, schema: Container[str] = ()) -> tuple[str, str]:
+    """Return the name and the columns of ``NAME=COLS``; of ``COLS`` the name is empty.
+
+    Examples
+    --------
+    >>> parse_named("lipids=C14*,C16*"), parse_named("C14*")
+    (('lipids', 'C14*,C16*'), ('', 'C14*'))
+    >>> parse_named("dose=5", ["dose=5"])
+    ('', 'dose=5')
+    """
     # A column's own name may contain an equals sign.
-    if definition in schema or _split(definition, ",")[0] in schema:
-        return False
-    pieces = _split(definition, "=", maximum=1)
-    return len(pieces) == 2 and "" not in pieces
-
-
-def quote_column(name: str) -> str:
-    """Return a column's name as words that name this column and nothing else.
-
-    Examples
-    --------
-    >>> quote_column("C16:0, total")
-    '"C16:0, total"'
-    """
-    doubled = name.replace('"', '""')
-    return f'"{doubled}"'
-
-
-def parse_named(text: str) -> tuple[str, str]:
-    """Return the name and the column expression of ``NAME=COLS``.
-
-    Examples
-    --------
-    >>> parse_named("lipids=C14*,C16*")
-    ('lipids', 'C14*,C16*')
-    """
+    if text in schema or _split(text, ",")[0] in schema:
+        return "", text
     pieces = _split(text, "=", maximum=1)
-    if len(pieces) != 2 or "" in pieces:
-        raise InputError(f"expected NAME=COLS, such as 'lipids=C14*,C16*'; got {text!r}")
-    return _bare_or_quoted(pieces[0], text), pieces[1]
-
-
-def columns_part(text: str, schema: Container[str]) -> str:
-    """Return the columns of ``COLS`` or ``NAME=COLS``; a name may contain an equals sign.
-
-    Examples
-    --------
-    >>> columns_part("lipids=C*", ["C14"]), columns_part("dose=5", ["dose=5"])
-    ('C*', 'dose=5')
-    """
-    if text in schema:
-        return text
-    try:
-        return parse_named(text)[1]
-    except InputError:
-        return text
+    return (_unquoted(pieces[0]), pieces[1]) if len(pieces) == 2 and all(pieces) else ("", text)
 
 
 def parse_weight(text: str) -> tuple[tuple[str, str], float]:
@@ -287,18 +278,17 @@ def parse_weight(text: str) -> tuple[tuple[str, str], float]:
     >>> parse_weight("diet~genes=-0.5")
     (('diet', 'genes'), -0.5)
     """
-    form = f"expected a pair and its weight, such as 'a~b=1'; got {text!r}"
     pieces = _split(text, "=")
-    names = _split(pieces[0], "~")
-    if len(pieces) != 2 or len(names) != 2 or "" in names:
-        raise InputError(form)
+    names = [_unquoted(name) for name in _split(pieces[0], "~")]
     try:
-        weight = float(pieces[1])
+        weight = float(pieces[-1])
     except ValueError:
-        raise InputError(f"{form}: {pieces[1]!r} is not a number") from None
-    if not math.isfinite(weight):
-        raise InputError(f"{form}: a weight must be finite")
-    return (_bare_or_quoted(names[0], text), _bare_or_quoted(names[1], text)), weight
+        weight = math.nan
+    if len(pieces) != 2 or len(names) != 2 or "" in names or not math.isfinite(weight):
+        raise InputError(
+            f"expected a pair and its weight, a finite number, such as 'a~b=1'; got {text!r}"
+        )
+    return (names[0], names[1]), weight
 
 
 def parse_lifetime(text: str) -> tuple[str, str, str | None]:
@@ -319,120 +309,33 @@ def parse_lifetime(text: str) -> tuple[str, str, str | None]:
     return pieces[0], event, value[0] if value else None
 
 
+def quote_column(name: str) -> str:
+    """Return a column's name as words that name this column and nothing else.
+
+    Examples
+    --------
+    >>> quote_column("C16:0, total")
+    '"C16:0, total"'
+    """
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"'
+
+
 def _split(text: str, separator: str, *, maximum: int = -1) -> list[str]:
     """Return the pieces between separators outside quoted names, trimmed."""
-    pieces: list[str] = []
-    start = position = 0
-    may_open = True
-    while position < len(text):
-        character = text[position]
-        if character == '"' and may_open:
-            match = _QUOTED.match(text, position)
-            if match is None:
-                raise InputError(f"a double quote in {text!r} is not closed")
-            position, may_open = match.end(), False
-            continue
-        if character == separator and len(pieces) != maximum:
-            pieces.append(text[start:position])
-            start = position + 1
-        if not character.isspace():
-            may_open = character in _BEFORE_A_NAME
-        position += 1
-    return [piece.strip() for piece in [*pieces, text[start:]]]
+    hidden = _QUOTED_PLACE.sub(lambda found: found[1] + "_" * len(found[2]), text)
+    pieces, start = [], 0
+    for bare in hidden.split(separator, maximum):
+        pieces.append(text[start : start + len(bare)].strip())
+        start += len(bare) + 1
+    return pieces
 
 
-def _bare_or_quoted(piece: str, text: str) -> str:
+def _unquoted(piece: str) -> str:
     """Return the name that a piece stands for, without its quotes."""
     if not piece.startswith('"'):
         return piece
     match = _QUOTED.fullmatch(piece)
     if match is None:
-        raise InputError(f"unexpected text after the closing quote of {piece!r} in {text!r}")
+        raise InputError(f"{piece!r} begins a quoted name; end it with a double quote")
     return match[1].replace('""', '"')
-
-
-def _resolve(
-    item: str, expression: str, schema: Mapping[str, ColumnType], source: str
-) -> list[str]:
-    """Return the columns that one item of an expression stands for."""
-    if not item:
-        raise InputError(
-            f"{expression!r} has an empty place where a column should be; a column without a "
-            'name is written ""'
-        )
-    if item in schema and not item.startswith('"'):
-        return [item]
-    pieces = _split(item, ":")
-    if len(pieces) == 1 and item.startswith('"'):
-        return [known_column(_bare_or_quoted(item, expression), schema, source)]
-    matched = (
-        _range(pieces, expression, schema)
-        or _of_type(item, schema, source)
-        or [name for name in schema if fnmatchcase(name, item)]
-    )
-    if matched:
-        return matched
-    if len(pieces) == 2 and all(pieces):
-        ends = [_bare_or_quoted(piece, expression) for piece in pieces]
-        raise _unknown(next(end for end in ends if end not in schema), schema, source)
-    if any(mark in item for mark in "*?["):
-        raise InputError(f"no column of {source} matches {item!r}; {_hint(item, schema)}")
-    raise _unknown(item, schema, source)
-
-
-def _range(pieces: list[str], expression: str, schema: Mapping[str, ColumnType]) -> list[str]:
-    """Return the columns of ``first:last``, or none if this is not a range.
-
-    Names may hold colons themselves, so every colon is tried as the one that
-    separates the two ends.
-    """
-    found: list[tuple[str, str]] = []
-    for cut in range(1, len(pieces)):
-        ends = (":".join(pieces[:cut]), ":".join(pieces[cut:]))
-        if all(ends):
-            first, last = (_bare_or_quoted(end, expression) for end in ends)
-            if first in schema and last in schema:
-                found.append((first, last))
-    if not found:
-        return []
-    if len(found) > 1:
-        raise InputError(
-            f"{':'.join(pieces)!r} can be read as more than one range; "
-            "put the names in double quotes"
-        )
-    first, last = found[0]
-    order = list(schema)
-    low, high = order.index(first), order.index(last)
-    if low > high:
-        raise InputError(
-            f"the range {':'.join(pieces)!r} runs backwards: {first!r} comes after {last!r}; "
-            f"write {last}:{first}"
-        )
-    return order[low : high + 1]
-
-
-def _of_type(item: str, schema: Mapping[str, ColumnType], source: str) -> list[str]:
-    """Return the columns of a type such as ``@numeric``, or none if it is no type."""
-    if not item.startswith("@"):
-        return []
-    if item not in _TYPES:
-        raise InputError(f"unknown type of column {item!r}; {hint(item, _TYPES, kind='types')}")
-    matched = [name for name, kind in schema.items() if kind in _TYPES[item]]
-    if not matched:
-        raise InputError(f"{source} has no column of the type {item!r}")
-    return matched
-
-
-def known_column(name: str, schema: Mapping[str, ColumnType], source: str) -> str:
-    """Return the name if there is such a column; else raise, with the nearest names."""
-    if name not in schema:
-        raise _unknown(name, schema, source)
-    return name
-
-
-def _unknown(name: str, schema: Mapping[str, ColumnType], source: str) -> InputError:
-    return InputError(f"no column {name!r} in {source}; {_hint(name, schema)}")
-
-
-def _hint(name: str, schema: Mapping[str, ColumnType]) -> str:
-    return hint(name, schema, kind="columns")

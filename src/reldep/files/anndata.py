@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from reldep.data.checks import hint, listing, printable, repeated, translated
+from reldep.data.checks import hint, listing, printable, repeated
 from reldep.data.selectors import ColumnType
 from reldep.exceptions import InputError
 from reldep.files.byte_sources import check_budget
@@ -51,10 +51,9 @@ def read_annotated(source: Source, options: Reading) -> Table:
     """Return the table of an AnnData file: the columns of ``obs``, then the genes."""
     name = printable(source.name)
     h5py = import_extra("h5py", extra="anndata", purpose=f"reading {name}")
-    with translated(f"{name} is damaged, or not an AnnData file (HDF5)"):
-        file = h5py.File(source.file(), "r")
-        _check_parts(file, source, set())
-        return _of_file(file, source, options)
+    file = h5py.File(source.file(), "r")
+    _check_parts(file, source, set())
+    return _of_file(file, source, options)
 
 
 def _check_parts(group: Any, source: Source, seen: set[int]) -> None:

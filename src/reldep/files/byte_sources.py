@@ -15,21 +15,17 @@ import stat
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, BinaryIO, TypeVar
 
 from reldep.data.checks import hint, listing, printable, translated
 from reldep.exceptions import InputError, InputTypeError
 from reldep.system import available_memory, in_words
 
 STANDARD_INPUT = "-"
-KINDS = (
-    ".csv, .tsv, .txt or .tab (also compressed), .parquet, .arrow, .feather, .jsonl, .xlsx, .xls, "
-    ".ods, .npz, .h5ad, .sav, .dta, .sas7bdat, .rds, or - for standard input"
-)
 # Bytes of a file that are unpacked at a time, and that show what it is.
 _BLOCK, _START = 1 << 20, 512
 # A table that takes a gigabyte is read whatever the size of its file. A larger one may take 100
@@ -38,38 +34,69 @@ _SMALL, _RATIO = 1_000_000_000, 100
 # An archive in an archive is a slip; some unpack to themselves.
 _DEEPEST = 2
 Opener = Callable[[io.BytesIO], Any]
+Found = TypeVar("Found")
 
-# Format of a file by its first bytes.
-_MARKS = {
-    b"PAR1": "parquet",
-    b"ARROW1": "arrow",
-    b"\xd0\xcf\x11\xe0": "old workbook",
-    b"\x89HDF\r\n\x1a\n": "h5ad",
-    b"$FL2": "sav",
-    b"$FL3": "sav",
-    b"<stata_dta>": "dta",
-    b"\0\0\0\0\0\0\0\0\0\0\0\0\xc2\xea\x81\x60": "sas7bdat",
-    b"HEADER RECORD*******LIB": "xpt",
-    b"RDX2\n": "rda",
-    b"RDX3\n": "rda",
-    b"X\n\0\0\0": "rds",
-    b"A\n2\n": "rds",
-    b"A\n3\n": "rds",
+
+@dataclass(frozen=True)
+class Format:
+    """A kind of file.
+
+    Attributes
+    ----------
+    name : str
+    what : str
+        What messages call such a file.
+    endings : tuple of str
+        Of names.
+    marks : tuple of bytes
+        With which such files begin.
+    is_foreign : bool
+        Whether its reader is tried in a child process, because files can end theirs.
+    by_ending : bool
+        Whether the ending decides, as the first bytes say little: old Stata files start with
+        their version.
+    """
+
+    name: str
+    what: str
+    endings: tuple[str, ...] = ()
+    marks: tuple[bytes, ...] = ()
+    is_foreign: bool = False
+    by_ending: bool = False
+
+
+_BOOK = "an Excel or OpenDocument workbook"
+_SPSS, _STATA, _SAS, _R = (f"a file of {program}" for program in ("SPSS", "Stata", "SAS", "R"))
+_SAS_MARK = b"\0\0\0\0\0\0\0\0\0\0\0\0\xc2\xea\x81\x60"
+_R_MARKS = (b"X\n\0\0\0", b"A\n2\n", b"A\n3\n")
+FORMATS = {
+    one.name: one
+    for one in (
+        Format("text", "a delimited text file"),
+        Format("jsonl", "lines of JSON objects"),
+        Format("parquet", "a Parquet file", ("parquet", "pq"), (b"PAR1",)),
+        Format(
+            "arrow", "an Arrow (IPC) or Feather 2 file", ("arrow", "feather", "ipc"), (b"ARROW1",)
+        ),
+        Format("npz", "an NPZ archive (numpy.savez)", ("npz",)),
+        Format("workbook", _BOOK, ("xlsx", "xlsm", "ods", "xls")),
+        Format("old workbook", _BOOK, (), (b"\xd0\xcf\x11\xe0",), is_foreign=True),
+        Format(
+            "h5ad", "an AnnData file (HDF5)", ("h5ad",), (b"\x89HDF\r\n\x1a\n",), is_foreign=True
+        ),
+        Format("sav", _SPSS, ("sav", "zsav"), (b"$FL2", b"$FL3"), is_foreign=True),
+        Format("por", _SPSS, ("por",), is_foreign=True, by_ending=True),
+        Format("dta", _STATA, ("dta",), (b"<stata_dta>",), is_foreign=True, by_ending=True),
+        Format("sas7bdat", _SAS, ("sas7bdat",), (_SAS_MARK,), is_foreign=True),
+        Format("xport", _SAS, ("xpt",), (b"HEADER RECORD*******LIB",), is_foreign=True),
+        Format("rds", _R, ("rds",), _R_MARKS, is_foreign=True, by_ending=True),
+        Format(
+            "rda", _R, ("rda", "rdata"), (b"RDX2\n", b"RDX3\n"), is_foreign=True, by_ending=True
+        ),
+    )
 }
-# Formats whose first bytes say little: old Stata files start with their version.
-_BY_ENDING = {"dta": "dta", "por": "por", "rds": "rds", "rda": "rda", "rdata": "rda"}
-_BINARY_ENDINGS = {
-    "parquet": "a Parquet file",
-    "pq": "a Parquet file",
-    "npz": "an NPZ archive (numpy.savez)",
-    **dict.fromkeys(("arrow", "feather", "ipc"), "an Arrow (IPC) or Feather 2 file"),
-    **dict.fromkeys(("xlsx", "xlsm", "ods", "xls"), "an Excel or OpenDocument workbook"),
-    "h5ad": "an AnnData file (HDF5)",
-    "sav": "a file of SPSS",
-    "zsav": "a file of SPSS",
-    "sas7bdat": "a file of SAS",
-    "xpt": "a file of SAS",
-}
+_BY_ENDING = {ending: one for one in FORMATS.values() for ending in one.endings}
+_BY_MARK = {mark: one for one in FORMATS.values() for mark in one.marks}
 _COMPRESSED: dict[bytes, tuple[str, Opener]] = {
     b"\x1f\x8b": ("gzip file", lambda packed: gzip.GzipFile(fileobj=packed)),
     b"BZh": ("bzip2 file", bz2.BZ2File),
@@ -101,9 +128,7 @@ class Source:
     name : str
         What to call them in messages.
     content : path or bytes
-    format : str
-        "text", "jsonl", "parquet", "arrow", "workbook", "old workbook", "npz", "h5ad", "sav",
-        "por", "dta", "sas7bdat", "xpt", "rds" or "rda".
+    format : Format
     ending : str
         The ending of the name, without compression.
     notes : tuple of str
@@ -113,7 +138,7 @@ class Source:
 
     name: str
     content: Path | bytes
-    format: str = "text"
+    format: Format = FORMATS["text"]
     ending: str = ""
     notes: tuple[str, ...] = ()
     stamp: tuple[int, ...] = ()
@@ -125,10 +150,14 @@ class Source:
 
     def start(self, n_bytes: int = _START) -> bytes:
         """Return the first bytes."""
-        if isinstance(self.content, bytes):
-            return self.content[:n_bytes]
-        with self.content.open("rb") as file:
+        with self.open() as file:
             return file.read(n_bytes)
+
+    def open(self) -> BinaryIO:
+        """Open the bytes as a file."""
+        if isinstance(self.content, bytes):
+            return io.BytesIO(self.content)
+        return self.content.open("rb")
 
     def bytes(self) -> bytes:
         """Return all bytes."""
@@ -145,9 +174,14 @@ class Source:
             yield self.content
             return
         with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / f"data.{self.ending or self.format}"
+            path = Path(folder) / f"data.{self.ending or self.format.name}"
             path.write_bytes(self.content)
             yield path
+
+    def reading(self) -> AbstractContextManager[None]:
+        """Raise InputError for whatever a reader of this format raises."""
+        what = self.format.what
+        return translated(f"{printable(self.name)} is damaged, or only a part of {what}")
 
     def check_budget(self, n_bytes: float, what: str) -> None:
         """Raise InputError if `what`, to be made of this source, takes too much memory."""
@@ -163,10 +197,11 @@ class Source:
             )
 
 
-def check_budget(n_bytes: float, n_packed: float, what: str) -> None:
-    """Raise InputError if so many bytes do not fit into memory, or a small file makes them."""
+def check_budget(n_bytes: float, n_packed: float, what: str, *, at_once: bool = True) -> None:
+    """Raise InputError if a small file makes so many bytes, or they do not fit `at_once`."""
     free = available_memory()
-    if n_bytes > min(free / 3, max(_SMALL, _RATIO * n_packed)):
+    most = max(_SMALL, _RATIO * n_packed)
+    if n_bytes > (min(free / 3, most) if at_once else most):
         raise InputError(
             f"{what} would take {in_words(n_bytes)} of memory, of which {in_words(free)} are free, "
             f"made of {in_words(n_packed)}. Name fewer columns, or save the part you need as a "
@@ -233,33 +268,40 @@ def _recognised(source: Source, depth: int = 0) -> Source:
     start = source.start()
     if depth > _DEEPEST:
         raise InputError(f"{printable(source.name)} is packed too often. Unpack it to a file.")
-    for mark, (what, opener) in _COMPRESSED.items():
-        if start.startswith(mark):
-            with (
-                translated(f"{printable(source.name)} is a damaged {what}"),
-                opener(io.BytesIO(source.bytes())) as file,
-            ):
-                content = _at_most(file, source.name, source.size)
-            source.check_unchanged()
-            return _recognised(replace(source, content=content, stamp=()), depth + 1)
+    packed = _started(start, _COMPRESSED)
+    if packed is not None:
+        what, opener = packed
+        with (
+            translated(f"{printable(source.name)} is a damaged {what}"),
+            opener(io.BytesIO(source.bytes())) as file,
+        ):
+            content = _at_most(file, source.name, source.size)
+        source.check_unchanged()
+        return _recognised(replace(source, content=content, stamp=()), depth + 1)
     if start.startswith(_ZIP):
         return _of_archive(source, depth)
-    known = next((form for mark, form in _MARKS.items() if start.startswith(mark)), None)
+    known = _started(start, _BY_MARK)
     if known is not None:
         return replace(source, format=known)
-    expected = _BINARY_ENDINGS.get(source.ending)
-    other = next((what for mark, what in _OTHERS.items() if start.startswith(mark)), None)
+    expected = _BY_ENDING.get(source.ending)
+    other = _started(start, _OTHERS)
     if other is not None:
-        named = expected or "a delimited text file"
+        named = (expected or source.format).what
         raise InputError(f"{printable(source.name)} is not {named}: it looks like {other}.")
-    if source.ending in _BY_ENDING:
-        return replace(source, format=_BY_ENDING[source.ending])
-    if expected is not None and not _is_text(start):
-        raise InputError(f"{printable(source.name)} is damaged, or not {expected}.")
-    is_json = source.ending in ("jsonl", "ndjson") and start.lstrip().startswith(b"{")
-    note = f"it is text, not {expected}, and was read as such"
-    notes = (*source.notes, note) if expected else source.notes
-    return replace(source, format="jsonl" if is_json else "text", notes=notes)
+    if expected is None:
+        is_json = source.ending in ("jsonl", "ndjson") and start.lstrip().startswith(b"{")
+        return replace(source, format=FORMATS["jsonl" if is_json else "text"])
+    if expected.by_ending:
+        return replace(source, format=expected)
+    if not _is_text(start):
+        raise InputError(f"{printable(source.name)} is damaged, or not {expected.what}.")
+    note = f"it is text, not {expected.what}, and was read as such"
+    return replace(source, notes=(*source.notes, note))
+
+
+def _started(start: bytes, known: Mapping[bytes, Found]) -> Found | None:
+    """Return what is known of files that start like this."""
+    return next((found for mark, found in known.items() if start.startswith(mark)), None)
 
 
 def _is_text(start: bytes) -> bool:
@@ -275,9 +317,9 @@ def _is_text(start: bytes) -> bool:
 def _of_archive(source: Source, depth: int) -> Source:
     """Return a workbook or an NPZ archive as it is, and the one file of another archive."""
     name = printable(source.name)
-    expected = _BINARY_ENDINGS.get(source.ending)
-    what = f"is damaged, or only a part of {expected}" if expected else "is a damaged ZIP archive"
-    with translated(f"{name} {what}"), zipfile.ZipFile(source.file()) as archive:
+    expected = _BY_ENDING.get(source.ending)
+    what = f"only a part of {expected.what}" if expected else "not a ZIP archive"
+    with translated(f"{name} is damaged, or {what}"), zipfile.ZipFile(source.file()) as archive:
         members = [info for info in archive.infolist() if _is_data(info)]
         names = {info.filename for info in members}
         is_workbook = any(one.startswith("xl/") for one in names) or "content.xml" in names
@@ -292,12 +334,11 @@ def _of_archive(source: Source, depth: int) -> Source:
                 )
         source.check_budget(sum(info.file_size for info in members), "the content")
         if is_workbook:
-            note = "it is a workbook, and read as such"
-            is_named = source.ending in ("xlsx", "xlsm", "xls", "ods", "")
-            notes = source.notes if is_named else (*source.notes, note)
-            return replace(source, format="workbook", notes=notes)
+            is_named = expected is FORMATS["workbook"] or not source.ending
+            notes = () if is_named else ("it is a workbook, and read as such",)
+            return replace(source, format=FORMATS["workbook"], notes=source.notes + notes)
         if is_arrays:
-            return replace(source, format="npz")
+            return replace(source, format=FORMATS["npz"])
         with archive.open(members[0]) as file:
             content = _at_most(file, source.name, source.size)
     ending = _ending(members[0].filename)
@@ -321,7 +362,7 @@ def _check_regular(path: Path) -> tuple[int, ...]:
         words = getattr(error, "strerror", None) or str(error)
         raise OSError(getattr(error, "errno", None), f"{name} cannot be read: {words}") from None
     if stat.S_ISDIR(mode):
-        raise IsADirectoryError(f"{name} is a directory; expected a file: {KINDS}")
+        raise IsADirectoryError(f"{name} is a directory; name a file.")
     if not stat.S_ISREG(mode):
         raise InputError(
             f"{name} is a pipe, device or socket, not a file. Name a file, or send text to "

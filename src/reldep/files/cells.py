@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from reldep.data.checks import printable, translated
 from reldep.data.missing_codes import as_number
-from reldep.data.selectors import ColumnType, kind_of, select_words
+from reldep.data.selectors import ColumnType, kind_of, select_columns
 from reldep.data.strings.dates import SPANS, on_circle
 from reldep.data.strings.reading import Column, read_strings
 from reldep.exceptions import InputError
@@ -320,7 +320,7 @@ def stated_kinds(options: Reading, schema: Mapping[str, ColumnType], name: str) 
         (options["date_columns"], "dates"),
         (options["categories"], "labels"),
     ):
-        for own in () if words is None else select_words(words, schema, printable(name)):
+        for own in () if words is None else select_columns(words, schema, source=printable(name)):
             if kind == "dates" and own in found:
                 raise InputError(f"column {own!r} is named both as numbers and as dates.")
             found[own] = kind

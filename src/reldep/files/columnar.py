@@ -19,9 +19,10 @@ from reldep.exceptions import InputError, InputTypeError
 from reldep.files.byte_sources import Source, check_budget, open_source
 from reldep.files.cells import table_of_columns
 from reldep.files.header import check_unique
+from reldep.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import polars as pl
     from numpy.typing import NDArray
@@ -29,13 +30,11 @@ if TYPE_CHECKING:
     from reldep.files.reading import Reading
     from reldep.files.table import Table
 
+    Load = Callable[[list[str]], pl.DataFrame]
+    Slices = Callable[[list[str], int], Iterator[pl.DataFrame]]
+
 # boolean, integers, floats, text, bytes, dates
 _COLUMN_KINDS = "biufUSM"
-_EXPECTED = {
-    "parquet": "a Parquet file",
-    "arrow": "an Arrow (IPC) or Feather 2 file",
-    "jsonl": "lines of JSON objects",
-}
 # Bytes of a value in memory: a double.
 _VALUE = 8
 
@@ -54,8 +53,7 @@ def read_parquet_files(
 
     frames, schemas, sizes = [], [], []
     for source in sources:
-        expected = _EXPECTED.get(source.format, _EXPECTED["parquet"])
-        with translated(f"{printable(source.name)} is damaged, or only a part of {expected}"):
+        with source.reading():
             frames.append(_scan(source))
             schemas.append(frames[-1].collect_schema())
             sizes.append(int(frames[-1].select(pl.len()).collect().item()))
@@ -67,10 +65,17 @@ def read_parquet_files(
         parts = [frame.select(cs.by_name(*names)) for frame in filled]
         return pl.concat(parts, how="vertical_relaxed")
 
+    n_rows = sum(sizes)
+
+    def check(n_columns: int, *, at_once: bool) -> None:
+        what = f"{counted(n_columns, 'column')} of {n_rows:,} rows of {printable(name)}"
+        packed = sum(source.size for source in sources)
+        check_budget(_VALUE * n_rows * n_columns, packed, what, at_once=at_once)
+
+    check(1, at_once=False)
+
     def load(names: list[str]) -> pl.DataFrame:
-        needed, found = sum(source.size for source in sources), sum(sizes)
-        what = f"{len(names):,} columns of {found:,} rows of {printable(name)}"
-        check_budget(_VALUE * found * len(names), needed, what)
+        check(len(names), at_once=True)
         frame = joined(names).collect()
         _check_unchanged(sources)
         return frame
@@ -80,8 +85,41 @@ def read_parquet_files(
         _check_unchanged(sources)
 
     schema = {own: _common_type(own, schemas, sources, strict=False) for own in schemas[0]}
-    n_rows = sum(sizes)
-    return table_of_columns(name, schema, load, n_rows, options, said=said, slices=slices)
+    readers = _same_in_every_pass(name, load, slices)
+    return table_of_columns(name, schema, readers[0], n_rows, options, said=said, slices=readers[1])
+
+
+def _same_in_every_pass(name: str, load: Load, slices: Slices) -> tuple[Load, Slices]:
+    """Return readers that raise InputError if values change between two passes over a table.
+
+    The first pass sums the hashes of a column, weighted by the places of the rows. Every later
+    pass reads that column too and repeats the sum.
+    """
+    sums: dict[str, int] = {}
+
+    def passed(names: list[str], parts: Slices, size: int) -> Iterator[pl.DataFrame]:
+        own = next(iter(sums), names[0])
+        found = start = 0
+        for part in parts(list(dict.fromkeys([*names, own])), size):
+            places = np.arange(start, start + part.height, dtype=np.uint64)
+            with np.errstate(over="ignore"):
+                found += int((part[own].hash().to_numpy() * (2 * places + 1)).sum())
+            start += part.height
+            yield part.select(names)
+        if sums.setdefault(own, found % 2**64) != found % 2**64:
+            raise InputError(
+                f"the values of {own!r} of {printable(name)} have changed while they were read. "
+                "Read them again when nothing writes to them, or read a copy."
+            )
+
+    def whole(names: list[str], _: int) -> Iterator[pl.DataFrame]:
+        yield load(names)
+
+    def load_same(names: list[str]) -> pl.DataFrame:
+        (frame,) = passed(names, whole, 0) if names else whole(names, 0)
+        return frame
+
+    return load_same, lambda names, size: passed(names, slices, size)
 
 
 def _check_unchanged(sources: Sequence[Source]) -> None:
@@ -92,9 +130,9 @@ def _check_unchanged(sources: Sequence[Source]) -> None:
 def _scan(source: Source) -> pl.LazyFrame:
     import polars as pl
 
-    if source.format == "jsonl":
+    if source.format.name == "jsonl":
         return pl.read_ndjson(source.file()).lazy()
-    if source.format == "parquet":
+    if source.format.name == "parquet":
         return pl.scan_parquet(source.file(), glob=False)
     # The path is read as a pattern.
     path = source.content
@@ -174,7 +212,7 @@ def parquet_files(place: Any) -> list[Source] | None:
 
 
 def _is_hidden(path: Path) -> bool:
-    return path.as_posix().startswith(("_", "."))
+    return any(part.startswith(("_", ".")) for part in path.parts)
 
 
 def _is_parquet(path: Path) -> bool:
@@ -220,7 +258,8 @@ def read_dask(data: Any, options: Reading) -> Table:
         empty = data.head(0, npartitions=-1)
         empty.columns = names
         schema = pl.from_pandas(empty).schema
-    table = table_of_columns("the data", schema, load, n_rows, options, slices=slices)
+    readers = _same_in_every_pass("the data", load, slices)
+    table = table_of_columns("the data", schema, readers[0], n_rows, options, slices=readers[1])
     is_plain = table.slices is not None and all(a == b for a, b in own.items())
     as_it_is = not (options["na"] or options["categories"] or options["numbers"])
     plain = is_plain and as_it_is and options["date_columns"] is None
@@ -236,10 +275,7 @@ def read_arrays(source: Source, options: Reading) -> Table:
 
     name = printable(source.name)
     arrays: dict[str, NDArray[np.generic]] = {}
-    with (
-        translated(f"{name} is damaged, or only a part of an NPZ archive"),
-        np.load(source.file(), allow_pickle=False) as archive,
-    ):
+    with np.load(source.file(), allow_pickle=False) as archive:
         for own in archive.files:
             arrays[own] = _as_column_values(_array(archive, own, name), f"{own!r} of {name}")
         lengths = {own: len(array) for own, array in arrays.items()}

@@ -7,9 +7,9 @@ file, or one file per group, gives the same answer.
 
 from __future__ import annotations
 
-import itertools
 import shutil
 import tempfile
+import threading
 import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 # The column with the block of a row. Names with zero bytes are cut by Arrow.
 BLOCK = "__reldep_block__"
+
+# Parts in memory: that of the blocks at work, and of those after them.
+KEPT_PARTS = 2
 
 
 class DealtRows:
@@ -46,6 +49,8 @@ class DealtRows:
         import polars as pl
 
         self.n_blocks = int(numbers.max()) + 1
+        self._held: dict[int, dict[int, pl.DataFrame]] = {}
+        self._lock = threading.Lock()
         self.edges = np.linspace(0, self.n_blocks, n_parts + 1).astype(np.int64)
         self._path = Path(tempfile.mkdtemp(prefix="reldep-rows-"))
         weakref.finalize(self, shutil.rmtree, self._path, ignore_errors=True)
@@ -73,22 +78,28 @@ class DealtRows:
                 f"written: {error}. Set TMPDIR to a folder with more room."
             ) from error
 
-    @property
-    def n_parts(self) -> int:
-        """The number of parts."""
-        return len(self.edges) - 1
+    def block(self, number: int) -> pl.DataFrame | None:
+        """Return the rows of a block in the order of the table; None if it has none.
 
-    def part(self, k: int) -> list[pl.DataFrame]:
-        """Return the blocks of part k, each with its rows in the order of the table."""
+        Blocks are asked for one after another, so that the part of the last ones is kept.
+        """
+        part = int(np.searchsorted(self.edges, number, side="right")) - 1
+        with self._lock:
+            if part not in self._held:
+                while len(self._held) >= KEPT_PARTS:
+                    del self._held[min(self._held)]
+                self._held[part] = self._read(part)
+            return self._held[part].get(number)
+
+    def _read(self, part: int) -> dict[int, pl.DataFrame]:
         import polars as pl
 
-        files = sorted(self._path.glob(f"{k:06d}-*.arrow"))
+        files = sorted(self._path.glob(f"{part:06d}-*.arrow"))
+        if not files:
+            return {}
         whole = pl.concat([pl.read_ipc(file) for file in files], how="vertical")
-        whole = whole.sort(BLOCK, maintain_order=True)
-        numbers = np.arange(self.edges[k], self.edges[k + 1] + 1)
-        cuts = np.searchsorted(whole[BLOCK].to_numpy(), numbers).tolist()
-        rows = whole.drop(BLOCK)
-        return [rows[first:last] for first, last in itertools.pairwise(cuts) if last > first]
+        blocks = whole.partition_by(BLOCK, maintain_order=True, include_key=False, as_dict=True)
+        return {int(key[0]): frame for key, frame in blocks.items()}
 
 
 def _changed() -> InputError:

@@ -225,8 +225,10 @@ class _Filter:
                 if type(own) is int and abs(own) >= 2**63:
                     self.refuse("a number is too large")
                 found = _Value(pl.lit(own), _CONSTANTS[type(own)], own)
-            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as own)):
-                found = self.value(ast.Constant(-own))
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                own = self.value(operand, "number").constant
+                less = ast.BinOp(ast.Constant(0), ast.Sub(), operand)
+                found = self.value(less if own is None else ast.Constant(-own))
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 found = _Value(~self.value(operand, "condition").expr, "condition")
             case ast.BoolOp(op=joint, values=parts):

@@ -6,24 +6,22 @@ import csv
 import io
 import re
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from reldep.data.checks import listing, printable, repeated
 from reldep.data.missing_codes import is_code
-from reldep.data.strings.numbers import looks_like_number
-from reldep.data.strings.units import is_unit
+from reldep.data.strings.numbers import is_unit, looks_like_number
 from reldep.exceptions import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 DELIMITERS = ",;\t|"
-PREAMBLE = 50
-"""Records among which a header is looked for."""
-# Records that show how a text is written.
-_TRIED = 200
+# Records among which a header is looked for, and that show how a text is written.
+_PREAMBLE, _TRIED = 50, 200
 # Minimum number of rows, all with a name, for the header to lack the name of that column.
 _FEWEST_NAMED = 3
 _SHOWN = 4
@@ -39,10 +37,10 @@ class Header:
     ----------
     names : tuple of str
     delimiter : str
-    text : str
-        The record of the header; empty if there is none.
-    line, first_line : int
-        The lines of the header and of the first record after it.
+    line : int
+        The line of the first record.
+    n_before : int
+        The records before the first observation: names, and units below them.
     skip_rows : int or None
         The lines before what looks like a header further down.
     notes : tuple of str
@@ -50,9 +48,8 @@ class Header:
 
     names: tuple[str, ...]
     delimiter: str
-    text: str
     line: int
-    first_line: int
+    n_before: int
     skip_rows: int | None = None
     notes: tuple[str, ...] = ()
 
@@ -76,22 +73,25 @@ def find_header(
         The number of lines before the table.
     """
     start, n_lines, own_delimiter, n_comments = _lines_before(text, skip_rows)
-    rest = text[start:]
-    is_stated = delimiter is not None
+    rest, is_stated = text[start:], delimiter is not None
     delimiter = delimiter or own_delimiter or find_delimiter(rest)
     notes = []
     if n_comments:
         count = "a comment" if n_comments == 1 else f"{n_comments} lines of comments"
         notes.append(f"{count} before the table left out")
-    names, record = _first_record(rest, delimiter, name)
-    further_down = first_full_record(list(islice(records(text, delimiter), PREAMBLE)))
+    found = records(rest, delimiter)
+    if not found:
+        raise InputError(f"{name} has no column names: it has no lines but comments.")
+    names = [field.strip().strip("\ufeff") for field in found[0]]
+    if rest.startswith("#"):
+        names[0] = names[0].lstrip("# ") or names[0]
+    further_down = first_full_record(records(text, delimiter))
+    following = found[1:]
     if has_header:
         notes += check_names([field for field in names if field], name, n_lines + 1, further_down)
     else:
-        names, record = [f"c{i + 1}" for i in range(len(names))], ""
-    following = _some_records(rest[len(record) :], delimiter)
-    pair = list(islice(records(rest[len(record) :], delimiter), 2))
-    if pair and len(pair[0]) == len(names) + 1 and not pair[0][-1].strip():
+        names, following = [f"c{i + 1}" for i in range(len(names))], found
+    if following and len(following[0]) == len(names) + 1 and not following[0][-1].strip():
         names.append("")  # every line ends with a delimiter, but for the first
     elif has_header and has_row_names(names, following):
         names.insert(0, "")
@@ -103,20 +103,12 @@ def find_header(
         _check_blanks(rest, name)
     if delimiter == " ":
         notes.append("blanks were taken to separate the fields")
-    first_line = n_lines + 1 + record.count("\n") + (record != "" and not record.endswith("\n"))
+    units = []
     if has_header:
-        note = units_note(names, pair, first_line)
-        notes += note
-        first_line += len(note)
-    return Header(
-        tuple(names),
-        delimiter,
-        record.rstrip("\r\n"),
-        n_lines + 1,
-        first_line,
-        further_down,
-        tuple(notes),
-    )
+        below = n_lines + 2 + sum(field.count("\n") for field in found[0])
+        units = units_note(names, following, below)
+    n_before = has_header + len(units)
+    return Header(tuple(names), delimiter, n_lines + 1, n_before, further_down, (*notes, *units))
 
 
 def _lines_before(text: str, skip_rows: int) -> tuple[int, int, str | None, int]:
@@ -145,27 +137,10 @@ def _names_columns(line: str, rest: str) -> bool:
     if following.startswith("#") or not following.strip():
         return False
     for delimiter in DELIMITERS:
-        names = next(records(line, delimiter), [])
-        cells = next(records(following, delimiter), [])
+        names, cells = (*records(line, delimiter), [])[0], (*records(following, delimiter), [])[0]
         if len(names) == len(cells) > 1 and any(map(looks_like_number, cells)):
             return not any(map(looks_like_number, names))
     return False
-
-
-def _first_record(text: str, delimiter: str, name: str) -> tuple[list[str], str]:
-    """Return the fields of a text's first record, trimmed, and the record."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    try:
-        fields = next(reader, [])
-    except csv.Error:
-        fields = []
-    record = "".join(islice(io.StringIO(text, newline=""), reader.line_num))
-    names = [field.strip().strip("\ufeff") for field in fields]
-    if not names:
-        raise InputError(f"{name} has no column names: it has no lines but comments.")
-    if record.startswith("#"):
-        names[0] = names[0].lstrip("# ") or names[0]
-    return names, record
 
 
 def check_names(
@@ -234,7 +209,8 @@ def has_row_names(names: Sequence[str], found: Sequence[Sequence[str]]) -> bool:
     >>> has_row_names(["age"], [["40", "5"], ["38", "2"], ["41", "5"]])
     False
     """
-    if len(found) < _FEWEST_NAMED or any(len(record) != len(names) + 1 for record in found):
+    found = [record for record in found if any(record) and not record[0].startswith("#")]
+    if len(found) < _FEWEST_NAMED or {len(record) for record in found} != {len(names) + 1}:
         return False
     first = [record[0].strip() for record in found]
     if first == [str(i + 1) for i in range(len(first))]:
@@ -242,19 +218,13 @@ def has_row_names(names: Sequence[str], found: Sequence[Sequence[str]]) -> bool:
     return len(set(first)) == len(first) and not any(map(looks_like_number, first))
 
 
-def records(text: str, delimiter: str) -> Iterator[list[str]]:
-    """Yield the records of a text, as far as it can be read."""
+def records(text: str, delimiter: str) -> list[list[str]]:
+    """Return the first records of a text, as far as it can be read."""
+    found: list[list[str]] = []
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    try:
-        yield from reader
-    except csv.Error:  # a field longer than the reader takes: what came before will do
-        return
-
-
-def _some_records(text: str, delimiter: str) -> list[list[str]]:
-    """Return the first records of a text, without blank ones and comments."""
-    found = islice(records(text, delimiter), _TRIED)
-    return [record for record in found if any(record) and not record[0].startswith("#")]
+    with suppress(csv.Error):  # a field longer than the reader takes: what came before will do
+        found.extend(islice(reader, _TRIED))
+    return found
 
 
 def find_delimiter(text: str) -> str:
@@ -271,26 +241,24 @@ def find_delimiter(text: str) -> str:
     best, best_fit = ",", (0.5, 1)
     for candidate in DELIMITERS:
         widths = _widths(text, candidate)
-        n_names = widths[0]
-        fit = (sum(width in (n_names, n_names + 1) for width in widths) / len(widths), n_names)
-        if n_names > 1 and fit > best_fit:
+        n_fitting = widths.count(widths[0]) + widths.count(widths[0] + 1)
+        fit = (n_fitting / len(widths), widths[0])
+        if widths[0] > 1 and fit > best_fit:
             best, best_fit = candidate, fit
     if best_fit[1] > 1:
         return best
     widths = _widths(text, " ")
-    n_names = widths[0]
-    are_equal = all(width in (n_names, n_names + 1) for width in widths)
-    return " " if n_names > 1 and len(widths) > 1 and are_equal else best
+    are_equal = len(widths) > 1 and set(widths) <= {widths[0], widths[0] + 1}
+    return " " if widths[0] > 1 and are_equal else best
 
 
 def _widths(text: str, delimiter: str) -> list[int]:
-    some = islice(records(text, delimiter), _TRIED)
-    return [len(record) for record in some if record] or [0]
+    return [len(record) for record in records(text, delimiter) if record] or [0]
 
 
 def _check_blanks(text: str, name: str) -> None:
     """Raise InputError if fields are lined up with blanks: how many there are is not clear."""
-    lines = [line.split() for line in islice(io.StringIO(text), PREAMBLE) if line.strip()]
+    lines = [line.split() for line in islice(io.StringIO(text), _PREAMBLE) if line.strip()]
     widths = {len(fields) for fields in lines}
     if len(lines) > 1 and len(widths) == 1 and widths.pop() > 1:
         raise InputError(
@@ -308,7 +276,7 @@ def lines_to_skip(text: str) -> int | None:
     2
     """
     for delimiter in DELIMITERS:
-        found = list(islice(records(text, delimiter), _TRIED))
+        found = records(text, delimiter)
         widths = [len(record) for record in found]
         if not widths:
             continue
@@ -323,8 +291,9 @@ def lines_to_skip(text: str) -> int | None:
 
 def first_full_record(found: Sequence[Sequence[str]]) -> int | None:
     """Return the place of the first record of different names only, if it is not the first."""
-    width = max(map(len, found), default=0)
-    for i, record in enumerate(found):
+    some = found[:_PREAMBLE]
+    width = max(map(len, some), default=0)
+    for i, record in enumerate(some):
         names = [field.strip() for field in record]
         is_full = len(names) == width and all(names) and len(set(names)) == width
         if is_full and not any(map(looks_like_number, names)):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Unpack, cast
 
 import numpy as np
@@ -15,8 +19,7 @@ from reldep.data.frames import index_rows, is_frame, unwrapped, with_plain_names
 from reldep.data.selectors import ColumnType, kind_of, quote_column
 from reldep.exceptions import InputError, InputTypeError
 from reldep.files.anndata import is_annotated, read_annotated, table_of_object
-from reldep.files.attempt import FOREIGN, try_in_child
-from reldep.files.byte_sources import open_source, stem
+from reldep.files.byte_sources import FORMATS, Source, open_source, stem
 from reldep.files.cells import (
     frame_without_codes,
     stated_kinds,
@@ -37,6 +40,7 @@ from reldep.files.statistics_packages import read_package
 from reldep.files.table import Table
 from reldep.files.text import read_text
 from reldep.files.workbook import read_workbook
+from reldep.system import available_memory
 from reldep.words import counted
 
 if TYPE_CHECKING:
@@ -45,7 +49,6 @@ if TYPE_CHECKING:
     import narwhals as nw
 
     from reldep.data.selectors import Words
-    from reldep.files.byte_sources import Source
 
 _THE_DATA = "the data"
 DATA = Argument(
@@ -61,15 +64,25 @@ _OF_FILES = (
     *("join", "numbers", "date_columns", "delimiter", "decimal", "thousands", "encoding"),
     *("header", "skip_rows", "sheet", "layer", "drop_summary"),
 )
-READERS: dict[str, Callable[[Any, Reading], Table]] = {
+_READERS: dict[str, Callable[[Source, Reading], Table]] = {
     "text": lambda source, options: table_of_cells(read_text(source, options), options),
-    "workbook": lambda source, options: table_of_cells(read_workbook(source, options), options),
+    **dict.fromkeys(
+        ("workbook", "old workbook"),
+        lambda source, options: table_of_cells(read_workbook(source, options), options),
+    ),
     **dict.fromkeys(("parquet", "arrow", "jsonl"), read_columnar),
     "npz": read_arrays,
     "h5ad": read_annotated,
-    **dict.fromkeys(("sav", "por", "dta", "sas7bdat", "xpt", "rds", "rda"), read_package),
+    **dict.fromkeys(("sav", "por", "dta", "sas7bdat", "xport", "rds", "rda"), read_package),
 }
-READERS["old workbook"] = READERS["workbook"]
+# Limits of a child process that reads a file. Libraries alone take a gigabyte of address space;
+# R's values become objects of Python. The slowest reader takes a megabyte in a second.
+_MEMORY, _MEMORY_PER_BYTE = 3_000_000_000, 40
+_SECONDS, _BYTES_PER_SECOND = 60, 1_000_000
+# Files that were tried, by what changes if they do: the page reads a file many times.
+_SURVIVED: set[tuple[int | str, ...]] = set()
+_PROGRAM = "import sys; sys.path.insert(0, sys.argv[1]); from reldep.files import read; "
+_PROGRAM += "read.read_in_child(*sys.argv[2:])"
 
 
 @public
@@ -204,14 +217,76 @@ def _with_kinds(plain: Reading, table: Table, own: str, kinds: Mapping[str, str]
 
 def _of_source(source: Source, options: Reading) -> Table:
     """Return the table of one file or of standard input."""
-    if source.format in FOREIGN:
-        try_in_child(source, {"sheet": options["sheet"], "layer": options["layer"]})
-    table = READERS[source.format](source, options)
+    if source.format.is_foreign:
+        _try_in_child(source, {"sheet": options["sheet"], "layer": options["layer"]})
+    table = read_source(source, options)
     source.check_unchanged()
     if not table.n_rows:
         n_columns = counted(len(table.columns), "column")
         raise InputError(f"{printable(table.name)} has {n_columns}, but no rows.")
     return table
+
+
+def read_source(source: Source, options: Reading) -> Table:
+    """Return the table of a file in this process, whatever its reader does."""
+    with source.reading():
+        return _READERS[source.format.name](source, options)
+
+
+def _try_in_child(source: Source, options: dict[str, str | int | None]) -> None:
+    """Raise InputError for a file whose reader does not survive it.
+
+    The readers of SPSS, Stata, SAS, R, old workbooks and HDF5 crash on some damaged files, or take
+    all memory. What a child process survives within limits on memory and time is read again here.
+    """
+    key: tuple[int | str, ...] = (*source.stamp, json.dumps(options))
+    if source.stamp and key in _SURVIVED:
+        return
+    root = str(Path(__file__).parents[2])
+    memory = min(available_memory(), _MEMORY + _MEMORY_PER_BYTE * source.size)
+    seconds = _SECONDS + source.size // _BYTES_PER_SECOND
+    with source.on_disk() as path:
+        words = [str(path.absolute()), source.format.name, json.dumps(options), str(memory)]
+        command = [sys.executable, "-P", "-c", _PROGRAM, root, *words, str(seconds)]
+        if _status(command, 2 * seconds) != 0:
+            raise InputError(
+                f"{printable(source.name)} is damaged, or too large to be read. Open it in its own "
+                "program, and save it again or as CSV."
+            )
+    _SURVIVED.add(key)
+
+
+def _status(command: list[str], seconds: int) -> int | None:
+    """Return the exit status of a process; None if it took too long, and was ended.
+
+    It belongs to the group of this process, so that whoever ends the group ends it too.
+    """
+    quiet = {**os.environ, "POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    nowhere = subprocess.DEVNULL
+    try:
+        return subprocess.run(  # noqa: S603
+            command, env=quiet, stdin=nowhere, stdout=nowhere, stderr=nowhere, timeout=seconds
+        ).returncode
+    except subprocess.TimeoutExpired:
+        return None
+
+
+def read_in_child(path: str, form: str, options: str, memory: str, seconds: str) -> None:
+    """Read a file within limits; errors in words are raised again where they can be seen."""
+    try:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (int(memory),) * 2)
+        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds),) * 2)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    except ImportError:  # not on Windows
+        pass
+    try:
+        source = Source(path, Path(path), FORMATS[form])
+        table = read_source(source, completed(json.loads(options)))
+        table.load([*table.columns][:1] + [*table.columns][-1:])
+    except (ValueError, OSError, ImportError):
+        pass
 
 
 def _as_frame(data: Any) -> nw.DataFrame[Any]:

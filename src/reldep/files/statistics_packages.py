@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reldep.data.checks import listing, printable, translated
+from reldep.data.checks import listing, printable
 from reldep.exceptions import InputError
 from reldep.files.cells import table_of_columns
 from reldep.system import import_extra
@@ -16,15 +16,6 @@ if TYPE_CHECKING:
     from reldep.files.reading import Reading
     from reldep.files.table import Table
 
-_READERS = {
-    "sav": "read_sav",
-    "por": "read_por",
-    "dta": "read_dta",
-    "sas7bdat": "read_sas7bdat",
-    "xpt": "read_xport",
-    "rds": "read_rds",
-    "rda": "read_rda",
-}
 # Bytes of a value in memory while it is read: an object of Python in a list.
 _VALUE = 40
 
@@ -36,12 +27,11 @@ def read_package(source: Source, options: Reading) -> Table:
     of the other program defined are missing, and so are empty strings.
     """
     name = printable(source.name)
-    is_r = source.format in ("rds", "rda")
+    is_r = source.format.name in ("rds", "rda")
     module, extra = ("rdata", "rda") if is_r else ("pyreadstat", "surveys")
     library = import_extra(module, extra=extra, purpose=f"reading {name}")
-    with translated(f"{name} cannot be read"):
-        read = getattr(library, _READERS[source.format])
-        frame, notes = (_from_r if is_r else _from_readstat)(source, read)
+    read = getattr(library, f"read_{source.format.name}")
+    frame, notes = (_from_r if is_r else _from_readstat)(source, read)
     return table_of_columns(
         source.name,
         frame.schema,

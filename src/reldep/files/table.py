@@ -19,8 +19,8 @@ from reldep.data.selectors import (
     ColumnType,
     known_column,
     parse_lifetime,
+    select_columns,
     select_variables,
-    select_words,
 )
 from reldep.data.strings.reading import WAYS_OUT
 from reldep.data.variables import Labels, Mixed
@@ -191,13 +191,8 @@ class Table:
 
     def select(self, words: Words) -> list[str]:
         """Return the names of the columns that words such as ``"age,C*"`` name, each once."""
-        given = [words] if isinstance(words, str) else words
-        for time, (event, _) in self.lifetimes.items():
-            if event in (piece.strip() for word in given for piece in word.split(",")):
-                raise InputError(
-                    f"column {event!r} is part of the lifetimes in {time!r}; name {time!r} alone."
-                )
-        return self._found(words, lambda: select_words(words, self.columns, printable(self.name)))
+        source = printable(self.name)
+        return self._found(words, lambda: select_columns(words, self.columns, source=source))
 
     def variables(
         self, words: Words | Mapping[str, Words], *, several: bool = False
@@ -447,17 +442,23 @@ class Table:
         return f"{doubt.reason}: {', '.join(cells)}" if cells else doubt.reason
 
     def _found(self, words: Words | Mapping[str, Words], select: Callable[[], Found]) -> Found:
-        """Return what is selected; raise for a name that is down the first column, not above."""
+        """Return what is selected; of a name that is not a column, say where it is instead."""
         try:
             return select()
         except InputError as error:
-            first = next(iter(self.columns), "")
-            if self.columns.get(first) not in _LABELS or first in self.doubts:
-                raise
             texts = words.values() if isinstance(words, Mapping) else [words]
             each = [one for text in texts for one in ([text] if isinstance(text, str) else text)]
             pieces = (text.rpartition("=")[2].split(",") for text in each)
             asked = {piece.strip().strip('"') for some in pieces for piece in some}
+            for time, (event, _) in self.lifetimes.items():
+                if event in asked:
+                    raise InputError(
+                        f"column {event!r} is part of the lifetimes in {time!r}; name {time!r} "
+                        "alone."
+                    ) from error
+            first = next(iter(self.columns), "")
+            if self.columns.get(first) not in _LABELS or first in self.doubts:
+                raise
             values = map(str, self.values(first))
             found = next((value for value in values if value in asked), None)
             if found is None:

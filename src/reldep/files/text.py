@@ -1,9 +1,16 @@
-"""Delimited text (CSV, TSV and their kin) as cells."""
+"""Delimited text (CSV, TSV and their kin) as cells.
+
+Every record is looked at, whichever columns are asked for. One with a field too many shifts its
+values into other columns, so it is refused with its line.
+"""
 
 from __future__ import annotations
 
 import codecs
+import io
 import re
+from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,12 +20,11 @@ from reldep.data.rows import Places
 from reldep.exceptions import InputError
 from reldep.files.cells import Cells
 from reldep.files.header import Header, find_header, lines_to_skip
-from reldep.files.lines import Records, binary, find_records, not_utf8
 from reldep.system import available_memory
 from reldep.words import counted
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
 
     import polars as pl
 
@@ -26,7 +32,6 @@ if TYPE_CHECKING:
     from reldep.files.byte_sources import Source
     from reldep.files.reading import Reading
 
-_UTF8_MARK = b"\xef\xbb\xbf"
 # The longer mark first: UTF-32's starts with UTF-16's.
 _WIDE_MARKS = {
     codecs.BOM_UTF32_LE: "utf-32",
@@ -37,9 +42,10 @@ _WIDE_MARKS = {
 _DELIMITERS = {"tsv": "\t", "tab": "\t"}
 # Bytes that show how a text is written: enough for the names of 100,000 columns.
 _START = 4_000_000
-# Share of the free memory that the strings of a text may take.
-_LARGEST_SHARE = 0.25
-_SHOWN = 4
+# Maximum number of bytes of a record: one of 200,000 columns of ten digits takes two million.
+_LONGEST = 60_000_000
+# Stands for a cell in quotes while delimiters are counted; no text contains it.
+_CELL = "\0"
 
 
 def read_text(source: Source, options: Reading, *, largest: float | None = None) -> Cells:
@@ -49,225 +55,300 @@ def read_text(source: Source, options: Reading, *, largest: float | None = None)
     quarter of the free memory.
     """
     name = printable(source.name)
-    largest = _LARGEST_SHARE * available_memory() if largest is None else largest
-    content = _in_utf8(source.content, name, options["encoding"])
-    header = _header_of(content, source, options)
-    if _has_padding(_start_of(content), header.delimiter):
-        content = _without_padding(content, header.delimiter)
-        header = _header_of(content, source, options)
-    if header.text:  # refuse a stray quote in it
-        above = "\n" * (header.line - 1)
-        written = f"{above}{header.text}".encode()
-        find_records(written, header.delimiter, name=name, first_line=header.line)
+    is_large = source.size > (0.25 * available_memory() if largest is None else largest)
+    source = _in_utf8(source, options["encoding"])
+    header = _header_of(source, options)
+    sign, start = re.escape(header.delimiter.encode()), _start_of(source)
+    # Blanks between a delimiter and a quote hide the quote. The pattern alone is slow.
+    padding = rb"(?<=%b) +(?=\")|(?<=\") +(?=%b)" % (sign, sign)
+    if (b' "' in start or b'" ' in start) and re.search(padding, start):
+        source = _outside_quotes(source, padding, b"")
+        header = _header_of(source, options)
     found = find_records(
-        content,
-        header.delimiter,
-        name=name,
-        first_line=header.first_line,
-        header=header.text,
-    )
-    left_out, notes = _left_out(found, header, content, name)
-    kept = np.flatnonzero(~left_out)
+        source, header.delimiter, first_line=header.line, has_header=options["header"]
+    )[header.n_before :]
+    left_out, notes = _left_out(found, header, source)
+    kept = found["line"].filter(~left_out).to_numpy()
     if not len(kept):
         raise InputError(f"{name} has {counted(len(header.names), 'column')}, but no rows.")
-    first_line = header.first_line
+    first_line = int(found["line"][0])
+    places = Places("line", first_line, None if kept[-1] == first_line + len(kept) - 1 else kept)
     if left_out.any():
-        content = _without_lines(content, found.line[left_out], first_line)
+        source = _without_lines(source, found["line"].filter(left_out).to_list(), first_line)
         first_line = 1
-    follow_each_other = len(kept) == len(found) and found.line[-1] - found.line[0] + 1 == len(found)
-    numbers = None if follow_each_other else found.line[kept]
-    cells = _Text(content, header, first_line)
+    own = {name or f"\0{i}": str(i) for i, name in enumerate(header.names)}
+
+    def load(names: list[str]) -> pl.DataFrame:
+        import polars as pl
+        import polars.selectors as cs
+
+        frame = pl.scan_csv(
+            source.content,
+            has_header=False,
+            skip_lines=first_line - 1,
+            separator=header.delimiter,
+            schema=dict.fromkeys(own.values(), pl.String),
+            glob=False,
+        )
+        # Of many columns it is faster to read all.
+        wanted = names if len(names) < 50 else list(own)
+        found = frame.select(cs.by_name(*(own[name] for name in wanted))).collect()
+        source.check_unchanged()
+        found.columns = wanted
+        return found.select(cs.by_name(*names))
+
     return Cells(
         source.name,
-        tuple(cells.own),
-        cells.load,
+        tuple(own),
+        load,
         len(kept),
-        Places("line", header.first_line, numbers),
+        places,
         has_commas_between_fields=header.delimiter == ",",
-        is_large=source.size > largest,
+        is_large=is_large,
         skip_rows=header.skip_rows,
         notes=(*source.notes, *header.notes, *notes),
     )
 
 
-class _Text:
-    """The records of a text for polars; those of a small one are read once."""
-
-    def __init__(self, content: Path | bytes, header: Header, first_line: int) -> None:
-        self.content, self.header, self.first_line = content, header, first_line
-        self.own = [name or f"\0{i}" for i, name in enumerate(header.names)]
-
-    def load(self, names: list[str]) -> pl.DataFrame:
-        """Return some columns as strings."""
-        import polars as pl
-        import polars.selectors as cs
-
-        places = [str(i) for i in range(len(self.own))]
-        frame = pl.scan_csv(
-            self.content,
-            has_header=False,
-            skip_lines=self.first_line - 1,
-            separator=self.header.delimiter,
-            schema=dict.fromkeys(places, pl.String),
-            glob=False,
-        )
-        wanted = [str(self.own.index(name)) for name in names] if len(names) < 50 else places
-        found = frame.select(cs.by_name(*wanted)).collect()
-        if wanted is places:
-            found.columns = self.own
-            return found.select(cs.by_name(*names))
-        found.columns = names
-        return found
-
-
-def _header_of(content: Path | bytes, source: Source, options: Reading) -> Header:
+def _header_of(source: Source, options: Reading) -> Header:
     """Return the header in the start of a text."""
-    start, name = _start_of(content), printable(source.name)
-    if b"\0" in start:
-        raise binary(name, start.count(b"\n", 0, start.index(b"\0")) + 1)
-    try:
-        text = start.removeprefix(_UTF8_MARK).decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise not_utf8(name, start.count(b"\n", 0, error.start) + 1) from None
+    start = _start_of(source)
+    _check_text(start, source)
     return find_header(
-        text,
-        name,
+        start.removeprefix(codecs.BOM_UTF8).decode("utf-8"),
+        printable(source.name),
         delimiter=options["delimiter"] or _DELIMITERS.get(source.ending),
         has_header=options["header"],
         skip_rows=options["skip_rows"],
     )
 
 
-def _start_of(content: Path | bytes) -> bytes:
+def _start_of(source: Source) -> bytes:
     """Return the start of a text in whole lines."""
-    if isinstance(content, bytes):
-        return content[: content.find(b"\n", _START, 2 * _START) + 1 or 2 * _START]
-    with content.open("rb") as file:
+    with source.open() as file:
         return file.read(_START) + file.readline(_START)
 
 
-def _left_out(
-    found: Records, header: Header, content: Path | bytes, name: str
-) -> tuple[np.ndarray, list[str]]:
+def _left_out(found: pl.DataFrame, header: Header, source: Source) -> tuple[pl.Series, list[str]]:
     """Return the blank records, comments and repeated headers, with notes.
 
     Raises InputError for a record of another width.
     """
-    is_odd = (found.n_fields != len(header.names)) & ~found.is_blank
-    wrong = np.flatnonzero(is_odd & ~found.is_comment)
-    if len(wrong):
-        first = int(wrong[0])
-        raise _ragged(content, header, name, int(found.line[first]), int(found.n_fields[first]))
-    is_comment = is_odd & found.is_comment
+    is_odd = (found["n_fields"] != len(header.names)) & ~found["is_blank"]
+    wrong = found.filter(is_odd & ~found["is_comment"])
+    if wrong.height:
+        raise _ragged(source, header, *wrong.row(0)[:2])
+    is_comment = is_odd & found["is_comment"]
     notes = [
-        _lines_in_words(found.line[chosen], what)
+        _lines_in_words(found["line"].filter(chosen).to_list(), what)
         for chosen, what in (
             (is_comment, "a comment"),
-            (found.is_header, "the header once more"),
+            (found["is_header"], "the header once more"),
         )
         if chosen.any()
     ]
-    return found.is_blank | is_comment | found.is_header, notes
+    return found["is_blank"] | is_comment | found["is_header"], notes
 
 
-def _lines_in_words(lines: IntArray, what: str) -> str:
-    shown = ", ".join(map(str, lines[:_SHOWN].tolist()))
+def _lines_in_words(lines: list[int], what: str) -> str:
+    shown = ", ".join(map(str, lines[:4]))
     if len(lines) == 1:
         return f"line {shown} was taken as {what} and left out"
-    return f"lines {shown}{', …' * (len(lines) > _SHOWN)} were each taken as {what} and left out"
+    return f"lines {shown}{', …' * (len(lines) > 4)} were each taken as {what} and left out"
 
 
-def _ragged(
-    content: Path | bytes, header: Header, name: str, line: int, n_fields: int
-) -> InputError:
+def _ragged(source: Source, header: Header, line: int, n_fields: int) -> InputError:
     """Return the error for a record with too many or too few fields."""
-    n_columns = len(header.names)
+    n_columns, name = len(header.names), printable(source.name)
     sign = {"\t": "tab"}.get(header.delimiter, header.delimiter)
-    fields = "1 field" if n_fields == 1 else f"{n_fields} fields"
-    columns = "1 column" if n_columns == 1 else f"{n_columns} columns"
-    shown = cell(_line(content, line).strip())
+    with source.open() as file:
+        text = next(islice(file, line - 1, None)).decode("utf-8", "replace")
     causes = (
         f"A value that holds the delimiter {sign!r} must stand in double quotes (is it a decimal "
         "comma?), and every column needs a name (R leaves out that of the row names)."
         if n_fields > n_columns
         else "Was the line cut off, or is it a footer? Complete it or delete it."
     )
-    skip = lines_to_skip(_start_of(content).decode("utf-8", "replace"))
+    skip = lines_to_skip(_start_of(source).decode("utf-8", "replace"))
     if skip is not None and line <= skip + 1:
         causes = f"If the table starts further down, pass `skip_rows={skip}`."
     return InputError(
-        f"line {line} of {name} has {fields}, but line {header.line} names {columns}: {shown}. "
-        f"{causes}"
+        f"line {line} of {name} has {counted(n_fields, 'field')}, but line {header.line} names "
+        f"{counted(n_columns, 'column')}: {cell(text.strip())}. {causes}"
     )
 
 
-def _line(content: Path | bytes, number: int) -> str:
-    """Return one line of a text."""
-    if isinstance(content, bytes):
-        return content.split(b"\n", number)[number - 1].decode("utf-8", "replace")
-    with content.open("rb") as file:
-        for _ in range(number - 1):
-            file.readline()
-        return file.readline().decode("utf-8", "replace")
-
-
-def _without_lines(content: Path | bytes, left_out: IntArray, first_line: int) -> bytes:
+def _without_lines(source: Source, left_out: list[int], first_line: int) -> Source:
     """Return a text from a line on, without some lines."""
-    data = content if isinstance(content, bytes) else content.read_bytes()
-    gone = set(left_out.tolist())
-    lines = data.split(b"\n")[first_line - 1 :]
-    return b"\n".join(line for i, line in enumerate(lines, first_line) if i not in gone)
+    gone, lines = set(left_out), source.bytes().split(b"\n")[first_line - 1 :]
+    kept = (line for i, line in enumerate(lines, first_line) if i not in gone)
+    return replace(source, content=b"\n".join(kept))
 
 
-def _in_utf8(content: Path | bytes, name: str, encoding: str | None) -> Path | bytes:
+def _in_utf8(source: Source, encoding: str | None) -> Source:
     """Return a text in UTF-8 with line ends that polars knows, if it is written otherwise."""
-    start = _start_of(content)
+    start = source.start()
     own = next((own for mark, own in _WIDE_MARKS.items() if start.startswith(mark)), None)
     encoding = encoding or own
     if encoding is not None and encoding.lower().replace("_", "-") not in ("utf-8", "utf8"):
-        data = content if isinstance(content, bytes) else content.read_bytes()
         try:
-            content = start = data.decode(encoding).removeprefix("\ufeff").encode()
+            text = source.bytes().decode(encoding).removeprefix("\ufeff")
         except (UnicodeError, ValueError) as error:
             raise InputError(
-                f"{name} is not text in the encoding {encoding!r}: {error}. Name another one with "
-                "`encoding`."
+                f"{printable(source.name)} is not text in the encoding {encoding!r}: {error}. Name "
+                "another one with `encoding`."
             ) from None
+        source = replace(source, content=text.encode())
     # A line end of one old computer, or of two computers in one file.
-    if b"\r" in start.replace(b"\r\n", b""):
-        data = content if isinstance(content, bytes) else content.read_bytes()
-        return _with_line_ends(data)
-    return content
+    if b"\r" in _start_of(source).replace(b"\r\n", b""):
+        return _outside_quotes(source, rb"\r(?!\n)", b"\n")
+    return source
 
 
-def _with_line_ends(data: bytes) -> bytes:
-    r"""Return a text with ``\n`` for every ``\r`` that stands alone outside of quotes."""
-    signs = np.frombuffer(data, dtype=np.uint8).copy()
-    is_inside = np.cumsum(signs == ord('"')) % 2 == 1
-    is_followed = np.append(signs[1:] == ord("\n"), False)
-    signs[(signs == ord("\r")) & ~is_followed & ~is_inside] = ord("\n")
-    return signs.tobytes()
+def _outside_quotes(source: Source, pattern: bytes, new: bytes) -> Source:
+    """Return a text in which something else stands for a pattern outside of quotes."""
+    either = rb'("[^"]*"?)|' + pattern
+    return replace(source, content=re.sub(either, lambda found: found[1] or new, source.bytes()))
 
 
-def _has_padding(start: bytes, delimiter: str) -> bool:
-    # The pattern alone takes a second for the start of a large text.
-    may_have = b' "' in start or b'" ' in start
-    return may_have and _padding(delimiter).search(start) is not None
+def find_records(
+    source: Source, delimiter: str, *, first_line: int, has_header: bool, piece: int = 32_000_000
+) -> pl.DataFrame:
+    r"""Return the records of a text from a line on.
+
+    Parameters
+    ----------
+    source : Source
+        A text in UTF-8 with line ends ``\n`` or ``\r\n``.
+    delimiter : str
+    first_line : int
+        The line of the first record, counted from 1.
+    has_header : bool
+        Whether the first record names columns: if it comes again, two files were put together.
+    piece : int
+        The number of bytes that are looked at together: enough for polars to be fast, little to
+        hold.
+
+    Returns
+    -------
+    polars.DataFrame
+        The line on which each record starts, `n_fields`, and whether it has no value, starts with
+        ``#``, or repeats the header.
+
+    Examples
+    --------
+    >>> from reldep.files.byte_sources import Source
+    >>> text = Source("x", b'a,b\n1,"x\ny"\n\n3\n')
+    >>> found = find_records(text, ",", first_line=2, has_header=False)
+    >>> found["line"].to_list(), found["n_fields"].to_list(), found["is_blank"].to_list()
+    ([2, 4, 5], [2, 1, 1], [False, True, False])
+    """
+    import polars as pl
+
+    found: list[pl.DataFrame] = []
+    header = "\0"
+    for content, start in _pieces(source, first_line, piece):
+        text, line = _joined(pl.read_lines(io.BytesIO(content))["line"], start)
+        if has_header and not found:
+            header = text[0].rstrip("\r")
+        bare = text
+        if text.str.contains('"', literal=True).any():
+            bare = text.str.replace_all(r'"(?:[^"]|"")*"', _CELL)
+            _check_quotes(bare, line, delimiter, source)
+        columns = {
+            "line": line,
+            "n_fields": bare.str.count_matches(delimiter, literal=True).cast(pl.Int64) + 1,
+            "is_blank": text.str.strip_chars(f"{delimiter} \t\r") == "",
+            "is_comment": text.str.starts_with("#"),
+            "is_header": text.str.strip_chars_end("\r") == header,
+        }
+        found.append(pl.DataFrame(columns))
+    return pl.concat(found)
 
 
-def _padding(delimiter: str) -> re.Pattern[bytes]:
-    """Return a pattern for blanks around quotes, as in ``"a", "b"``."""
-    sign = re.escape(delimiter.encode())
-    return re.compile(rb"(?<=%b) +(?=\")|(?<=\") +(?=%b)" % (sign, sign))
+def _joined(lines: pl.Series, first_line: int) -> tuple[pl.Series, IntArray]:
+    """Return records and their first lines: an odd number of quotes goes on to the next line."""
+    import polars as pl
+
+    numbers = first_line + np.arange(len(lines), dtype=np.int64)
+    is_odd = (lines.str.count_matches('"', literal=True) % 2 == 1).to_numpy()
+    if not is_odd.any():
+        return lines, numbers
+    starts = np.concatenate([[True], np.cumsum(is_odd)[:-1] % 2 == 0])
+    joined = (
+        pl.DataFrame([pl.Series("record", np.cumsum(starts)), lines.alias("line")])
+        .group_by("record", maintain_order=True)
+        .agg(pl.col("line").str.join("\n"))
+    )
+    return joined["line"], numbers[starts]
 
 
-def _without_padding(content: Path | bytes, delimiter: str) -> bytes:
-    """Return a text without blanks between a delimiter and a quote, which hide the quote."""
-    data = content if isinstance(content, bytes) else content.read_bytes()
-    signs = np.frombuffer(data, dtype=np.uint8)
-    is_inside = np.cumsum(signs == ord('"')) % 2 == 1
-    kept = np.ones(len(signs), dtype=bool)
-    for match in _padding(delimiter).finditer(data):
-        if not is_inside[match.start()]:
-            kept[match.start() : match.end()] = False
-    return signs[kept].tobytes()
+def _check_quotes(bare: pl.Series, line: IntArray, delimiter: str, source: Source) -> None:
+    """Raise InputError for a double quote inside a value: what it means is unclear."""
+    beside = rf"[^{re.escape(delimiter)}\r{_CELL}]"
+    stray = bare.str.contains(rf'"|{beside}{_CELL}|{_CELL}{beside}')
+    if stray.any():
+        raise _stray_quote(source, int(line[int(stray.arg_max() or 0)]))
+
+
+def _pieces(source: Source, first_line: int, size: int) -> Iterator[tuple[bytes, int]]:
+    """Yield whole records from a line on, with the line of the first; refuse what is not text."""
+    rest, line, is_end = b"", first_line, False
+    with source.open() as file:
+        for _ in range(first_line - 1):
+            file.readline()
+        while not is_end:
+            block = file.read(size)
+            is_end = not block
+            rest += block.removeprefix(codecs.BOM_UTF8)
+            end = len(rest) if is_end else _last_end(rest)
+            if not end and len(rest) > _LONGEST:
+                raise _stray_quote(source, line + rest.count(b"\n", 0, rest.find(b'"')))
+            whole, rest = rest[:end], rest[end:]
+            _check_text(whole, source, line)
+            if is_end and whole.count(b'"') % 2:
+                raise _stray_quote(source, line)
+            if whole:
+                yield whole, line
+            line += whole.count(b"\n")
+
+
+def _last_end(text: bytes) -> int:
+    """Return the end of the last whole record: a line end with an even number of quotes before."""
+    cut = text.rfind(b"\n") + 1
+    n_quotes = text.count(b'"', 0, cut)
+    while cut and n_quotes % 2:
+        earlier = text.rfind(b"\n", 0, cut - 1) + 1
+        n_quotes -= text.count(b'"', earlier, cut)
+        cut = earlier
+    return cut
+
+
+def _check_text(text: bytes, source: Source, line: int = 1) -> None:
+    """Raise InputError for bytes that are not UTF-8 text, with their line."""
+    name = printable(source.name)
+    if b"\0" in text:
+        line += text.count(b"\n", 0, text.index(b"\0"))
+        raise InputError(
+            f"{name} is not a delimited text file: it looks like a binary file, with a NUL byte on "
+            f"line {line}. If it is text of two bytes a letter, pass `encoding='utf-16'`."
+        )
+    if text.isascii():
+        return
+    try:
+        text.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line += text.count(b"\n", 0, error.start)
+        raise InputError(
+            f"line {line} of {name} is not UTF-8 text. Save the file as 'CSV UTF-8', or name its "
+            "encoding: `encoding='cp1252'` for files from Excel on Windows, `encoding='latin1'` "
+            "for many older ones."
+        ) from None
+
+
+def _stray_quote(source: Source, line: int) -> InputError:
+    """Return the error for a double quote that is not closed or stands inside a value."""
+    return InputError(
+        f"line {line} of {printable(source.name)} has a double quote that is not closed or stands "
+        'inside a value. Write such a value in quotes, with its own quotes doubled: "5"" pipe".'
+    )

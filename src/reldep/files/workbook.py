@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from reldep.data.checks import check_choice, listing, printable, translated
+from reldep.data.checks import check_choice, listing, printable
 from reldep.data.rows import Places
 from reldep.exceptions import InputError
 from reldep.files.cells import Cells
-from reldep.files.header import PREAMBLE, check_names, first_full_record, units_note
+from reldep.files.header import check_names, first_full_record, units_note
 from reldep.system import import_extra
 from reldep.words import counted
 
@@ -47,8 +47,7 @@ def read_workbook(source: Source, options: Reading) -> Cells:
     name = printable(source.name)
     fastexcel = import_extra("fastexcel", extra="excel", purpose=f"reading {name}")
     n_errors, hidden = _look(source, name)
-    expected = "an Excel or OpenDocument workbook"
-    with translated(f"{name} is damaged, or only a part of {expected}"), _quiet_reader():
+    with _quiet_reader():
         try:
             book = fastexcel.read_excel(source.content)
             sheet = _choose(book, options, name)
@@ -167,7 +166,7 @@ def _cells(
         chosen = dict.fromkeys([own.index(one) for one in wanted], "float")
         return of(_load(book, sheet, skip=start, dtypes=chosen), wanted)
 
-    skip = first_full_record([_texts(words, row) for row in range(min(PREAMBLE, words.height))])
+    skip = first_full_record([_texts(words, row) for row in range(min(50, words.height))])
     places = Places("line", start + 1, (rows + start + 1).to_numpy().astype("int64"))
     return Cells(
         name,

@@ -11,12 +11,23 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reldep.data.strings.units import CURRENCIES, is_unit, stands_apart
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     import polars as pl
+
+# Units and currencies that may stand with every number of a column.
+_CURRENCIES = r"€|\$|£|¥|₹|EUR|USD|GBP|CHF|JPY"
+_BASE_UNITS = (
+    "g m s l L mol M Pa bar Hz V A W J N K eV cal U IU B byte Da ppm ppb min h d wk mo y yr "
+    "hr sec day days week weeks month months year years hour hours minute minutes second seconds "
+    "in ft lb lbs oz mmHg bpm dB pt px ha °C °F ° kcal"
+)
+_PREFIXES = ("f", "p", "n", "µ", "μ", "u", "m", "c", "d", "k", "M", "G", "T")
+_WITH_PREFIX = "g m s l L mol M Pa Hz V A W J eV B U IU Da bar Eq Osm"
+_UNITS = {"%", "‰", *_BASE_UNITS.split()} | {
+    f"{prefix}{unit}" for prefix in _PREFIXES for unit in _WITH_PREFIX.split()
+}
 
 MINUS_SIGNS = ("−", "–", "‒", "﹣", "－")
 SPACES = ("\u00a0", "\u2009", "\u202f", "\u2007", "\u2008", "\u200a")
@@ -24,15 +35,15 @@ _PLAIN_SIGNS = str.maketrans(dict.fromkeys(MINUS_SIGNS, "-") | dict.fromkeys(SPA
 
 _CELL = re.compile(
     r"(?P<limit>[<>≤≥]=?)?\s*(?P<open>\()?(?P<sign>[+-])?\s*"
-    rf"(?P<prefix>{CURRENCIES})?\s*(?P<sign2>[+-])?"
+    rf"(?P<prefix>{_CURRENCIES})?\s*(?P<sign2>[+-])?"
     r"(?P<body>(\d[\d.,' ]*\d|\d[.,]?|[.,]\d+)([eE][+-]?\d+)?)"
-    rf"\s*(?P<suffix>{CURRENCIES}|[%‰°A-Za-zµμ][\w%°/·^²³*µμ -]{{0,14}})?(?P<close>\))?"
+    rf"\s*(?P<suffix>{_CURRENCIES}|[%‰°A-Za-zµμ][\w%°/·^²³*µμ -]{{0,14}})?(?P<close>\))?"
 )
 _SIGN = rf"[+{''.join(MINUS_SIGNS)}-]"
 NUMBER_LIKE = (
-    rf"^([<>≤≥]=?)?\s*\(?{_SIGN}?\s*({CURRENCIES})?\s*{_SIGN}?"
+    rf"^([<>≤≥]=?)?\s*\(?{_SIGN}?\s*({_CURRENCIES})?\s*{_SIGN}?"
     rf"[.,]?\d[\d.,' {''.join(SPACES)}]*([eE]{_SIGN}?\d+)?"
-    rf"\s*({CURRENCIES}|[%‰]|[°A-Za-zµμ/²³]{{1,8}})?\)?$"
+    rf"\s*({_CURRENCIES}|[%‰]|[°A-Za-zµμ/²³]{{1,8}})?\)?$"
 )
 """A rough regular expression for whole columns; `looks_like_number` decides."""
 
@@ -207,6 +218,26 @@ def looks_like_number(text: str) -> bool:
     return match["suffix"] is None or is_unit(match["suffix"])
 
 
+def is_unit(text: str) -> bool:
+    """Return True if a word is a unit of measurement or a currency.
+
+    Examples
+    --------
+    >>> [is_unit(word) for word in ("mg/dL", "kg", "%", "years", "(cm)", "mmol/L", "low", "id")]
+    [True, True, True, True, True, True, False, False]
+    """
+    bare = text.strip().strip("()[]").strip()
+    parts = [part for part in re.split(r"[/·* ]|(?<=[a-zA-Z])[-^]?[\d²³]", bare) if part]
+    known = bool(parts) and all(re.sub(r"[-^]?\d$", "", part) in _UNITS for part in parts)
+    return known or re.fullmatch(_CURRENCIES, bare) is not None
+
+
+def _stands_apart(cell: str, unit: str) -> bool:
+    """Return False for the letter of a code: ``7 A`` is a current, ``7A`` may be a seat."""
+    is_attached = not cell.strip().removesuffix(unit).endswith(" ")
+    return not (is_attached and len(unit) == 1 and unit.isupper())
+
+
 def find_form(
     cells: Iterable[str], evidence: Evidence | None = None
 ) -> tuple[Form | Disagreement | None, str]:
@@ -248,7 +279,7 @@ def find_form(
     if len(affixes) > 1:
         return Disagreement("has different units", tuple(affixes.values()), "units"), ""
     prefix, suffix = next(iter(affixes))
-    if suffix and not (is_unit(suffix) and stands_apart(found[0][0], suffix)):
+    if suffix and not (is_unit(suffix) and _stands_apart(found[0][0], suffix)):
         reason = f"has {suffix!r}, which is not a known unit"
         return Disagreement(reason, (found[0][0],), "units"), ""
     marks, proof = _find_marks([(text, match["body"]) for text, match in found], evidence)
