@@ -124,6 +124,11 @@ class Value:
         return self.write(self.value)
 
 
+def unseen(**values: Any) -> list[Value]:
+    """Return values that only programs get, by name."""
+    return [Value(name, "", value) for name, value in values.items()]
+
+
 @dataclass(frozen=True)
 class Column:
     """A column of a table, declared once.
@@ -319,7 +324,7 @@ class Description:
         The fitted kernel of every variable, with its parameters.
     measure : {"cka", "hsic", "dcor"}
     references : tuple
-        Keys of :data:`reldep.report.references.REFERENCES`, or texts with their addresses.
+        Keys of :data:`reldep.report.page.REFERENCES`, or texts with their addresses.
     call : str
         The Python call, or the command, that repeats the answer.
     title : str

@@ -111,13 +111,13 @@ contrast({'x': X, 'y': Y}, {('x', 'y'): np.inf}) -> NaN or infinite
 contrast(A, {('t0', 't2'): 1}, measure='hsic') -> no conditional means of ('t0', 't2'); add them
 contrast(A, {('x', 't0'): 1}) -> no conditional means of ('x', 'x'), ('t0', 't0'); … self-pairs
 contrast(A, {('x', 't9'): 1}) -> weights names 't9', which is not a variable
-contrast(A, {('x', 't0'): 1}, kernel='linear') -> `kernel='linear'` was decided when the Influence
-contrast(A, {('x', 't0'): 1}, missing='drop') -> `missing='drop'` was decided when
-contrast(A, {('x', 't0'): 1}, engine=Dense()) -> `engine=Dense()` was decided when
-contrast(A, {('x', 't0'): 1}, given=Z) -> `given` cannot be applied to an Influence
+contrast(A, {('x', 't0'): 1}, kernel='linear') -> `kernel` was decided when the Influence
+contrast(A, {('x', 't0'): 1}, missing='drop') -> `missing` was decided when
+contrast(A, {('x', 't0'): 1}, engine=Dense()) -> `engine` was decided when
+contrast(A, {('x', 't0'): 1}, given=Z) -> `given` was decided when
 contrast(A, {('x', 't0'): 1}, measure='hsci') -> `measure='hsci'` is not known
 contrast(A, {('x', 't0'): 1}, measure='hsic', clusters=[1, 2]) -> `clusters` has 2 entries for 40
-contrast(A, {('x', 't0'): 1}, measure='hsic') -> compute them with `variance='jackknife'`
+contrast(A, {('x', 't0'): 1}, measure='hsic') -> compute it with `variance='jackknife'`
 influence({'x': X}, []) -> `pairs` is empty
 influence({'x': X}, [('x', 'w')]) -> pairs names 'w'
 rank(Z, {'a': Z ** 2}) -> 1 of at least 2 targets: 'a'
@@ -131,7 +131,7 @@ rank(Z, {**T, 'self': Z}) -> target 'self' is the source itself
 rank(SEX, {'t': Z, 'self': SEX}) -> target 'self' is the source itself
 rank(Z, {'source': T['t0'], 'b': T['t1']}) -> two variables are called 'source'
 rank(Z, T, names=['a', 'b', 'c']) -> pass 4 different names, for source, 3 targets
-rank(Z, T, names=['a', 'b', 'c', 'c']) -> does not name the variables; pass 4 different
+rank(Z, T, names=['a', 'b', 'c', 'c']) -> pass 4 different
 rank(Z, T, kernel=('linear',) * 3) -> a tuple of 3 for 2 variables; pass … source, targets
 rank(Z, T, kernel={'t9': Delta()}) -> kernel names 't9', which is not a variable
 rank(Z, T, adjust='stepdown') -> `adjust='stepdown'` is not known (did you mean 'step-down'?)
@@ -140,7 +140,7 @@ rank(Z, T, n_simulations=100) -> `n_simulations=100`; pass a whole number, at le
 rank(Z, T, n_simulations=1e4) -> TypeError: `n_simulations=10000.0`; pass a whole number
 rank(Z, T).confidence_interval(0.99999) -> needs more than 10000 draws … `n_simulations=100001`
 rank(Z, {**T, 'flat': np.ones(M)}) -> flat is constant
-rank(Z, A) -> TypeError: pass the name of the source
+rank(Z, A) -> TypeError: next to an Influence pass its name
 rank('x', A, names=['a']) -> leave `names` out
 rank('y', A) -> source names 'y', which is not a variable
 rank('t2', A) -> has 0 pairs of 't2'
@@ -161,15 +161,15 @@ scan(Z, np.c_[X, Z]) -> 'target 2' among the targets is 'source' itself
 scan({'a': Z, 'b': Z}, T) -> pass one source and its targets, or `second` too
 scan(pd.DataFrame({'d': Z, 'g': X[:, 0]}), pd.Series(Z, name='d'), SEX) -> 'd' is among the sources
 scan(X[:, :0], Z, SEX) -> sources has no columns
-sensitivity(X, Y, Z, factors=[1.0]) -> `factors=[1.0]` is not a grid; pass at least two
-sensitivity(X, Y, Z, factors=[0.0, 1.0]) -> pass at least two positive numbers
-sensitivity(X, Y, Z, factors=[1.0, np.nan]) -> pass at least two positive numbers
-sensitivity(X, Y, Z, factors=[1.0, 1.0]) -> has repeated values
+sensitivity(X, Y, Z, factors=[1.0]) -> `factors=[1.0]`; pass at least two
+sensitivity(X, Y, Z, factors=[0.0, 1.0]) -> two different positive numbers
+sensitivity(X, Y, Z, factors=[1.0, np.nan]) -> two different positive numbers
+sensitivity(X, Y, Z, factors=[1.0, 1.0]) -> two different positive numbers
 sensitivity(X, Y, Z, kernel='linear') -> none of the kernels has a bandwidth (source: Linear();
 sensitivity(X, Y, Z, kernel=Linear() + Linear()) -> none of the kernels has a bandwidth
 sensitivity(X, Y, Z, measure='dcor') -> none of the kernels has a bandwidth
 groups(X, Y, ['a'] * M) -> `by` has a single group, 'a'
-groups(X, Y, np.arange(M)) -> `by` has 40 groups in 40 rows
+groups(X, Y, np.arange(M)) -> `by` has 40 of 40 groups with fewer than 8 rows: 0 (1), 1 (1)
 groups(X, Y, np.repeat(['a', 'b', 'c'], [30, 5, 5])) -> fewer than 8 rows: b (5), c (5)
 groups(X, Y, HALF[:-1]) -> `by` has 39 entries for 40 observations
 groups(X, Y, [None, *HALF[1:]]) -> by has missing values: 1 missing value in row 0
@@ -180,10 +180,10 @@ groups(X, Y, pl.LazyFrame({'m': HALF})) -> TypeError: by is a lazy frame
 groups(X, Y, pa.array([None, *HALF[1:]])) -> by has missing values: 1 missing value in row 0
 groups(X, Y, 'sex') -> TypeError: by is the string 'sex'; to name a column
 groups(X, Y, [[1], [2]] * 20) -> labels that cannot be compared
-groups(np.where(HALF == 'a', Z, 1.0), Y, HALF) -> all observations are the same: x in b. What does
+groups(np.where(HALF == 'a', Z, 1.0), Y, HALF) -> all observations are the same: x in b. Leave
 groups(np.where(np.arange(M) < 21, Z, 1.0), Y, HALF) -> x in b, but for row 20
 groups(X, HALF, HALF) -> y in a, y in b
-groups(X, Y, np.repeat(list('abcd'), 10), alternative='less') -> a direction, and 4 groups have none
+groups(X, Y, np.repeat(list('abcd'), 10), alternative='less') -> is for two groups, and there are 4
 groups(holed(0, 1), Y, HALF) -> x has missing values: 2 NaN
 dependence(X, Y, n_permutations=0) -> `n_permutations=0`; pass a whole number, at least 1
 dependence(X, Y, n_permutations=99.0) -> TypeError: `n_permutations=99.0`; pass a whole number

@@ -104,17 +104,3 @@ def test_crossed_clusters_have_the_variance_of_both_without_that_of_their_cells(
     singles = [reldep.contrast(A, weights, measure="hsic", clusters=one) for one in CROSSED]
     # Never below that of one clustering, but for the scales of a single one.
     assert result.standard_error > 0.9 * max(one.standard_error for one in singles)
-
-
-@pytest.mark.parametrize("measure", ["hsic", "cka", "dcor"])
-@pytest.mark.parametrize("rows", [{"clusters": np.arange(80) // 8}, {"clusters": CROSSED}])
-def test_beyond_what_fits_in_memory_clusters_are_left_out_to_first_order(
-    measure, rows, monkeypatch
-):
-    sample = in_clusters(np.random.default_rng(16), 16)
-    held = reldep.compare(*sample, measure=measure, **rows)
-    monkeypatch.setattr("reldep.questions.clustered.MOST_HELD", 10)
-    first_order = reldep.compare(*sample, measure=measure, **rows)
-    assert first_order.estimate == pytest.approx(held.estimate, rel=0.5)
-    assert first_order.standard_error == pytest.approx(held.standard_error, rel=0.5)
-    assert first_order.df <= 9

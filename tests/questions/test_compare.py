@@ -22,13 +22,6 @@ def data():
     return spirals(80, 0.6, 3)
 
 
-def test_less_of_first_and_second_is_greater_of_second_and_first(data):
-    x, y, z = data
-    assert reldep.compare(x, y, z, alternative="less").pvalue == pytest.approx(
-        reldep.compare(x, z, y, alternative="greater").pvalue
-    )
-
-
 @pytest.mark.parametrize("variance", VARIANCES)
 def test_the_three_alternatives_agree_with_the_law_of_the_statistic(data, variance):
     results = {
@@ -42,13 +35,6 @@ def test_the_three_alternatives_agree_with_the_law_of_the_statistic(data, varian
     assert results["less"].pvalue == pytest.approx(law.cdf(z))
     assert results["two-sided"].pvalue == pytest.approx(2 * law.sf(abs(z)))
     assert results["greater"].log10_pvalue == pytest.approx(np.log10(law.sf(z)))
-
-
-def test_compare_is_the_contrast_one_minus_one(data):
-    x, y, z = data
-    comparison = reldep.compare(x, y, z)
-    contrast = reldep.contrast({"x": x, "y": y, "z": z}, {("x", "y"): 1, ("x", "z"): -1})
-    assert contrast.statistic == pytest.approx(comparison.statistic, rel=1e-12)
 
 
 def test_the_published_split_takes_the_halves_in_the_order_given(data):
@@ -146,12 +132,13 @@ def test_the_interval_matches_the_normal_law(data):
     assert bound == pytest.approx((interval.low, np.inf))
 
 
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 @pytest.mark.parametrize("variance", VARIANCES)
 @pytest.mark.parametrize("measure", ["hsic", "cka", "dcor"])
-def test_the_interval_excludes_zero_where_the_two_sided_test_rejects(data, measure, variance):
-    result = reldep.compare(*data, alternative="two-sided", measure=measure, variance=variance)
+def test_the_interval_excludes_zero_where_the_test_rejects(data, measure, variance, alternative):
+    result = reldep.compare(*data, alternative=alternative, measure=measure, variance=variance)
     p = result.pvalue
-    assert 1e-6 < p < 0.9
+    assert 1e-6 < p < 0.999
     # Just above and below the level at which the test begins to reject.
     inside, outside = (result.confidence_interval(1 - p * factor) for factor in (0.999, 1.001))
     assert inside.low < 0 < inside.high
@@ -188,12 +175,6 @@ def test_no_sample_size_helps_an_effect_in_the_other_direction(data):
     result = reldep.compare(data[0], data[2], data[1], alternative="greater")
     with pytest.raises(ValueError, match="does not point towards `alternative='greater'`"):
         result.sample_size()
-
-
-def test_results_are_frozen(data):
-    result = reldep.compare(*data)
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        result.pvalue = 0.0
 
 
 def test_data_passed_in_is_not_modified(data):
@@ -258,24 +239,11 @@ def test_raw_hsic_is_answered_where_cka_has_no_scale():
     assert 0 < reldep.compare(x, y, z, measure="hsic").pvalue < 1
 
 
-@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-@pytest.mark.parametrize("level", [0.3, 0.8, 0.95])
-def test_the_interval_excludes_zero_where_the_test_rejects(alternative, level):
-    found = set()
-    for seed in range(12):
-        result = reldep.compare(*spirals(60, 0.45, seed), alternative=alternative)
-        low, high = result.confidence_interval(level)
-        assert (result.pvalue < 1 - level) == (not low <= 0 <= high)
-        found.add(result.pvalue < 1 - level)
-        limits = {"greater": high == 1.0, "less": low == -1.0}
-        assert limits.get(alternative, -1 < low < high < 1)
-    assert len(found) == 2 or alternative == "less"
-
-
-def test_a_contrast_is_planned_like_the_comparison_it_is(data):
+def test_compare_is_the_contrast_one_minus_one(data):
     x, y, z = data
     comparison = reldep.compare(x, y, z)
     contrast = reldep.contrast({"x": x, "y": y, "z": z}, {("x", "y"): 1, ("x", "z"): -1})
+    assert contrast.statistic == pytest.approx(comparison.statistic, rel=1e-12)
     assert contrast.power(300) == pytest.approx(comparison.power(300))
     assert contrast.sample_size(0.9) == comparison.sample_size(0.9)
 

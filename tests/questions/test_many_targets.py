@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import reldep
-from reldep.stats import leads
+from reldep.stats.simultaneous import largest_leads
 
 pytestmark = pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
 
@@ -37,4 +37,4 @@ def test_compiled_leads_are_those_of_plain_loops(p):
     inverse += inverse.T
     np.fill_diagonal(inverse, 0.0)
     gaps = np.abs(drawn[:, None] - drawn[None]) * inverse[:, :, None]
-    np.testing.assert_allclose(leads.largest_leads(drawn, inverse), gaps.max(axis=1), rtol=1e-6)
+    np.testing.assert_allclose(largest_leads(drawn, inverse), gaps.max(axis=1), rtol=1e-6)

@@ -273,13 +273,6 @@ def test_levels_may_be_asked_for_afterwards():
     assert (wide["low"] < ranking.pairwise()["low"]).all()
 
 
-def test_many_kernels_are_not_all_listed():
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=40)
-    ranking = reldep.rank(x, x[:, None] + rng.normal(size=(40, 12)))
-    assert "and 10 more" in ranking.summary()
-
-
 def test_a_ranking_is_asked_of_an_influence_without_another_sweep():
     x, targets = made()
     data = {"x": x, **targets}

@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 
 import reldep
-from reldep.cli.app import run
 from reldep.datasets import load_nutrimouse
 
 CONDITION = "genotype = 'wt'"
@@ -38,11 +37,3 @@ def test_the_rows_that_a_condition_chose_are_known(mice, kind, tmp_path):
     assert SCOPE.replace("'", "&#x27;") in answer.to_html() or SCOPE in answer.to_html()
     whole = reldep.compare("C14.0", "C16.0", "C18.0", data=data)
     assert whole.provenance.scope is None
-
-
-def test_the_command_line_knows_them_too(mice, tmp_path, capsys):
-    path = tmp_path / "mice.csv"
-    mice.write_csv(path)
-    words = ["compare", str(path), "--source", "C14.0", "--first", "C16.0", "--second", "C18.0"]
-    assert run([*words, "--where", CONDITION, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["scope"] == SCOPE

@@ -194,3 +194,14 @@ def test_workers_give_the_same_numbers_even_if_one_is_killed(rows, cluster):
         time.sleep(0.05)
     assert found.estimate == expected.estimate
     assert found.standard_error == expected.standard_error
+
+
+def test_partitions_that_change_between_passes_are_refused(rows, cluster):
+    dd = pytest.importorskip("dask.dataframe")
+
+    def drawn(part):
+        return part.assign(x=np.random.default_rng().normal(size=len(part)))
+
+    frame = dd.from_pandas(rows.drop("text").to_pandas(), npartitions=2).map_partitions(drawn)
+    with pytest.raises(InputError, match="two passes over the partitions give other values"):
+        reldep.compare("x", "y", "z", data=frame, engine=Blocks(), kernel=Laplace(1.0))

@@ -106,7 +106,7 @@ def test_nothing_is_computed_twice_for_one_report(comparison):
         comparison.to_html()
     finally:
         sys.setprofile(None)
-    counts = [called.count(name) for name in ("describe", "comparison", "_limits")]
+    counts = [called.count(name) for name in ("describe", "comparison", "intervals")]
     # All dependences have their intervals at once.
     assert counts == [1, 1, 1]
 
@@ -248,7 +248,7 @@ def test_report_can_be_made_from_a_source_tree_that_is_not_installed(tmp_path):
 
 
 def test_options_in_cautions_are_spelled_by_the_front_end(comparison):
-    from reldep.cli.spelling import in_shell
+    from reldep.cli.output import in_shell
     from reldep.report import page
 
     result = replace(comparison, warnings=(FewUnitsWarning("pass `missing='drop'`."),))

@@ -10,8 +10,7 @@ from scipy.stats import t as student
 
 import reldep
 from reldep.kernels import Gaussian
-from reldep.stats.influential import leave_out, variance_shares
-from reldep.stats.series import RowDependence
+from reldep.stats.series import RowDependence, leave_out, variance_shares
 
 
 def data(m=150, seed=0):

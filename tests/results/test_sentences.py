@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import reldep
-from reldep.cli.spelling import in_shell
+from reldep.cli.output import in_shell
 from reldep.results import sentences
 from reldep.words import pvalue_text
 
@@ -39,8 +39,8 @@ OPPOSITE = re.compile(
     rf"(?P<other_group>\w+)|"
     rf"x and (?P<asked_pair>\w+) are not shown to be more closely related than x and "
     rf"(?P<other_pair>\w+)); the estimate is in the opposite direction: "
-    rf"(?:CKA|HSIC) (?P<high>{NUMBER}) for (?:x and )?(?P<stronger>\w+), (?P<low>{NUMBER}) for "
-    rf"(?:x and )?(?P<weaker>\w+) \("
+    rf"(?:CKA|HSIC) (?P<high>{NUMBER}) (?:for|in) (?:x and )?(?P<stronger>\w+), "
+    rf"(?P<low>{NUMBER}) (?:for|in) (?:x and )?(?P<weaker>\w+) \("
 )
 
 

@@ -199,7 +199,7 @@ def seasons(tested: Tested) -> Iterator[DependentRowsWarning]:
         yield DependentRowsWarning(
             f"{x!r} and {y!r} have a season of {memory.season} rows in common, so that their "
             "relation may be that of the calendar, and p-values are too small; hold the season "
-            "fixed: take off the mean of each month (weekday, hour) first."
+            "fixed: `given=month` (weekday, hour), with `max_lag` as before."
         )
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from reldep.kernels.base import FittedKernel, Kernel
     from reldep.kernels.scale import Choice
     from reldep.stats.estimates import Estimates
+    from reldep.stats.pairwise import Test
 
     Pair = tuple[str, str]
 
@@ -226,8 +227,6 @@ class Data:
         Data without an index, next to data whose index is in another order.
     conditioning : Conditioning or None
         The covariates that are held fixed.
-    columns : mapping of str to Columns
-        The columns of every variable; shared with copies of this object made by `replace`.
     """
 
     variables: Mapping[str, Variable]
@@ -241,24 +240,22 @@ class Data:
     labels: Mapping[str, Labels] = field(default_factory=dict)
     unmatched: tuple[tuple[str, ...], tuple[str, ...]] | None = None
     conditioning: Conditioning | None = None
-    columns: Mapping[str, Columns] = field(default_factory=dict)
-    #: The number of rows.
-    n: int = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "n", len(self.rows))
-        if self.columns.keys() != self.variables.keys():
-            known = self.columns
-            found = {name: known.get(name) or Columns(one) for name, one in self.variables.items()}
-            object.__setattr__(self, "columns", found)
+    @property
+    def n(self) -> int:
+        """The number of rows."""
+        return len(self.rows)
+
+    @cached_property
+    def columns(self) -> dict[str, Columns]:
+        """The columns of every variable."""
+        return {name: Columns(one) for name, one in self.variables.items()}
 
     @cached_property
     def parts(self) -> list[Variable]:
         """Every variable, the parts of mixed ones by themselves, labels of clusters and groups."""
-        found: list[Variable] = []
-        for one in self.columns.values():
-            found.extend(one.parts)
-        return [*found, *self.labels.values()]
+        own = [part for one in self.columns.values() for part in one.parts]
+        return [*own, *self.labels.values()]
 
     @cached_property
     def texts(self) -> dict[str, str]:
@@ -293,7 +290,9 @@ class Tested:
         The dependences of ``data.pairs``.
     weights : ndarray, shape (k, p)
         The weights of the dependences in everything that is tested.
-    influence : Influence or None
+    influence : Influence
+    without : callable
+        Return the test of the first weights without some rows; None if it cannot be had.
     is_difference : bool
         Whether one difference of two dependences is tested.
     where : str
@@ -303,7 +302,8 @@ class Tested:
     data: Data
     found: Estimates
     weights: FloatArray
-    influence: Influence | None = None
+    influence: Influence
+    without: Callable[[IntArray], Test | None]
     is_difference: bool = False
     where: str = ""
 

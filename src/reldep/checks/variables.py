@@ -10,7 +10,7 @@ import scipy
 
 from reldep.checks.subjects import MOST_ROWS, ROWS_PER_LEVEL, Columns
 from reldep.data.lifetimes import event_beside
-from reldep.data.missing_codes import MISSING_CODES, has_codes_at_ends, suspected_codes
+from reldep.data.missing_codes import MISSING_CODES, have_codes_at_ends, suspected_codes
 from reldep.data.selectors import ColumnType
 from reldep.data.variables import MISSING_CODE, Labels, Mixed, Numeric, Sparse
 from reldep.exceptions import (
@@ -57,8 +57,8 @@ def missing_codes(data: Data) -> Iterator[MissingCodesWarning]:
     found: dict[str, list[str]] = {}
     for part in data.parts:
         if isinstance(part, Numeric):
-            for position, column in enumerate(part.values.T):
-                for code, _ in suspected_codes(column) if has_codes_at_ends(column) else ():
+            for position in np.flatnonzero(have_codes_at_ends(part.values.T)).tolist():
+                for code, _ in suspected_codes(part.values[:, position]):
                     found.setdefault(f"{code:.15g}", []).append(_column_name(part, position))
         elif isinstance(part, Labels):
             words = _used_words(part)
@@ -221,7 +221,7 @@ def _median(values: FloatArray) -> FloatArray:
 
 def _unlike_lengths(name: str, variable: Variable) -> Iterator[ScaleWarning]:
     """Check for texts of very different lengths."""
-    from reldep.kernels.structured.strings import strings_of
+    from reldep.kernels.strings import strings_of
 
     texts = strings_of(variable, "Text")  # type: ignore[arg-type]
     short, long = np.percentile([len(text.split()) for text in texts], (10, 90))

@@ -7,10 +7,9 @@ matplotlib's settings.
 
 from reldep.plotting.curves import bandwidths, power
 from reldep.plotting.dots import influence, volcano
-from reldep.plotting.intervals import forest, ranking
+from reldep.plotting.intervals import forest, ranking, strength
 from reldep.plotting.matrices import heatmap, pairwise
 from reldep.plotting.region import region
-from reldep.plotting.strength import strength
 from reldep.plotting.tree import tree
 
 __all__ = [

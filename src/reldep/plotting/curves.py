@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
     FloatArray = npt.NDArray[np.float64]
 
-# The power that studies are usually planned for.
-TARGET_POWER = 0.8
-
 _SMALL = {"color": GREY, "fontsize": "small"}
 _BESIDE = {"xytext": (3, 0), "textcoords": "offset points", "va": "center", **_SMALL}
 
@@ -80,9 +77,10 @@ def power(
     for i, (name, heights) in enumerate(curves.items()):
         look = series(i)
         ax.plot(n, heights, color=look.colour, linestyle=look.line, label=label(name))
-    ax.axhline(TARGET_POWER, color=GREY, linewidth=1, linestyle=":")
+    # The power that studies are usually planned for.
+    ax.axhline(0.8, color=GREY, linewidth=1, linestyle=":")
     aside: dict[str, Any] = {"xycoords": ("axes fraction", "data"), **_BESIDE}
-    ax.annotate(percent(TARGET_POWER), (1.0, TARGET_POWER), **aside)
+    ax.annotate("80%", (1.0, 0.8), **aside)
     if pilot is not None:
         ax.axvline(pilot, color=GREY, linewidth=0.8)
         offset: dict[str, Any] = {"xytext": (3, 3), "textcoords": "offset points", **_SMALL}

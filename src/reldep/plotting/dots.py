@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 # A vector picture with more dots than this is slow to open.
 MOST_VECTOR_DOTS = 3000
 
-# The least distance between two labels below each other, in points.
-LINE_HEIGHT = 11.0
-
 
 @readable
 def influence(
@@ -182,7 +179,8 @@ def _name_dots(ax: Any, names: Sequence[str], x: FloatArray, y: FloatArray) -> N
     for name, place, height in zip(names, x, y, strict=True):
         right = bool(place >= 0)
         wanted = height * points
-        written = min(wanted, free[right] - LINE_HEIGHT)
+        # Two labels below each other are eleven points apart.
+        written = min(wanted, free[right] - 11.0)
         if written < low * points:
             continue  # no room is left above the axis
         free[right] = written

@@ -18,10 +18,6 @@ if TYPE_CHECKING:
 
     FloatArray = npt.NDArray[np.float64]
 
-# Where the axis of the difference stands below the region, as a share of its height, and how high
-# it is: room for the labels of both.
-STRIP = (0.0, -0.45, 1.0, 0.16)
-
 
 @readable
 def region(
@@ -148,7 +144,8 @@ def _difference(
     ax: Any, targets: Sequence[str], estimate: float, interval: Sequence[float], level: float
 ) -> None:
     """Draw the interval of the difference below the region, the stronger minus the weaker."""
-    strip = ax.inset_axes(STRIP)
+    # Far enough below that there is room for the labels of both.
+    strip = ax.inset_axes((0.0, -0.45, 1.0, 0.16))
     low, high = interval
     stronger, weaker = (label(name, 16) for name in targets)
     if estimate < 0:

@@ -1,24 +1,34 @@
-"""The road of every question: check the arguments, read the columns, answer, announce cautions."""
+"""The road of every question: check the arguments, name the variables, announce cautions."""
 
 import inspect
 import itertools
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from operator import attrgetter
+from typing import Any, get_type_hints
 
 import numpy as np
 
 from reldep.arguments import F, Interface
 from reldep.checks import Beside, cautions_about
+from reldep.data.checks import check_count, repeated
+from reldep.data.frames import frame_library, native_name
+from reldep.data.rows import TimeOrder
 from reldep.data.selectors import parse_named
-from reldep.exceptions import InputError, InputTypeError, ReldepWarning, by_weight
+from reldep.exceptions import InputError, InputTypeError, ReldepWarning
 from reldep.files.read import as_table
 from reldep.files.table import Table
 from reldep.files.wide_columns import TableColumns
-from reldep.questions.options import check_clusterings
+from reldep.questions.options import Options
 from reldep.questions.stored import stored_rows
-from reldep.words import in_one_line
+from reldep.words import counted, in_one_line
+
+# The defaults of the shared options, for questions that do not have all of them.
+DEFAULTS: dict[str, Any] = {
+    name: hint.__metadata__[0].default
+    for name, hint in get_type_hints(Options, include_extras=True).items()
+}
 
 
 def question(function: F) -> F:
@@ -41,7 +51,9 @@ def question(function: F) -> F:
             scope=taken.scope,
             notes=(*taken.notes, *answer.provenance.notes),
         )
-        cautions = by_weight((*taken.cautions, *answer.warnings))
+        found = (*taken.cautions, *answer.warnings)
+        # Those that can turn the answer come first.
+        cautions = tuple(sorted(found, key=attrgetter("weight"), reverse=True))
         announce(cautions)
         return replace(answer, provenance=noted, warnings=cautions)
 
@@ -116,21 +128,16 @@ def take_columns(interface: Interface, arguments: dict[str, Any]) -> Taken:
         return Taken(arguments)
     table = as_table(data)
     kinds = {
-        name: one.columns
+        name: one.kind_beside(arguments)
         for name, one in interface.arguments.items()
         if one.columns and arguments[name] is not None
     }
-    if interface.name == "scan" and arguments["second"] is None:
-        # One source, many targets.
-        kinds["first"] = "several"
-    chosen = {name: _variables(name, kinds[name], arguments[name], table) for name in kinds}
+    chosen = {name: _variables(name, kind, arguments[name], table) for name, kind in kinds.items()}
     _leave_out_columns_used(chosen, kinds)
     table, stored = stored_rows(table, chosen, interface.name, arguments)
-    found = arguments | _read(table, chosen, kinds, interface.name)
+    found = arguments | _read(table, chosen, kinds)
     if stored is not None:
         found["stored"] = stored
-    if isinstance(arguments.get("clusters"), str):
-        (found["clusters"],) = found["clusters"]
     if arguments.get("names", ()) is None:
         found["names"] = _names(chosen, kinds) or None
     used = list(dict.fromkeys(_columns_in(chosen)))
@@ -158,30 +165,24 @@ def _variables(argument: str, kind: str, words: Any, table: Table) -> dict[str, 
             "the data, such as 'age', 'C*' or 'lipids=C14:C22'."
         )
     if kind in ("label", "labels"):
-        if kind == "label" and len(asked) > 1:
-            raise InputError(f"`{argument}` names {len(asked)} columns; give one.")
-        check_clusterings(argument, tuple(asked))
-        return {str(i): _one_column(argument, word, table) for i, word in enumerate(asked)}
-    for time, (event, _) in table.lifetimes.items():
-        if any(event in (piece.strip() for piece in word.split(",")) for word in asked):
-            raise InputError(
-                f"column {event!r} is part of the lifetimes in {time!r}; name {time!r} alone."
-            )
-    if kind == "one" and isinstance(words, (list, tuple)) and words[0] not in table.columns:
-        # The first of several words may give the variable a name, as in NAME=COLS.
-        name, columns = parse_named(words[0]) if "=" in words[0] else (", ".join(words), words[0])
-        words = {name: [columns, *words[1:]]}
-    found = table.variables(words, several=kind == "several")
-    if kind == "one" and argument != "given" and len(found) != 1:
+        found = {word: table.select(word) for word in asked}
+        several = next((word for word in found if len(found[word]) > 1), None)
+        if several is not None:
+            n = len(found[several])
+            raise InputError(f"`{argument}={several!r}` names {n} columns; give one.")
+        if len(found) > (1 if kind == "label" else 2):
+            most = "one" if kind == "label" else "one, or two that cross each other"
+            raise InputError(f"`{argument}` names {len(found)} columns; give {most}.")
+        return found
+    if kind == "one" and isinstance(words, (list, tuple)):
+        name, columns = parse_named(words[0], table.columns)
+        words = {name: [columns, *words[1:]]} if name else words
+    found = table.variables(words, several=kind in ("several", "many"))
+    if kind == "one" and len(found) != 1:
         raise InputError(f"`{argument}` names {len(found)} variables; name one.")
+    if kind == "covariates":
+        return {argument: list(dict.fromkeys(_columns_in({argument: found})))}
     return {in_one_line(name): columns for name, columns in found.items()}
-
-
-def _one_column(argument: str, words: str, table: Table) -> list[str]:
-    found = [words] if words in table.columns else list(table.select(words))
-    if len(found) > 1:
-        raise InputError(f"`{argument}={words!r}` names {len(found)} columns; give one.")
-    return found
 
 
 def _columns_in(chosen: Mapping[str, Mapping[str, list[str]]]) -> list[str]:
@@ -192,10 +193,10 @@ def _leave_out_columns_used(
     chosen: dict[str, dict[str, list[str]]], kinds: Mapping[str, str]
 ) -> None:
     """Take columns that are a variable of their own out of patterns of many."""
-    own = [chosen[argument] for argument, kind in kinds.items() if kind == "one"]
+    own = [chosen[name] for name, kind in kinds.items() if kind in ("one", "covariates")]
     alone = {block[0] for blocks in own for block in blocks.values() if len(block) == 1}
     for argument, blocks in chosen.items():
-        if kinds[argument] == "several" and len(blocks) > 1:
+        if kinds[argument] in ("several", "many") and len(blocks) > 1:
             chosen[argument] = {
                 name: block
                 for name, block in blocks.items()
@@ -204,45 +205,161 @@ def _leave_out_columns_used(
 
 
 def _read(
-    table: Table,
-    chosen: Mapping[str, Mapping[str, list[str]]],
-    kinds: Mapping[str, str],
-    question: str,
+    table: Table, chosen: Mapping[str, Mapping[str, list[str]]], kinds: Mapping[str, str]
 ) -> dict[str, Any]:
     """Read all columns at once, and return the data of every argument."""
     special = {*table.lifetimes, *table.orders}
-    # A scan reads its thousands of columns itself, some at a time.
+    # A question about thousands of columns reads them itself, some at a time.
     found: dict[str, Any] = {
         argument: TableColumns(table, list(blocks))
         for argument, blocks in chosen.items()
-        if question == "scan" and kinds[argument] == "several" and len(blocks) > 1
+        if kinds[argument] == "many" and len(blocks) > 1
         if all(block == [name] and name not in special for name, block in blocks.items())
     }
     now = {argument: blocks for argument, blocks in chosen.items() if argument not in found}
     plain = [name for name in dict.fromkeys(_columns_in(now)) if name not in table.lifetimes]
     frame = table.read(plain) if plain else None
     for argument, blocks in now.items():
-        if argument == "given":
-            blocks = {argument: [name for block in blocks.values() for name in block]}
         made = {name: table.block(block, name, frame) for name, block in blocks.items()}
-        if kinds[argument] == "several":
+        if kinds[argument] in ("several", "many"):
             found[argument] = made
         else:
-            found[argument] = tuple(made.values()) if argument == "clusters" else made.popitem()[1]
+            # Two columns of labels are two clusterings.
+            found[argument] = next(iter(made.values())) if len(made) == 1 else (*made.values(),)
     return found
 
 
 def _names(chosen: Mapping[str, Mapping[str, list[str]]], kinds: Mapping[str, str]) -> list[str]:
     """Return the names of the variables in the answer: those of their columns."""
-    shown = {
-        argument: next(iter(blocks))
-        for argument, blocks in chosen.items()
-        if kinds[argument] == "one" and argument != "given"
-    }
+    shown = {name: next(iter(chosen[name])) for name, kind in kinds.items() if kind == "one"}
     for (one, name), (other, again) in itertools.combinations(shown.items(), 2):
         if name == again:
             raise InputError(
                 f"`{one}` and `{other}` are both {name!r}; name different columns, or give blocks "
                 "names of their own, as in 'NAME=COLS'."
             )
-    return [*shown.values(), *chosen.get("targets", ())]
+    several = [chosen[name] for name, kind in kinds.items() if kind == "several"]
+    return [*shown.values(), *(name for blocks in several for name in blocks)]
+
+
+def complete(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all shared options of a call; raise InputError if some exclude each other."""
+    found = {**DEFAULTS, **options}
+    dependent = [name for name in ("clusters", "max_lag") if found[name] is not None]
+    if len(dependent) == 2:
+        raise InputError(
+            "`clusters` and `max_lag` cannot be combined; for a panel of units over time, pass "
+            "`clusters=(unit, time)`."
+        )
+    if dependent and found["variance"] == "fixed-kernel":
+        raise InputError(
+            f"`variance='fixed-kernel'` cannot be combined with `{dependent[0]}`; leave one out."
+        )
+    if isinstance(found["clusters"], tuple) and found["given"] is not None:
+        raise InputError(
+            "`given` cannot be combined with two `clusters`; pass one of them in `given`."
+        )
+    if found["given"] is not None and found.get("test") == "permutation":
+        raise InputError("`test='permutation'` and `given` exclude each other; leave one out.")
+    if "n_simulations" in found:
+        # Twenty draws beyond the critical value are the least that pins it down.
+        least = int(np.ceil(20 / (1.0 - found.get("confidence_level", 0.95))))
+        check_count("n_simulations", found["n_simulations"], at_least=least)
+    return found
+
+
+def check_lag(lag: Any, n: int, time: TimeOrder | None = None) -> None:
+    """Raise if a lag is not a whole number below n, or rows are not in the order of time."""
+    if lag is None:
+        return
+    if time is not None and not time.is_sorted:
+        raise InputError(
+            f"`max_lag={lag!r}` needs rows in the order of time, but {time.column!r} is not in "
+            "order; sort the rows by it, or ask about one of several series."
+        )
+    is_whole = isinstance(lag, (int, np.integer)) and not isinstance(lag, bool)
+    if not (is_whole and 0 <= lag < n) and not (isinstance(lag, str) and lag == "auto"):
+        raise InputError(
+            f"`max_lag={lag!r}` does not fit {n} observations; pass a whole number from 0 to "
+            f'{n - 1}, or "auto".'
+        )
+
+
+def name_variables(
+    single: Mapping[str, Any], many: Mapping[str, Mapping[str, Any]], names: Sequence[str] | None
+) -> dict[str, Any]:
+    """Return the data of every variable by its name in the answer.
+
+    Parameters
+    ----------
+    single : mapping of str to data
+        By argument, of one variable each. They are called by the names that the data carry, or by
+        their arguments if they carry none or two carry the same.
+    many : mapping of str to mapping of str to data
+        By argument, of several variables with their names.
+    names : sequence of str, optional
+        Names for all variables, in this order.
+    """
+    blocks = [*single.values(), *(block for each in many.values() for block in each.values())]
+    if names is not None:
+        chosen = [str(name) for name in names]
+        if len(chosen) != len(blocks) or len(set(chosen)) != len(chosen):
+            roles = [*single, *(f"{len(each)} {role}" for role, each in many.items())]
+            raise InputError(
+                f"`names={names!r}`; pass {len(blocks)} different names, for {', '.join(roles)}."
+            )
+        return dict(zip(chosen, blocks, strict=True))
+    others = [name for each in many.values() for name in each]
+    own = [native_name(block) or role for role, block in single.items()]
+    if len({*own, *others}) < len(own) + len(others):
+        own = list(single)
+    found = dict(zip([*own, *others], blocks, strict=True))
+    if len(found) < len(blocks):
+        twice = next(name for name in others if name in own or others.count(name) > 1)
+        raise InputError(f"two variables are called {twice!r}; rename one of them.")
+    return found
+
+
+def read_variables(argument: str, data: Any, *, at_least: int = 0) -> dict[str, Any]:
+    """Return several variables by name; a column of a frame or an array is one of its own."""
+    noun = argument.removesuffix("s")
+    if isinstance(data, Mapping):
+        blocks = list(data.items())
+    elif frame_library(data) is not None or hasattr(data, "__narwhals_dataframe__"):
+        blocks = _columns_of_frame(argument, data)
+    elif isinstance(data, np.ndarray) and data.ndim == 2:
+        blocks = [(f"{noun} {i}", column) for i, column in enumerate(data.T)]
+    else:
+        raise InputTypeError(
+            f"`{argument}` is of type {type(data).__name__}; pass a mapping of names to data, a "
+            "data frame or a two-dimensional array."
+        )
+    names = [in_one_line(str(name)) for name, _ in blocks]
+    if "" in names:
+        raise InputError(f"`{argument}` has a variable without a name; give it one.")
+    twice = repeated(names)
+    if twice:
+        n = names.count(twice[0])
+        raise InputError(f"`{argument}` has {n} columns of the name {twice[0]!r}; rename them.")
+    if len(names) < at_least:
+        only = f": {names[0]!r}" if names else ""
+        way_out = "For one target ask reldep.dependence." if noun == "target" else "Pass more."
+        raise InputError(
+            f"`{argument}` has {len(names)} of at least {counted(at_least, noun)}{only}. {way_out} "
+            "Columns that belong together are one variable as {'name': frame}."
+        )
+    return dict(zip(names, (block for _, block in blocks), strict=True))
+
+
+def _columns_of_frame(argument: str, frame: Any) -> list[tuple[Any, Any]]:
+    """Return the columns of a frame; by position, since names may repeat."""
+    if frame_library(frame) == "pandas" and hasattr(frame, "iloc") and frame.ndim == 2:
+        return [(name, frame.iloc[:, i]) for i, name in enumerate(frame.columns)]
+    import narwhals as nw
+
+    native = nw.from_native(frame, allow_series=True)
+    if not isinstance(native, nw.DataFrame):
+        raise InputTypeError(
+            f"`{argument}` is a {type(frame).__name__}; pass a data frame, or a mapping to data."
+        )
+    return [(name, native[name].to_native()) for name in native.columns]

@@ -17,38 +17,39 @@ from reldep.checks import cautions_about, scans
 from reldep.data.frames import aligned, frame_library, index_rows, is_frame, with_plain_names
 from reldep.data.objects import read_variable
 from reldep.data.variables import Labels, Numeric
-from reldep.engine.scan import make_batches
+from reldep.engine.blocks import FEWEST_ROWS as FEWEST_IN_A_BLOCK
+from reldep.engine.blocks import BlockTable
+from reldep.engine.scan import deal_for_scan, make_batches
 from reldep.engine.threads import progress_bar
 from reldep.exceptions import InputError, InputTypeError
-from reldep.files.wide_columns import HeldColumns, TableColumns, columns_of
+from reldep.files.wide_columns import READ_BYTES, HeldColumns, TableColumns, columns_of
 from reldep.kernels.choosing import as_kernel, assign
+from reldep.questions.ask import name_variables, read_variables
 from reldep.questions.covariates import columns_left
 from reldep.questions.study import Study, read_study
-from reldep.questions.variables import name_variables, read_variables
 from reldep.results.answer import Provenance
-from reldep.stats.scan import batch_estimates, has_energy
+from reldep.stats.scan import batch_estimates
 from reldep.stats.series import INDEPENDENT_ROWS
 from reldep.stats.units import NORMALISED
 from reldep.words import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from reldep.data.variables import BoolArray, IntArray, Variable
-    from reldep.engine.scan import Batches, EngineBatches
+    from reldep.engine.scan import Batches, BlockBatches, EngineBatches
     from reldep.exceptions import ReldepWarning
     from reldep.files.wide_columns import WideColumns
     from reldep.kernels.base import Kernel
 
+    #: The place of a column, its kernel and its values.
+    Member = tuple[int, Kernel, Variable]
+    AnyBatches = Batches | EngineBatches | BlockBatches
+
+NO_GAPS = np.zeros(1, dtype=bool)
+
 # The jackknife leaves out one row at a time, and an HSIC needs 4 and one to vary.
 FEWEST_ROWS = 6
-
-# A column needs about 40 numbers per row at a time; a chunk of columns takes at most 60 MB.
-CHUNK_NUMBERS = 60_000_000 // (8 * 40)
-LARGEST_CHUNK = 1_000
-
-# Sets of complete rows that are remembered: incomplete columns mostly lack the same rows.
-MOST_PATTERNS = 16
 
 
 @dataclass(eq=False)
@@ -81,20 +82,23 @@ class Columns:
     kernels: dict[str, None] = field(default_factory=dict)
     unusable: Exception | None = None
     is_interrupted: bool = False
+    #: The block of every row, if blocks of rows are used; and the price that an interval has.
+    blocks: IntArray | None = None
+    price: float | None = None
 
     def __post_init__(self) -> None:
         read = self.study.before or self.study.data
         self.checks = scans.ColumnChecks(read, self.role, len(self.columns.names))
-        self._batches: dict[bytes, Batches | EngineBatches] = {}
+        self._batches: dict[bytes, AnyBatches] = {}
+        self._is_dealt = False
 
     def run(self) -> Columns:
         """Test every column; Ctrl-C keeps what is done."""
-        names, found = self.columns.names, []
-        size = int(np.clip(CHUNK_NUMBERS // len(self.study.dataset), 1, LARGEST_CHUNK))
+        names, found, stop = self.columns.names, [], 0
         with progress_bar(self.role) as on_progress:
             try:
-                for start in range(0, len(names), size):
-                    stop = min(start + size, len(names))
+                while stop < len(names):
+                    start, stop = stop, min(stop + self._chunk(), len(names))
                     found += self._tested(start, stop)
                     on_progress(stop, len(names))
             except KeyboardInterrupt:
@@ -109,130 +113,146 @@ class Columns:
         self.tests = self.kind.joined([tests for _, tests in found], order)
         return self
 
+    def _chunk(self) -> int:
+        """Return how many columns are tested at a time.
+
+        A column needs about 40 numbers per row at a time, and a chunk takes at most 60 MB; in
+        blocks of rows a chunk is what is read at once.
+        """
+        row = 8 * len(self.study.dataset)
+        most = 60_000_000 // (40 * row) if self.blocks is None else READ_BYTES // row
+        return int(np.clip(most, 1, 1_000))
+
     def _tested(self, start: int, stop: int) -> list[tuple[IntArray, Any]]:
         """Return the tests of some columns, with their places, by the rows that they have."""
-        by_rows: dict[bytes, list[tuple[int, Kernel, Variable]]] = {}
-        for i, variable in enumerate(self._read(start, stop), start):
-            gaps = variable.missing()
-            kernel = self._kernel_of(i, variable, gaps)
+        variables, dataset = self.columns.read(start, stop), self.study.dataset
+        if len(dataset) < self.columns.n_rows:
+            variables = [variable.take(dataset.rows.positions) for variable in variables]
+        by_rows: dict[bytes, list[Member]] = {}
+        odd = self.checks.are_odd(variables).tolist()
+        for i, variable in enumerate(variables):
+            gaps = self._gaps(start + i, variable) if odd[i] else NO_GAPS
+            kernel = self._kernel_of(start + i, variable, gaps, is_odd=odd[i])
             if kernel is not None:
                 pattern = gaps.tobytes() if gaps.any() else b""
-                by_rows.setdefault(pattern, []).append((i, kernel, variable))
-        found = []
-        for pattern, members in by_rows.items():
-            gaps = np.frombuffer(pattern, dtype=bool) if pattern else np.zeros(1, dtype=bool)
-            rows = np.flatnonzero(~gaps) if pattern else np.arange(len(self.study.dataset))
-            if pattern:
-                members = [(i, k.take(rows), variable.take(rows)) for i, k, variable in members]
-            members = self._left_of(members, is_part=bool(pattern))
-            if not members:
-                continue
-            own, tests = self._tests_of(members, rows, self._batches_of(pattern, rows))
-            if len(own):
-                found.append((own, tests))
-        return found
+                by_rows.setdefault(pattern, []).append((start + i, kernel, variable))
+        found = [self._tests_of(pattern, members) for pattern, members in by_rows.items()]
+        return [(places, tests) for places, tests in found if len(places)]
 
-    def _left_of(
-        self, members: list[tuple[int, Kernel, Variable]], *, is_part: bool
-    ) -> list[tuple[int, Kernel, Variable]]:
-        """Put what covariates leave in place of columns, if there are any, and skip the others."""
-        if self.study.regression is None:
-            return members
-        if is_part:
-            self.skipped |= dict.fromkeys(
-                (i for i, *_ in members), "missing values, which a scan with `given` does not allow"
-            )
-            return []
-        left = columns_left(self.study.regression, [(one, kernel) for _, kernel, one in members])
-        found: list[tuple[int, Kernel, Variable]] = []
-        for (i, *_), own in zip(members, left, strict=True):
-            if own is None:
-                self.skipped[i] = "determined by the covariates"
-            else:
-                found.append((i, own[1], own[0]))
-        return found
-
-    def _read(self, start: int, stop: int) -> list[Variable]:
-        """Return some of the columns, without rows in which a fixed variable is incomplete."""
-        variables, dataset = self.columns.read(start, stop), self.study.dataset
-        if len(dataset) == self.columns.n_rows:
-            return variables
-        return [variable.take(dataset.rows.positions) for variable in variables]
-
-    def _kernel_of(self, i: int, variable: Variable, gaps: BoolArray) -> Kernel | None:
-        """Check a column and return its kernel; None, noting why, if it cannot be tested."""
-        name, dataset = self.columns.names[i], self.study.dataset
+    def _gaps(self, i: int, variable: Variable) -> BoolArray:
+        """Check the values of a column, and return the rows that it does not have."""
+        name, gaps = self.columns.names[i], variable.missing()
         if gaps.any() and self.study.options["missing"] != "drop":
             raise InputError(
                 f"{name!r} among the {self.role} has missing values: "
-                f"{variable.describe_missing(dataset.rows)}. Fill them in, or pass "
+                f"{variable.describe_missing(self.study.dataset.rows)}. Fill them in, or pass "
                 "`missing='drop'` to leave out, for each column, the rows that it does not have."
             )
         same = self.checks.look(name, variable)
         if same:
-            raise InputError(
-                f"{name!r} among the {self.role} is {same[0]!r} itself; leave it out of "
-                f"`{self.role}`."
-            )
+            raise InputError(f"{name!r} among the {self.role} is {same[0]!r} itself; leave it out.")
+        return gaps
+
+    def _kernel_of(
+        self, i: int, variable: Variable, gaps: BoolArray, *, is_odd: bool
+    ) -> Kernel | None:
+        """Return the kernel of a column; None, noting why, if it cannot be tested."""
         try:
-            kernel = as_kernel(self.specs[name], variable)
+            kernel = as_kernel(self.specs[self.columns.names[i]], variable)
         except (InputError, InputTypeError) as error:
             self.unusable = self.unusable or error
             self.skipped[i] = "not usable as it is"
             return None
-        kept = variable.take(np.flatnonzero(~gaps)) if gaps.any() else variable
-        reason = _reason_to_skip(kept)
-        if reason is not None:
-            self.skipped[i] = reason
-            return None
+        if is_odd:
+            kept = variable.take(np.flatnonzero(~gaps)) if gaps.any() else variable
+            reason = _reason_to_skip(kept)
+            if reason is not None:
+                self.skipped[i] = reason
+                return None
+        dataset = self.study.dataset
         is_part = len(dataset) < self.columns.n_rows
         return kernel.take(dataset.rows.positions) if is_part else kernel
 
-    def _tests_of(
-        self,
-        members: Sequence[tuple[int, Kernel, Variable]],
-        rows: IntArray,
-        batches: Batches | EngineBatches,
+    def _tests_of(self, pattern: bytes, members: list[Member]) -> tuple[IntArray, Any]:
+        """Test columns that lack the same rows; return the places of those tested, and tests."""
+        rows = np.arange(len(self.study.dataset))
+        if pattern:
+            rows = np.flatnonzero(~np.frombuffer(pattern, dtype=bool))
+            members = [(i, k.take(rows), variable.take(rows)) for i, k, variable in members]
+        members = self._left_of(members, is_part=bool(pattern))
+        if members and not self._is_dealt:
+            self._deal(pattern, rows, *members[0][1:])
+        if self.blocks is not None and np.bincount(self.blocks[rows]).min() < FEWEST_IN_A_BLOCK:
+            self._skip(members, "too few complete observations for blocks of rows")
+            members = []
+        if not members:
+            return np.empty(0, dtype=np.int64), None
+        return self._tests_in(self._batches_of(pattern, rows), members, rows)
+
+    def _skip(self, members: Iterable[Member], reason: str) -> None:
+        self.skipped |= {i: reason for i, *_ in members}
+
+    def _left_of(self, members: list[Member], *, is_part: bool) -> list[Member]:
+        """Put what covariates leave in place of columns, if there are any, and skip the others."""
+        if self.study.regression is None:
+            return members
+        if is_part:
+            self._skip(members, "missing values, which a scan with `given` does not allow")
+            return []
+        left = columns_left(self.study.regression, [(one, kernel) for _, kernel, one in members])
+        both = list(zip(members, left, strict=True))
+        self._skip((one for one, own in both if own is None), "determined by the covariates")
+        return [(i, own[1], own[0]) for (i, *_), own in both if own is not None]
+
+    def _tests_in(
+        self, batches: AnyBatches, members: Sequence[Member], rows: IntArray
     ) -> tuple[IntArray, Any]:
-        """Test columns that have the same rows; return the places of those tested, and tests."""
+        """Test columns next to the fixed variables on the same rows; note those without a test."""
         places, kernels, variables = zip(*members, strict=True)
-        batch = batches.batch(kernels, variables)
+        batch, study = batches.batch(kernels, variables), self.study
         is_held = batch.is_held
-        is_fine = is_held & has_energy(batch)
+        is_fine = is_held & batch.has_energy
         fine = np.flatnonzero(is_fine)
-        for i in np.flatnonzero(~is_fine):
-            self.skipped[places[i]] = (
-                "almost no variation: its dependence on anything has no scale"
-                if is_held[i]
-                else "its kernel values are too large or too small to be added up: rescale it"
-            )
+        huge = "its kernel values are too large or too small to be added up: rescale it"
+        still = "almost no variation: its dependence on anything has no scale"
+        self._skip((members[i] for i in np.flatnonzero(~is_held).tolist()), huge)
+        self._skip((members[i] for i in np.flatnonzero(is_held & ~is_fine).tolist()), still)
         if not len(fine):
             return fine, None
-        study = self.study
-        held = study.conditioning
-        found = batch_estimates(
-            batches,
-            batch.take(is_fine),
-            study.measure,
-            study.names,
-            1.0 if held is None else held.share,
-        )
-        tests = self.kind.of(found, rows, len(study.dataset))
+        share = 1.0 if study.conditioning is None else study.conditioning.share
+        found = batch_estimates(batches, batch.take(is_fine), study.measure, study.names, share)
+        # What is independent has no price that matters: its interval begins at 0.
+        related = np.flatnonzero(found.values > 3.0 * found.standard_errors)
+        if batch.weights is not None and self.price is None and len(related) > 2:
+            pairs = [("", "")] * len(found.values)
+            self.price = replace(found, pairs=tuple(pairs)).only(related.tolist()).loss()
+        tests = self.kind.of(found, rows, len(study.dataset), batch.weights)
         tied = tests.ties()
-        for i in fine[tied]:
-            self.skipped[places[i]] = "both dependences are the same for every observation"
+        same = "both dependences are the same for every observation"
+        self._skip((members[i] for i in fine[tied].tolist()), same)
         self.kernels |= dict.fromkeys(str(kernels[i]) for i in fine[~tied])
-        chosen = np.array(places)[fine[~tied]]
-        return chosen, self.kind.joined([tests], np.flatnonzero(~tied))
+        return np.array(places)[fine[~tied]], self.kind.joined([tests], np.flatnonzero(~tied))
 
-    def _batches_of(self, pattern: bytes, rows: IntArray) -> Batches | EngineBatches:
+    def _deal(self, pattern: bytes, rows: IntArray, kernel: Kernel, variable: Variable) -> None:
+        """Deal the rows into blocks, if a column shows that these spare much time."""
+        self._is_dealt = True
+        study, n_columns = self.study.part(rows) if pattern else self.study, len(self.columns.names)
+        engine = study.options["engine"]
+        n = len(self.study.dataset)
+        self.blocks = deal_for_scan(study.fitted, engine, kernel.fit(variable), n_columns, n)
+
+    def _batches_of(self, pattern: bytes, rows: IntArray) -> AnyBatches:
         """Return the fixed variables on some rows, ready for many others."""
         if pattern not in self._batches:
-            if len(self._batches) >= MOST_PATTERNS:
+            # Incomplete columns mostly lack the same rows: few sets of rows are remembered.
+            if len(self._batches) >= 16:
                 self._batches.clear()
             study = self.study.part(rows) if pattern else self.study
             self._batches[pattern] = make_batches(
-                study.fitted, study.options["engine"], own_units=study.measure in NORMALISED
+                study.fitted,
+                study.options["engine"],
+                blocks=None if self.blocks is None else self.blocks[rows],
+                own_units=study.measure in NORMALISED,
             )
         return self._batches[pattern]
 
@@ -271,14 +291,22 @@ class Columns:
             measure=study.measure,
             variance="jackknife",
             kernels={**fixed, self.role: {"kernel": listed(list(self.kernels), 3)}},
-            engine="batches",
+            engine="batches" if self.blocks is None else "blocks",
             rows=study.dataset.rows,
             dependence=INDEPENDENT_ROWS,
             n_dropped=study.dataset.n_dropped,
             library=self.library,
             conditioning=study.conditioning,
             notes=self._facts(),
+            remarks=self._remarks(),
         )
+
+    def _remarks(self) -> tuple[str, ...]:
+        """Return how blocks of rows were used."""
+        if self.blocks is None:
+            return ()
+        sizes = np.bincount(self.blocks)
+        return (BlockTable(np.empty((0, 0)), sizes, (), n_rows=sizes.sum()).note(self.price),)
 
     def _facts(self) -> tuple[str, ...]:
         """Return how the data were read, which columns were skipped and why."""
@@ -298,13 +326,13 @@ class Columns:
 
     def warnings(self, claimed: BoolArray) -> tuple[ReldepWarning, ...]:
         """Return what to beware of, once it is known which columns are claimed."""
-        data, deviations = self.study.data, self.tests.deviations
-        return (
-            *cautions_about(self.study.before or data),
-            *self.checks.cautions(),
-            *scans.dependent_rows(data, deviations),
-            *scans.influential(data, self.names, deviations, claimed),
-        )
+        data = self.study.data
+        deviations = self.tests.deviations if self.blocks is None else None
+        found = (*cautions_about(self.study.before or data), *self.checks.cautions())
+        found += tuple(scans.dependent_rows(data, deviations))
+        if deviations is not None:
+            found += tuple(scans.influential(data, self.names, deviations, claimed))
+        return found
 
 
 def _reason_to_skip(variable: Variable) -> str | None:
@@ -340,10 +368,7 @@ def read_columns(
     columns, matched, unmatched, ids, library = _matched(role, many, fixed)
     both = fixed.keys() & set(columns.names)
     if both:
-        raise InputError(
-            f"{min(both)!r} is among the {role} and is also what they are compared with; leave it "
-            f"out of `{role}`, or rename it."
-        )
+        raise InputError(f"{min(both)!r} is among the {role} and a variable of its own; rename it.")
     specs = assign(
         options["kernel"],
         [*columns.names, *fixed],
@@ -359,14 +384,10 @@ def read_columns(
     if n_rows != columns.n_rows:
         raise InputError(
             f"the variables have different numbers of observations: {role} has {columns.n_rows}, "
-            f"{study.names[0]} has {n_rows}. Row i of each must be the same observation. Join or "
-            "cut them first."
+            f"{study.names[0]} has {n_rows}. Join or cut them first."
         )
     if len(marks) == 2 and marks[0].values.keys() == marks[1].values.keys():
-        raise InputError(
-            f"{' and '.join(study.names)} are the same, so that everything depends equally on "
-            "both; pass different ones."
-        )
+        raise InputError(f"{' and '.join(study.names)} are the same; pass different ones.")
     study = replace(study, dataset=dataset)
     return Columns(role, columns, specs, study, kind, library or dataset.library)
 

@@ -8,29 +8,27 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 import numpy as np
 
 from reldep.arguments import Argument
-from reldep.engine import Influence
 from reldep.exceptions import InputError
 from reldep.questions.ask import question
-from reldep.questions.kernel_words import parse_kernels
 from reldep.questions.options import (
     Alternative,
     Basic,
     Directed,
+    First,
     Located,
     Named,
     Options,
-    variable,
+    Second,
+    Source,
+    parse_kernels,
 )
 from reldep.questions.study import Computed, Study, read_study
 from reldep.results.comparison import Comparison
 from reldep.stats.independence import relation_pvalues
-from reldep.stats.paper import split
 from reldep.stats.units import FEWEST_FOR_ERRORS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reldep.data.variables import FloatArray, IntArray
+    from reldep.engine import Influence
     from reldep.kernels import FittedKernel
 
 Method = Literal["joint", "split"]
@@ -43,10 +41,7 @@ class CompareOptions(Options, Directed, Named, total=False):
 
 @question
 def compare(
-    source: Annotated[Any, variable("What is compared.")],
-    first: Annotated[Any, variable("The first target.")],
-    second: Annotated[Any, variable("The second target.")],
-    **options: Unpack[CompareOptions],
+    source: Source, first: First, second: Second, **options: Unpack[CompareOptions]
 ) -> Comparison:
     """Test whether `source` is more closely related to `first` or to `second`.
 
@@ -117,10 +112,7 @@ class PaperOptions(Basic, Located, Named, total=False):
 
 @question
 def paper_test(
-    source: Annotated[Any, variable("What is compared.")],
-    first: Annotated[Any, variable("The first target.")],
-    second: Annotated[Any, variable("The second target.")],
-    **options: Unpack[PaperOptions],
+    source: Source, first: First, second: Second, **options: Unpack[PaperOptions]
 ) -> Comparison:
     """Test whether `source` is more closely related to `first` than to `second`, as published.
 
@@ -186,44 +178,28 @@ def compute_halves(study: Study) -> Computed:
         )
     halves = (np.arange(n // 2), np.arange(n // 2, n))
     source, *targets = study.names
-    parts = []
+    parts: list[Influence] = []
     fitted: dict[str, FittedKernel] = {}
     for rows, target, word in zip(halves, targets, ("first", "second"), strict=True):
         part = study.part(rows, {source: f"{source} ({word} half)", target: target})
-        parts.append(part.compute(needed=part.pairs))
+        parts.append(part.influence(part.pairs))
         fitted |= part.fitted
-    influence = _spread_over_all_rows([part.influence for part in parts], halves, study)
-    first, second = (part.dependences for part in parts)
-    return replace(study, fits=fitted).describe(influence, split(first, second, halves))
-
-
-def _spread_over_all_rows(
-    parts: Sequence[Influence], rows: Sequence[IntArray], study: Study
-) -> Influence:
-    """Join the A of disjoint sets of rows into one, keeping every estimate and variance."""
-    n = len(study.dataset)
-    values = [
-        part.estimates[:, None] + _spread(part.values - part.estimates[:, None], chosen, n)
-        for part, chosen in zip(parts, rows, strict=True)
-    ]
-    return Influence(
-        np.concatenate(values),
-        tuple(pair for part in parts for pair in part.pairs),
-        tuple(dict.fromkeys(name for part in parts for name in part.names)),
-        n,
-        parts[0].engine,
-        tuple(note for part in parts for note in part.notes),
-        None,
-        means={pair: value for part in parts for pair, value in part.means.items()},
-        kernels={name: kernel for part in parts for name, kernel in part.kernels.items()},
+    first, second = parts
+    values = np.repeat([first.estimates, second.estimates], n, axis=1)
+    for row, half, rows in zip(values, parts, halves, strict=True):
+        # Such that the variance stays that of the half.
+        row[rows] += (half.values[0] - half.estimates[0]) * (n / len(rows))
+    influence = replace(
+        first,
+        values=values,
+        pairs=(*first.pairs, *second.pairs),
+        names=(*first.names, *second.names),
+        n_observations=n,
+        notes=(*first.notes, *second.notes),
+        means={**first.means, **second.means},
+        kernels={**first.kernels, **second.kernels},
         rows=study.dataset.rows,
-        library=study.dataset.library,
-        cautions=tuple(one for part in parts for one in part.cautions),
+        cautions=(*first.cautions, *second.cautions),
     )
-
-
-def _spread(values: FloatArray, rows: IntArray, n: int) -> FloatArray:
-    """Return centred values of some rows on all n, such that their variance stays the same."""
-    whole = np.zeros((len(values), n))
-    whole[:, rows] = values * (n / len(rows))
-    return whole
+    joined = replace(study, fits=fitted, pairs=influence.pairs)
+    return replace(study, fits=fitted).describe(influence, joined.estimates(influence))

@@ -13,14 +13,13 @@ from reldep.data.selectors import parse_named, parse_weight, quote_column
 from reldep.engine import Influence, Pair
 from reldep.engine.centred import canonical
 from reldep.exceptions import InputError, InputTypeError
-from reldep.questions.ask import question
+from reldep.questions.ask import question, read_variables
 from reldep.questions.options import Directed, Options
 from reldep.questions.options import variables as several
 from reldep.questions.study import read_study, reuse_influence
-from reldep.questions.variables import read_variables
 from reldep.results.comparison import Contrast
 from reldep.stats.independence import relation_pvalues
-from reldep.stats.pairwise import check_weights
+from reldep.stats.paper import check_weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,7 +42,7 @@ def in_weights(values: Mapping[str, Any]) -> Any:
     """Return the variables that weights name: those of several columns, and plain columns."""
     own = values.get("variables", ())
     blocks = [own] if isinstance(own, str) else list(own)
-    named = {parse_named(word)[0] for word in blocks if "=" in word}
+    named = {parse_named(word)[0] for word in blocks}
     plain = dict.fromkeys(name for pair in values.get("weights", ()) for name in pair)
     return [*blocks, *(quote_column(name) for name in plain if name not in named)]
 
@@ -134,18 +133,14 @@ def contrast(
 def read_weights(weights: Any, names: Iterable[str]) -> tuple[tuple[Pair, ...], FloatArray]:
     """Check weights by pair; the same pair in both orders is added up."""
     if not isinstance(weights, Mapping) or not weights:
-        raise InputTypeError(
-            f"weights is {'empty' if weights == {} else f'of type {type(weights).__name__}'}; pass "
-            "a mapping such as {('x', 'y'): 1, ('x', 'z'): -1}."
-        )
+        what = "empty" if weights == {} else f"of type {type(weights).__name__}"
+        raise InputTypeError(f"weights is {what}; pass a mapping, {{('x', 'y'): 1, ...}}.")
     known = list(names)
     total: dict[Pair, float] = {}
     original: dict[Pair, Pair] = {}
     for pair, weight in weights.items():
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise InputTypeError(
-                f"weights has the key {pair!r}; keys are pairs of names, ('x', 'y')."
-            )
+            raise InputTypeError(f"weights has the key {pair!r}; keys are pairs of names.")
         check_names_known("weights", pair, known)
         key = canonical(pair)
         original.setdefault(key, pair)

@@ -1,4 +1,4 @@
-"""One dependence: how strong is it, how sure, is there any? And the plain numbers."""
+"""One dependence: how strong, how sure, is there any? And A, plans and plain numbers."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ import numpy as np
 from reldep.arguments import Argument, public
 from reldep.checks import cautions_about_values
 from reldep.data.checks import check_names_known
-from reldep.engine import Influence
-from reldep.engine.blocks import unit_products
+from reldep.engine import Influence, Plan
 from reldep.exceptions import InputError, InputTypeError
 from reldep.questions.ask import question, quiet_numbers, raise_in_full
 from reldep.questions.clustered import dependent_independence
 from reldep.questions.options import (
-    VARIANCE,
+    Assessed,
     Basic,
     Kernels,
+    Measured,
     Named,
+    One,
     Options,
-    Random,
-    Variance,
+    Other,
+    Source,
     generator,
     repetitions,
     variable,
@@ -36,6 +37,7 @@ from reldep.stats.independence import (
     permutation_test,
     unbiased_correlation,
 )
+from reldep.stats.pairwise import contrast
 from reldep.stats.units import pairs_needed
 
 if TYPE_CHECKING:
@@ -59,11 +61,7 @@ class DependenceOptions(Options, Named, total=False):
 
 
 @question
-def dependence(
-    x: Annotated[Any, variable("One variable.")],
-    y: Annotated[Any, variable("The other.")],
-    **options: Unpack[DependenceOptions],
-) -> Dependence:
+def dependence(x: One, y: Other, **options: Unpack[DependenceOptions]) -> Dependence:
     """Estimate one dependence, with an interval and a test of independence.
 
     Returns
@@ -81,11 +79,6 @@ def dependence(
     True
     """
     is_permuted = options["test"] == "permutation"
-    if options["given"] is not None and is_permuted:
-        raise InputError(
-            "`test='permutation'` breaks the tie of the rows to the covariates and cannot be "
-            "combined with `given`; use `test='chi-square'`."
-        )
     study = read_study({"x": x, "y": y}, options)
     computed = study.compute(needed=pairs_needed(study.pairs, "cka"))
     weights = np.ones(1)
@@ -95,7 +88,7 @@ def dependence(
         warnings=computed.warnings(weights),
         dependences=computed.dependences,
         weights=weights,
-        tested=computed.dependences.estimate(weights),
+        tested=contrast(computed.dependences, weights),
         alternative="greater",
         relation_pvalues=(None,),
         influence=computed.influence,
@@ -109,11 +102,10 @@ def _independence(study: Study, computed: Computed, n_permutations: int | None) 
     """Test independence by the unbiased correlation, or by shuffling the rows."""
     (pair,) = study.pairs
     table = computed.influence.blocks
-    if table is not None and table.dealing is not None:
-        first, second = study.fitted.values()
-        return block_f_test(unit_products(first, second, table.dealing))
+    if table is not None and table.blocks is not None:
+        return block_f_test(table.unit_products())
     if study.rows.any:
-        return dependent_independence(study, pair, computed.dependences, n_permutations)
+        return dependent_independence(study, computed.dependences, n_permutations)
     influence = computed.influence
     correlation, n = unbiased_correlation(influence, pair), len(study.dataset)
     by_law = independence_test(correlation, n, influence.block_sizes, influence.share)
@@ -127,10 +119,8 @@ def _independence(study: Study, computed: Computed, n_permutations: int | None) 
     return permutation_test(by_law.statistic, computed.influence.hsic(pair), permuted)
 
 
-class InfluenceOptions(Kernels, Basic, Random, total=False):
+class InfluenceOptions(Kernels, Basic, Assessed, total=False):
     """The options of :func:`influence`."""
-
-    variance: Annotated[Variance, Argument(VARIANCE, "jackknife")]
 
 
 @public
@@ -173,8 +163,43 @@ def influence(
     return result
 
 
-class PlainOptions(Basic, total=False):
-    """The options of the functions that return a number."""
+class PlanOptions(Measured, Kernels, Basic, Assessed, total=False):
+    """The options of :func:`explain_plan`."""
+
+
+@public
+def explain_plan(
+    source: Source,
+    first: Annotated[Any, variable("A target; or a mapping of several, as for rank.")],
+    second: Annotated[Any, variable("A second target, as for compare.", None)] = None,
+    **options: Unpack[PlanOptions],
+) -> Plan:
+    """Return which engine a question would get, why, and what memory and time it would take.
+
+    Returns
+    -------
+    Plan
+        Prints in plain words; `engine`, `reason`, `memory` (bytes), `seconds`, `fits`.
+
+    Notes
+    -----
+    The kernels are fitted, bandwidths included; nothing is summed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import reldep
+    >>> x = np.random.default_rng(0).normal(size=300)
+    >>> reldep.explain_plan(x, x**2, x**3).engine.name
+    'dense'
+    """
+    single, many = {"source": source, "first": first, "second": second}, {}
+    if isinstance(first, Mapping):
+        many = {"targets": single.pop("first")}
+    if second is None:
+        del single["second"]
+    with quiet_numbers():
+        return read_study(single, options, many=many).plan()
 
 
 class KernelOptions(Kernels, Basic, total=False):
@@ -182,11 +207,7 @@ class KernelOptions(Kernels, Basic, total=False):
 
 
 @public
-def hsic(
-    x: Annotated[Any, variable("One variable.")],
-    y: Annotated[Any, variable("The other.")],
-    **options: Unpack[KernelOptions],
-) -> float:
+def hsic(x: One, y: Other, **options: Unpack[KernelOptions]) -> float:
     """Estimate HSIC without bias.
 
     Returns
@@ -204,11 +225,7 @@ def hsic(
 
 
 @public
-def cka(
-    x: Annotated[Any, variable("One variable.")],
-    y: Annotated[Any, variable("The other.")],
-    **options: Unpack[KernelOptions],
-) -> float:
+def cka(x: One, y: Other, **options: Unpack[KernelOptions]) -> float:
     """Estimate the centred kernel alignment, ``HSIC(x,y) / sqrt(HSIC(x,x) HSIC(y,y))``.
 
     Each HSIC is the unbiased estimate, so the value does not drift with the number of columns.
@@ -221,18 +238,14 @@ def cka(
     return _plain(x, y, {**options, "measure": "cka"})
 
 
-class DistanceOptions(PlainOptions, total=False):
+class DistanceOptions(Basic, total=False):
     """The options of :func:`distance_correlation`."""
 
     exponent: Annotated[float, Argument("The power of the Euclidean distance, in (0, 2).", 1.0)]
 
 
 @public
-def distance_correlation(
-    x: Annotated[Any, variable("One variable.")],
-    y: Annotated[Any, variable("The other.")],
-    **options: Unpack[DistanceOptions],
-) -> float:
+def distance_correlation(x: One, y: Other, **options: Unpack[DistanceOptions]) -> float:
     """Estimate the squared distance correlation without bias.
 
     This is the bias-corrected estimator of Székely and Rizzo (2013), which is the squared
@@ -250,9 +263,9 @@ def distance_correlation(
 
 def _plain(x: Any, y: Any, options: Mapping[str, Any]) -> float:
     with quiet_numbers():
-        study = read_study({"x": x, "y": y}, {**options, "variance": "fixed-kernel"})
+        study = read_study({"x": x, "y": y}, {**options, "variance": None})
         needed = pairs_needed(study.pairs, study.measure)
-        computed = study.influence(needed, means=(), with_errors=False)
+        computed = study.influence(needed)
         (pair,) = study.pairs
         is_plain = study.measure == "hsic"
         value = computed.hsic(pair) if is_plain else unbiased_correlation(computed, pair)

@@ -9,11 +9,10 @@ import numpy as np
 
 from reldep.arguments import Argument
 from reldep.exceptions import InputError
-from reldep.questions.ask import question
-from reldep.questions.options import Options, Simultaneous, check_simulations, generator
+from reldep.questions.ask import question, read_variables
+from reldep.questions.options import Options, Simultaneous, generator
 from reldep.questions.options import variables as several
 from reldep.questions.study import read_study
-from reldep.questions.variables import read_variables
 from reldep.results.matrix import Matrix
 from reldep.stats import student
 from reldep.stats.independence import independence_pvalues_of
@@ -85,7 +84,6 @@ def matrix(
     >>> result.compare(("a", "b"), ("a", "c")).pvalue < 0.001
     True
     """
-    check_simulations(options)
     rows = read_variables("variables", variables, at_least=2 if columns is None else 1)
     others = rows if columns is None else read_variables("columns", columns, at_least=1)
     pairs = list(combinations(rows, 2) if columns is None else product(rows, others))

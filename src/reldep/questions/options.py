@@ -4,16 +4,16 @@ Annotations are read when a question is imported, so the names in them are impor
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, Literal, TypedDict, get_type_hints
+from typing import Annotated, Any, Literal, TypedDict
 
 import numpy as np
 
 from reldep.arguments import Argument
-from reldep.data.checks import check_count, check_level
-from reldep.data.rows import TimeOrder
+from reldep.data.checks import check_choice, check_count, check_level
 from reldep.exceptions import InputError
 from reldep.files.reading import words
-from reldep.questions.kernel_words import parse_kernels
+from reldep.kernels.base import Kernel
+from reldep.kernels.choosing import NAMED, kernel_class
 
 DATA = "array_like, series, frame or column names"
 Measure = Literal["cka", "hsic", "dcor"]
@@ -37,6 +37,13 @@ def variables(text: str, default: Any = Argument.default, **more: Any) -> Argume
     return Argument(text, default, shown, "several", panel="", metavar="COLS", parse=words, **more)
 
 
+One = Annotated[Any, variable("One variable.")]
+Other = Annotated[Any, variable("The other.")]
+Source = Annotated[Any, variable("What is compared.")]
+First = Annotated[Any, variable("The first target.")]
+Second = Annotated[Any, variable("The second target.")]
+
+
 def number(given: str) -> Any:
     """Return a number if the word is one, else the word, which the check refuses."""
     for kind in (int, float):
@@ -45,6 +52,45 @@ def number(given: str) -> Any:
         except ValueError:
             pass
     return given
+
+
+def parse_kernels(given: Sequence[str]) -> Any:
+    """Return the kernel of the word ``KERNEL``, or those of several ``NAME=KERNEL`` by name.
+
+    Examples
+    --------
+    >>> parse_kernels(["diet=delta", "lipids=gaussian:2"])
+    {'diet': 'delta', 'lipids': Gaussian(bandwidth=2, factor=1.0)}
+    """
+    if len(given) == 1 and "=" not in given[0]:
+        return parse_kernel(given[0])
+    pairs = [(name, kernel) for name, _, kernel in (word.rpartition("=") for word in given)]
+    found = {name: parse_kernel(kernel) for name, kernel in pairs if name}
+    if len(found) < len(given):
+        raise InputError(
+            f"`kernel` is given {len(given)} times; write NAME=KERNEL for each, and each name once."
+        )
+    return found or "auto"
+
+
+def parse_kernel(word: str) -> str | Kernel:
+    """Return a kernel by its name, or by its name and its first parameter after a colon.
+
+    Examples
+    --------
+    >>> parse_kernel("laplace:0.5*median")
+    Laplace(bandwidth='median', factor=0.5)
+    """
+    name, colon, parameter = word.partition(":")
+    if not colon:
+        return word
+    check_choice("kernel", name.lower(), NAMED)
+    factor, star, value = parameter.rpartition("*")
+    more = {"factor": number(factor)} if star else {}
+    try:
+        return kernel_class(name.lower())(number(value), **more)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"`kernel={word!r}` cannot be used: {error}") from error
 
 
 def clusterings(given: str | Sequence[str]) -> str | tuple[str, ...]:
@@ -63,15 +109,6 @@ def check_seed(name: str, value: Any) -> None:
     wrong = isinstance(value, (str, float)) or (isinstance(value, (int, np.integer)) and value < 0)
     if wrong:
         raise InputError(f"`{name}={value!r}`; pass a whole number from 0 on, or a generator.")
-
-
-def check_clusterings(name: str, value: Any) -> None:
-    """Raise InputError for more than two columns of clusters; a list has a label per row."""
-    if isinstance(value, tuple) and len(value) > 2 and isinstance(value[0], str):
-        raise InputError(
-            f"`{name}` names {len(value)} columns; give one, or two for clusters that cross each "
-            "other."
-        )
 
 
 def repetitions(text: str, default: int) -> Argument:
@@ -184,10 +221,15 @@ class Directed(TypedDict, total=False):
     ]
 
 
-class Rows(TypedDict, total=False):
-    """How errors are assessed, and which rows may depend on each other."""
+class Assessed(TypedDict, total=False):
+    """How errors are assessed."""
 
     variance: Annotated[Variance, Argument(VARIANCE, "jackknife")]
+
+
+class Rows(Assessed, total=False):
+    """Which rows may depend on each other."""
+
     clusters: Annotated[
         Any,
         Argument(
@@ -196,7 +238,6 @@ class Rows(TypedDict, total=False):
             "array_like or column name",
             "labels",
             parse=clusterings,
-            check=check_clusterings,
             metavar="COL",
             in_words="The column of labels: rows with the same label may depend on each other. Two "
             "columns for clusters that cross each other.",
@@ -211,7 +252,7 @@ class Rows(TypedDict, total=False):
 class Conditioned(TypedDict, total=False):
     """Covariates."""
 
-    given: Annotated[Any, Argument(GIVEN, None, DATA, "one", parse=words, metavar="COLS")]
+    given: Annotated[Any, Argument(GIVEN, None, DATA, "covariates", parse=words, metavar="COLS")]
 
 
 class Named(TypedDict, total=False):
@@ -248,62 +289,7 @@ class Simultaneous(TypedDict, total=False):
     ]
 
 
-def check_simulations(options: Mapping[str, Any]) -> None:
-    """Raise InputError if the draws are too few for the confidence level."""
-    # Twenty draws beyond the critical value are the least that pins it down.
-    least = int(np.ceil(20 / (1.0 - options["confidence_level"])))
-    check_count("n_simulations", options["n_simulations"], at_least=least)
-
-
-#: The defaults of the shared options, for questions that do not have all of them.
-DEFAULTS: dict[str, Any] = {
-    name: hint.__metadata__[0].default
-    for name, hint in get_type_hints(Options, include_extras=True).items()
-}
-
-
-def complete(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all shared options of a call; raise InputError if some exclude each other."""
-    found = {**DEFAULTS, **options}
-    variance = found["variance"]
-    dependent = [name for name in ("clusters", "max_lag") if found[name] is not None]
-    if len(dependent) == 2:
-        raise InputError(
-            "`clusters` and `max_lag` cannot be combined; for a panel of units over time, pass "
-            "`clusters=(unit, time)`, or the unit alone if times have nothing in common."
-        )
-    if dependent and variance != "jackknife":
-        raise InputError(
-            f"`variance={variance!r}` takes the rows to be independent and cannot be combined with "
-            f"`{dependent[0]}`; use `variance='jackknife'`."
-        )
-    if isinstance(found["clusters"], tuple) and found["given"] is not None:
-        raise InputError(
-            "`given` cannot be combined with crossed `clusters`; pass one clustering, and the "
-            "other among the columns of `given`."
-        )
-    return found
-
-
 def generator(options: Mapping[str, Any]) -> np.random.Generator:
     """Return the generator of all random steps; `rng=None` is a fixed seed."""
     seed = options["rng"]
     return np.random.default_rng(0 if seed is None else seed)
-
-
-def check_lag(lag: Any, n: int, time: TimeOrder | None = None) -> None:
-    """Raise if a lag is not a whole number below n, or rows are not in the order of time."""
-    if lag is None:
-        return
-    if time is not None and not time.is_sorted:
-        raise InputError(
-            f"`max_lag={lag!r}` needs rows in the order of time, but {time.column!r} is not in "
-            "order; sort the rows by it; if they are several series, ask about one of them."
-        )
-    if isinstance(lag, str) and lag == "auto":
-        return
-    if isinstance(lag, bool) or not isinstance(lag, (int, np.integer)) or not 0 <= lag < n:
-        raise InputError(
-            f"`max_lag={lag!r}` does not fit {n} observations; pass a whole number from 0 to "
-            f'{n - 1}, or "auto".'
-        )

@@ -10,18 +10,16 @@ from reldep.arguments import Argument
 from reldep.data.checks import check_names_known
 from reldep.engine import Influence
 from reldep.exceptions import InputError, InputTypeError
-from reldep.questions.ask import question
+from reldep.questions.ask import question, read_variables
 from reldep.questions.options import (
     Named,
     Options,
     Simultaneous,
-    check_simulations,
     generator,
     variable,
     variables,
 )
 from reldep.questions.study import read_study, reuse_influence
-from reldep.questions.variables import read_variables
 from reldep.results.ranking import Ranking
 from reldep.stats.independence import relation_pvalues
 from reldep.stats.simultaneous import (
@@ -91,7 +89,6 @@ def rank(
     >>> result.ranks
     array([1, 2, 3])
     """
-    check_simulations(options)
     if isinstance(targets, Influence):
         names = _names_in(targets, source, options)
         computed = reuse_influence(targets, [(source, name) for name in names[1:]], options)
@@ -125,18 +122,14 @@ def rank(
 def _names_in(influence: Influence, source: Any, options: Mapping[str, Any]) -> list[str]:
     """Return the source and its targets, by the pairs that are computed already."""
     if not isinstance(source, str):
-        raise InputTypeError(
-            f"`source` is of type {type(source).__name__}; with an Influence in place of `targets` "
-            "pass the name of the source."
-        )
+        kind = type(source).__name__
+        raise InputTypeError(f"`source` is of type {kind}; next to an Influence pass its name.")
     if options["names"] is not None:
         raise InputError("`names` are those of the Influence; leave `names` out.")
     check_names_known("source", [source], influence.names)
     others = [y if x == source else x for x, y in influence.pairs if source in (x, y)]
     targets = [name for name in dict.fromkeys(others) if name != source]
     if len(targets) < 2:
-        raise InputError(
-            f"the Influence has {counted(len(targets), 'pair')} of {source!r} with another "
-            "variable; a ranking needs at least 2. Add them to the pairs of reldep.influence()."
-        )
+        pairs = counted(len(targets), "pair")
+        raise InputError(f"the Influence has {pairs} of {source!r} with others; add at least 2.")
     return [source, *targets]

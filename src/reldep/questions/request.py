@@ -153,8 +153,8 @@ class Request:
 
     def plan(self) -> Plan:
         """Return the engine that would answer, with its memory and time."""
-        from reldep.questions.plan import explain_plan
-        from reldep.questions.variables import read_variables
+        from reldep.questions.ask import read_variables
+        from reldep.questions.dependence import explain_plan
 
         if not self.has_plan:
             raise InputError(
@@ -165,7 +165,7 @@ class Request:
         blocks = [taken.arguments[n] for n, one in asked.arguments.items() if one.is_required]
         if self.function == "rank":
             blocks[1] = read_variables("targets", blocks[1])
-        shared = ("measure", "kernel", "variance", "missing", "engine", "rng")
+        shared = ("measure", "kernel", "variance", "missing", "engine")
         return explain_plan(*blocks, **{name: taken.arguments[name] for name in shared})
 
     def _paths(self) -> str | list[str]:

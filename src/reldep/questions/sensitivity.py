@@ -12,10 +12,18 @@ from reldep.arguments import Argument
 from reldep.exceptions import InputError
 from reldep.questions.ask import question
 from reldep.questions.compare import WEIGHTS, compared
-from reldep.questions.options import Directed, Named, Options, generator, variable
+from reldep.questions.options import (
+    Directed,
+    First,
+    Named,
+    Options,
+    Second,
+    Source,
+    generator,
+)
 from reldep.questions.study import Study, read_study
-from reldep.results.sensitivity import Sensitivity
-from reldep.stats.bandwidths import AcrossScales
+from reldep.results.comparison import Sensitivity
+from reldep.stats.scan import AcrossScales
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,8 +34,6 @@ if TYPE_CHECKING:
 
 # From an eighth to eight times the bandwidth, two steps for each doubling.
 FACTORS = tuple(2.0 ** (step / 2) for step in range(-6, 7))
-# Draws of the joint law of the differences at all bandwidths.
-N_DRAWS = 10_000
 
 
 class SensitivityOptions(Options, Directed, Named, total=False):
@@ -46,10 +52,7 @@ class SensitivityOptions(Options, Directed, Named, total=False):
 
 @question
 def sensitivity(
-    source: Annotated[Any, variable("What is compared.")],
-    first: Annotated[Any, variable("The first target.")],
-    second: Annotated[Any, variable("The second target.")],
-    **options: Unpack[SensitivityOptions],
+    source: Source, first: First, second: Second, **options: Unpack[SensitivityOptions]
 ) -> Sensitivity:
     """Compare two dependences over a grid of bandwidths.
 
@@ -100,7 +103,7 @@ def sensitivity(
         warnings=central.warnings,
         factors=grid,
         central=central,
-        across=AcrossScales.of(tests, deviations, N_DRAWS, generator(options)),
+        across=AcrossScales.of(tests, deviations, 10_000, generator(options)),
     )
 
 
@@ -142,7 +145,7 @@ def _those_at(everything: Influence, step: int, study: Study) -> Influence:
             for (x, y), value in everything.means.items()
             if x.endswith(ending) and y.endswith(ending)
         },
-        kernels={name: kernel.describe() for name, kernel in study.fitted.items()},
+        kernels={name: everything.kernels[_at(name, step)] for name in study.names},
         blocks=table and table.renamed({_at(name, step): name for name in study.names}),
     )
 
@@ -152,13 +155,9 @@ def _read_factors(factors: Any) -> FloatArray:
         grid = np.asarray(factors, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         grid = np.empty(0)
-    if grid.ndim != 1 or len(grid) < 2 or not (np.isfinite(grid) & (grid > 0)).all():
-        raise InputError(
-            f"`factors={factors!r}` is not a grid; pass at least two positive numbers, such as "
-            "(0.5, 1, 2)."
-        )
-    if len(np.unique(grid)) != len(grid):
-        raise InputError(f"`factors={factors!r}` has repeated values; pass each once.")
+    is_positive = bool((np.isfinite(grid) & (grid > 0)).all())
+    if grid.ndim != 1 or len(grid) < 2 or len(np.unique(grid)) < len(grid) or not is_positive:
+        raise InputError(f"`factors={factors!r}`; pass at least two different positive numbers.")
     return np.sort(grid)
 
 
@@ -167,6 +166,5 @@ def _check_any_bandwidth(fitted: Mapping[str, FittedKernel]) -> None:
     if all(kernel.scaled(2.0) is kernel for kernel in fitted.values()):
         listed = "; ".join(f"{name}: {kernel.label}" for name, kernel in fitted.items())
         raise InputError(
-            f"none of the kernels has a bandwidth ({listed}), so there is nothing to vary; use "
-            "Gaussian or Laplace kernels, or compare() with each kernel of interest."
+            f"none of the kernels has a bandwidth ({listed}); use Gaussian or Laplace kernels."
         )

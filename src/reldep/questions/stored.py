@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.data.dataset import complete_variables
-from reldep.engine.blocks import Blocks, block_hsics
+from reldep.engine.blocks import Block, Blocks, BlockTable, row_of
 from reldep.engine.centred import numbered
 from reldep.engine.influence import from_blocks
 from reldep.exceptions import InputError, NoVariationError
 from reldep.files.dealt import DealtRows
+from reldep.kernels.custom import FittedPrecomputed
 from reldep.questions.on_cluster import ClusterRows, active_client
 from reldep.system import available_memory, bytes_of
 
@@ -27,12 +28,12 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from reldep.data.variables import FloatArray, Variable
+    from reldep.data.variables import Variable
     from reldep.engine import Influence, Pair
-    from reldep.engine.blocks import BlockTable
+    from reldep.engine.blocks import Row
     from reldep.engine.centred import Places
     from reldep.files.table import Table
-    from reldep.kernels.base import Kernel
+    from reldep.kernels.base import FittedKernel, Kernel
 
 # Questions whose answers are functions of the HSICs of all rows. The others compute with parts of
 # the rows, or with several bandwidths.
@@ -72,8 +73,13 @@ class BlockWork:
     places: Places
     missing: str
 
-    def __call__(self, frame: Any) -> tuple[FloatArray, int] | None:
-        """Return the HSICs and the number of complete rows; None for too few of them."""
+    def __call__(self, frame: Any) -> Row | None:
+        """Return a row of the table; None for too few complete rows."""
+        block = self.block(frame)
+        return None if block is None else row_of(block, self.places)
+
+    def block(self, frame: Any) -> Block | None:
+        """Return the kernels of the complete rows; None for too few of them."""
         data = {
             name: frame[own[0]] if len(own) == 1 else frame.select(own)
             for name, own in self.columns.items()
@@ -81,23 +87,15 @@ class BlockWork:
         variables, n = complete_variables(data, self.missing)
         if n < LEAST_ROWS:
             return None
-        fitted = {name: self._fit(name, variable) for name, variable in variables.items()}
-        numbers = list(fitted)
-        # What does not vary within a block has an HSIC of 0 there.
-        varies = [p for p, pair in enumerate(self.places) if all(fitted[numbers[i]] for i in pair)]
-        used = sorted({i for p in varies for i in self.places[p]})
-        own = [tuple(used.index(i) for i in self.places[p]) for p in varies]
-        hsics = np.zeros(len(self.places))
-        if varies:
-            kernels = [fitted[numbers[i]] for i in used]
-            hsics[varies] = block_hsics(kernels, own, np.arange(n))  # type: ignore[arg-type]
-        return hsics, n
+        fitted = [self._fit(name, variable) for name, variable in variables.items()]
+        return Block(fitted, np.arange(n))
 
-    def _fit(self, name: str, variable: Variable) -> Any:
+    def _fit(self, name: str, variable: Variable) -> FittedKernel:
         try:
             return self.kernels[name].fit(variable)
         except NoVariationError:
-            return None
+            # What does not vary within a block has an HSIC of 0 there.
+            return FittedPrecomputed(np.zeros((len(variable), len(variable))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,11 +154,15 @@ class StoredRows:
         if not isinstance(dealt, DealtRows):
             return dealt.table(work, pairs)
 
-        def work_on(part: int) -> list[tuple[FloatArray, int]]:
-            done = (work(frame) for frame in dealt.part(part))
-            return [row for row in done if row is not None]
+        def block_of(number: int) -> Block | None:
+            frame = dealt.block(number)
+            return None if frame is None else work.block(frame)
 
-        return self.engine.table_of_parts(work_on, dealt.n_parts, pairs)
+        rows = self.engine.rows_of_table(block_of, dealt.n_blocks, work.places, 0)
+        n = None if len(rows) == dealt.n_blocks else self.n_rows
+        return BlockTable.of(
+            rows, pairs, n_planned=dealt.n_blocks, **({} if n is None else {"n_rows": n})
+        )
 
 
 def stored_rows(
@@ -217,15 +219,16 @@ def stored_rows(
     dealing = blocks.deal(len(table)).blocks
     for number, rows in enumerate(dealing):
         numbers[rows] = number
-    # A part per thread is in memory at a time, as columns, as variables and as points.
-    n_parts = min(len(dealing), ceil(4 * blocks.n_threads * row * len(table) / memory))
+    # Two parts are in memory at a time; a part is two copies while it is read.
+    n_parts = min(len(dealing), ceil(8 * row * len(table) / memory))
     size = int(np.clip(memory // (16 * row), 1_000, BATCH_ROWS))
     dealt = DealtRows(table.slices(names, size), numbers, n_parts)
     first: list[pl.DataFrame] = []
-    for part in range(n_parts):
-        first += dealt.part(part)
-        if sum(block.height for block in first) >= SAMPLE_ROWS:
-            break
+    n_first = 0
+    for number in range(len(dealing)):
+        if n_first < SAMPLE_ROWS and (block := dealt.block(number)) is not None:
+            first.append(block)
+            n_first += block.height
     some = _in_memory(table, pl.concat(first).head(SAMPLE_ROWS))
     return some, StoredRows(dealt, columns, blocks, len(table))
 

@@ -10,20 +10,26 @@ import numpy as np
 
 from reldep.checks import Data, Tested, cautions_about
 from reldep.checks.copies import check_source_outside
+from reldep.checks.rows import ranks_of
+from reldep.checks.subjects import MOST_ROWS
 from reldep.data.dataset import AlignedData, read_clusterings, read_dataset
 from reldep.data.rows import Rows
 from reldep.engine import Blocks, Influence, Pair, Plan, compute_influence, make_plan
 from reldep.exceptions import InputError
 from reldep.kernels.choosing import as_kernel, assign
 from reldep.kernels.custom import Precomputed
+from reldep.questions.ask import DEFAULTS, check_lag, complete, name_variables
 from reldep.questions.clustered import dependent_estimates
 from reldep.questions.covariates import covariates_beside, hold_fixed
-from reldep.questions.options import DEFAULTS, check_lag, complete
-from reldep.questions.variables import name_variables
 from reldep.results.answer import Provenance
 from reldep.stats.estimates import estimate_dependences
 from reldep.stats.series import Memory, RowDependence
-from reldep.stats.units import FEW_OBSERVATIONS, NORMALISED, pairs_beside, pairs_needed
+from reldep.stats.units import (
+    FEW_OBSERVATIONS,
+    NORMALISED,
+    pairs_beside,
+    pairs_needed,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,9 +40,7 @@ if TYPE_CHECKING:
     from reldep.kernels.base import FittedKernel, Kernel
     from reldep.questions.stored import StoredRows
     from reldep.stats.estimates import Estimates
-
-# Options without effect once A is computed.
-DECIDED = ("kernel", "missing", "engine")
+    from reldep.stats.pairwise import Test
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,31 +49,32 @@ class Computed:
 
     Attributes
     ----------
+    study : Study
     influence : Influence
     dependences : Estimates
         Of the pairs asked about.
     provenance : Provenance
     cautions : tuple of ReldepWarning
         About the data.
-    data : Data
-        What they were computed from, for the checks.
     """
 
+    study: Study
     influence: Influence
     dependences: Estimates
     provenance: Provenance
     cautions: tuple[ReldepWarning, ...]
-    data: Data
 
     def tested(
         self, weights: FloatArray, *, is_difference: bool = False, where: str = ""
     ) -> Tested:
         """Return what is tested, for the checks: `weights` has one row per test."""
+        study, table = self.study, np.atleast_2d(weights)
         return Tested(
-            data=self.data,
+            data=study.data,
             found=self.dependences,
-            weights=np.atleast_2d(weights),
+            weights=table,
             influence=self.influence,
+            without=lambda left_out: study.test_without(left_out, table[0]),
             is_difference=is_difference,
             where=where,
         )
@@ -172,20 +177,14 @@ class Study:
 
     @property
     def dependence(self) -> dict[str, Any] | None:
-        """Which rows depend on each other, for blocks of rows; None for two clusterings."""
+        """Which rows depend on each other, for blocks of rows; None where these have no errors."""
         rows = self.rows
-        if rows.second_clusters is not None:
+        if rows.second_clusters is not None or self.options["variance"] == "fixed-kernel":
             return None
         found = {"clusters": rows.clusters, "max_lag": rows.max_lag}
         return {name: value for name, value in found.items() if value is not None}
 
-    def influence(
-        self,
-        pairs: Sequence[Pair],
-        *,
-        means: Sequence[Pair] | None = None,
-        with_errors: bool = True,
-    ) -> Influence:
+    def influence(self, pairs: Sequence[Pair], means: Sequence[Pair] | None = None) -> Influence:
         """Compute A for these pairs.
 
         Parameters
@@ -194,8 +193,6 @@ class Study:
         means : sequence of Pair, optional
             Further pairs of which the HSIC alone is needed; by default those for the variance
             and the screens.
-        with_errors : bool, default True
-            Whether standard errors are needed, by the variance that was asked for.
         """
         beside = self.means_beside(pairs) if means is None else means
         stored: StoredRows | None = self.options.get("stored")
@@ -205,9 +202,7 @@ class Study:
             rules = {name: fit.describe() for name, fit in self.fitted.items()}
             kernels = {n: {**one, "rule": rules[n].get("rule")} for n, one in found.kernels.items()}
             return replace(found, kernels=kernels, library=self.dataset.library)
-        engine, is_jackknife = self.options["engine"], self.options["variance"] == "jackknife"
-        bandwidths = with_errors and is_jackknife
-        dependence = self.dependence if is_jackknife or not with_errors else None
+        engine, dependence = self.options["engine"], self.dependence
         if dependence is None and (engine == "blocks" or isinstance(engine, Blocks)):
             raise InputError(
                 "`engine='blocks'` has no standard errors with `variance='fixed-kernel'` or two "
@@ -217,7 +212,7 @@ class Study:
             self.fitted,
             pairs,
             engine,
-            bandwidths=bandwidths,
+            bandwidths=self.options["variance"] == "jackknife",
             means=beside,
             dependence=dependence,
         )
@@ -246,20 +241,25 @@ class Study:
 
     def estimates(self, influence: Influence) -> Estimates:
         """Estimate the dependences that are asked about from A."""
-        pairs = self.pairs
-        if self.rows.any:
-            fitted, rows = self.fitted or None, self.rows
-            if rows.max_lag is not None:
-                columns = {name: one.ranks for name, one in self.data.columns.items()}
-                known = {name: ranks for name, ranks in columns.items() if ranks is not None}
-                rows = replace(rows, memory=Memory.of(known, pairs))
-            found = dependent_estimates(influence, pairs, self.measure, rows, fitted)
+        rows, table = self.rows, influence.blocks
+        if rows.max_lag is not None:
+            rows = replace(rows, memory=Memory.of(ranks_of(self.data), self.pairs))
+        if rows.any and table is None:
+            found = dependent_estimates(self, influence, rows)
         else:
-            found = estimate_dependences(influence, pairs, self.measure, self.options["variance"])
+            sizes = None if table is None else table.unit_sizes
+            if rows.any and sizes is None:
+                raise InputError(
+                    "the Influence was computed in blocks of independent rows; pass the data in "
+                    "its place, with `clusters` or `max_lag`."
+                )
+            if sizes is not None and rows.max_lag is not None:
+                rows = replace(rows, n_blocks=len(sizes))
+            variance = self.options["variance"]
+            found = estimate_dependences(influence, self.pairs, self.measure, variance, rows)
         if not np.isfinite(found.values).all():
             raise InputError(
-                "the dependences are too large or too small to be numbers; rescale the data, for "
-                "instance by their standard deviation."
+                "the dependences are too large or too small to be numbers; rescale the data."
             )
         return found
 
@@ -288,7 +288,7 @@ class Study:
         if read.conditioning is not influence.conditioning:
             read = replace(read, conditioning=influence.conditioning)
         cautions = (*cautions_about(read), *influence.cautions)
-        return Computed(influence, dependences, provenance, cautions, self.data)
+        return Computed(self, influence, dependences, provenance, cautions)
 
     def plan(self) -> Plan:
         """Return how A would be computed, without computing it."""
@@ -298,7 +298,7 @@ class Study:
             needed,
             self.means_beside(needed),
             self.options["engine"],
-            dependence=self.dependence if self.options["variance"] == "jackknife" else None,
+            dependence=self.dependence,
         )
 
     def part(self, rows: IntArray, names: Mapping[str, str] | None = None) -> Study:
@@ -311,9 +311,21 @@ class Study:
         pairs = tuple((kept[x], kept[y]) for x, y in self.pairs if x in kept and y in kept)
         return Study(part, kernels, pairs, self.options, conditioning=self.conditioning)
 
+    def test_without(self, left_out: IntArray, weights: FloatArray) -> Test | None:
+        """Test without some rows, bandwidths chosen anew; None for dependent or many rows."""
+        if self.rows.any or not self.kernels or len(self.dataset) > MOST_ROWS:
+            return None
+        part = self.part(np.delete(np.arange(len(self.dataset)), left_out))
+        try:
+            influence = part.influence(pairs_needed(self.pairs, self.measure))
+            return part.estimates(influence).test(weights)
+        except InputError:
+            return None  # Too little varies in the rows that are left.
+
     def means_beside(self, pairs: Sequence[Pair]) -> tuple[Pair, ...]:
         """Return the pairs whose HSIC the variance and the screens need besides A."""
-        return pairs_beside(pairs, len(self.dataset), self.options["variance"])
+        variance = self.options["variance"]
+        return () if variance is None else pairs_beside(pairs, len(self.dataset), variance)
 
 
 def read_study(
@@ -352,7 +364,8 @@ def read_study(
     matrices = {name: data for name, data in blocks.items() if isinstance(data, Precomputed)}
     specs |= matrices
     rows_of = {name: np.arange(len(matrix)) for name, matrix in matrices.items()}
-    held = covariates_beside(options["given"], names)
+    given = options["given"]
+    held = {} if given is None else covariates_beside(given, names)
     dataset = read_dataset(
         {**blocks, **rows_of, **held},
         missing=options["missing"],
@@ -383,7 +396,7 @@ def read_study(
         targets = [name for name in names[1:] if name in columns]
         check_source_outside(columns, study.source, targets if study.source in columns else [])
     for covariates in held.values():
-        study = hold_fixed(study, covariates, options["given"])
+        study = hold_fixed(study, covariates, given)
     return study
 
 
@@ -392,24 +405,19 @@ def reuse_influence(
 ) -> Computed:
     """Estimate dependences from an A that is there, after checking that it has what is needed."""
     options = complete(options)
-    for name in DECIDED:
-        if options[name] is not DEFAULTS[name] and options[name] != DEFAULTS[name]:
+    for name in ("kernel", "missing", "engine", "given"):
+        value, default = options[name], DEFAULTS[name]
+        if value is not default and not (isinstance(value, str) and value == default):
             raise InputError(
-                f"`{name}={options[name]!r}` was decided when the Influence was computed; pass it "
-                "to reldep.influence(), or pass data in place of the Influence."
+                f"`{name}` was decided when the Influence was computed; pass the data in its place."
             )
-    if options["given"] is not None:
-        raise InputError(
-            "`given` cannot be applied to an Influence that is computed already; pass data in "
-            "place of the Influence."
-        )
     known = set(map(frozenset, influence.pairs))
     needed = pairs_needed(pairs, options["measure"])
     absent = [repr(pair) for pair in needed if frozenset(pair) not in known]
     if absent:
         raise InputError(
-            f"the Influence has no conditional means of {', '.join(absent)}; add them to the pairs "
-            "of reldep.influence() (normalised measures need the self-pairs too)."
+            f"the Influence has no conditional means of {', '.join(absent)}; add them to its "
+            "pairs (normalised measures need the self-pairs too)."
         )
     n = influence.n_observations
     check_lag(options["max_lag"], n)

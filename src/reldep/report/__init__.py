@@ -4,9 +4,7 @@ Every function takes a :class:`reldep.description.Description` and knows no answ
 """
 
 from reldep.report.page import article, fragment, page, several
-from reldep.report.plain import plain_text
-from reldep.report.tables import latex_table, markdown_table
-from reldep.report.values import csv_text, dictionary
+from reldep.report.tables import csv_text, dictionary, latex_table, markdown_table, plain_text
 
 __all__ = [
     "article",

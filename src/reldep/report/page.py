@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from reldep.description import Column, Table
 from reldep.io import MADE_BY_US
 from reldep.report.markup import Markup, element, facts, joined, section
-from reldep.report.references import MEASURES_IN_WORDS, REFERENCES
 from reldep.report.tables import html_table
 from reldep.version import __version__
 from reldep.words import number
@@ -24,9 +23,6 @@ if TYPE_CHECKING:
 
 # Rows of a table that a report, a page and a notebook show; files have all.
 MOST_ROWS, MOST_ON_PAGE, MOST_IN_NOTEBOOKS = 200, 50, 30
-
-# Variables whose kernels are listed; most variables are targets, and their kernels are alike.
-MOST_KERNELS = 40
 
 # Nothing is loaded and nothing runs, whatever a name in the data may contain.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -217,7 +213,8 @@ def _kernels(kernels: Mapping[str, Mapping[str, Any]]) -> Markup:
         "The kernel of every variable, as fitted.",
         shown="The first {n:,} of {all:,} variables.",
     )
-    return html_table(table.top(MOST_KERNELS))
+    # Of many variables most are targets, whose kernels are alike.
+    return html_table(table.top(40))
 
 
 def _parameters(kernel: Mapping[str, Any]) -> str:
@@ -243,3 +240,52 @@ def _references(sources: Iterable[str | tuple[str, str]]) -> Markup:
     return element(
         "ul", *(element("li", text, " ", element("a", url, href=url)) for text, url in named)
     )
+
+
+# What a report explains and cites: the measures in words, and the sources.
+MEASURES_IN_WORDS = {
+    "hsic": (
+        "HSIC (the Hilbert-Schmidt independence criterion) is 0 for independent variables and "
+        "grows with any kind of dependence, straight or curved. It has the scale of its kernels, "
+        "so compare it only between targets measured alike."
+    ),
+    "cka": (
+        "CKA (centred kernel alignment) is HSIC on a scale from 0 (independent) to 1 (the same, as "
+        "far as the kernels can tell), so that targets of different kinds can be compared. It is "
+        "not a correlation: two bell-shaped variables with a correlation of .5 have a CKA of 0.12."
+    ),
+    "dcor": (
+        "The squared distance correlation is 0 for independent variables and 1 for a straight "
+        "line; targets of different kinds can be compared."
+    ),
+}
+
+REFERENCES = {
+    "test": (
+        "Bounliphone, W., Gretton, A., Tenenhaus, A., Blaschko, M. (2015). A low variance "
+        "consistent test of relative dependency. ICML, PMLR 37, 20–29.",
+        "https://proceedings.mlr.press/v37/bounliphone15.html",
+    ),
+    "hsic": (
+        "Song, L., Smola, A., Gretton, A., Bedo, J., Borgwardt, K. (2012). Feature selection via "
+        "dependence maximization. Journal of Machine Learning Research 13, 1393–1434. (The "
+        "unbiased estimate of HSIC.)",
+        "https://jmlr.org/papers/v13/song12a.html",
+    ),
+    "cka": (
+        "Kornblith, S., Norouzi, M., Lee, H., Hinton, G. (2019). Similarity of neural network "
+        "representations revisited. ICML, PMLR 97, 3519–3529.",
+        "https://proceedings.mlr.press/v97/kornblith19a.html",
+    ),
+    "dcor": (
+        "Székely, G. J., Rizzo, M. L. (2013). The distance correlation t-test of independence in "
+        "high dimension. Journal of Multivariate Analysis 117, 193–213.",
+        "https://doi.org/10.1016/j.jmva.2013.02.012",
+    ),
+    "ranking": (
+        "Mogstad, M., Romano, J. P., Shaikh, A. M., Wilhelm, D. (2024). Inference for ranks with "
+        "applications to mobility across neighbourhoods and academic achievement across "
+        "countries. Review of Economic Studies 91, 476–518.",
+        "https://doi.org/10.1093/restud/rdad006",
+    ),
+}

@@ -1,11 +1,16 @@
-"""A table in HTML, LaTeX and Markdown: readable headings, rounded numbers."""
+"""A description in plain text, HTML, LaTeX and Markdown, and as values for JSON and CSV."""
 
 from __future__ import annotations
 
+import csv
+import io
+import math
 import re
 from typing import TYPE_CHECKING, Any
 
 from reldep.report.markup import SAFE, Markup, element
+from reldep.version import __version__
+from reldep.words import listed, text_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -106,3 +111,95 @@ def _markdown_text(text: str) -> str:
 def _one_line(text: str) -> str:
     """Return text on one line and without control characters, which break documents."""
     return "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))
+
+
+SCHEMA = "reldep.result/2"
+
+
+def plain_text(parts: Description) -> str:
+    """Return the sentence, the table, how the numbers were computed, and the cautions.
+
+    The columns bear the names that programs use, so that a reader finds them in the data frame.
+    """
+    # A table without an order of weight has a row for each thing that was asked about.
+    is_long = parts.table.order is not None
+    # Twenty rows fit on a screen; data frames and files have all.
+    table = parts.table.by_weight().top(20) if is_long else parts.table
+    lines = [parts.sentence, "", text_table([c.name for c in table.columns], table.rows)]
+    if len(table) < len(parts.table):
+        which = table.shown.format(n=len(table), all=len(parts.table))
+        lines += [f"{which} to_frame() and --csv give all."]
+    shown = [one for one in parts.facts if one.heading and one.text]
+    facts = "; ".join([f"{one.heading[0].lower()}{one.heading[1:]}: {one.text}" for one in shown])
+    lines += ["", *parts.notes, f"{facts[:1].upper()}{facts[1:]}.", f"Kernels: {_kernels(parts)}."]
+    lines += [f"Caution: {caution}" for caution in parts.cautions]
+    return "\n".join(lines)
+
+
+def _kernels(parts: Description) -> str:
+    fitted = [kernel["kernel"] for kernel in parts.kernels.values()]
+    # More would bury the answer.
+    if len(set(fitted)) > 6:
+        return listed(list(dict.fromkeys(fitted)), 3)
+    return "; ".join(f"{name}: {one}" for name, one in zip(parts.kernels, fitted, strict=True))
+
+
+def csv_text(table: Table, *, for_spreadsheets: bool = False) -> str:
+    """Return the table as CSV, numbers unrounded.
+
+    A spreadsheet takes text that begins with one of ``= + - @`` for a formula. A table
+    `for_spreadsheets` has an apostrophe before such a name; programs get names as they are.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(column.name for column in table.columns)
+    for row in zip(*(column.values for column in table.columns), strict=True):
+        writer.writerow(map(_literal, row) if for_spreadsheets else row)
+    return text.getvalue()
+
+
+def _literal(value: Any) -> Any:
+    is_formula = isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
+    return f"'{value}" if is_formula else value
+
+
+def dictionary(parts: Description) -> dict[str, Any]:
+    """Return everything as values that JSON has, numbers unrounded."""
+    names = [column.name for column in parts.table.columns]
+    rows = zip(*(column.values for column in parts.table.columns), strict=True)
+    fields: dict[str, Any] = plain(
+        {
+            "schema": SCHEMA,
+            "version": __version__,
+            "kind": parts.kind,
+            "question": parts.question,
+            "answer": parts.sentence,
+            "alpha": parts.alpha,
+            "measure": parts.measure,
+            **{one.name: one.value for one in (*parts.facts, *parts.numbers) if one.name},
+            "table": [dict(zip(names, row, strict=True)) for row in rows],
+            "notes": parts.notes,
+            "cautions": [
+                {"kind": type(caution).__name__, "text": str(caution)} for caution in parts.cautions
+            ],
+            "kernels": parts.kernels,
+            "call": parts.call,
+        }
+    )
+    return fields
+
+
+def plain(value: Any) -> Any:
+    """Return values that JSON has: lists for tuples, Python's numbers for NumPy's."""
+    if isinstance(value, dict) or hasattr(value, "items"):
+        return {str(key): plain(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(part) for part in value]
+    if hasattr(value, "tolist"):
+        found = value.tolist()
+        # A number longer than a double stays what it is.
+        return float(found) if type(found) is type(value) else plain(found)
+    # JSON has no infinity.
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)

@@ -20,10 +20,8 @@ from matplotlib.text import Text
 
 from reldep.io import MADE_BY_US
 
-# Of parts that can only be drawn as an image.
-DPI = 150
-POINTS_PER_INCH = 72
-FONT_SIZE = 10
+# Dots per inch of parts that can only be drawn as an image, and the unit of SVG.
+DPI, POINTS_PER_INCH = 150, 72
 
 # Without dates, so that the same picture is the same file.
 METADATA: dict[str, Any] = {
@@ -123,7 +121,8 @@ def _all_axes(figure: Figure) -> list[Any]:
 def _as_on_paper(figure: Figure) -> None:
     """Set black on white and a plain size where the settings of the reader chose otherwise."""
     chosen = {mpl.rcParams[name] for name in ("text.color", "axes.labelcolor", "axes.titlecolor")}
-    scale = FONT_SIZE / mpl.rcParams["font.size"]
+    # Matplotlib's own size of letters is 10 points.
+    scale = 10 / mpl.rcParams["font.size"]
     for ax in _all_axes(figure):
         ax.set_facecolor("white")
         ax.grid(visible=False)
@@ -132,6 +131,7 @@ def _as_on_paper(figure: Figure) -> None:
             size = axis.get_major_ticks(1)[0].label1.get_fontsize()
             axis.set_tick_params(colors="black", labelsize=size)
     for text in figure.findobj(Text):
+        text.set_usetex(False)  # LaTeX may be missing, and runs what the settings contain
         text.set_fontsize(text.get_fontsize() * scale)
         if text.get_color() in chosen:
             text.set_color("black")

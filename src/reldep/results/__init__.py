@@ -1,12 +1,11 @@
 """Results: one frozen answer per question."""
 
 from reldep.results.answer import Provenance
-from reldep.results.comparison import Comparison, Contrast
+from reldep.results.comparison import Comparison, Contrast, Sensitivity
 from reldep.results.dependence import Dependence
 from reldep.results.groups import GroupComparison
 from reldep.results.matrix import Matrix, Tree
 from reldep.results.ranking import Ranking
-from reldep.results.sensitivity import Sensitivity
 
 __all__ = [
     "Comparison",

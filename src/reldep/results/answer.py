@@ -5,30 +5,25 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from reldep import plotting, report
+from reldep import report
 from reldep.data.checks import check_level
 from reldep.data.frames import make_frame
-from reldep.description import Columns, Description, Picture, Section, Table, Value
+from reldep.description import Columns, Description, Table, Value, unseen
 from reldep.io import write
 from reldep.results import sentences
-from reldep.results.strength import Scale, correlations, scale_of, strength_text
 from reldep.words import MEASURE_NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from os import PathLike
 
     from reldep.data.rows import Rows
-    from reldep.engine.centred import Pair
+    from reldep.description import Picture, Section
     from reldep.engine.covariates import Conditioning
     from reldep.exceptions import ReldepWarning
     from reldep.stats.series import RowDependence
-
-# Rows of a table on the ruler of correlations: as many as can be compared at a glance.
-MOST_ON_RULER = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,8 +94,12 @@ class Answer(ABC):
         Cautions; each was also raised as a Python warning.
     """
 
-    # What `repr` shows.
+    # What `repr` shows, the heading of estimates other than the measure, further references, and
+    # the heading as a section of another report.
     _shown: ClassVar[tuple[str, ...]] = ()
+    _estimates_are: ClassVar[str] = ""
+    _references: ClassVar[tuple[str, ...]] = ()
+    _title: ClassVar[str] = ""
 
     provenance: Provenance = field(repr=False)
     warnings: tuple[ReldepWarning, ...]
@@ -125,7 +124,6 @@ class Answer(ABC):
         """How the answer was computed, by name: variance, engine, rows, seed, covariates."""
         return {one.name: one.value for one in self.describe().facts if one.name}
 
-    @abstractmethod
     def describe(self, alpha: float | None = None) -> Description:
         """Return the answer as plain parts, from which everything that shows it is made.
 
@@ -138,10 +136,69 @@ class Answer(ABC):
         -------
         reldep.description.Description
         """
+        alpha = self._alpha(alpha)
+        how, columns = self.provenance, self._columns(alpha)
+        table = self._table(alpha, columns)
+        rows = f", among {how.scope}" if how.scope else ""
+        own = () if self.measure == "hsic" else (self.measure,)
+        return Description(
+            kind=type(self).__name__.lower(),
+            question=f"{self._asked()}{self._given()}, by {MEASURE_NAMES[self.measure]}{rows}?",
+            claim=" ".join(filter(None, self._said(alpha, columns))),
+            remarks=(*sentences.left_out(how.n_dropped), *how.remarks),
+            alpha=alpha,
+            numbers=(
+                *self._numbers(alpha, columns),
+                Value("", "Observations", f"{self.n_observations:,}"),
+            ),
+            table=table,
+            cautions=self.warnings,
+            pictures=tuple(self._pictures(alpha, columns)),
+            sections=tuple(self._sections()),
+            notes=(*self._notes(), *sentences.outside_intervals(columns), *how.notes),
+            facts=(*self._own_facts(), *self._facts()),
+            kernels=how.kernels,
+            measure=self.measure,
+            references=("test", "hsic", *own, *self._references),
+            call=how.call,
+            title=self._title,
+        )
 
     @abstractmethod
     def _columns(self, alpha: float) -> Columns:
         """Return the columns of the table, unrounded; intervals are at 1 - alpha."""
+
+    @abstractmethod
+    def _asked(self) -> str:
+        """Return the question up to its covariates, measure and rows."""
+
+    @abstractmethod
+    def _said(self, alpha: float, columns: Columns) -> Sequence[str]:
+        """Return the sentences of the claim; empty ones are left out."""
+
+    @abstractmethod
+    def _table(self, alpha: float, columns: Columns) -> Table:
+        """Return the columns with their caption and headings."""
+
+    @abstractmethod
+    def _numbers(self, alpha: float, columns: Columns) -> Sequence[Value]:
+        """Return the key numbers, and what else programs get."""
+
+    @abstractmethod
+    def _pictures(self, alpha: float, columns: Columns) -> Sequence[Picture]:
+        """Return the pictures, the natural one first."""
+
+    def _sections(self) -> Sequence[Section]:
+        """Return further parts of a report."""
+        return ()
+
+    def _notes(self) -> Sequence[str]:
+        """Return how to read the numbers, in sentences."""
+        return ()
+
+    def _own_facts(self) -> Sequence[Value]:
+        """Return how the numbers of this kind of answer were computed."""
+        return ()
 
     def sentence(self, alpha: float | None = None) -> str:
         """Return the answer in one or two sentences."""
@@ -219,58 +276,6 @@ class Answer(ABC):
         hidden = {one.name for one in fields(self) if not one.repr}
         return [name for name in super().__dir__() if name not in hidden]
 
-    def _described(
-        self,
-        alpha: float,
-        asked: str,
-        said: Sequence[str],
-        table: Table,
-        *,
-        facts: Sequence[Value] = (),
-        references: Sequence[str] = (),
-        notes: Sequence[str] = (),
-        numbers: Sequence[Value] = (),
-        pictures: Sequence[Picture] = (),
-        sections: Sequence[Section] = (),
-        title: str = "",
-    ) -> Description:
-        """Return the description, with what all answers add.
-
-        Parameters
-        ----------
-        alpha : float
-        asked : str
-            The question up to its covariates, measure and rows.
-        said : sequence of str
-            The sentences of the claim; empty ones are left out.
-        table : Table
-        facts, references, notes, numbers, pictures, sections, title
-            The answer's own, see :class:`~reldep.description.Description`.
-        """
-        how, measure = self.provenance, MEASURE_NAMES[self.measure]
-        rows = f", among {how.scope}" if how.scope else ""
-        own = () if self.measure == "hsic" else (self.measure,)
-        dropped = sentences.left_out(how.n_dropped)
-        return Description(
-            kind=type(self).__name__.lower(),
-            question=f"{asked}{self._given()}, by {measure}{rows}?",
-            claim=" ".join(filter(None, said)),
-            remarks=(*filter(None, [dropped]), *how.remarks),
-            alpha=alpha,
-            numbers=(*numbers, Value("", "Observations", f"{self.n_observations:,}")),
-            table=table,
-            cautions=self.warnings,
-            pictures=tuple(pictures),
-            sections=tuple(sections),
-            notes=(*notes, *sentences.outside_intervals(table), *how.notes),
-            facts=(*facts, *self._facts()),
-            kernels=how.kernels,
-            measure=self.measure,
-            references=("test", "hsic", *own, *references),
-            call=how.call,
-            title=title,
-        )
-
     def _facts(self) -> list[Value]:
         """Return how the numbers were computed, by name: for people, for programs, or both."""
         how, held, n = self.provenance, self.provenance.conditioning, self.n_observations
@@ -287,10 +292,12 @@ class Answer(ABC):
             Value("variance", "Variance", how.variance),
             Value("engine", "Engine", how.engine),
             Value("seed", "Random seed", how.seed),
-            Value("n_observations", "", n),
-            Value("n_dropped", "", how.n_dropped),
-            Value("n_clusters", "", how.dependence.n_clusters),
-            Value("max_lag", "", how.dependence.max_lag),
+            *unseen(
+                n_observations=n,
+                n_dropped=how.n_dropped,
+                n_clusters=how.dependence.n_clusters,
+                max_lag=how.dependence.max_lag,
+            ),
         ]
 
     def _given(self) -> str:
@@ -330,72 +337,7 @@ class Answer(ABC):
     def _frame(self, columns: Columns) -> Any:
         return make_frame(columns, self.provenance.library)
 
-    def _table(self, columns: Columns, caption: str, law: str = "t", **cut: Any) -> Table:
-        """Return the table of dependences, with the measure as the heading of its estimates."""
-        headings = {"estimate": MEASURE_NAMES[self.measure], "statistic": law}
-        return Table.of(columns, caption, headings, **cut)
-
-    def _scales(self, pairs: Sequence[Pair]) -> list[Scale]:
-        """Return the curve from dependences to correlations for every pair."""
-        how = self.provenance
-        return [scale_of(pair, how.measure, how.kernels) for pair in pairs]
-
-    def _correlations(self, pairs: Sequence[Pair], values: Sequence[float]) -> list[float]:
-        return correlations(values, self._scales(pairs))
-
-    def _estimate_columns(
-        self,
-        pairs: Sequence[Pair],
-        values: Iterable[float],
-        errors: Iterable[float],
-        limits: tuple[Iterable[float], Iterable[float]],
-        shown: Iterable[bool],
-    ) -> Columns:
-        """Return the columns of dependences: estimates, as correlations, errors and intervals.
-
-        The cells of correlations are empty where a dependence is not `shown` to exist; HSIC has no
-        such column.
-        """
-        low, high = limits
-        columns = {"estimate": values, "standard_error": errors, "low": low, "high": high}
-        made: Columns = {name: [*map(float, column)] for name, column in columns.items()}
-        if self.measure == "hsic":
-            return made
-        found = zip(self._correlations(pairs, made["estimate"]), shown, strict=True)
-        cells = [one if is_shown else None for one, is_shown in found]
-        return {"estimate": made.pop("estimate"), "as_correlation": cells, **made}
-
-    def _strength(self, pairs: Sequence[Pair], columns: Columns, rows: Sequence[int]) -> str:
-        """Return how strong the dependences in these rows are; nothing if one is not shown."""
-        found = columns.get("as_correlation")
-        if found is None or any(found[row] is None for row in rows):
-            return ""
-        values = [columns["estimate"][row] for row in rows]
-        return f", {strength_text(values, self._scales([pairs[row] for row in rows]))}"
-
-    def _ruler(self, pairs: Sequence[Pair], columns: Columns) -> tuple[Picture, ...]:
-        """Return the first rows of the table on a ruler of correlations.
-
-        There is none for HSIC, nor where pairs have different curves.
-        """
-        pairs = pairs[:MOST_ON_RULER]
-        if self.measure == "hsic" or len({scale.kernel for scale in self._scales(pairs)}) != 1:
-            return ()
-        measure, n = MEASURE_NAMES[self.measure], len(pairs)
-        names, *_ = columns.values()
-        draw = partial(
-            plotting.strength,
-            names[:n],
-            *(columns[name][:n] for name in ("estimate", "low", "high")),
-            measure=self.measure,
-            shown=[one is not None for one in columns["as_correlation"][:n]],
-            kernel=self._scales(pairs[:1])[0].kernel,
-        )
-        picture = Picture(
-            draw,
-            f"{measure} with intervals on a ruler of correlations.",
-            f"How strong is that? Below, {measure}; above, the correlation at which two "
-            "bell-shaped variables have it. No sign is implied. Hollow dots are not shown to be "
-            "related.",
-        )
-        return (picture,)
+    def _headed(self, columns: Columns, caption: str, law: str = "t", **cut: Any) -> Table:
+        """Return the table with the headings of its estimates and of their statistic."""
+        estimates = self._estimates_are or MEASURE_NAMES[self.measure]
+        return Table.of(columns, caption, {"estimate": estimates, "statistic": law}, **cut)

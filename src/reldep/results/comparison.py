@@ -1,87 +1,76 @@
-"""The answers about differences: which dependence is stronger, and any weighted contrast."""
+"""The answers about differences: of two dependences, over bandwidths, and in weighted sums."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from reldep import plotting
-from reldep.description import Columns, Picture, Value
+from reldep.description import Columns, Picture, Table, Value, unseen
 from reldep.results import sentences
+from reldep.results.answer import Answer
 from reldep.results.tested import Result
-from reldep.words import MEASURE_NAMES, number, percent
+from reldep.stats.intervals import Intervals
+from reldep.stats.student import quantile
+from reldep.words import MEASURE_NAMES, interval_text, number, percent, pvalue_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import numpy.typing as npt
 
-    from reldep.description import Description
+    from reldep.data.variables import FloatArray
+    from reldep.stats.scan import AcrossScales
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Contrast(Result):
     """The answer of :func:`reldep.contrast`: does a weighted sum of dependences differ from 0?"""
 
-    def describe(self, alpha: float | None = None) -> Description:
-        """Return the answer as plain parts; see :meth:`Answer.describe`."""
-        alpha = self._alpha(alpha)
-        columns, pairs = self._columns(alpha), self.dependences.pairs
-        finding = self._finding(alpha, (columns["low"][-1], columns["high"][-1]))
-        relations = self._relations([f"{x} and {y}" for x, y in pairs])
+    def _asked(self) -> str:
         if self._is_difference():
-            wording = sentences.of_pairs(self._given())
-            asked = wording.question([one.name for one in relations], self.alternative)
-            said = sentences.comparison(wording, relations, finding, self._setting(alpha))
-        else:
-            formula = self._formula()
-            sides = {"greater": f"Is {formula} above 0", "less": f"Is {formula} below 0"}
-            asked = sides.get(self.alternative, f"Does {formula} differ from 0")
-            said = sentences.weighted_sum(formula, finding, self._setting(alpha))
-        said_too = sentences.not_shown(relations, alpha)
-        return self._contrasted(alpha, asked, [said, said_too], columns)
+            return self._wording().question(self._compared(), self.alternative)
+        formula = self._formula()
+        sides = {"greater": f"Is {formula} above 0", "less": f"Is {formula} below 0"}
+        return sides.get(self.alternative, f"Does {formula} differ from 0")
 
-    def _contrasted(
-        self,
-        alpha: float,
-        asked: str,
-        said: Sequence[str],
-        columns: Columns,
-        *,
-        pictures: Sequence[Picture] = (),
-        notes: Sequence[str] = (),
-        facts: Sequence[Value] = (),
-    ) -> Description:
-        """Return the description with table, key numbers and sections of a contrast."""
-        pairs, level = self.dependences.pairs, percent(1 - alpha)
-        name = self._name()
+    def _said(self, alpha: float, columns: Columns) -> list[str]:
+        setting, finding = self._setting(alpha), self._finding(alpha, columns)
+        found = zip(self._compared(), self.estimates.tolist(), self.relation_pvalues, strict=True)
+        relations = [sentences.Relation(*one) for one in found]
+        if not self._is_difference():
+            said = sentences.weighted_sum(self._formula(), finding, setting)
+            return [said, sentences.not_shown(relations, alpha)]
+        strength = self._strength(columns, np.argsort(-self.estimates).tolist())
+        return [sentences.comparison(self._wording(), relations, finding, setting, strength)]
+
+    def _wording(self) -> sentences.Wording:
+        return sentences.of_pairs(self._given())
+
+    def _compared(self) -> list[str]:
+        """Return what sentences call the dependences."""
+        return [f"{x} and {y}" for x, y in self._pairs]
+
+    def _table(self, alpha: float, columns: Columns) -> Table:
         caption = (
-            f"Estimates with standard errors and {level} intervals. P-values of single dependences "
-            f"are of independence. The {columns['relation'][-1]} is {name}."
+            f"Estimates with standard errors and {percent(1 - alpha)} intervals. P-values of "
+            "single dependences are of independence. "
+            f"The {columns['relation'][-1]} is {self._name()}."
         )
-        limits = (columns["low"][-1], columns["high"][-1])
-        return self._described(
-            alpha,
-            asked,
-            said,
-            self._table(columns, caption, self._law().partition("(")[0]),
-            numbers=self._numbers(name, alpha, limits),
-            pictures=(
-                *(pictures or [self._forest(pairs, columns, alpha)]),
-                *self._ruler(pairs, columns),
-            ),
-            sections=self._sections(),
-            notes=notes,
-            facts=(*facts, Value("", "Alternative", self.alternative)),
-        )
+        return self._headed(columns, caption, self._law().partition("(")[0])
+
+    def _pictures(self, alpha: float, columns: Columns) -> list[Picture]:
+        return [self._forest(alpha, columns), *self._ruler(columns)]
+
+    def _own_facts(self) -> list[Value]:
+        return [Value("", "Alternative", self.alternative)]
 
     def _is_difference(self) -> bool:
         return np.array_equal(self.weights, [1.0, -1.0])
 
     def _name(self) -> str:
-        """Return what the estimate is: for two pairs their difference, else the formula."""
         if not self._is_difference():
             return self._formula()
         first, second = (" ~ ".join(pair) for pair in self.dependences.pairs)
@@ -110,7 +99,7 @@ class Contrast(Result):
             "high": whole.high,
         }
         name = "difference" if self._is_difference() else "contrast"
-        columns = self._estimate_columns(pairs, found.values, found.standard_errors, each, shown)
+        columns = self._estimate_columns(found.values, found.standard_errors, each, shown)
         return {
             "relation": [*(f"{x} ~ {y}" for x, y in pairs), name],
             **{key: [*cells, last.get(key)] for key, cells in columns.items()},
@@ -135,36 +124,27 @@ class Comparison(Contrast):
     second: str
     method: str = field(repr=False)
 
-    def describe(self, alpha: float | None = None) -> Description:
-        """Return the answer as plain parts; see :meth:`Answer.describe`."""
-        alpha = self._alpha(alpha)
-        columns = self._columns(alpha)
-        wording = sentences.of_targets(self.source, self._given())
-        relations = self._relations([self.first, self.second])
-        finding = self._finding(alpha, (columns["low"][-1], columns["high"][-1]))
-        if not finding.is_shown and all(one.is_doubtful(alpha) for one in relations):
-            said = [sentences.neither(self.source, relations, self._setting(alpha))]
-        else:
-            order = np.argsort(-self.estimates).tolist()
-            strength = self._strength(self.dependences.pairs, columns, order)
-            said = [
-                sentences.comparison(wording, relations, finding, self._setting(alpha), strength),
-                sentences.not_shown(relations, alpha, f" to {self.source}"),
-            ]
-        return self._contrasted(
-            alpha,
-            wording.question((self.first, self.second), self.alternative),
-            said,
-            columns,
-            pictures=(self._region(columns, alpha),) if math.isfinite(self.standard_error) else (),
-            notes=self._unlike([self.first, self.second]),
-            facts=[Value("", "Method", self.method)],
-        )
+    def _wording(self) -> sentences.Wording:
+        return sentences.of_targets(self.source, self._given())
+
+    def _compared(self) -> list[str]:
+        return [self.first, self.second]
+
+    def _pictures(self, alpha: float, columns: Columns) -> list[Picture]:
+        if math.isfinite(self.standard_error):
+            return [self._region(alpha, columns), *self._ruler(columns)]
+        return super()._pictures(alpha, columns)
+
+    def _notes(self) -> list[str]:
+        return self._unlike(self._compared())
+
+    def _own_facts(self) -> list[Value]:
+        return [Value("", "Method", self.method), *super()._own_facts()]
 
     def _name(self) -> str:
         return f"{self.first} − {self.second}"
 
-    def _region(self, columns: Columns, alpha: float) -> Picture:
+    def _region(self, alpha: float, columns: Columns) -> Picture:
         """Return the region of both dependences with the interval of their difference."""
         first, second = (number(float(value)) for value in self.estimates)
         measure, level = MEASURE_NAMES[self.measure], percent(1 - alpha)
@@ -194,3 +174,163 @@ class Comparison(Contrast):
             "dashed lines, and the dotted line lies between them if and only if the interval "
             "contains 0.",
         )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sensitivity(Answer):
+    """The answer of :func:`reldep.sensitivity`: the comparison over a grid of bandwidths.
+
+    Attributes
+    ----------
+    factors : ndarray, shape (g,)
+        By what the bandwidth of every variable is multiplied, rising.
+    central : Comparison
+        The comparison at the bandwidths as they were chosen, or nearest to them.
+    across : AcrossScales
+        The tests at all factors.
+    """
+
+    _shown = ("factors", "some_pvalue", "every_pvalue")
+    _estimates_are = "difference"
+    _title = "Does the answer depend on the bandwidth?"
+
+    factors: FloatArray
+    central: Comparison = field(repr=False)
+    across: AcrossScales = field(repr=False)
+
+    @property
+    def estimates(self) -> FloatArray:
+        """The difference, first minus second, at each factor."""
+        return self.across.tests.estimate
+
+    @property
+    def alternative(self) -> str:
+        """The alternative of every comparison."""
+        return self.central.alternative
+
+    @cached_property
+    def some_pvalue(self) -> float:
+        """The p-value of "there is no such difference at any bandwidth", adjusted for all."""
+        return self.across.at_some_scale(self.alternative)
+
+    @cached_property
+    def every_pvalue(self) -> float:
+        """The p-value of "at some bandwidth there is no such difference".
+
+        A small one means that there is one at every bandwidth of the grid; it is the largest of
+        all p-values and needs no adjustment.
+        """
+        return self.across.at_every_scale(self.alternative)
+
+    def bands(self, confidence_level: float = 0.95) -> Intervals:
+        """Return intervals of the difference at all factors that hold at once.
+
+        Returns
+        -------
+        low, high : ndarray, shape (g,)
+            A named tuple.
+        """
+        return self._possible(self.across.bands(self._level(confidence_level)))
+
+    def confidence_interval(self, confidence_level: float = 0.95) -> Intervals:
+        """Return the interval of the difference at each factor, each on its own.
+
+        Returns
+        -------
+        low, high : ndarray, shape (g,)
+            A named tuple.
+        """
+        level = self._level(confidence_level)
+        limits = [one.interval(level, self.alternative) for one in self.across.tests]
+        return self._possible(np.transpose(limits))
+
+    def _possible(self, limits: npt.ArrayLike) -> Intervals:
+        """Return limits within what a difference can be: of two numbers from 0 to 1 at most 1."""
+        most = math.inf if self.measure == "hsic" else 1.0
+        return Intervals(*np.clip(limits, -most, most))
+
+    def _columns(self, alpha: float) -> Columns:
+        """Return one row per factor."""
+        low, high = self.confidence_interval(1 - alpha)
+        band_low, band_high = self.bands(1 - alpha)
+        tests = self.across.tests
+        return {
+            "factor": self.factors.tolist(),
+            "estimate": tests.estimate.tolist(),
+            "standard_error": tests.standard_error.tolist(),
+            "low": low.tolist(),
+            "high": high.tolist(),
+            "band_low": band_low.tolist(),
+            "band_high": band_high.tolist(),
+            "statistic": tests.statistic.tolist(),
+            "pvalue": np.exp(tests.log_pvalues(self.alternative)).tolist(),
+        }
+
+    @cached_property
+    def _both_pvalue(self) -> float:
+        """The p-value of both signs, each somewhere, one-sided and adjusted for all bandwidths."""
+        if not self.estimates.min() < 0 < self.estimates.max():
+            return 1.0
+        return max(self.across.at_some_scale(side) for side in ("greater", "less"))
+
+    def _asked(self) -> str:
+        source, first, second = self._compared()
+        return (
+            f"Does the bandwidth decide whether {source} is more closely related to {first} or to "
+            f"{second}"
+        )
+
+    def _said(self, alpha: float, columns: Columns) -> list[str]:  # noqa: ARG002
+        wording = sentences.of_targets(self.central.source, self._given())
+        flips = self._both_pvalue < alpha
+        return [sentences.bandwidths(self, wording, self._setting(alpha), flips=flips)]
+
+    def _table(self, alpha: float, columns: Columns) -> Table:  # noqa: ARG002
+        _, first, second = self._compared()
+        caption = (
+            f"The comparison at every multiple of the bandwidths: {first} minus {second}. "
+            "Intervals (from, to) and p-values hold at each by itself, the bands at all of them at "
+            "once."
+        )
+        return self._headed(columns, caption, self._law())
+
+    def _numbers(self, alpha: float, columns: Columns) -> list[Value]:
+        spread = (min(columns["statistic"]), max(columns["statistic"]))
+        source, first, second = self._compared()
+        return [
+            Value("some_pvalue", "At some bandwidth", self.some_pvalue, pvalue_text),
+            Value("every_pvalue", "At every bandwidth", self.every_pvalue, pvalue_text),
+            Value("", f"{self._law()} over all bandwidths", interval_text(*spread)),
+            *unseen(source=source, first=first, second=second, alternative=self.alternative),
+            *unseen(sign_flips=self._both_pvalue < alpha),
+        ]
+
+    def _compared(self) -> tuple[str, str, str]:
+        return self.central.source, self.central.first, self.central.second
+
+    def _law(self) -> str:
+        return "z" if np.isinf(self.central.df) else "t"
+
+    def _pictures(self, alpha: float, columns: Columns) -> list[Picture]:
+        law = self._law()
+        tail = alpha / 2 if self.alternative == "two-sided" else alpha
+        draw = partial(
+            plotting.bandwidths,
+            columns["factor"],
+            columns["statistic"],
+            quantile(1.0 - tail, self.across.tests.df),
+            self.across.bars(alpha, self.alternative),
+            law=law,
+            first=self.central.first,
+        )
+        low, high = number(min(columns["statistic"])), number(max(columns["statistic"]))
+        picture = Picture(
+            draw,
+            f"Curve of {law} over multiples of the bandwidths: from {low} to {high}.",
+            f"{law} over multiples of the bandwidths used. In the grey band the difference is not "
+            "significant once all bandwidths are allowed for; the dashed lines hold at one "
+            "bandwidth chosen beforehand. The bandwidth sets the scale at which dependence is "
+            "looked for, so a change of sign means that the question has different answers at "
+            "different scales.",
+        )
+        return [picture]

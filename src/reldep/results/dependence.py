@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from reldep.data.checks import check_level
-from reldep.description import Columns, Value
+from reldep.description import Columns, Picture, Table, Value, unseen
 from reldep.results import sentences
 from reldep.results.strength import correlations_text
 from reldep.results.tested import Result
+from reldep.stats.correlation import as_correlation
 from reldep.stats.independence import (
     IndependenceTest,
     independence_power,
@@ -20,7 +21,6 @@ from reldep.stats.power import check_planned
 from reldep.words import percent, pvalue_number
 
 if TYPE_CHECKING:
-    from reldep.description import Description
     from reldep.stats.intervals import Interval
 
 
@@ -61,9 +61,9 @@ class Dependence(Result):
     def as_correlation(self) -> float:
         """Return the dependence as the correlation of two normal variables that have it.
 
-        It lies between 0 and 1; no sign is implied. See :meth:`Result.as_correlation`.
+        It lies between 0 and 1; no sign is implied. See :meth:`Comparison.as_correlation`.
         """
-        return self._correlations(self.dependences.pairs, [self.estimate])[0]
+        return self._correlations([self.estimate])[0]
 
     def confidence_interval(self, confidence_level: float = 0.95) -> Interval:
         """Return the interval of the dependence: low and high, a named tuple."""
@@ -93,55 +93,49 @@ class Dependence(Result):
         columns.pop("pvalue_without")
         return columns
 
-    def describe(self, alpha: float | None = None) -> Description:
-        """Return the answer as plain parts; see :meth:`Answer.describe`."""
-        alpha = self._alpha(alpha)
-        columns, pairs, names = (
-            self._columns(alpha),
-            self.dependences.pairs,
-            f"{self.x} and {self.y}",
-        )
-        limits, test = (columns["low"][0], columns["high"][0]), self.independence
-        strength = self._strength(pairs, columns, [0])
-        found = sentences.Relation(names, self.estimate, self.pvalue, limits, strength)
-        numbers = {one.name: one for one in self._numbers("Estimate", alpha, limits)}
-        numbers["pvalue"] = Value("pvalue", "p-value of independence", self.pvalue, pvalue_number)
-        caption = f"The estimate with its standard error and {percent(1 - alpha)} interval."
-        return self._described(
-            alpha,
-            f"Are {names} related",
-            [sentences.dependence(names, found, self._setting(alpha))],
-            self._table(columns, caption, test.statistic_name),
-            numbers=[
-                *numbers.values(),
-                *self._correlation_with_limits(columns),
-            ],
-            # The ruler shows all that the forest does; HSIC has none.
-            pictures=self._ruler(pairs, columns) or (self._forest(pairs, columns, alpha),),
-            sections=self._sections(),
-            facts=[
-                Value("test", "Test of independence", test.test, lambda _: test.in_words()),
-                Value("n_permutations", "", test.n_permutations),
-            ],
-        )
-
-    def _law(self) -> str:
-        return self.independence.statistic_name
-
-    def _correlation_with_limits(self, columns: Columns) -> list[Value]:
-        """Return the correlation with its limits as a key number, if a dependence is shown."""
-        if columns.get("as_correlation", [None])[0] is None:
-            return []
-        values: list[Any] = [columns[name][0] for name in ("estimate", "low", "high")]
-        found = tuple(self._correlations(self.dependences.pairs * 3, values))
-        return [Value("as_correlation", "As a correlation", found, correlations_text)]
-
     def _columns(self, alpha: float) -> Columns:
         low, high = self.confidence_interval(1 - alpha)
         own = ([self.estimate], [self.standard_error], ([low], [high]), [self.pvalue < alpha])
         return {
             "relation": [f"{self.x} ~ {self.y}"],
-            **self._estimate_columns(self.dependences.pairs, *own),
+            **self._estimate_columns(*own),
             "statistic": [self.statistic],
             "pvalue": [self.pvalue],
         }
+
+    def _asked(self) -> str:
+        return f"Are {self.x} and {self.y} related"
+
+    def _said(self, alpha: float, columns: Columns) -> list[str]:
+        found = self._relation(columns, 0, f"{self.x} and {self.y}", self.pvalue)
+        return [sentences.dependence(found, self._setting(alpha))]
+
+    def _table(self, alpha: float, columns: Columns) -> Table:
+        caption = f"The estimate with its standard error and {percent(1 - alpha)} interval."
+        return self._headed(columns, caption, self._law())
+
+    def _numbers(self, alpha: float, columns: Columns) -> list[Value]:
+        numbers = {one.name: one for one in super()._numbers(alpha, columns)}
+        numbers["pvalue"] = Value("pvalue", "p-value of independence", self.pvalue, pvalue_number)
+        if columns.get("as_correlation", [None])[0] is not None:
+            both = [columns[name][0] for name in ("estimate", "low", "high")]
+            found = tuple(as_correlation(both, self._scales[0].kernel).tolist())
+            numbers[""] = Value("as_correlation", "As a correlation", found, correlations_text)
+        return list(numbers.values())
+
+    def _pictures(self, alpha: float, columns: Columns) -> tuple[Picture, ...]:
+        # The ruler shows all that the forest does; HSIC has none.
+        return self._ruler(columns) or (self._forest(alpha, columns),)
+
+    def _own_facts(self) -> list[Value]:
+        test = self.independence
+        return [
+            Value("test", "Test of independence", test.test, lambda _: test.in_words()),
+            *unseen(n_permutations=test.n_permutations),
+        ]
+
+    def _name(self) -> str:
+        return "Estimate"
+
+    def _law(self) -> str:
+        return self.independence.statistic_name

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reldep import plotting
-from reldep.data.checks import check_level
-from reldep.description import Columns, Picture, Section, Table, Value, as_rows
+from reldep.description import Columns, Picture, Section, Table, Value, as_rows, unseen
 from reldep.results import sentences
-from reldep.results.answer import Answer
+from reldep.results.strength import OfDependences
 from reldep.results.tested import interval_value, two_decimals
 from reldep.stats import student
 from reldep.stats.intervals import Interval
@@ -33,7 +32,7 @@ TESTS_IN_WORDS = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GroupComparison(Answer):
+class GroupComparison(OfDependences):
     """The answer of :func:`reldep.groups`: one dependence in several independent groups.
 
     Attributes
@@ -104,13 +103,13 @@ class GroupComparison(Answer):
         A one-sided alternative has a one-sided bound. For more groups see :meth:`differences`,
         whose intervals hold for all of them at once.
         """
-        level = check_level("confidence_level", confidence_level)
-        if not self._are_two() or self.alternative == "two-sided":
-            low, high = self._limits(level)
-            return Interval(float(low[0]), float(high[0]))
-        low, high = self._limits(abs(2.0 * level - 1.0))
-        lower = (self.alternative == "greater") == (level >= 0.5)
-        bound = float((low if lower else high)[0])
+        level = self._level(confidence_level)
+        one_sided = self._are_two() and self.alternative != "two-sided"
+        found = self._differences(abs(2.0 * level - 1.0) if one_sided else level)
+        low, high = found["low"][0], found["high"][0]
+        if not one_sided:
+            return Interval(low, high)
+        bound = low if (self.alternative == "greater") == (level >= 0.5) else high
         most = math.inf if self.measure == "hsic" else 1.0
         return Interval(bound, most) if self.alternative == "greater" else Interval(-most, bound)
 
@@ -119,45 +118,24 @@ class GroupComparison(Answer):
 
         Intervals and adjusted p-values hold for all differences at once.
         """
-        level = check_level("confidence_level", confidence_level)
-        return self._frame(self._differences(level))
+        return self._frame(self._differences(self._level(confidence_level)))
 
-    def as_correlation(self) -> dict[str, float]:
-        """Return the dependence in every group as the correlation of two normal variables.
+    @property
+    def _pairs(self) -> list[Pair]:
+        """The same pair of variables for every group."""
+        return [(self.x, self.y)] * len(self.groups)
 
-        Between 0 and 1, by group; no sign is implied. See :meth:`Result.as_correlation`.
-        """
-        found = self._correlations(self._pairs(), self.estimates.tolist())
-        return dict(zip(self.groups, found, strict=True))
+    @property
+    def _keys(self) -> tuple[str, ...]:
+        return self.groups
 
     def _are_two(self) -> bool:
         return len(self.groups) == 2
 
-    def _limits(self, level: float) -> tuple[FloatArray, FloatArray]:
-        low, high = self.differences_found.intervals(level, simultaneous=not self._are_two())
-        if self.measure == "hsic":
-            return low, high
-        # Two numbers from 0 to 1 differ by 1 at the most.
-        return np.clip(low, -1.0, 1.0), np.clip(high, -1.0, 1.0)
-
     def _differences(self, level: float) -> Columns:
         found = self.differences_found
-        low, high = self._limits(level)
-        return {
-            "first": [self.groups[i] for i in found.first],
-            "second": [self.groups[i] for i in found.second],
-            "estimate": found.estimate.tolist(),
-            "standard_error": found.standard_error.tolist(),
-            "low": low.tolist(),
-            "high": high.tolist(),
-            "statistic": found.statistic.tolist(),
-            "pvalue": found.pvalue.tolist(),
-            "adjusted_pvalue": found.adjusted.tolist(),
-        }
-
-    def _pairs(self) -> list[Pair]:
-        """Return the same pair of variables for every group."""
-        return [(self.x, self.y)] * len(self.groups)
+        limits = found.intervals(level, simultaneous=not self._are_two())
+        return self._differences_of(self.groups, found, limits, found.adjusted)
 
     def _columns(self, alpha: float) -> Columns:
         """Return one row per group, each with its own interval."""
@@ -167,62 +145,56 @@ class GroupComparison(Answer):
         return {
             "group": list(self.groups),
             "n": [one.n_observations for one in self.dependences],
-            **self._estimate_columns(self._pairs(), self.estimates, errors, (low, high), shown),
+            **self._estimate_columns(self.estimates, errors, (low, high), shown),
         }
 
     def describe(self, alpha: float | None = None) -> Description:
-        """Return the answer as plain parts; see :meth:`Answer.describe`."""
-        alpha = self._alpha(alpha)
-        columns, differences = self._columns(alpha), self._differences(1 - alpha)
-        level, test = percent(1 - alpha), TESTS_IN_WORDS[self.test]
-        if self.n_permutations is not None:
-            test += f", {self.n_permutations:,} of them"
-        limits, own, about = (-math.inf, math.inf), [], "all groups equal"
+        """Return the answer as plain parts; see :meth:`Comparison.describe`."""
+        parts = super().describe(alpha)
+        level = 1 - parts.alpha
+        differences = self._differences(level)
+        at_once = "" if self._are_two() else " that hold for all differences at once"
+        caption = f"All differences with {percent(level)} intervals{at_once}."
+        table = Table.of(differences, caption, {"estimate": "difference"})
+        return replace(
+            parts,
+            numbers=(*parts.numbers, *unseen(differences=as_rows(differences))),
+            sections=(Section("Differences between groups", "differences", table=table),),
+        )
+
+    def _table(self, alpha: float, columns: Columns) -> Table:
+        return self._headed(columns, f"Every group with its own {percent(1 - alpha)} interval.")
+
+    def _numbers(self, alpha: float, columns: Columns) -> list[Value]:  # noqa: ARG002
+        own, about = [], "all groups equal"
         if self._are_two():
-            limits, about = self.confidence_interval(1 - alpha), self.alternative
+            about = self.alternative
             heading = f"{' − '.join(self._names())} ({MEASURE_NAMES[self.measure]})"
+            limits = self.confidence_interval(1 - alpha)
             interval = interval_value(limits, 1 - alpha, self.alternative)
             own = [Value("estimate", heading, self.estimate), interval]
-        at_once = "" if self._are_two() else " that hold for all differences at once"
-        caption = f"All differences with {level} intervals{at_once}."
-        headings = {"estimate": "difference"}
-        finding = sentences.Finding(
-            self.estimate,
-            limits,
-            self._law(),
-            self.statistic,
-            self.pvalue,
-            alpha,
-            self.alternative,
-        )
-        return self._described(
-            alpha,
-            self._asked(),
-            [self._said(finding, columns)],
-            self._table(columns, f"Every group with its own {level} interval."),
-            numbers=[
-                Value("groups", "Groups", self.groups, lambda groups: f"{len(groups)}"),
-                *own,
-                Value("statistic", self._law(), self.statistic, two_decimals),
-                Value("pvalue", f"p-value ({about})", self.pvalue, pvalue_number),
-                Value("by", "", self.by),
-                Value("confidence_level", "", 1 - alpha),
-                Value("differences", "", as_rows(differences)),
-            ],
-            pictures=(self._forest(columns, level), *self._ruler(self._pairs(), columns)),
-            sections=[
-                Section(
-                    "Differences between groups",
-                    "differences",
-                    table=Table.of(differences, caption, headings),
-                )
-            ],
-            notes=["The kernels are fitted once, on all groups together."],
-            facts=[
-                Value("test", "Test", self.test, lambda _: test),
-                Value("alternative", "Alternative", self.alternative),
-            ],
-        )
+        return [
+            Value("groups", "Groups", self.groups, lambda groups: f"{len(groups)}"),
+            *own,
+            Value("statistic", self._law(), self.statistic, two_decimals),
+            Value("pvalue", f"p-value ({about})", self.pvalue, pvalue_number),
+            *unseen(by=self.by, confidence_level=1 - alpha),
+        ]
+
+    def _pictures(self, alpha: float, columns: Columns) -> list[Picture]:
+        return [self._forest(columns, percent(1 - alpha)), *self._ruler(columns)]
+
+    def _notes(self) -> list[str]:
+        return ["The kernels are fitted once, on all groups together."]
+
+    def _own_facts(self) -> list[Value]:
+        test = TESTS_IN_WORDS[self.test]
+        if self.n_permutations is not None:
+            test += f", {self.n_permutations:,} of them"
+        return [
+            Value("test", "Test", self.test, lambda _: test),
+            Value("alternative", "Alternative", self.alternative),
+        ]
 
     def _asked(self) -> str:
         wording = sentences.of_groups(f"{self.x} and {self.y}")
@@ -238,17 +210,19 @@ class GroupComparison(Answer):
         are_words = any(map(str.isalpha, "".join(self.groups)))
         return [group if are_words else f"{self.by} {group}" for group in self.groups]
 
-    def _said(self, finding: sentences.Finding, columns: Columns) -> str:
+    def _said(self, alpha: float, columns: Columns) -> list[str]:
         """Return whether the two variables are more closely related in one group."""
-        variables, setting = f"{self.x} and {self.y}", self._setting(finding.alpha)
+        variables, setting = f"{self.x} and {self.y}", self._setting(alpha)
         sizes = zip(self._names(), columns["estimate"], strict=True)
         groups = [sentences.Relation(*one) for one in sizes]
+        limits = self.confidence_interval(1 - alpha) if self._are_two() else (-math.inf, math.inf)
+        tested = (self._law(), self.statistic, self.pvalue, alpha, self.alternative)
+        finding = sentences.Finding(self.estimate, limits, *tested)
         if not self._are_two():
-            return sentences.several_groups(variables, self.by, groups, finding, setting)
-        order = np.argsort(-self.estimates).tolist()
-        strength = self._strength(self._pairs(), columns, order)
+            return [sentences.several_groups(variables, self.by, groups, finding, setting)]
         wording = sentences.of_groups(variables, self._given())
-        return sentences.comparison(wording, groups, finding, setting, strength)
+        strength = self._strength(columns, np.argsort(-self.estimates).tolist())
+        return [sentences.comparison(wording, groups, finding, setting, strength)]
 
     def _law(self) -> str:
         """Return the statistic as before its value: "t(41)" or "F(2, 31.4)"."""

@@ -11,18 +11,19 @@ import numpy as np
 from reldep import plotting
 from reldep.data.checks import ALTERNATIVES, check_choice, check_count
 from reldep.data.frames import make_frame
-from reldep.description import Columns, Picture, Value
+from reldep.description import Columns, Picture, Table, Value, unseen
 from reldep.engine.centred import canonical
 from reldep.exceptions import InputError
 from reldep.results import sentences
-from reldep.results.answer import Answer
 from reldep.results.comparison import Contrast
+from reldep.results.strength import OfDependences, strongest_shown
 from reldep.stats import trees
 from reldep.words import MEASURE_NAMES, counted, percent
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reldep.data.variables import FloatArray
-    from reldep.description import Description
     from reldep.engine.centred import Pair
     from reldep.engine.influence import Influence
     from reldep.stats.estimates import Estimates
@@ -36,7 +37,7 @@ ADJUSTMENTS_IN_WORDS = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Matrix(Answer):
+class Matrix(OfDependences):
     """The answer of :func:`reldep.matrix`: the dependence of every pair of variables.
 
     Attributes
@@ -85,6 +86,10 @@ class Matrix(Answer):
         """The pair of every cell."""
         return self.dependences.pairs
 
+    @property
+    def _pairs(self) -> Sequence[Pair]:
+        return self.pairs
+
     def confidence_interval(self, confidence_level: float | None = None) -> Intervals:
         """Return intervals that cover the dependences of all pairs at once.
 
@@ -94,15 +99,7 @@ class Matrix(Answer):
             A named tuple.
         """
         level = self._level(confidence_level)
-        return self.dependences.simultaneous_intervals(self.maxima, level)
-
-    def as_correlation(self) -> dict[Pair, float]:
-        """Return every dependence as the correlation of two normal variables that have it.
-
-        Between 0 and 1, by pair; no sign is implied. See :meth:`Result.as_correlation`.
-        """
-        found = self._correlations(self.pairs, self.estimates.tolist())
-        return dict(zip(self.pairs, found, strict=True))
+        return self.dependences.intervals(level, self.maxima)
 
     def compare(self, first: Pair, second: Pair, *, alternative: str = "two-sided") -> Contrast:
         """Test whether one dependence is stronger than another, from the same A.
@@ -207,69 +204,52 @@ class Matrix(Answer):
         return {
             "first": [x for x, _ in self.pairs],
             "second": [y for _, y in self.pairs],
-            **self._estimate_columns(self.pairs, self.estimates, errors, limits, shown),
+            **self._estimate_columns(self.estimates, errors, limits, shown),
             "pvalue": self.pvalues.tolist(),
             "adjusted_pvalue": self.adjusted_pvalues.tolist(),
         }
 
-    def describe(self, alpha: float | None = None) -> Description:
-        """Return the answer as plain parts; see :meth:`Answer.describe`."""
-        alpha = self._alpha(alpha)
-        columns, n, level = self._columns(alpha), len(self.pairs), percent(1 - alpha)
-        n_shown, adjusted = int((self.adjusted_pvalues < alpha).sum()), self.adjust
-        adjusted = ADJUSTMENTS_IN_WORDS[self.adjust]
-        table = self._table(
+    def _asked(self) -> str:
+        rows = counted(len(self.row_names), "variable")
+        if self._is_square():
+            return f"How closely is each pair of {rows} related"
+        return f"How closely are {rows} related to {counted(len(self.column_names), 'other')}"
+
+    def _said(self, alpha: float, columns: Columns) -> list[str]:
+        setting, shown = self._setting(alpha), self.adjusted_pvalues < alpha
+        i = strongest_shown(self.estimates, shown)
+        top = self._relation(columns, i, " and ".join(self.pairs[i]), columns["pvalue"][i])
+        if len(self.pairs) == 1:
+            return [sentences.dependence(top, setting)]
+        n, how = counted(len(self.pairs), "pair"), f"{ADJUSTMENTS_IN_WORDS[self.adjust]},"
+        n_shown = int(shown.sum())
+        return [sentences.how_many_are_related(n, n_shown, "related", top, how, setting)]
+
+    def _table(self, alpha: float, columns: Columns) -> Table:
+        return self._headed(
             columns,
-            f"Every pair with its {level} interval, all of which hold at once, and the p-value of "
-            f"independence, adjusted after {adjusted}.",
+            f"Every pair with its {percent(1 - alpha)} interval, all of which hold at once, and "
+            "the p-value of independence, adjusted after "
+            f"{ADJUSTMENTS_IN_WORDS[self.adjust]}.",
             order=np.argsort(-self.estimates, kind="stable").tolist(),
             shown="The {n:,} strongest of {all:,} pairs.",
         )
-        rows = counted(len(self.row_names), "variable")
-        asked = f"How closely is each pair of {rows} related"
-        if not self._is_square():
-            others = counted(len(self.column_names), "other")
-            asked = f"How closely are {rows} related to {others}"
-        return self._described(
-            alpha,
-            asked,
-            [self._said(alpha, columns)],
-            table,
-            numbers=[
-                Value("", "Pairs", f"{n:,}"),
-                Value("", "Shown to be related", f"{n_shown:,}"),
-                Value("rows", "", self.row_names),
-                Value("columns", "", self.column_names),
-                Value("confidence_level", "", 1 - alpha),
-            ],
-            pictures=self._pictures(alpha),
-            notes=[f"Intervals hold for all pairs at once; {len(self.maxima):,} draws."],
-            facts=[Value("adjust", "Adjustment of p-values", self.adjust)],
-        )
 
-    def _said(self, alpha: float, columns: Columns) -> str:
-        """Return how many pairs are related, and which most closely."""
-        setting, shown = self._setting(alpha), self.adjusted_pvalues < alpha
-        # A larger estimate that is not shown to differ from 0 is not the strongest relation.
-        top = int(
-            np.argmax(np.where(shown, self.estimates, -np.inf) if shown.any() else self.estimates)
-        )
-        strongest = sentences.Relation(
-            " and ".join(self.pairs[top]),
-            columns["estimate"][top],
-            columns["adjusted_pvalue"][top],
-            (columns["low"][top], columns["high"][top]),
-            self._strength(self.pairs, columns, [top]),
-        )
-        if len(self.pairs) == 1:
-            return sentences.dependence(strongest.name, strongest, setting)
-        how, n = f"{ADJUSTMENTS_IN_WORDS[self.adjust]},", counted(len(self.pairs), "pair")
-        return sentences.how_many_are_related(
-            n, int(shown.sum()), "related", strongest, how, setting
-        )
+    def _numbers(self, alpha: float, columns: Columns) -> list[Value]:  # noqa: ARG002
+        n_shown = int((self.adjusted_pvalues < alpha).sum())
+        return [
+            Value("", "Pairs", f"{len(self.pairs):,}"),
+            Value("", "Shown to be related", f"{n_shown:,}"),
+            *unseen(rows=self.row_names, columns=self.column_names, confidence_level=1 - alpha),
+        ]
 
-    def _pictures(self, alpha: float) -> tuple[Picture, ...]:
-        """Return the cells in colours, similar variables side by side, and the tree."""
+    def _notes(self) -> list[str]:
+        return [f"Intervals hold for all pairs at once; {len(self.maxima):,} draws."]
+
+    def _own_facts(self) -> list[Value]:
+        return [Value("adjust", "Adjustment of p-values", self.adjust)]
+
+    def _pictures(self, alpha: float, columns: Columns) -> list[Picture]:  # noqa: ARG002
         measure, links = MEASURE_NAMES[self.measure], self._linkage()
         draw = partial(
             plotting.heatmap,
@@ -288,17 +268,15 @@ class Matrix(Answer):
             "considered at once. Variables that are alike stand side by side.",
         )
         if links is None or self.dependences.fragile:
-            return (cells,)
-        return (
-            cells,
-            Picture(
-                # Its thousands of draws are made only for a page that shows it.
-                lambda ax: self.tree().plot(ax),
-                f"Tree of {len(self.row_names)} variables by average linkage.",
-                "Variables that join further left are more alike. At each join stands the share "
-                "of samples, drawn from the estimated law, in whose tree that group is found.",
-            ),
+            return [cells]
+        branches = Picture(
+            # Its thousands of draws are made only for a page that shows it.
+            lambda ax: self.tree().plot(ax),
+            f"Tree of {len(self.row_names)} variables by average linkage.",
+            "Variables that join further left are more alike. At each join stands the share of "
+            "samples, drawn from the estimated law, in whose tree that group is found.",
         )
+        return [cells, branches]
 
 
 @dataclass(frozen=True, eq=False)

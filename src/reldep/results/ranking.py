@@ -3,35 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reldep import plotting
-from reldep.description import Columns, Picture, Value, as_rows
+from reldep.description import Columns, Picture, Table, Value, as_rows, unseen
 from reldep.results import sentences
-from reldep.results.answer import Answer
+from reldep.results.strength import OfDependences
 from reldep.stats.simultaneous import critical_value, holm
-from reldep.stats.units import NORMALISED
 from reldep.words import MEASURE_NAMES, listed, percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reldep.data.variables import FloatArray, IntArray
-    from reldep.description import Description
+    from reldep.engine.centred import Pair
     from reldep.engine.influence import Influence
     from reldep.stats.estimates import Estimates
     from reldep.stats.intervals import Intervals
     from reldep.stats.simultaneous import Pairwise, Ranks
 
-# Targets in the picture of a ranking: more rows would be too small to read.
-MOST_DRAWN = 60
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ranking(Answer):
+class Ranking(OfDependences):
     """The answer of :func:`reldep.rank`: to which targets is the source most closely related?
 
     Arrays follow the order in which the targets were given; the tables start with the
@@ -61,6 +57,7 @@ class Ranking(Answer):
     """
 
     _shown = ("source", "best")
+    _references = ("ranking",)
 
     source: str
     targets: tuple[str, ...]
@@ -111,15 +108,19 @@ class Ranking(Answer):
             A named tuple.
         """
         level = self._level(confidence_level)
-        return self.dependences.simultaneous_intervals(self.target_maxima, level)
+        return self.dependences.intervals(level, self.target_maxima)
 
-    def as_correlation(self) -> dict[str, float]:
-        """Return every dependence as the correlation of two normal variables that have it.
+    @property
+    def _pairs(self) -> Sequence[Pair]:
+        return self.dependences.pairs
 
-        Between 0 and 1, by target; no sign is implied. See :meth:`Result.as_correlation`.
-        """
-        found = self._correlations(self.dependences.pairs, self.estimates.tolist())
-        return dict(zip(self.targets, found, strict=True))
+    @property
+    def _keys(self) -> tuple[str, ...]:
+        return self.targets
+
+    @cached_property
+    def _order(self) -> list[int]:
+        return [*map(int, np.lexsort((-self.estimates, self.ranks)))]
 
     def pairwise(self, confidence_level: float | None = None) -> Any:
         """Return a data frame with one row per pair of targets, in the order given.
@@ -130,117 +131,83 @@ class Ranking(Answer):
         """
         return self._frame(self._pairwise(self._level(confidence_level)))
 
-    def _order(self) -> IntArray:
-        """Return the targets from the strongest to the weakest."""
-        return np.asarray(np.lexsort((-self.estimates, self.ranks)))
-
     def _best(self, alpha: float) -> tuple[str, ...]:
         pvalues = self.standing.best_pvalues
-        return tuple(self.targets[i] for i in self._order() if pvalues[i] > alpha)
+        return tuple(self.targets[i] for i in self._order if pvalues[i] > alpha)
 
     def _columns(self, alpha: float) -> Columns:
         """Return one row per target, the strongest first."""
-        order, found = self._order(), self.dependences
+        found, adjusted = self.dependences, self._adjusted_relations
         low, high = self.confidence_interval(1 - alpha)
-        adjusted = self._adjusted_relations()
         shown = np.where(np.isnan(adjusted), low > 0, adjusted < alpha)
         rank_low, rank_high = self.standing.ranges(1 - alpha)
-        ranks = {
-            "rank": self.ranks,
-            "rank_low": rank_low,
-            "rank_high": rank_high,
-            "may_be_best": self.standing.best_pvalues > alpha,
+        columns = {
+            "target": self.targets,
+            **self._estimate_columns(found.values, found.standard_errors, (low, high), shown),
+            "rank": self.ranks.tolist(),
+            "rank_low": rank_low.tolist(),
+            "rank_high": rank_high.tolist(),
+            "may_be_best": (self.standing.best_pvalues > alpha).tolist(),
         }
-        return {
-            "target": [self.targets[i] for i in order],
-            **self._estimate_columns(
-                [found.pairs[i] for i in order],
-                found.values[order],
-                found.standard_errors[order],
-                (low[order], high[order]),
-                shown[order],
-            ),
-            **{name: column[order].tolist() for name, column in ranks.items()},
-        }
+        return {name: [column[i] for i in self._order] for name, column in columns.items()}
 
     def _pairwise(self, level: float) -> Columns:
         found = self.comparisons
-        low, high = found.intervals(critical_value(self.standing.maxima, level))
-        if self.measure in NORMALISED:
-            # Two numbers from 0 to 1 differ by 1 at the most.
-            low, high = np.clip(low, -1.0, 1.0), np.clip(high, -1.0, 1.0)
-        return {
-            "first": [self.targets[i] for i in found.first],
-            "second": [self.targets[i] for i in found.second],
-            "estimate": found.estimate.tolist(),
-            "standard_error": found.standard_error.tolist(),
-            "low": low.tolist(),
-            "high": high.tolist(),
-            "statistic": found.statistic.tolist(),
-            "pvalue": found.pvalue.tolist(),
-            "adjusted_pvalue": self.adjusted_pvalues.tolist(),
-        }
+        limits = found.intervals(critical_value(self.standing.maxima, level))
+        return self._differences_of(self.targets, found, limits, self.adjusted_pvalues)
 
+    @cached_property
     def _adjusted_relations(self) -> FloatArray:
-        """Return p-values of independence, allowing for their number; NaN where not known."""
+        """P-values of independence, allowing for their number; NaN where not known."""
         adjusted = np.array([np.nan if p is None else p for p in self.relation_pvalues])
         known = np.isfinite(adjusted)
         adjusted[known] = holm(adjusted[known])
         return adjusted
 
-    def describe(self, alpha: float | None = None) -> Description:
-        """Return the answer as plain parts; see :meth:`Answer.describe`."""
-        alpha = self._alpha(alpha)
-        columns, level, best = self._columns(alpha), percent(1 - alpha), self._best(alpha)
-        caption = (
-            f"Estimates with standard errors and {level} intervals that hold for all targets at "
-            "once, as do the ranges of ranks. A target that is not among the possibly best has a "
-            "range that starts at 2 or above: comparing each target with the best is a sharper "
-            "test than comparing all pairs."
-        )
+    def _asked(self) -> str:
         n, closely = len(self.targets), "more" if len(self.targets) == 2 else "most"
-        note = "Intervals, ranks and the set of the best hold for all targets at once"
-        return self._described(
-            alpha,
-            f"To which of {n:,} targets is {self.source} {closely} closely related",
-            self._said(alpha, best, columns),
-            self._table(columns, caption),
-            numbers=[
-                Value("best", f"May be the strongest ({level})", best, listed),
-                Value("", "Targets", f"{n:,}"),
-                Value("source", "", self.source),
-                Value("confidence_level", "", 1 - alpha),
-                Value("pairwise", "", as_rows(self._pairwise(1 - alpha))),
-            ],
-            pictures=self._pictures(columns, best, alpha),
-            notes=[f"{note}; {len(self.target_maxima):,} draws.", *self._unlike(self.targets)],
-            facts=[Value("adjust", "Adjustment of p-values", self.adjust)],
-            references=["ranking"],
-        )
+        return f"To which of {n:,} targets is {self.source} {closely} closely related"
 
-    def _said(self, alpha: float, best: Sequence[str], columns: Columns) -> list[str]:
-        """Return which targets may be the strongest, and which are not shown to be related."""
-        order, n = self._order(), len(self.targets)
-        top = sentences.Relation(
-            columns["target"][0],
-            columns["estimate"][0],
-            limits=(columns["low"][0], columns["high"][0]),
-            strength=self._strength([self.dependences.pairs[order[0]]], columns, [0]),
-        )
-        pvalues = self._adjusted_relations()
-        relations = [
-            sentences.Relation(self.targets[i], float(self.estimates[i]), float(pvalues[i]))
-            for i in order
-        ]
+    def _said(self, alpha: float, columns: Columns) -> list[str]:
+        n, best = len(self.targets), self._best(alpha)
+        top = self._relation(columns, 0, columns["target"][0])
+        pvalues = [float(self._adjusted_relations[i]) for i in self._order]
+        columns_of = zip(columns["target"], columns["estimate"], pvalues, strict=True)
+        relations = [sentences.Relation(*one) for one in columns_of]
         return [
             sentences.ranking(self.source, best, n, top, self._setting(alpha)),
             sentences.not_shown(relations, alpha, f" to {self.source}"),
         ]
 
-    def _pictures(self, columns: Columns, best: Sequence[str], alpha: float) -> tuple[Picture, ...]:
-        """Return the targets with their intervals, and which of them differ."""
+    def _table(self, alpha: float, columns: Columns) -> Table:
+        caption = (
+            f"Estimates with standard errors and {percent(1 - alpha)} intervals that hold for all "
+            "targets at once, as do the ranges of ranks. A target that is not among the possibly "
+            "best has a range that starts at 2 or above: comparing each target with the best is a "
+            "sharper test than comparing all pairs."
+        )
+        return self._headed(columns, caption)
+
+    def _numbers(self, alpha: float, columns: Columns) -> list[Value]:  # noqa: ARG002
+        best, level = self._best(alpha), 1 - alpha
+        return [
+            Value("best", f"May be the strongest ({percent(level)})", best, listed),
+            Value("", "Targets", f"{len(self.targets):,}"),
+            *unseen(source=self.source, confidence_level=level),
+            *unseen(pairwise=as_rows(self._pairwise(level))),
+        ]
+
+    def _notes(self) -> list[str]:
+        note = "Intervals, ranks and the set of the best hold for all targets at once"
+        return [f"{note}; {len(self.target_maxima):,} draws.", *self._unlike(self.targets)]
+
+    def _own_facts(self) -> list[Value]:
+        return [Value("adjust", "Adjustment of p-values", self.adjust)]
+
+    def _pictures(self, alpha: float, columns: Columns) -> list[Picture]:
         level, measure = percent(1 - alpha), MEASURE_NAMES[self.measure]
-        drawn = {name: column[:MOST_DRAWN] for name, column in columns.items()}
+        # More rows would be too small to read.
+        drawn = {name: column[:60] for name, column in columns.items()}
         targets = partial(
             plotting.ranking,
             drawn["target"],
@@ -250,7 +217,7 @@ class Ranking(Answer):
             list(zip(drawn["rank_low"], drawn["rank_high"], strict=True)),
             drawn["may_be_best"],
             xlabel=f"{measure} with {self.source}, simultaneous {level} intervals",
-            hidden=max(0, len(self.targets) - MOST_DRAWN),
+            hidden=len(self.targets) - len(drawn["target"]),
         )
         pairs = partial(
             plotting.pairwise,
@@ -259,16 +226,15 @@ class Ranking(Answer):
             alpha=alpha,
             measure=self.measure,
         )
-        in_order = [self.dependences.pairs[i] for i in self._order()]
-        return (
+        return [
             Picture(
                 targets,
                 f"Dependence of {self.source} and each target with its interval, the strongest on "
-                f"top; possibly the strongest: {listed(best)}.",
+                f"top; possibly the strongest: {listed(self._best(alpha))}.",
                 f"Targets from the strongest to the weakest. Intervals and the ranks at the right "
                 f"({level}) hold for all targets at once; diamonds may be the strongest.",
             ),
-            *self._ruler(in_order, columns),
+            *self._ruler(columns),
             Picture(
                 pairs,
                 f"Matrix of the differences between all {len(self.targets)} targets.",
@@ -276,12 +242,12 @@ class Ranking(Answer):
                 "weaker, its column. Coloured cells differ significantly, all pairs considered at "
                 "once.",
             ),
-        )
+        ]
 
     def _by_strength(self) -> tuple[FloatArray, FloatArray]:
         """Return differences, row minus column, and adjusted p-values, the strongest first."""
         found, n = self.comparisons, len(self.targets)
-        place = np.argsort(self._order())
+        place = np.argsort(self._order)
         rows, columns = place[found.first], place[found.second]
         low, high = np.minimum(rows, columns), np.maximum(rows, columns)
         difference, adjusted = np.zeros((n, n)), np.ones((n, n))

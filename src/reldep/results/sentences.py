@@ -19,7 +19,9 @@ from reldep.words import pvalue_text as p
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reldep.description import Table
+    from reldep.description import Columns
+    from reldep.results.comparison import Sensitivity
+    from reldep.results.scan import Scan
 
 OPPOSITE = "in the opposite direction"
 UNDECIDED = "it is undecided whether"
@@ -128,8 +130,8 @@ class Setting:
     given: str = ""
     scope: str | None = None
 
-    def say(self, clause: str, *, named: bool = False) -> str:
-        """Return a clause as a sentence, with the rows that it is about.
+    def say(self, clause: str, also: str = "", *, named: bool = False) -> str:
+        """Return a clause as a sentence, with the rows that it is about, and another sentence.
 
         `named` says that the clause begins with a name from the data, which is never capitalised.
 
@@ -141,8 +143,10 @@ class Setting:
         'Among the 2 of 4 rows with a > 1, it is undecided.'
         """
         if self.scope:
-            return f"Among {self.scope}, {clause}."
-        return f"{clause if named else clause[:1].upper() + clause[1:]}."
+            clause = f"Among {self.scope}, {clause}"
+        elif not named:
+            clause = clause[:1].upper() + clause[1:]
+        return f"{clause}. {also}" if also else f"{clause}."
 
     def at_once(self, top: Relation, whose: str = "") -> str:
         """Return a dependence with its simultaneous interval, and its strength if it is shown."""
@@ -155,30 +159,29 @@ class Setting:
         return f"the largest {self.measure} is {self.at_once(top, f', for {top.name}')}"
 
 
-def left_out(n_dropped: int) -> str:
+def left_out(n_dropped: int) -> list[str]:
     """Return how many incomplete rows were left out, as a sentence; nothing for none.
 
     Examples
     --------
     >>> left_out(1), left_out(3), left_out(0)
-    ('1 incomplete row was left out.', '3 incomplete rows were left out.', '')
+    (['1 incomplete row was left out.'], ['3 incomplete rows were left out.'], [])
     """
     verb = "was" if n_dropped == 1 else "were"
-    return f"{counted(n_dropped, 'incomplete row')} {verb} left out." if n_dropped else ""
+    return [f"{counted(n_dropped, 'incomplete row')} {verb} left out."] if n_dropped else []
 
 
-def outside_intervals(table: Table) -> list[str]:
+def outside_intervals(columns: Columns) -> list[str]:
     """Return the explanation of estimates outside their own intervals, if there are any."""
-    columns = table.as_dict()
-    if not {"estimate", "low", "high"} <= set(columns):
+    if not {"estimate", "low", "high"} <= columns.keys():
         return []
-    for value, low, high in zip(*map(columns.get, ("estimate", "low", "high")), strict=True):
-        if not low <= value <= high:
-            return [
-                "Estimates are unbiased, so they may lie below 0 where there is no relation; "
-                "intervals contain possible values only."
-            ]
-    return []
+    limits = zip(*(columns[name] for name in ("low", "estimate", "high")), strict=True)
+    if all(low <= value <= high for low, value, high in limits):
+        return []
+    return [
+        "Estimates are unbiased, so they may lie below 0 where there is no relation; intervals "
+        "contain possible values only."
+    ]
 
 
 class Wording(NamedTuple):
@@ -191,7 +194,7 @@ class Wording(NamedTuple):
         variables have nothing in common and are subjects themselves.
     verb : str
     place : str
-        What stands before each name: "to " or "in ".
+        What stands before each name: "to" or "in".
     given : str
     """
 
@@ -215,7 +218,7 @@ class Wording(NamedTuple):
     def _parts(self, a: str, b: str, word: str) -> tuple[str, str]:
         more = "more closely related"
         if self.subject:
-            both = f"{self.place}{a} {word} {self.place}{b}"
+            both = f"{self.place} {a} {word} {self.place} {b}"
             return self.subject, f"{more} {both}{self.given}"
         if word == "or":
             return f"{a} or {b}", f"{more}{self.given}"
@@ -224,7 +227,7 @@ class Wording(NamedTuple):
 
 def of_targets(source: str, given: str = "") -> Wording:
     """Return the wording for two targets of one source."""
-    return Wording(source, "is", "to ", given)
+    return Wording(source, "is", "to", given)
 
 
 def of_pairs(given: str = "") -> Wording:
@@ -234,7 +237,7 @@ def of_pairs(given: str = "") -> Wording:
 
 def of_groups(variables: str, given: str = "") -> Wording:
     """Return the wording for two groups of rows."""
-    return Wording(variables, "are", "in ", given)
+    return Wording(variables, "are", "in", given)
 
 
 def comparison(
@@ -244,7 +247,7 @@ def comparison(
     setting: Setting,
     strength: str = "",
 ) -> str:
-    """Return which of two dependences is stronger.
+    """Return which of two dependences is stronger, and which of them are not shown to exist.
 
     Parameters
     ----------
@@ -263,39 +266,35 @@ def comparison(
     >>> print(comparison(of_targets("genotype"), both, test, Setting("CKA")))
     genotype is more closely related to genes than to lipids: CKA 0.620 against 0.353, a \
 difference of 0.267 (95% interval 0.048 to 0.477; t(14) = 2.58, p = 0.021).
-    """
-    stronger, weaker = sorted(relations, key=lambda one: -one.value)
-    high, low = numbers([stronger.value, weaker.value])
-    if finding.is_opposite:
-        asked = wording.claim(weaker.name, stronger.name, shown=False)
-        found = f"{setting.measure} {high} for {stronger.name}, {low} for {weaker.name}"
-        clause = f"{asked}; the estimate is {OPPOSITE}: {found} ({p(finding.pvalue)})"
-        return setting.say(clause, named=True)
-    found = f"{setting.measure} {high} against {low}, a difference of {finding.evidence()}"
-    if finding.is_shown:
-        claim = wording.claim(stronger.name, weaker.name)
-        return setting.say(f"{claim}: {found}{strength}", named=True)
-    word = "or" if finding.alternative == "two-sided" else "than"
-    return setting.say(f"{UNDECIDED} {wording.claim(stronger.name, weaker.name, word)}: {found}")
-
-
-def neither(source: str, relations: Sequence[Relation], setting: Setting) -> str:
-    """Return that neither of two targets is shown to be related to the source.
-
-    Examples
-    --------
     >>> both = [Relation("a", -0.007, 0.39), Relation("b", -0.043, 1.0)]
-    >>> print(neither("diet", both, Setting("CKA")))
+    >>> test = Finding(0.036, (-0.02, 0.09), "t(14)", 1.2, 0.25, 0.05)
+    >>> print(comparison(of_targets("diet"), both, test, Setting("CKA")))
     Neither a (CKA −0.0070, p = 0.39) nor b (−0.0430, p > 0.99) is shown to be related to diet, so \
 their difference decides nothing.
     """
     stronger, weaker = sorted(relations, key=lambda one: -one.value)
     high, low = numbers([stronger.value, weaker.value])
-    first = stronger.with_pvalue(f"{setting.measure} {high}, ")
-    return setting.say(
-        f"neither {first} nor {weaker.with_pvalue(f'{low}, ')} is shown to be related to "
-        f"{source}{setting.given}, so their difference decides nothing"
-    )
+    to = f" to {wording.subject}" if wording.place == "to" else ""
+    also = not_shown(relations, setting.alpha, to)
+    if not finding.is_shown and all(one.is_doubtful(setting.alpha) for one in relations):
+        names = stronger.with_pvalue(f"{setting.measure} {high}, "), weaker.with_pvalue(f"{low}, ")
+        return setting.say(
+            f"neither {names[0]} nor {names[1]} {wording.verb} shown to be related{to}"
+            f"{setting.given}, so their difference decides nothing"
+        )
+    if finding.is_opposite:
+        asked = wording.claim(weaker.name, stronger.name, shown=False)
+        each = "in" if wording.place == "in" else "for"
+        found = f"{setting.measure} {high} {each} {stronger.name}, {low} {each} {weaker.name}"
+        clause = f"{asked}; the estimate is {OPPOSITE}: {found} ({p(finding.pvalue)})"
+        return setting.say(clause, also, named=True)
+    found = f"{setting.measure} {high} against {low}, a difference of {finding.evidence()}"
+    if finding.is_shown:
+        claim = wording.claim(stronger.name, weaker.name)
+        return setting.say(f"{claim}: {found}{strength}", also, named=True)
+    word = "or" if finding.alternative == "two-sided" else "than"
+    claim = wording.claim(stronger.name, weaker.name, word)
+    return setting.say(f"{UNDECIDED} {claim}: {found}", also)
 
 
 def not_shown(relations: Sequence[Relation], alpha: float, to: str = "") -> str:
@@ -369,19 +368,19 @@ largest CKA is 0.528, for C18.3 (simultaneous 95% interval 0.289 to 0.739).
     return setting.say(f"{claim}; {setting.largest(top)}")
 
 
-def dependence(variables: str, found: Relation, setting: Setting) -> str:
+def dependence(found: Relation, setting: Setting) -> str:
     """Return whether two variables are related, and how closely.
 
     Examples
     --------
-    >>> found = Relation("", 0.666, 1.5e-7, (0.493, 0.765))
-    >>> print(dependence("diet and lipids", found, Setting("CKA")))
+    >>> found = Relation("diet and lipids", 0.666, 1.5e-7, (0.493, 0.765))
+    >>> print(dependence(found, Setting("CKA")))
     diet and lipids are related: CKA 0.666 (95% interval 0.493 to 0.765; p = 1.5e-7).
     """
     size, low, high = numbers([found.value, *found.limits])
     interval = f"{percent(1 - setting.alpha)} interval {low} to {high}"
     evidence = f"{setting.measure} {size} ({interval}; {p(found.pvalue or 0.0)})"
-    related = f"{variables} are related{setting.given}"
+    related = f"{found.name} are related{setting.given}"
     if found.is_doubtful(setting.alpha):
         return setting.say(f"it is not shown that {related}: {evidence}")
     return setting.say(f"{related}: {evidence}{found.strength}", named=True)
@@ -449,45 +448,26 @@ interval 0.600 to 0.900).
     return setting.say(f"{start}, {which} {top.name}: {setting.measure} {setting.at_once(top)}")
 
 
-def scan_of_sources(
-    targets: tuple[str, str],
-    counts: tuple[int, int],
-    n_sources: int,
-    clearest: Sequence[str],
-    alternative: str,
-    setting: Setting,
-) -> str:
+def scan_of_sources(found: Scan, setting: Setting) -> str:
     """Return how many sources are more closely related to each of two targets.
 
-    Parameters
-    ----------
-    targets : pair of str
-    counts : pair of int
-        The sources claimed to be more closely related to the first and to the second.
-    n_sources : int
-    clearest : sequence of str
-        The sources claimed, the strongest evidence first.
-    alternative : {"two-sided", "greater", "less"}
-    setting : Setting
-        With the false-discovery rate as its alpha.
-
-    Examples
-    --------
-    >>> names, found = ("diet", "genotype"), ["a", "b", "c"]
-    >>> print(scan_of_sources(names, (1, 2), 120, found, "two-sided", Setting("CKA")))
-    Of 120 sources, 1 is more closely related to diet and 2 to genotype (false-discovery rate \
-5%). The clearest: a, b, c.
+    As in: Of 120 sources, 1 is more closely related to diet and 2 to genotype (false-discovery rate
+    5%). The clearest: a, b, c.
     """
-    (first, n), (second, m) = zip(targets, counts, strict=True)
-    if alternative == "less" or (alternative == "two-sided" and not n):
-        (first, n), (second, m) = (second, m), (first, n)
-    found = f"{_are(n)} more closely related to {first} than to {second}"
-    if alternative == "two-sided":
-        other = f"and {m:,} to" if m else "and none to" if n else "or to"
-        found = f"{_are(n)} more closely related to {first} {other} {second}"
+    claimed = found.is_discovery(setting.alpha)
+    n, m = (int((claimed & (sign * found.estimates > 0)).sum()) for sign in (1, -1))
+    first, second = found.first, found.second
+    if found.alternative == "less" or (found.alternative == "two-sided" and m and not n):
+        first, n, second, m = second, m, first, n
+    other = f"than to {second}"
+    if found.alternative == "two-sided":
+        other = f"and {m:,} to {second}" if m else f"{'and none' if n else 'or'} to {second}"
     rate = f"(false-discovery rate {percent(setting.alpha)})"
-    named = f" The clearest: {listed(clearest, 5)}." if clearest else ""
-    return setting.say(f"of {counted(n_sources, 'source')}, {found}{setting.given} {rate}") + named
+    clause = f"{_are(n)} more closely related to {first} {other}{setting.given} {rate}"
+    places = [i for i, is_claimed in enumerate(claimed) if is_claimed]
+    clearest = sorted(places, key=lambda i: float(found.log10_pvalue[i]))
+    named = f"The clearest: {listed([found.sources[i] for i in clearest], 5)}." if places else ""
+    return setting.say(f"of {counted(len(claimed), 'source')}, {clause}", named)
 
 
 def _are(n: int) -> str:
@@ -497,62 +477,34 @@ def _are(n: int) -> str:
     return f"{n:,} is" if n == 1 else f"{n:,} are"
 
 
-class Grid(NamedTuple):
-    """A comparison at several multiples of the bandwidth.
-
-    Attributes
-    ----------
-    names : pair of str
-        First and second, in the order of the question.
-    factors, statistics : sequence of float
-        The multiples, and the statistic of first minus second at each.
-    some, every : float
-        P-values of a difference at some bandwidth and at every bandwidth.
-    alternative : {"two-sided", "greater", "less"}
-    flips : bool
-        Whether both signs are shown.
-    """
-
-    names: tuple[str, str]
-    factors: Sequence[float]
-    statistics: Sequence[float]
-    some: float
-    every: float
-    alternative: str = "two-sided"
-    flips: bool = False
-
-
-def bandwidths(wording: Wording, grid: Grid, setting: Setting) -> str:
+def bandwidths(found: Sensitivity, wording: Wording, setting: Setting, *, flips: bool) -> str:
     """Return whether the bandwidth decides a comparison.
 
-    Examples
-    --------
-    >>> grid = Grid(("a", "b"), [0.125, 1, 8], [2.1, 2.8, 3.3], 0.01, 0.038)
-    >>> print(bandwidths(of_targets("diet"), grid, Setting("CKA")))
-    diet is more closely related to a than to b at every bandwidth from 1/8 to 8 times the chosen \
-one (p = 0.038).
+    As in: diet is more closely related to a than to b at every bandwidth from 1/8 to 8 times the
+    chosen one (p = 0.038). `flips` says that both signs are shown.
     """
-    span = f"from {_fraction(min(grid.factors))} to {_fraction(max(grid.factors))}"
-    where, (first, second) = f"{span} times the chosen one", grid.names
-    low, high = min(grid.statistics), max(grid.statistics)
-    if grid.flips:
-        place = dict(zip(grid.statistics, grid.factors, strict=True))
+    factors, statistics = found.factors, found.across.tests.statistic.tolist()
+    span = f"from {_fraction(min(factors))} to {_fraction(max(factors))}"
+    where, first, second = f"{span} times the chosen one", found.central.first, found.central.second
+    low, high = min(statistics), max(statistics)
+    if flips:
+        top, bottom = (_fraction(factors[statistics.index(one)]) for one in (high, low))
         return setting.say(
-            f"the answer depends on the bandwidth: {wording.claim(first, second)} at "
-            f"{_fraction(place[high])} times the chosen one, and {wording.claim(second, first)} at "
-            f"{_fraction(place[low])} times (both shown, among multiples {span})"
+            f"the answer depends on the bandwidth: {wording.claim(first, second)} at {top} times "
+            f"the chosen one, and {wording.claim(second, first)} at {bottom} times (both shown, "
+            f"among multiples {span})"
         )
-    two_sided = grid.alternative == "two-sided"
-    upwards = high > -low if two_sided else grid.alternative == "greater"
+    two_sided = found.alternative == "two-sided"
+    upwards = high > -low if two_sided else found.alternative == "greater"
     claimed = (first, second) if upwards else (second, first)
-    if grid.every < setting.alpha:
-        clause = f"{wording.claim(*claimed)} at every bandwidth {where} ({p(grid.every)})"
+    every = f"({p(found.every_pvalue)})"
+    if found.every_pvalue < setting.alpha:
+        clause = f"{wording.claim(*claimed)} at every bandwidth {where} {every}"
         return setting.say(clause, named=True)
-    some = f"({p(grid.some)}, adjusted for {counted(len(grid.factors), 'bandwidth')})"
-    if grid.some < setting.alpha:
+    some = f"({p(found.some_pvalue)}, adjusted for {counted(len(factors), 'bandwidth')})"
+    if found.some_pvalue < setting.alpha:
         clause = f"{wording.claim(*claimed)} at some bandwidths {where} {some}"
-        rest = f"this is not shown for every one of them ({p(grid.every)})"
-        return setting.say(f"{clause}; {rest}", named=True)
+        return setting.say(f"{clause}; this is not shown for every one of them {every}", named=True)
     if not two_sided and (high < 0 if upwards else low > 0):
         clause = f"{wording.claim(*claimed, shown=False)} at any bandwidth {where} {some}"
         return setting.say(f"{clause}; the estimates are {OPPOSITE}", named=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,14 +12,14 @@ import numpy as np
 
 from reldep import plotting
 from reldep.data.checks import MINIMUM_OBSERVATIONS, check_count, check_level
-from reldep.description import Columns, Picture, Section, Table, Value
+from reldep.description import Columns, Picture, Section, Table, Value, unseen
 from reldep.exceptions import InputError
-from reldep.results.answer import Answer
-from reldep.results.sentences import Finding, Relation
+from reldep.results.sentences import Finding
+from reldep.results.strength import OfDependences
 from reldep.stats import student
-from reldep.stats.influential import leave_out, most_influential, variance_shares
 from reldep.stats.intervals import Interval
 from reldep.stats.power import Pilot, careful_effect
+from reldep.stats.series import leave_out, most_influential, variance_shares
 from reldep.stats.units import NORMALISED
 from reldep.words import (
     MEASURE_NAMES,
@@ -40,16 +41,9 @@ if TYPE_CHECKING:
     from reldep.stats.estimates import Estimates
     from reldep.stats.pairwise import Test
 
-# How many of the most influential observations a report shows.
-TOP = 5
-
-# A plan that nobody asked for is shown up to this many times the observations at hand: an effect
-# that needs more is smaller than most would care for.
-WITHIN_REACH = 10
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Result(Answer):
+class Result(OfDependences):
     """An estimate with its standard error and the test of a hypothesis about it.
 
     Attributes
@@ -116,20 +110,9 @@ class Result(Answer):
         """Their covariance; with the weights w, ``w' covariance w`` is `standard_error` squared."""
         return self.dependences.covariance_with(self.weights, self.standard_error**2)
 
-    def as_correlation(self) -> Any:
-        """Return every dependence as the correlation of two normal variables that have it.
-
-        Of the kernel at hand where its curve is known (Laplace, Gaussian, linear, distance), else
-        of the default kernel. No sign is implied, and none of it is Pearson's correlation of the
-        data.
-
-        Returns
-        -------
-        dict of (str, str) to float
-            Between 0 and 1, one for every pair of variables.
-        """
-        found = self._correlations(self.dependences.pairs, self.estimates.tolist())
-        return dict(zip(self.dependences.pairs, found, strict=True))
+    @property
+    def _pairs(self) -> Sequence[Pair]:
+        return self.dependences.pairs
 
     def confidence_interval(self, confidence_level: float = 0.95) -> Interval:
         """Return the interval of the estimate, which agrees with the test.
@@ -241,51 +224,48 @@ class Result(Answer):
         """Return the statistic as before its value: "z" or "t(41)"."""
         return "z" if math.isinf(self.df) else f"t({self.df:.0f})"
 
-    def _finding(self, alpha: float, limits: tuple[float, float]) -> Finding:
+    def _finding(self, alpha: float, columns: Columns) -> Finding:
         """Return the test as sentences write it."""
+        limits = (columns["low"][-1], columns["high"][-1])
         tested = (self._law(), self.statistic, self.pvalue, alpha, self.alternative)
         return Finding(self.estimate, limits, *tested)
 
-    def _relations(self, names: Sequence[str]) -> list[Relation]:
-        """Return every dependence with the name that a sentence gives it."""
-        columns = zip(names, self.estimates.tolist(), self.relation_pvalues, strict=True)
-        return [Relation(*one) for one in columns]
-
-    def _numbers(self, name: str, alpha: float, limits: tuple[float, float]) -> list[Value]:
-        """Return the key numbers of the test."""
+    def _numbers(self, alpha: float, columns: Columns) -> list[Value]:
+        limits = (columns["low"][-1], columns["high"][-1])
         return [
-            Value("estimate", f"{name} ({MEASURE_NAMES[self.measure]})", self.estimate),
-            Value("standard_error", "", self.standard_error),
+            Value("estimate", f"{self._name()} ({MEASURE_NAMES[self.measure]})", self.estimate),
+            *unseen(standard_error=self.standard_error),
             interval_value(limits, 1 - alpha, self.alternative),
-            Value("confidence_level", "", 1 - alpha),
+            *unseen(confidence_level=1 - alpha),
             Value("statistic", self._law(), self.statistic, two_decimals),
-            Value("df", "", self.df),
+            *unseen(df=self.df),
             Value("pvalue", f"p-value ({self.alternative})", self.pvalue, pvalue_number),
-            Value("log10_pvalue", "", self.log10_pvalue),
-            Value("alternative", "", self.alternative),
+            *unseen(log10_pvalue=self.log10_pvalue, alternative=self.alternative),
         ]
 
-    def _forest(self, pairs: Sequence[Pair], columns: Columns, alpha: float) -> Picture:
+    @abstractmethod
+    def _name(self) -> str:
+        """Return what the estimate is called."""
+
+    def _forest(self, alpha: float, columns: Columns) -> Picture:
         """Return every dependence with its interval, and below them what is made of them."""
-        names, *_ = columns.values()
-        level = percent(1 - alpha)
+        names, level = columns["relation"], percent(1 - alpha)
         draw = partial(
             plotting.forest,
             names,
             *(columns[name] for name in ("estimate", "low", "high")),
-            apart=len(names) - len(pairs),
+            apart=len(names) - len(self._pairs),
             xlabel=f"{MEASURE_NAMES[self.measure]} with {level} interval{'s' * (len(names) > 1)}",
         )
         caption = f"Every dependence with its {level} interval"
         return Picture(draw, f"{caption}; the estimate is {number(self.estimate)}.", f"{caption}.")
 
-    def _sections(self) -> tuple[Section, ...]:
-        """Return a plan for the next study, and the most influential observations."""
+    def _sections(self) -> list[Section]:
         plan = self._plan()
-        found = (Section("Planning", "planning", paragraphs=(plan,)),) if plan else ()
-        if self.dependences.fragile or not self.dependences.keeps_rows:
-            return found
-        return (*found, self._most_influential())
+        found = [Section("Planning", "planning", paragraphs=(plan,))] if plan else []
+        if self.dependences.keeps_rows and not self.dependences.fragile:
+            found.append(self._most_influential())
+        return found
 
     def _plan(self) -> str:
         """Return how many observations a next study needs; nothing if they are out of reach."""
@@ -293,7 +273,8 @@ class Result(Answer):
             plain = self.sample_size()
         except InputError:
             return ""
-        if plain > WITHIN_REACH * self.n_observations:
+        # An effect that needs ten times as many is smaller than most would care for.
+        if plain > 10 * self.n_observations:
             return ""
         start = (
             f"A next study needs about {plain:,} observations for a power of 80% if the effect is "
@@ -312,7 +293,7 @@ class Result(Answer):
 
     def _most_influential(self) -> Section:
         """Return which observations drive the estimate, and what is left without them."""
-        k, rows = min(TOP, self.n_observations), self.provenance.rows
+        k, rows = min(5, self.n_observations), self.provenance.rows
         columns, psi = self._influential(k), self._psi()
         names = [str(name) for name in columns[rows.noun]]
         draw = partial(
