@@ -97,15 +97,17 @@ def test_page_says_that_the_server_ended_and_how_to_go_on(browser, start, plants
 
 
 HELPED = """
-import subprocess, sys
+import subprocess, sys, time
 if "reldep.app.worker" in sys.orig_argv:
     subprocess.Popen(["sleep", "600"])
+if "read_in_child" in str(sys.orig_argv):
+    time.sleep(600)
 """
 
 
 @pytest.mark.parametrize("end", ["cancel", signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_ended_work_leaves_no_process_and_no_file(start, plants, tmp_path, end):
-    """The process that reads and computes may have started others: they end with it."""
+    """The process that reads has started others, one to try a file of SPSS: they end with it."""
     import psutil
 
     (tmp_path / "helped").mkdir()
@@ -118,14 +120,13 @@ def test_ended_work_leaves_no_process_and_no_file(start, plants, tmp_path, end):
     def running():
         return psutil.Process(server.process.pid).children(recursive=True)
 
-    soon(lambda: len(running()) == 2)
+    visitor.upload("plants.sav", b"$FL2" + plants.encode())
+    soon(lambda: len(running()) == 3)
     children = running()
     assert server.leftovers()
     if end == "cancel":
-        visitor.upload("plants.csv", plants)
         visitor.act("/cancel")
     else:
-        visitor.upload("plants.csv", plants)
         status, complaints = server.end(end)
         assert "Traceback" not in complaints
         assert (server.leftovers() == []) is (end != signal.SIGKILL)

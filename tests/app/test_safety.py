@@ -58,7 +58,7 @@ BROWSER = """#!{python}
 import os, pathlib, sys, time
 os.closerange(0, 3)
 pathlib.Path({seen!r}).write_text(" ".join(sys.argv[1:]))
-time.sleep(60)
+time.sleep(600)  # longer than anybody waits
 """
 
 

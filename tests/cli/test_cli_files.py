@@ -56,7 +56,7 @@ def test_the_order_of_rows_in_a_joined_file_does_not_matter(ask):
         ("empty.csv", b"", "empty.csv is empty: it has no columns and no rows"),
         ("header.csv", b"diet,C14.0\n", "header.csv has 2 columns, but no rows"),
         ("false.parquet", b"PAR1,C14.0\n", "false.parquet is damaged, or only a part of a Parquet"),
-        ("mice.docx", b"PK\x03\x04", "mice.docx is a damaged ZIP archive"),
+        ("mice.docx", b"PK\x03\x04", "mice.docx is damaged, or not a ZIP archive"),
         ("long.csv", b"a,b\n1,2\n3,4,5\n", "line 3 of"),
         ("latin.csv", "größe,b\n1,2\n".encode("latin-1"), "UTF-8"),
     ],

@@ -126,6 +126,16 @@ def test_files_in_the_current_folder_change_nothing(command, tmp_path):
     assert any(cache.rglob("*.nbi"))
 
 
+def test_modules_in_the_current_folder_are_not_imported(command, tmp_path):
+    """Python puts the folder first for ``python -m``; the command takes it away again."""
+    for name in ("numpy", "polars", "narwhals", "typer", "json", "random", "csv"):
+        (tmp_path / f"{name}.py").write_text("open('hacked', 'w')")
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n2,3\n")
+    said = command("describe", "t.csv", cwd=tmp_path)
+    assert (said.status, said.err) == (0, "")
+    assert not (tmp_path / "hacked").exists()
+
+
 @pytest.mark.parametrize("home", ["linked", "/proc/nowhere"])
 def test_a_cache_that_is_not_the_users_own_is_not_used(command, tmp_path, home):
     if home == "linked":

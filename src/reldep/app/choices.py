@@ -112,7 +112,7 @@ class Choices:
         """
         filled = [self.slots[one.name] for one in self.places if _is_filled(self, one)]
         self.question, self.covariates = question, covariates
-        own = [one for one in self.places if one.columns == "one" and one.name != GIVEN]
+        own = [one for one in self.places if one.columns == "one"]
         spare = [one for one in filled if one not in [self.slots.get(n.name) for n in own]]
         for slot in own:
             if not self.slots.get(slot.name) and spare:
@@ -153,14 +153,14 @@ class Choices:
     def place(self, name: str, expression: str) -> None:
         """Put columns into a slot; one that takes a single variable gives up what it had."""
         slot = self.slot(name)
-        if slot.columns in ("one", "label") and name != GIVEN:
+        if slot.columns in ("one", "label"):
             self.slots[name] = [expression]
         else:
             self.slots[name] = [*self.slots.get(name, []), expression]
 
     def free_name(self, slot: str, columns: Sequence[str]) -> str:
         """Return a name for a block: how its columns begin, if that says something."""
-        several = self.slot(slot).columns == "several"
+        several = self.slot(slot).columns in ("several", "many")
         others = [one.name for one in self.places if several or one.name != slot]
         taken = {split_name(one)[0] for name in others for one in self.slots.get(name, [])}
         started = common_name(columns)
@@ -328,7 +328,7 @@ def worded(question: str, *, covariates: bool) -> str:
 
 
 def _is_filled(choices: Choices, slot: Argument) -> bool:
-    return slot.columns == "one" and slot.name != GIVEN and bool(choices.slots.get(slot.name))
+    return slot.columns == "one" and bool(choices.slots.get(slot.name))
 
 
 def written(columns: Sequence[str], all_columns: Sequence[str], name: str) -> str:
@@ -373,12 +373,10 @@ def as_written(name: str) -> str:
 
 def split_name(definition: str) -> tuple[str, str]:
     """Return the name of a variable and its columns, from ``COLS`` or ``NAME=COLS``."""
-    try:
-        return parse_named(definition)
-    except ValueError:
-        if definition.startswith('"') and definition.endswith('"') and '","' not in definition:
-            return definition[1:-1].replace('""', '"'), definition
-        return definition, definition
+    name, columns = parse_named(definition)
+    if not name and definition.startswith('"') and definition.endswith('"'):
+        name = definition if '","' in definition else definition[1:-1].replace('""', '"')
+    return name or definition, columns
 
 
 def chosen_options(arguments: Sequence[Argument], given: Mapping[str, list[str]]) -> dict[str, Any]:

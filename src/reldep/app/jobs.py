@@ -12,7 +12,7 @@ import time
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any
 
-from reldep.app.wording import message
+from reldep.app.fields import message
 from reldep.exceptions import InputError
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reldep.app.wording import in_page
+from reldep.app.fields import in_page
 from reldep.data.checks import cell
 from reldep.exceptions import InputError
 from reldep.files.read import read
-from reldep.report.values import plain
+from reldep.report.tables import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,11 +6,10 @@ import json
 from typing import TYPE_CHECKING
 
 from reldep.app.data_part import data_part
-from reldep.app.fields import button, form, hidden
+from reldep.app.fields import button, form, hidden, label
 from reldep.app.jobs import CANCELLED, FAILED
 from reldep.app.question_part import question_part
 from reldep.app.sessions import AT_ONCE
-from reldep.app.wording import label
 from reldep.app.worker import FILES, SHOWN
 from reldep.report.markup import Markup, element, joined, section
 

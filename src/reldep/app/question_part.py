@@ -6,8 +6,17 @@ import re
 from typing import TYPE_CHECKING
 
 from reldep.app.choices import GIVEN, split_name, worded
-from reldep.app.fields import button, described, fields, form, hidden, labelled, line, option
-from reldep.app.wording import in_page
+from reldep.app.fields import (
+    button,
+    described,
+    fields,
+    form,
+    hidden,
+    in_page,
+    labelled,
+    line,
+    option,
+)
 from reldep.exceptions import InputError
 from reldep.questions import SENTENCES
 from reldep.questions.request import offered
@@ -87,7 +96,9 @@ def _sentence(choices: Choices) -> Markup:
 def _slot(session: Session, slot: Argument) -> Markup:
     """Return one place: what is in it, and the ways to put columns there."""
     values, name = session.choices.slots.get(slot.name, []), f"slot-{slot.name}"
-    (_, title), hint = PLACES.get(slot.name, ("", slot.label)), in_page(slot.in_words)
+    _, title = PLACES.get(slot.name, ("", slot.label))
+    is_block = slot.columns == "one" and slot.name != GIVEN
+    hint = "One column, or several as a block." if is_block else in_page(slot.in_words)
     optional = "" if slot.is_required or slot.name == GIVEN else " (or leave empty)"
     chips = [_chip(session, slot, i, value) for i, value in enumerate(values)]
     sent = {"form": "place", "name": "slot", "value": slot.name, "id": f"put-{slot.name}"}
@@ -111,7 +122,7 @@ def _chip(session: Session, slot: Argument, position: int, value: str) -> Markup
     place, which = f"{slot.name}-{position}", hidden(slot=slot.name, position=position)
     count = element("span", _count(session, slot, value), class_="small")
     name = element("span", element("strong", called), " ", count)
-    if slot.columns in ("one", "several") and slot.name != GIVEN and columns != value:
+    if slot.columns in ("one", "several", "many") and columns != value:
         name = form(
             "rename",
             which,
@@ -138,7 +149,7 @@ def _count(session: Session, slot: Argument, value: str) -> str:
 def _typed(slot: Argument) -> Markup:
     """Return the field for those who type the columns."""
     name = f"type-{slot.name}"
-    example = {"": "x~y=1", "label": "genotype"}.get(slot.columns, "lipids=C*")
+    example = {"": "x~y=1", "label": "sex"}.get(slot.columns, "mood=item_*")
     return form(
         "place",
         hidden(slot=slot.name),

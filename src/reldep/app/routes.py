@@ -13,9 +13,9 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from reldep.app.choices import GIVEN, KINDS, READING_FIELDS, chosen_options, split_name, written
+from reldep.app.fields import message
 from reldep.app.page import whole_page
 from reldep.app.sessions import AT_ONCE
-from reldep.app.wording import message
 from reldep.app.worker import FILES, SHOWN
 from reldep.data.checks import check_choice, check_level
 from reldep.exceptions import InputError
@@ -226,7 +226,7 @@ def _place(session: Session, form: Form) -> None:
         session.columns_of(text)  # a wrong name is said at once
     name = session.choices.free_name(slot.name, columns)
     placed = text or written(columns, session.columns, name)
-    if not text and (slot.columns == "several" or slot.name == GIVEN):
+    if not text and slot.columns in ("several", "many", "covariates"):
         placed = split_name(placed)[1]  # each of the columns is a variable
     session.choices.place(slot.name, placed)
     session.consider()

@@ -92,7 +92,7 @@ def _warm_up() -> None:
 
 def _done(work: dict[str, Any], tell: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
     """Do one job; whatever goes wrong is one message."""
-    from reldep.app.wording import message, remedies
+    from reldep.app.fields import message, remedies
     from reldep.engine.threads import LISTENER
 
     last = [0.0]
@@ -133,7 +133,7 @@ def _result(work: dict[str, Any]) -> Any:
 def answer(request: Request, folder: Path, *, bandwidths: bool) -> dict[str, Any]:
     """Answer a request, write the answer's files into a folder, and return what the page lists."""
     from reldep import report
-    from reldep.app.wording import in_page, remedies
+    from reldep.app.fields import in_page, remedies
     from reldep.report.vector import image, svg
 
     found, curve = request.run_over_bandwidths() if bandwidths else (request.run(), None)

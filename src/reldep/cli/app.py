@@ -14,8 +14,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from reldep.cli import INTERRUPTED, interrupts
 from reldep.cli.flags import add_questions
-from reldep.cli.output import OVERWRITE, PICTURES, check_ending, say
-from reldep.cli.spelling import in_shell
+from reldep.cli.output import OVERWRITE, PICTURES, check_ending, in_shell, say
 from reldep.questions import SENTENCES
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_type_h
 
 import typer
 
-from reldep.cli.output import Delivery, deliver, option
-from reldep.cli.spelling import in_shell
+from reldep.cli.output import Delivery, deliver, in_shell, option, print_description
 from reldep.questions import EXAMPLES, SENTENCES
 
 if TYPE_CHECKING:
@@ -112,7 +111,6 @@ def describing() -> Callable[..., None]:
     ]
 
     def describe(files: list[str], json: bool, csv: bool, **words: Any) -> None:
-        from reldep.cli.describe import print_description
         from reldep.files.read import read
 
         options = {
@@ -160,7 +158,7 @@ def flag(argument: Argument, *, required: bool = True) -> inspect.Parameter:
             text = f"{text.rstrip('.')}: {', '.join(argument.choices)}."
     else:
         settings["metavar"] = argument.metavar or "TEXT"
-    if argument.is_list or argument.columns in ("one", "several", "labels"):
+    if argument.is_list or argument.columns not in ("", "label"):
         kind = list[str]
     if argument.columns:
         settings["autocompletion"] = complete_columns

@@ -1,24 +1,28 @@
-"""What a command prints and writes: words, JSON, CSV, a picture, a report."""
+"""What a command prints and writes, in the words of a shell and safe on a terminal."""
 
 from __future__ import annotations
 
 import json as json_format
+import re
+import shlex
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from reldep.cli.spelling import in_shell, visible
 from reldep.exceptions import InputError
 from reldep.io import check_writable, write
 from reldep.system import import_away
+from reldep.words import counted, spelled, text_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reldep.description import Description
+    from reldep.files.table import Table
     from reldep.questions.request import Request
 
 PICTURES, REPORTS = (".png", ".svg", ".pdf"), (".html", ".htm")
@@ -148,3 +152,87 @@ def _print_answer(request: Request, wanted: Delivery, parts: Description) -> Non
             say(f"Caution: {caution}", err=True)
     else:
         say(report.plain_text(parts))
+
+
+LONGEST_EXAMPLE = 30  # characters, so that a line fits a terminal
+HEADER = ["column", "type", "missing", "different", "range or example", "kernel"]
+
+
+def print_description(table: Table, *, json: bool, csv: bool) -> None:
+    """Print what is in a file, one line for every column."""
+    from reldep.description import Column
+    from reldep.description import Table as Shown
+    from reldep.report.tables import csv_text, plain
+
+    Delivery(json=json, csv=csv).check(())
+    rows = [asdict(column) for column in table.describe()]
+    if json:
+        say_json(plain(rows))
+    elif csv:
+        say_csv(csv_text(Shown(tuple(Column(k, k, [row[k] for row in rows]) for k in rows[0]))))
+    else:
+        if table.joined:
+            say(f"{table.joined}\n")
+        say(f"{table.name}: {counted(len(table), 'row')}, {counted(len(rows), 'column')}\n")
+        say(text_table(HEADER, [_in_words(row) for row in rows]))
+
+
+def _in_words(row: dict[str, Any]) -> list[str]:
+    from reldep.data.checks import printable
+
+    values = " ".join(row["example"].split())
+    if row["minimum"] is not None:
+        values = f"{row['minimum']:g} to {row['maximum']:g}"
+    elif len(values) > LONGEST_EXAMPLE:
+        values = f"{values[: LONGEST_EXAMPLE - 1]}…"
+    different = "" if row["n_unique"] is None else str(row["n_unique"])
+    name = printable(row["name"])
+    return [name, row["type"], str(row["n_missing"]), different, values, row["kernel"]]
+
+
+_NEW_WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_KERNEL = re.compile(r"([A-Z]\w*)(\(.*\))?")
+
+
+def in_shell(message: str) -> str:
+    """Return a message with the arguments in backticks as options.
+
+    Examples
+    --------
+    >>> in_shell("use `missing='drop'`, `rng=3`, `max_lag` or `kernel=EditDistance()`")
+    'use --missing drop, --seed 3, --max-lag or --kernel edit-distance'
+    """
+    return spelled(message, _option)
+
+
+def _option(name: str, value: str | None) -> str:
+    flag = _flags().get(name, "--" + name.replace("_", "-"))
+    if value is None:
+        return flag
+    kernel = _KERNEL.fullmatch(value) if name == "kernel" else None
+    if kernel is not None:
+        return f"{flag} {_NEW_WORD.sub('-', kernel[1]).lower()}"
+    return f"{flag} {shlex.quote(value) if ' ' in value else value}"
+
+
+@cache
+def _flags() -> dict[str, str]:
+    """Return the flags of all arguments."""
+    from reldep.files.reading import READING
+    from reldep.questions import SENTENCES
+    from reldep.questions.request import offered
+
+    own = {name: one for question in SENTENCES for name, one in offered(question).items()}
+    return {name: one.flags[0] for name, one in {**own, **READING}.items()}
+
+
+def visible(text: str) -> str:
+    r"""Return a text with control characters as escapes: names must not command a terminal.
+
+    Examples
+    --------
+    >>> visible("red \x1b[31m name\n")
+    'red \\x1b[31m name\n'
+    """
+    hidden = [sign for sign in set(text) if not sign.isprintable() and sign != "\n"]
+    return text.translate({ord(one): one.encode("unicode_escape").decode() for one in hidden})
