@@ -24,7 +24,7 @@ import reldep
 from reldep import Survival
 from reldep.exceptions import ReldepWarning
 from reldep.kernels import LogRank, Precomputed
-from reldep.kernels.structured.survival import Hazard
+from reldep.kernels.survival import Hazard
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "survival.json"
