@@ -35,9 +35,11 @@ class Argument:
         Without a default the argument is positional.
     shown : str
         The type in ``help()``, if the annotation is not clear enough.
-    columns : {"", "one", "several", "label", "labels"}
-        Whether the value is data, or words that name columns: one variable, several, one column
-        of labels, or one or two of them.
+    columns : {"", "one", "several", "many", "label", "labels", "covariates"}
+        Whether the value is data, or words that name columns: one variable; several, or so many
+        that the question reads them itself; one column of labels, or up to two; or covariates.
+    many_without : str
+        The argument without which it is many variables in place of one.
     parse : callable
         Return the value of a word from a command line or a form; never raise: that is for `check`.
     check : callable, optional
@@ -59,7 +61,7 @@ class Argument:
     help: str
     default: Any = REQUIRED
     shown: str = ""
-    columns: Literal["", "one", "several", "label", "labels"] = ""
+    columns: Literal["", "one", "several", "many", "label", "labels", "covariates"] = ""
     parse: Callable[[Any], Any] = str
     check: Callable[[str, Any], Any] | None = None
     implied: Callable[[Mapping[str, Any]], Any] | None = None
@@ -69,6 +71,7 @@ class Argument:
     flags: tuple[str, ...] = ()
     label: str = ""
     in_words: str = ""
+    many_without: str = ""
     name: str = ""
     type: Any = Any
 
@@ -105,6 +108,11 @@ class Argument:
     def is_flag(self) -> bool:
         """Whether it is True or False."""
         return self.type is bool
+
+    def kind_beside(self, arguments: Mapping[str, Any]) -> str:
+        """Return which columns it names in a call, by its other arguments."""
+        is_many = self.many_without and arguments[self.many_without] is None
+        return "many" if is_many else self.columns
 
     def value(self, word: Any) -> Any:
         """Return the value of a word, or of a list of words, from a front end."""

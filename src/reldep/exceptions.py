@@ -11,10 +11,7 @@ and the page write these as their own options: :func:`reldep.words.spelled`.
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, ClassVar
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from typing import Any, ClassVar
 
 
 class Message(Exception):  # noqa: N818 (a mistake or a caution, by its second base)
@@ -75,11 +72,6 @@ class ReldepWarning(Message, UserWarning):
     def announced(self) -> ReldepWarning:
         """Return the warning that points to this caution, in words that do not vary."""
         return type(self)(f"{self.headline}: print the answer, or read its .warnings.")
-
-
-def by_weight(cautions: Iterable[ReldepWarning]) -> tuple[ReldepWarning, ...]:
-    """Return cautions in order of weight, those that can turn the answer first."""
-    return tuple(sorted(cautions, key=lambda one: -one.weight))
 
 
 class AlignmentWarning(ReldepWarning):
@@ -177,4 +169,3 @@ class BandwidthWarning(ReldepWarning):
 
     headline = "a bandwidth may jump from sample to sample"
     weight = Weight.NOTE
-    from collections.abc import Iterable

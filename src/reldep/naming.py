@@ -11,22 +11,23 @@ if TYPE_CHECKING:
 
 
 def imported_when_named(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """Make the ``__getattr__`` of a package.
+    """Return the ``__getattr__`` of a package.
 
     Parameters
     ----------
     package : str
         Its name.
     homes : mapping of str to str
-        The module in which each name lives; a name that is a module is at home in itself.
+        The names in every module of the package; modules themselves under an empty string.
     """
+    home_of = {name: home for home, names in homes.items() for name in names.split()}
 
     def find(name: str) -> Any:
-        home = homes.get(name)
-        if home is None:
+        if name not in home_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        module = importlib.import_module(home)
-        value = module if home == f"{package}.{name}" else getattr(module, name)
+        home = home_of[name]
+        module = importlib.import_module(f"{package}.{home or name}")
+        value = getattr(module, name) if home else module
         # From now on the package has the name itself.
         setattr(sys.modules[package], name, value)
         return value

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# Minimum number of observations for compiled code: below it, loading takes longer than NumPy.
-COMPILED_FROM = 2_000
-
 
 def available_cores() -> int:
     """Return the number of cores that this process may use."""
@@ -60,15 +57,6 @@ def thread_pool(n_threads: int) -> ThreadPoolExecutor:
 def on_all_cores(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
     """Return the results of the work on all items, in their order, computed on all cores."""
     return list(thread_pool(available_cores()).map(work, items))
-
-
-def numba_is_there() -> bool:
-    """Return True if numba can be imported."""
-    try:
-        _import_numba()
-    except ImportError:
-        return False
-    return True
 
 
 class _NoSettings(ModuleType):
@@ -150,11 +138,6 @@ def import_away(module: str) -> Any:
         os.chdir(here)
 
 
-def worth_compiling(n: int) -> bool:
-    """Return True if n observations justify compiled code and numba is available."""
-    return n >= COMPILED_FROM and numba_is_there()
-
-
 def import_extra(module: str, *, extra: str, purpose: str) -> Any:
     """Return a module of an optional package, or raise ImportError with the way to install it.
 
@@ -179,9 +162,6 @@ def import_extra(module: str, *, extra: str, purpose: str) -> Any:
 _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 _AMOUNT = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([A-Za-z]+)\s*")
-
-# Assumed if the system does not report its memory.
-MEMORY_UNKNOWN = 4_000_000_000
 
 PROC = Path("/proc")
 CGROUPS = Path("/sys/fs/cgroup")
@@ -263,57 +243,33 @@ def available_memory() -> int:
 
 
 def _left_on_machine() -> int:
-    meminfo = PROC / "meminfo"
-    if meminfo.is_file():
-        for line in meminfo.read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return 1024 * int(line.split()[1])
+    known = _numbers_in(PROC / "meminfo")
+    if "MemAvailable" in known:
+        return 1024 * known["MemAvailable"]
     if "SC_PHYS_PAGES" in getattr(os, "sysconf_names", {}):
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return MEMORY_UNKNOWN
+    return 4_000_000_000  # a guess, where the system does not tell
 
 
 def _left_in_cgroups() -> Iterator[int]:
     """Return what each control group leaves: that of the process and all that contain it."""
-    for group in _cgroups():
-        for limit_file, usage_file, cached_line in CGROUP_FILES:
-            limit, usage = _number_in(group / limit_file), _number_in(group / usage_file)
-            if limit is not None and usage is not None:
-                yield max(0, limit - usage + _cached(group / "memory.stat", cached_line))
-
-
-def _cgroups() -> Iterator[Path]:
-    """Return the directories of the control groups, from the innermost to the root."""
-    membership = PROC / "self" / "cgroup"
-    lines = membership.read_text().splitlines() if membership.is_file() else []
-    for line in lines:
+    for line in _text_of(PROC / "self" / "cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         if controllers and "memory" not in controllers.split(","):
             continue
         root = CGROUPS / "memory" if controllers else CGROUPS
         inner = root / path.lstrip("/")
-        while inner != root:
-            yield inner
-            inner = inner.parent
-        yield root
+        for group in (inner, *inner.parents):
+            if group.is_relative_to(root):
+                yield from _left_in(group)
 
 
-def _number_in(path: Path) -> int | None:
-    """Read a file that contains one number; None for anything else, as "max"."""
-    try:
-        text = path.read_text().strip()
-    except OSError:
-        return None
-    return int(text) if text.isdigit() else None
-
-
-def _cached(path: Path, name: str) -> int:
-    """Read how much of the memory in use is cached files."""
-    try:
-        lines = path.read_text().splitlines()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) for line in lines if line.split()[0] == name), 0)
+def _left_in(group: Path) -> Iterator[int]:
+    for limit_file, usage_file, cached in CGROUP_FILES:
+        limit, usage = _numbers_in(group / limit_file), _numbers_in(group / usage_file)
+        if limit and usage:
+            given_up = _numbers_in(group / "memory.stat").get(cached, 0)
+            yield max(0, limit[""] - usage[""] + given_up)
 
 
 def _left_in_address_space() -> Iterator[int]:
@@ -322,7 +278,19 @@ def _left_in_address_space() -> Iterator[int]:
     except ImportError:  # not on Windows
         return
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    sizes = PROC / "self" / "statm"
-    if limit != resource.RLIM_INFINITY and sizes.is_file():
-        taken = int(sizes.read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-        yield max(0, limit - taken)
+    pages = _numbers_in(PROC / "self" / "statm")
+    if limit != resource.RLIM_INFINITY and pages:
+        yield max(0, limit - pages[""] * os.sysconf("SC_PAGE_SIZE"))
+
+
+def _numbers_in(path: Path) -> dict[str, int]:
+    """Return the first number of every line by the word before it; without a word by ""."""
+    found = re.findall(r"^([A-Za-z_]*):?\s*(\d+)", _text_of(path), re.MULTILINE)
+    return {word: int(digits) for word, digits in found}
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
