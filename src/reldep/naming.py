@@ -4,32 +4,44 @@ from __future__ import annotations
 
 import importlib
 import sys
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
+    from typing import Any
 
 
-def imported_when_named(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of a package.
+def names_in_stub(
+    package: str, file: str
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package, as its stub lists them.
+
+    The stub ``__init__.pyi`` has one line per name, ``from reldep.engine import Dense as Dense``,
+    which type checkers read too. A name is imported when it is first used, so that importing the
+    package takes no time.
 
     Parameters
     ----------
-    package : str
-        Its name.
-    homes : mapping of str to str
-        The names in every module of the package; modules themselves under an empty string.
+    package, file : str
+        The `__name__` and the `__file__` of the package.
     """
-    home_of = {name: home for home, names in homes.items() for name in names.split()}
+    home_of = {}
+    with open(f"{file}i", encoding="utf-8") as stub:  # noqa: PTH123 (pathlib takes longer)
+        for line in stub:
+            if line.startswith("from "):
+                _, home, _, name, *_ = line.split()
+                home_of[name] = home
+    offered = sorted(name for name in home_of if not name.startswith("_"))
 
     def find(name: str) -> Any:
         if name not in home_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         home = home_of[name]
-        module = importlib.import_module(f"{package}.{home or name}")
-        value = getattr(module, name) if home else module
+        is_module = home == package
+        module = importlib.import_module(f"{package}.{name}" if is_module else home)
+        value = module if is_module else getattr(module, name)
         # From now on the package has the name itself.
         setattr(sys.modules[package], name, value)
         return value
 
-    return find
+    return find, lambda: offered, offered

@@ -1,0 +1,34 @@
+"""The public names, and where each is. Nothing is imported before it is used."""
+
+from reldep import datasets as datasets
+from reldep import engine as engine
+from reldep import exceptions as exceptions
+from reldep import kernels as kernels
+from reldep import plotting as plotting
+from reldep.data.lifetimes import Survival as Survival
+from reldep.engine import Blocks as Blocks
+from reldep.engine import Dense as Dense
+from reldep.engine import Features as Features
+from reldep.engine import Influence as Influence
+from reldep.engine import Lines as Lines
+from reldep.engine import Tiled as Tiled
+from reldep.exceptions import ReldepWarning as ReldepWarning
+from reldep.files.read import read as read
+from reldep.files.table import Table as Table
+from reldep.questions.compare import compare as compare
+from reldep.questions.compare import paper_test as paper_test
+from reldep.questions.contrast import contrast as contrast
+from reldep.questions.dependence import cka as cka
+from reldep.questions.dependence import dependence as dependence
+from reldep.questions.dependence import distance_correlation as distance_correlation
+from reldep.questions.dependence import explain_plan as explain_plan
+from reldep.questions.dependence import hsic as hsic
+from reldep.questions.dependence import influence as influence
+from reldep.questions.groups import groups as groups
+from reldep.questions.matrix import matrix as matrix
+from reldep.questions.rank import rank as rank
+from reldep.questions.scan import scan as scan
+from reldep.questions.sensitivity import sensitivity as sensitivity
+from reldep.stats.paper import finite_sample_bound as finite_sample_bound
+from reldep.stats.paper import rotation as rotation
+from reldep.version import __version__ as __version__
