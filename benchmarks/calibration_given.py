@@ -8,7 +8,7 @@ draws every law, writes ``benchmarks/results/calibration_given.json`` and the ta
 
 "Two thresholds at once" is why joint steps are among the terms. No other of these laws had a part
 in any choice. Joint steps were chosen on others: both of 2 of 6, one but not both of 5, three of 4,
-a slope above a threshold in 10, steps in 2 of 10. The constants of ``reldep.engine.covariates``
+a slope above a threshold in 10, steps in 2 of 10. The constants of ``reldep.engine.terms``
 (penalties, undersmoothing, numbers of steps, hinges, terms and folds, what a spread must be worth)
 were chosen after looking at other laws at 60 to 300 rows: steps in 2 of 10 and of 20 covariates,
 curves in 2 of 15, a product in 5, a curve over the length of 4 of 10, 12 correlated covariates,

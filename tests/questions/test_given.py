@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 import reldep
-from reldep.engine.covariates import Covariates, Regression, Search
+from reldep.engine.covariates import Covariates, Regression
+from reldep.engine.terms import Search
 from reldep.kernels import Precomputed
 
 pytestmark = pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")

@@ -52,6 +52,11 @@ class Followed:
     slopes: dict[int, float]
     score_means: FloatArray = field(repr=False)
 
+    @property
+    def leverage(self) -> FloatArray:
+        """The influence of every observation on log σ."""
+        return self.bandwidth.leverage(self.score_means)
+
 
 def followed_bandwidths(kernels: Sequence[FittedKernel], pairs: Places) -> list[Followed]:
     """Return the bandwidths of the variables in these pairs that the data chose."""
@@ -69,7 +74,7 @@ def followed_bandwidths(kernels: Sequence[FittedKernel], pairs: Places) -> list[
 def moved_influence(followed: Sequence[Followed], pairs: Places, n: int) -> FloatArray:
     """Return what followed bandwidths add to the influence values; rows sum to 0."""
     moved = np.zeros((len(pairs), n))
-    leverages = [one.bandwidth.leverage(one.score_means) for one in followed]
+    leverages = [one.leverage for one in followed]
     for row, pair in zip(moved, pairs, strict=True):
         for one, leverage in zip(followed, leverages, strict=True):
             # A self-pair has the bandwidth in both of its kernels.

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from reldep.engine.terms import ROUNDING, SEARCH, Search, Term, dictionary, predictions, pursue
 from reldep.kernels.columnwise import standardised
 from reldep.words import listed
 
@@ -28,99 +29,8 @@ if TYPE_CHECKING:
     from reldep.data.variables import BoolArray, FloatArray, IntArray
 
 
-class Search(NamedTuple):
-    """How a regression is looked for; the values were chosen by simulation at 60 to 300 rows.
-
-    Attributes
-    ----------
-    ridges : ndarray
-        Penalties, as multiples of the rows, for features with a mean square of 1.
-    undersmoothing : float
-        The share of the best penalty that is used.
-    more_terms : float
-        The multiple of the best number of terms that is used.
-    most_terms : int
-        The most terms; no more than one for eight rows.
-    folds : int
-        Parts of the rows that are left out in turn to choose the number of terms.
-    rows : int
-        The most rows that choose terms; all rows are fitted.
-    landmarks, per_column : int
-        The most features of all columns together, and of one column.
-    steps, hinges : int
-        The parts of equal size that a column is cut into.
-    leaf : int
-        The fewest rows on one side of a step.
-    products, joints : int
-        The most products of two columns, and of steps with steps or columns, that are tried.
-    joint : int
-        The parts of equal size at whose ends joint steps are tried, before they are moved.
-    components : int
-        The most columns of a variable that choose; of more, its principal components do.
-    most_df : float
-        The most degrees of freedom of a regression, as a share of the rows.
-    worth : float
-        A spread counts if it predicts left-out rows this well, relative to the mean.
-    alone : float
-        Rows of which straight effects leave a smaller share are dropped.
-    """
-
-    ridges: FloatArray = 10.0 ** np.arange(-5.0, 1.1, 0.5)
-    undersmoothing: float = 0.1
-    more_terms: float = 1.5
-    most_terms: int = 25
-    folds: int = 10
-    rows: int = 2_000
-    landmarks: int = 300
-    per_column: int = 60
-    steps: int = 60
-    hinges: int = 15
-    joint: int = 4
-    joints: int = 3_000
-    leaf: int = 5
-    products: int = 500
-    components: int = 15
-    most_df: float = 0.5
-    worth: float = 0.98
-    alone: float = 0.05
-
-
-SEARCH = Search()
-# The smallest relative eigenvalue, singular value or loss that is not rounding.
-ROUNDING = 1e-9
 # The most names in a sentence.
 MOST_NAMED = 8
-
-
-class Term(NamedTuple):
-    """A column that a regression may take beyond the straight ones."""
-
-    kind: str
-    column: int
-    at: float
-    inside: Term | None = None
-
-    def values(self, columns: FloatArray) -> FloatArray:
-        """Return the term in all rows of the standardised covariates."""
-        if self.inside is not None:
-            own = self._replace(inside=None).values(columns)
-            return own * (self.inside.values(columns) > 0)
-        column = columns[:, self.column]
-        if self.kind == "line":
-            return column
-        if self.kind == "product":
-            return np.asarray(column * columns[:, int(self.at)])
-        above = column > self.at
-        return np.asarray(above * 1.0 if self.kind == "step" else above * (column - self.at))
-
-    def in_words(self, names: Sequence[str]) -> str:
-        """Return what the term is, by the names of the columns."""
-        if self.inside is not None:
-            own = self._replace(inside=None).in_words(names)
-            return f"{own} within {self.inside.in_words(names)}"
-        if self.kind == "product":
-            return f"{names[self.column]} × {names[int(self.at)]}"
-        return f"a {self.kind} in {names[self.column]}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -314,7 +224,8 @@ class Covariates:
         # Ties in the covariates are broken by the columns, so that the order of rows is irrelevant.
         order = np.lexsort(np.column_stack([columns, self.columns[:, ::-1]]).T)
         few = evenly(order, self.search.rows)
-        W, terms = self.columns[few], self.dictionary(few)
+        W = self.columns[few]
+        terms = dictionary(W, self.p, self.search)
         U, most = columns[few] * np.sqrt(weights), min(max(self.m // 8, 4), self.search.most_terms)
         fold = np.arange(len(few)) if self.units is None else self.units[few]
         fold = np.unique(fold, return_inverse=True)[1].reshape(-1) % self.search.folds
@@ -327,37 +238,6 @@ class Covariates:
         beyond = [term.values(self.columns) for term in chosen]
         again = self.ridge(columns, weights, orthonormal(np.column_stack([self.straight, *beyond])))
         return Choice(again.smoother, path[k], again.basis, tuple(chosen))
-
-    def dictionary(self, rows: IntArray) -> list[Term]:
-        """Return the terms that may be taken, by the quantiles of some rows."""
-        search, width = self.search, self.columns.shape[1]
-        lines = [Term("line", j, 0.0) for j in range(width)]
-        terms = lines + self.cuts("step", rows, search.steps)
-        terms += self.cuts("hinge", rows, search.hinges)
-        if width * (width - 1) // 2 <= search.products:
-            terms += [Term("product", i, j) for i in range(width) for j in range(i + 1, width)]
-        few = self.cuts("step", rows, search.joint)
-        joint = [a._replace(inside=b) for b in few for a in few if a.column < b.column]
-        joint += [a._replace(inside=b) for b in few for a in lines if a.column != b.column]
-        return terms + (joint if len(joint) <= search.joints else [])
-
-    def cuts(self, kind: str, rows: IntArray, parts: int) -> list[Term]:
-        """Return steps or hinges that cut every column of numbers into parts of equal size."""
-        terms = []
-        for j in range(self.p):
-            column = np.sort(self.columns[rows, j])
-            if len(np.unique(column)) <= 2:
-                continue
-            at = np.arange(1, parts) / parts
-            if kind == "hinge":
-                cuts = np.unique(np.quantile(column, at))
-            else:
-                cuts = np.unique(np.quantile(column, at, method="inverted_cdf"))
-                above = len(column) - np.searchsorted(column, cuts, side="right")
-                least = self.search.leaf
-                cuts = cuts[(above >= least) & (above <= len(column) - least)]
-            terms += [Term(kind, j, cut) for cut in cuts.tolist()]
-        return terms
 
     def spreads(self, residuals: FloatArray) -> FloatArray:
         """Return the spread of each column given the covariates; 1 where none can be predicted.
@@ -414,88 +294,6 @@ def radial(points: FloatArray, rows: IntArray, width: float, power: int) -> Floa
     sizes, T = np.linalg.eigh(K[rows])
     kept = sizes > ROUNDING * sizes[-1]
     return np.asarray(K @ (T[:, kept] / np.sqrt(sizes[kept])))
-
-
-class Pursuit:
-    """Greedy regression: terms are chosen one by one, the same for all columns of Y."""
-
-    def __init__(self, W: FloatArray, Y: FloatArray) -> None:
-        self.W, self.R, self.Q = W, Y - Y.mean(axis=0), np.zeros((len(W), 0))
-
-    def gains(self, X: FloatArray, left: FloatArray, full: FloatArray) -> FloatArray:
-        """Return what centred columns would explain, if more than 1% of them is left."""
-        is_left = left > 0.01 * full
-        found = np.square(self.R.T @ X).sum(axis=0) / np.where(is_left, left, 1.0)
-        return np.where(is_left, found, 0.0)
-
-    def take(self, column: FloatArray) -> FloatArray:
-        """Take a centred column, and return what of it is new, of length 1."""
-        q = column - self.Q @ (self.Q.T @ column)
-        q /= np.linalg.norm(q)
-        self.R = self.R - np.outer(q, q @ self.R)
-        self.Q = np.column_stack([self.Q, q])
-        return np.asarray(q)
-
-    def best(self, terms: Sequence[Term]) -> tuple[Term, FloatArray]:
-        """Return the term that explains most, and its centred values."""
-        X = np.column_stack([term.values(self.W) for term in terms])
-        X -= X.mean(axis=0)
-        full = np.square(X).sum(axis=0)
-        j = int(self.gains(X, full - np.square(self.Q.T @ X).sum(axis=0), full).argmax())
-        return terms[j], X[:, j]
-
-    def moved(self, term: Term, cuts: Mapping[int, Sequence[float]]) -> tuple[Term, FloatArray]:
-        """Return a joint term with its cuts moved in turn to where it explains most."""
-        for _ in range(2):
-            inner = term.inside or term
-            inside = [inner._replace(at=at) for at in cuts[inner.column]]
-            term, column = self.best([term._replace(inside=one) for one in inside])
-            if term.kind == "step":
-                term, column = self.best([term._replace(at=at) for at in cuts[term.column]])
-        return term, column
-
-
-def pursue(terms: Sequence[Term], W: FloatArray, Y: FloatArray, most: int) -> list[Term]:
-    """Choose terms one by one; of joint terms the cuts are moved to where they explain most."""
-    cuts: dict[int, list[float]] = {}
-    for term in terms:
-        if term.kind == "step" and term.inside is None:
-            cuts.setdefault(term.column, []).append(term.at)
-    fit, chosen = Pursuit(W, Y), list[Term]()
-    D = np.column_stack([term.values(W) for term in terms])
-    D -= D.mean(axis=0)
-    full = np.square(D).sum(axis=0)
-    left = full.copy()
-    for _ in range(most):
-        gain = fit.gains(D, left, full)
-        j = int(gain.argmax())
-        if gain[j] <= ROUNDING:
-            break
-        term, column = terms[j], D[:, j]
-        if term.inside is not None:
-            term, column = fit.moved(term, cuts)
-        q = fit.take(column)
-        left -= np.square(q @ D)
-        chosen.append(term)
-    return chosen
-
-
-def predictions(
-    terms: Sequence[Term], W: FloatArray, Y: FloatArray, fold: IntArray, most: int
-) -> FloatArray:
-    """Predict every fold from the others by 0, 1, … terms, shape (most + 1, m, q)."""
-    found = np.empty((most + 1, *Y.shape))
-    for k in np.unique(fold):
-        on, off = fold != k, fold == k
-        mean, chosen = Y[on].mean(axis=0), pursue(terms, W[on], Y[on], most)
-        X = np.column_stack([np.empty((len(W), 0)), *(term.values(W) for term in chosen)])
-        X -= X[on].mean(axis=0)
-        q, r = np.linalg.qr(X[on])
-        parts = np.linalg.solve(r.T, X[off].T)[:, :, None] * (q.T @ (Y[on] - mean))[:, None, :]
-        found[:, off] = mean
-        found[1 : len(chosen) + 1, off] += np.cumsum(parts, axis=0)
-        found[len(chosen) + 1 :, off] = found[len(chosen), off]
-    return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from reldep.data.variables import FloatArray, IntArray
     from reldep.engine.bandwidths import Followed
-    from reldep.engine.blocks import BlockTable
+    from reldep.engine.block_table import BlockTable
     from reldep.engine.centred import Places
     from reldep.engine.covariates import Conditioning
     from reldep.exceptions import ReldepWarning

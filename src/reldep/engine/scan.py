@@ -10,25 +10,37 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.data.variables import Numeric
+from reldep.engine.bandwidths import followed_bandwidths, moved_influence
 from reldep.engine.blocks import LEAST_BLOCKS, SMALLEST_AUTO, Blocks, seconds_of_pair
-from reldep.engine.centred import ZERO, centre, check_held, conditional_means, is_held
+from reldep.engine.centred import (
+    centre,
+    check_held,
+    conditional_means,
+    hsic_of,
+    is_constant,
+    is_held,
+)
 from reldep.engine.choose import SIZES, as_engine, choose
+from reldep.engine.dense import Dense
+from reldep.engine.fitted_columns import Ready
 from reldep.engine.influence import compute_influence
 from reldep.engine.threads import at_work
 from reldep.exceptions import InputError
-from reldep.kernels.program import GAUSSIAN, LAPLACE, ROOT, evaluate
-from reldep.kernels.radial import Distance, Gaussian, Laplace, RadialKernel
+from reldep.kernels.custom import FittedPrecomputed
+from reldep.kernels.program import evaluate
 from reldep.system import available_cores, on_all_cores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from reldep.data.variables import BoolArray, FloatArray, IntArray, Variable
+    from reldep.engine.bandwidths import Followed
+    from reldep.engine.centred import Places
+    from reldep.engine.fitted_columns import Columns
     from reldep.kernels.base import FittedKernel, Kernel
 
 
@@ -66,197 +78,13 @@ class Batch:
         return replace(self, means=self.means[chosen], moves=self.moves[chosen])
 
 
-class Columns(NamedTuple):
-    """Plain columns with what compiled code needs of their kernel.
-
-    Attributes
-    ----------
-    values : ndarray, shape (n, m)
-        One column per row, less its median.
-    function : int
-        Of the distance, as in :mod:`reldep.kernels.program`.
-    widths : ndarray, shape (n,)
-    leverage : ndarray, shape (n, m), or None
-        The influence of every observation on log σ; None where that is not followed.
-    """
-
-    values: FloatArray
-    function: int
-    widths: FloatArray
-    leverage: FloatArray | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Ready:
-    """Variables with their kernels fitted.
-
-    Attributes
-    ----------
-    n : int
-    plain : list of (ndarray of int, Columns)
-        Those that compiled code takes, with their places.
-    alone : mapping of int to FittedKernel
-        All others.
-    """
-
-    n: int
-    plain: list[tuple[IntArray, Columns]]
-    alone: Mapping[int, FittedKernel]
-
-    @classmethod
-    def of(
-        cls,
-        kernels: Sequence[Kernel],
-        variables: Sequence[Variable],
-        *,
-        own_units: bool,
-        is_followed: bool = True,
-    ) -> Ready:
-        """Fit one kernel to each variable.
-
-        Parameters
-        ----------
-        kernels : sequence of Kernel
-        variables : sequence of Variable
-        own_units : bool
-            Whether a variable that is done alone is measured in a unit of its own, which
-            normalised measures do not see.
-        is_followed : bool
-            Whether bandwidths that the data choose are followed.
-        """
-        groups: dict[Kernel, list[int]] = {}
-        few = len(variables) < SIZES.scan_columns and len(variables[0]) <= SIZES.dense_rows
-        alone = []
-        for i, (kernel, variable) in enumerate(zip(kernels, variables, strict=True)):
-            known = type(kernel) in (Gaussian, Laplace) or kernel == Distance()
-            if (
-                few
-                or not known
-                or not isinstance(variable, Numeric)
-                or variable.values.shape[1] != 1
-            ):
-                alone.append(i)
-            else:
-                groups.setdefault(kernel, []).append(i)
-        plain = []
-        for kernel, members in groups.items():
-            table = np.array([variables[i].values[:, 0] for i in members])  # type: ignore[attr-defined]
-            fine = _is_plain(kernel, table)
-            places = np.array(members)
-            alone += places[~fine].tolist()
-            if fine.any():
-                own = [variables[i] for i in places[fine].tolist()]
-                found = fit_columns(kernel, own, table[fine], is_followed=is_followed)
-                plain.append((places[fine], found))
-        fits = {i: kernels[i].fit(variables[i]) for i in sorted(alone)}
-        if own_units:
-            fits = {i: fitted.in_own_unit() for i, fitted in fits.items()}
-        return cls(len(variables), plain, fits)
-
-    def take(self, rows: IntArray) -> Ready:
-        """Return the same on some rows, with the fit of all."""
-        plain = [
-            (places, columns._replace(values=columns.values[:, rows], leverage=None))
-            for places, columns in self.plain
-        ]
-        return Ready(self.n, plain, {i: fitted.take(rows) for i, fitted in self.alone.items()})
-
-
-def _is_plain(kernel: Kernel, table: FloatArray) -> BoolArray:
-    """Return the columns, one per row, whose plain differences keep their digits."""
-    size = np.abs(table).max(axis=1)
-    # Columns of other sizes are measured in a unit of their own, one at a time.
-    fine = (size > 1e-15) & (size < 1e15)
-    if kernel == Distance():
-        for i in np.flatnonzero(fine):
-            apart = np.abs(table[i] - np.median(table[i]))
-            # Plain distances from a far value keep less than 12 digits.
-            fine[i] = apart.max() <= 1e4 * np.median(apart[apart > 0])
-    return np.asarray(fine)
-
-
-def fit_columns(
-    kernel: Kernel, variables: Sequence[Variable], table: FloatArray, *, is_followed: bool
-) -> Columns:
-    """Fit one kernel to each of some plain columns, which are the rows of `table`."""
-    n, m = table.shape
-    values = table - np.partition(table, (m - 1) // 2, axis=1)[:, [(m - 1) // 2]]
-    if not isinstance(kernel, RadialKernel):
-        return Columns(values, ROOT, np.ones(n))
-    function = GAUSSIAN if isinstance(kernel, Gaussian) else LAPLACE
-    if kernel.bandwidth == "mean" and is_followed:
-        scales, leverage = _mean_distances(values)
-        return Columns(values, function, kernel.factor * scales, leverage)
-    if kernel.bandwidth == "mean":
-        scales = np.sort(values, axis=1) @ (2.0 * np.arange(m) - (m - 1)) / (m * (m - 1) / 2)
-        return Columns(values, function, kernel.factor * scales)
-    if isinstance(kernel.bandwidth, str):
-        return Columns(values, function, *_one_by_one(kernel, variables, is_followed=is_followed))
-    return Columns(values, function, np.full(n, kernel.factor * float(kernel.bandwidth)))
-
-
-def _mean_distances(values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the mean distance of every column, and the influence of rows on its logarithm.
-
-    The influence is ``2 (mean_j d_ij / mean d - 1)``, from sums of sorted values.
-    """
-    m = values.shape[1]
-    order = np.argsort(values, axis=1)
-    rising = np.take_along_axis(values, order, axis=1)
-    before = np.arange(m)
-    up_to = np.cumsum(rising, axis=1)
-    below = rising * before - (up_to - rising)
-    above = up_to[:, -1:] - up_to - rising * (m - 1 - before)
-    means = np.empty_like(values)
-    np.put_along_axis(means, order, (below + above) / (m - 1), axis=1)
-    scales = rising @ (2.0 * before - (m - 1)) / (m * (m - 1) / 2)
-    return scales, 2.0 * (means - means.mean(axis=1, keepdims=True)) / scales[:, None]
-
-
-def _one_by_one(
-    kernel: RadialKernel, variables: Sequence[Variable], *, is_followed: bool
-) -> tuple[FloatArray, FloatArray | None]:
-    """Fit by a rule that has no formula for many columns, such as the median."""
-    fits = [kernel.fit(variable) for variable in variables]
-    widths = np.array([float(fitted.describe()["bandwidth"]) for fitted in fits])
-    if not is_followed:
-        return widths, None
-    leverage = np.zeros((len(variables), len(variables[0])))
-    for i, (fitted, variable) in enumerate(zip(fits, variables, strict=True)):
-        for bandwidth in fitted.bandwidths():
-            (score,) = evaluate([bandwidth.score], slice(0, len(variable)))
-            leverage[i] = bandwidth.leverage(score.sum(axis=1) / (len(score) - 1))
-    return widths, leverage
-
-
-class Move(NamedTuple):
-    """The influence of rows on a bandwidth, and the slope of the kernel in it."""
-
-    leverage: FloatArray
-    slope: FloatArray
-
-
-@dataclass(frozen=True, eq=False)
-class CentredMatrix:
-    """The centred matrix of one kernel, its size before, and its slopes in its bandwidths."""
-
-    values: FloatArray
-    size: float
-    moves: tuple[Move, ...]
-
-    @classmethod
-    def of(cls, kernel: FittedKernel) -> CentredMatrix:
-        """Evaluate a kernel on all observations."""
-        widths = kernel.bandwidths()
-        parts = [part for width in widths for part in (width.slope, width.score)]
-        m = len(kernel)
-        matrix, *rest = evaluate([kernel, *parts], slice(0, m))
-        moves = [
-            Move(width.leverage(score.sum(axis=1) / (m - 1)), slope)
-            for width, slope, score in zip(widths, rest[0::2], rest[1::2], strict=True)
-        ]
-        size = float(np.sqrt(np.einsum("ij,ij->", matrix, matrix))) / m
-        return cls(centre(matrix), size, tuple(moves))
+def held(kernel: FittedKernel) -> FittedKernel:
+    """Return the whole matrix of a kernel, with those that its bandwidths need, evaluated once."""
+    widths = kernel.bandwidths()
+    parts = [part for width in widths for part in (width.slope, width.score)]
+    own, *rest = map(FittedPrecomputed, evaluate([kernel, *parts], slice(0, len(kernel))))
+    moved = zip(widths, rest[0::2], rest[1::2], strict=True)
+    return replace(own, moving=tuple(replace(one, slope=a, score=b) for one, a, b in moved))
 
 
 class Batches:
@@ -279,15 +107,16 @@ class Batches:
         n_threads: int | None = None,
     ) -> None:
         self._own_units, self._n_threads = own_units, n_threads or available_cores()
-        self._matrices = [CentredMatrix.of(kernel) for kernel in fixed]
-        self._fixed = np.array([matrix.values for matrix in self._matrices])
-        slopes = [move.slope for matrix in self._matrices for move in matrix.moves]
-        self.n = self._fixed.shape[1]
+        self._kernels = [held(kernel) for kernel in fixed]
+        self.n = len(fixed[0])
+        every = slice(0, self.n)
+        self._fixed = np.array([centre(kernel(every, every)) for kernel in self._kernels])
+        self.hsics = hsic_of(np.einsum("aij,bij->ab", self._fixed, self._fixed), self.n)
+        pairs = [(j, j) for j in range(len(fixed))]
+        self._followed = followed_bandwidths(self._kernels, pairs)
+        self.own_means, self.own_moves, _ = self._multiplied(self._kernels, pairs, self._followed)
+        slopes = [one.bandwidth.slope(every, every) for one in self._followed]
         self._slopes = np.array(slopes).reshape(-1, self.n, self.n)
-        self.hsics = np.einsum("aij,bij->ab", self._fixed, self._fixed) / (self.n * (self.n - 3))
-        own = [self._finished(matrix) for matrix in self._matrices]
-        self.own_means = np.array([means[-1] for means, _ in own])
-        self.own_moves = np.array([moves[-1] for _, moves in own])
 
     def batch(self, kernels: Sequence[Kernel], variables: Sequence[Variable]) -> Batch:
         """Compute A for some variables, each with a kernel that is fitted to it."""
@@ -299,24 +128,22 @@ class Batches:
         made, sizes = Batch(np.empty((n, f + 1, m)), np.empty((n, f + 1, m))), np.empty(n)
         for members, columns in ready.plain:
             sizes[members] = self._compile(columns, members, made)
+        pairs = [*((j, f) for j in range(f)), (f, f)]
         for i, fitted in ready.alone.items():
-            matrix = CentredMatrix.of(fitted)
-            made.means[i], made.moves[i] = self._finished(matrix)
-            sizes[i] = matrix.size
-        # What is far smaller than kernel values is rounding, and 0.
-        made.means[made.means[:, -1].mean(axis=1) <= ZERO * sizes**2] = 0.0
+            kernels = [*self._kernels, fitted]
+            followed = followed_bandwidths(kernels, pairs)
+            made.means[i], made.moves[i], own = self._multiplied(kernels, pairs, followed)
+            sizes[i] = own[-1]
+        made.means[is_constant(made.means[:, -1].mean(axis=1), sizes)] = 0.0
         return made
 
-    def _finished(self, matrix: CentredMatrix) -> tuple[FloatArray, FloatArray]:
-        """Multiply one matrix by the fixed ones and by itself."""
-        partners = [*self._fixed, matrix.values]
-        products = np.array([np.einsum("ij,ij->i", matrix.values, other) for other in partners])
-        totals = np.einsum("sij,ij->s", self._slopes, matrix.values)
-        moves = self._fixed_moves(totals[None])[0]
-        for move in matrix.moves:
-            slope = np.array([[np.einsum("ij,ij->", move.slope, other) for other in partners]])
-            moves += self._own_moves(slope, move.leverage[None])[0]
-        return conditional_means(products), moves
+    def _multiplied(
+        self, kernels: Sequence[FittedKernel], pairs: Places, followed: Sequence[Followed]
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return conditional means of pairs, what bandwidths add, and the sizes of kernels."""
+        found = Dense().products(kernels, pairs, (), followed)
+        moves = moved_influence(followed, pairs, self.n)
+        return conditional_means(found.q), moves, found.sizes
 
     def _compile(self, columns: Columns, members: IntArray, made: Batch) -> FloatArray:
         """Send plain columns through compiled code; return the sizes of their kernel values."""
@@ -346,31 +173,15 @@ class Batches:
             for run in runs:
                 work(run)
         made.means[members] = conditional_means(q)
-        moves = self._fixed_moves(moved[:, :e])
+        slopes, moves = hsic_of(moved, m), np.zeros((n, f + 1, m))
+        for slope, one in zip(slopes.T, self._followed, strict=False):
+            moves[:, one.variable] += np.multiply.outer(slope, one.leverage)
         if columns.leverage is not None:
-            moves += self._own_moves(moved[:, e:], columns.leverage)
+            # With itself a variable has the bandwidth in both of its kernels.
+            slopes[:, -1] *= 2.0
+            moves += slopes[:, e:, None] * columns.leverage[:, None, :]
         made.moves[members] = moves
         return sizes
-
-    def _fixed_moves(self, totals: FloatArray) -> FloatArray:
-        """Turn sums with the slopes of the fixed kernels into what their bandwidths add."""
-        moves = np.zeros((len(totals), len(self._fixed) + 1, self.n))
-        number = 0
-        for j, matrix in enumerate(self._matrices):
-            for move in matrix.moves:
-                moves[:, j] += np.multiply.outer(self._hsic(totals[:, number]), move.leverage)
-                number += 1
-        return moves
-
-    def _own_moves(self, totals: FloatArray, leverage: FloatArray) -> FloatArray:
-        """Turn sums with the slopes of the variables into what their own bandwidths add."""
-        slopes = self._hsic(totals)
-        # With itself a variable has the bandwidth in both of its kernels.
-        slopes[:, -1] *= 2.0
-        return np.asarray(slopes[:, :, None] * leverage[:, None, :])
-
-    def _hsic(self, totals: FloatArray) -> FloatArray:
-        return np.asarray(totals / (self.n * (self.n - 3.0)))
 
 
 class BlockBatches:

@@ -19,7 +19,7 @@ from reldep.words import counted
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray, IntArray
-    from reldep.kernels.base import Rows
+    from reldep.kernels.base import Bandwidth, Rows
 
 BlockFunction = Callable[[Any, Any], Any]
 
@@ -38,15 +38,19 @@ CHARACTERISTIC = ("RBF", "Matern", "RationalQuadratic", "laplacian")
 
 @dataclass(frozen=True, eq=False)
 class FittedPrecomputed(FittedKernel):
-    """A kernel matrix in memory."""
+    """A kernel matrix in memory, with bandwidths that move."""
 
     values: FloatArray
+    moving: tuple[Bandwidth, ...] = ()
 
     def __len__(self) -> int:
         return len(self.values)
 
     def __call__(self, rows: Rows, cols: Rows) -> FloatArray:
         return np.array(self.values[rows][:, cols])
+
+    def bandwidths(self) -> tuple[Bandwidth, ...]:
+        return self.moving
 
 
 class Precomputed(Kernel):

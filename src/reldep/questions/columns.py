@@ -17,8 +17,8 @@ from reldep.checks import cautions_about, scans
 from reldep.data.frames import aligned, frame_library, index_rows, is_frame, with_plain_names
 from reldep.data.objects import read_variable
 from reldep.data.variables import Labels, Numeric
+from reldep.engine.block_table import BlockTable
 from reldep.engine.blocks import FEWEST_ROWS as FEWEST_IN_A_BLOCK
-from reldep.engine.blocks import BlockTable
 from reldep.engine.scan import deal_for_scan, make_batches
 from reldep.engine.threads import progress_bar
 from reldep.exceptions import InputError, InputTypeError

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.engine.blocks import BlockTable
+from reldep.engine.block_table import BlockTable
 from reldep.exceptions import InputError
 from reldep.files.dealt import BLOCK
 

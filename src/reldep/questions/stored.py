@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep.data.dataset import complete_variables
-from reldep.engine.blocks import Block, Blocks, BlockTable, row_of
+from reldep.engine.block_table import Block, BlockTable
+from reldep.engine.blocks import Blocks, row_of
 from reldep.engine.centred import numbered
 from reldep.engine.influence import from_blocks
 from reldep.exceptions import InputError, NoVariationError
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from reldep.data.variables import Variable
     from reldep.engine import Influence, Pair
-    from reldep.engine.blocks import Row
+    from reldep.engine.block_table import Row
     from reldep.engine.centred import Places
     from reldep.files.table import Table
     from reldep.kernels.base import FittedKernel, Kernel

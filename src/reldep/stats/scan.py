@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import scipy
 
-from reldep.engine.blocks import BlockTable
+from reldep.engine.block_table import BlockTable
 from reldep.stats import student
 from reldep.stats.estimates import degrees_of_freedom, estimates
 from reldep.stats.independence import block_statistic

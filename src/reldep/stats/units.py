@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from reldep.data.variables import FloatArray, IntArray
-    from reldep.engine.blocks import BlockTable
+    from reldep.engine.block_table import BlockTable
     from reldep.engine.centred import Pair
     from reldep.engine.clusters import ClusteredKernel, Clustering
     from reldep.engine.influence import Influence
