@@ -111,7 +111,7 @@ def rank(
         comparisons=comparisons,
         adjusted_pvalues=adjusted_pvalues(comparisons, options["adjust"], draws, standing.maxima),
         standing=standing,
-        target_maxima=draws.value_maxima(),
+        maxima=draws.value_maxima(),
         adjust=options["adjust"],
         confidence_level=options["confidence_level"],
         influence=computed.influence,

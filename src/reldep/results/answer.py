@@ -7,12 +7,15 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from reldep import report
 from reldep.data.checks import check_level
 from reldep.data.frames import make_frame
 from reldep.description import Columns, Description, Table, Value, unseen
 from reldep.io import write
 from reldep.results import sentences
+from reldep.results.sentences import Setting
 from reldep.words import MEASURE_NAMES
 
 if TYPE_CHECKING:
@@ -137,25 +140,27 @@ class Answer(ABC):
         reldep.description.Description
         """
         alpha = self._alpha(alpha)
-        how, columns = self.provenance, self._columns(alpha)
-        table = self._table(alpha, columns)
+        how, measure = self.provenance, MEASURE_NAMES[self.measure]
+        held = how.conditioning
+        given = "" if held is None else f" given {held.in_words()}"
+        at = Setting(measure, alpha, given, how.scope, self._columns(alpha))
+        said, numbers = self._answered(at)
+        law, _, _ = self._law().partition("(")
+        headings = {"estimate": self._estimates_are or measure, "statistic": law}
         rows = f", among {how.scope}" if how.scope else ""
         own = () if self.measure == "hsic" else (self.measure,)
         return Description(
             kind=type(self).__name__.lower(),
-            question=f"{self._asked()}{self._given()}, by {MEASURE_NAMES[self.measure]}{rows}?",
-            claim=" ".join(filter(None, self._said(alpha, columns))),
+            question=f"{self._asked()}{given}, by {measure}{rows}?",
+            claim=" ".join(filter(None, said)),
             remarks=(*sentences.left_out(how.n_dropped), *how.remarks),
             alpha=alpha,
-            numbers=(
-                *self._numbers(alpha, columns),
-                Value("", "Observations", f"{self.n_observations:,}"),
-            ),
-            table=table,
+            numbers=(*numbers, Value("", "Observations", f"{self.n_observations:,}")),
+            table=Table.of(at.columns, self._caption(at), headings, **self._cut()),
             cautions=self.warnings,
-            pictures=tuple(self._pictures(alpha, columns)),
+            pictures=tuple(self._pictures(at)),
             sections=tuple(self._sections()),
-            notes=(*self._notes(), *sentences.outside_intervals(columns), *how.notes),
+            notes=(*self._notes(), *sentences.outside_intervals(at.columns), *how.notes),
             facts=(*self._own_facts(), *self._facts()),
             kernels=how.kernels,
             measure=self.measure,
@@ -173,20 +178,24 @@ class Answer(ABC):
         """Return the question up to its covariates, measure and rows."""
 
     @abstractmethod
-    def _said(self, alpha: float, columns: Columns) -> Sequence[str]:
-        """Return the sentences of the claim; empty ones are left out."""
+    def _answered(self, at: Setting) -> tuple[Sequence[str], Sequence[Value]]:
+        """Return the sentences of the claim, empty ones left out, and the key numbers."""
 
     @abstractmethod
-    def _table(self, alpha: float, columns: Columns) -> Table:
-        """Return the columns with their caption and headings."""
+    def _caption(self, at: Setting) -> str:
+        """Return what the table shows."""
 
     @abstractmethod
-    def _numbers(self, alpha: float, columns: Columns) -> Sequence[Value]:
-        """Return the key numbers, and what else programs get."""
-
-    @abstractmethod
-    def _pictures(self, alpha: float, columns: Columns) -> Sequence[Picture]:
+    def _pictures(self, at: Setting) -> Sequence[Picture]:
         """Return the pictures, the natural one first."""
+
+    def _law(self) -> str:
+        """Return the name of the statistic, with its degrees of freedom if it has them."""
+        return "t"
+
+    def _cut(self) -> dict[str, Any]:
+        """Return the order and the words of a table that pages cut; see :class:`Table`."""
+        return {}
 
     def _sections(self) -> Sequence[Section]:
         """Return further parts of a report."""
@@ -300,16 +309,6 @@ class Answer(ABC):
             ),
         ]
 
-    def _given(self) -> str:
-        """Return which covariates were held fixed, as the end of a clause."""
-        held = self.provenance.conditioning
-        return "" if held is None else f" given {held.in_words()}"
-
-    def _setting(self, alpha: float) -> sentences.Setting:
-        """Return what all sentences share: measure, level, covariates and rows."""
-        scope = self.provenance.scope
-        return sentences.Setting(MEASURE_NAMES[self.measure], alpha, self._given(), scope)
-
     def _unlike(self, targets: Sequence[str]) -> list[str]:
         """Return a note if targets differ in kind or number of columns."""
         fitted = [self.provenance.kernels.get(name, {}) for name in targets]
@@ -337,7 +336,6 @@ class Answer(ABC):
     def _frame(self, columns: Columns) -> Any:
         return make_frame(columns, self.provenance.library)
 
-    def _headed(self, columns: Columns, caption: str, law: str = "t", **cut: Any) -> Table:
-        """Return the table with the headings of its estimates and of their statistic."""
-        estimates = self._estimates_are or MEASURE_NAMES[self.measure]
-        return Table.of(columns, caption, {"estimate": estimates, "statistic": law}, **cut)
+    def _possible(self, limits: Any, least: float = -1.0, most: float = 1.0) -> Any:
+        """Return limits within what a measure can be: normalised dependences differ by up to 1."""
+        return limits if self.measure == "hsic" else np.clip(limits, least, most)

@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reldep import plotting
-from reldep.description import Columns, Picture, Table, Value, unseen
+from reldep.description import Columns, Picture, Value, unseen
 from reldep.results import sentences
 from reldep.results.answer import Answer
 from reldep.results.tested import Result
 from reldep.stats.intervals import Intervals
 from reldep.stats.student import quantile
-from reldep.words import MEASURE_NAMES, interval_text, number, percent, pvalue_text
+from reldep.words import MEASURE_NAMES, interval_text, number, pvalue_text
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from reldep.data.variables import FloatArray
     from reldep.stats.scan import AcrossScales
 
@@ -36,33 +34,35 @@ class Contrast(Result):
         sides = {"greater": f"Is {formula} above 0", "less": f"Is {formula} below 0"}
         return sides.get(self.alternative, f"Does {formula} differ from 0")
 
-    def _said(self, alpha: float, columns: Columns) -> list[str]:
-        setting, finding = self._setting(alpha), self._finding(alpha, columns)
+    def _answered(self, at: sentences.Setting) -> tuple[list[str], list[Value]]:
+        finding = self._finding(at)
         found = zip(self._compared(), self.estimates.tolist(), self.relation_pvalues, strict=True)
         relations = [sentences.Relation(*one) for one in found]
-        if not self._is_difference():
-            said = sentences.weighted_sum(self._formula(), finding, setting)
-            return [said, sentences.not_shown(relations, alpha)]
-        strength = self._strength(columns, np.argsort(-self.estimates).tolist())
-        return [sentences.comparison(self._wording(), relations, finding, setting, strength)]
+        if self._is_difference():
+            strength = self._strength(at, np.argsort(-self.estimates).tolist())
+            wording = self._wording(at.given)
+            said = [sentences.comparison(wording, relations, finding, at, strength)]
+        else:
+            said = [sentences.weighted_sum(self._formula(), finding, at)]
+            said.append(sentences.not_shown(relations, at.alpha))
+        return said, self._numbers(finding)
 
-    def _wording(self) -> sentences.Wording:
-        return sentences.of_pairs(self._given())
+    def _wording(self, given: str = "") -> sentences.Wording:
+        return sentences.of_pairs(given)
 
     def _compared(self) -> list[str]:
         """Return what sentences call the dependences."""
         return [f"{x} and {y}" for x, y in self._pairs]
 
-    def _table(self, alpha: float, columns: Columns) -> Table:
-        caption = (
-            f"Estimates with standard errors and {percent(1 - alpha)} intervals. P-values of "
-            "single dependences are of independence. "
-            f"The {columns['relation'][-1]} is {self._name()}."
+    def _caption(self, at: sentences.Setting) -> str:
+        return (
+            f"Estimates with standard errors and {at.level} intervals. P-values of single "
+            "dependences are of independence. "
+            f"The {at.columns['relation'][-1]} is {self._name()}."
         )
-        return self._headed(columns, caption, self._law().partition("(")[0])
 
-    def _pictures(self, alpha: float, columns: Columns) -> list[Picture]:
-        return [self._forest(alpha, columns), *self._ruler(columns)]
+    def _pictures(self, at: sentences.Setting) -> list[Picture]:
+        return [self._every_dependence(at), *self._ruler(at)]
 
     def _own_facts(self) -> list[Value]:
         return [Value("", "Alternative", self.alternative)]
@@ -124,16 +124,16 @@ class Comparison(Contrast):
     second: str
     method: str = field(repr=False)
 
-    def _wording(self) -> sentences.Wording:
-        return sentences.of_targets(self.source, self._given())
+    def _wording(self, given: str = "") -> sentences.Wording:
+        return sentences.of_targets(self.source, given)
 
     def _compared(self) -> list[str]:
         return [self.first, self.second]
 
-    def _pictures(self, alpha: float, columns: Columns) -> list[Picture]:
+    def _pictures(self, at: sentences.Setting) -> list[Picture]:
         if math.isfinite(self.standard_error):
-            return [self._region(alpha, columns), *self._ruler(columns)]
-        return super()._pictures(alpha, columns)
+            return [self._region(at), *self._ruler(at)]
+        return super()._pictures(at)
 
     def _notes(self) -> list[str]:
         return self._unlike(self._compared())
@@ -144,11 +144,10 @@ class Comparison(Contrast):
     def _name(self) -> str:
         return f"{self.first} − {self.second}"
 
-    def _region(self, alpha: float, columns: Columns) -> Picture:
+    def _region(self, at: sentences.Setting) -> Picture:
         """Return the region of both dependences with the interval of their difference."""
         first, second = (number(float(value)) for value in self.estimates)
-        measure, level = MEASURE_NAMES[self.measure], percent(1 - alpha)
-        low, high = columns["low"][-1], columns["high"][-1]
+        low, high = at.columns["low"][-1], at.columns["high"][-1]
         draw = partial(
             plotting.region,
             self.estimates,
@@ -161,15 +160,15 @@ class Comparison(Contrast):
             names=(self.source, self.first, self.second),
             measure=self.measure,
             df=self.df,
-            level=1 - alpha,
+            level=1 - at.alpha,
         )
         return Picture(
             draw,
-            f"{level} region of the two dependences: {measure} {first} with {self.first}, "
+            f"{at.level} region of the two dependences: {at.measure} {first} with {self.first}, "
             f"{second} with {self.second}; below it their difference with its interval, from "
             f"{number(low)} to {number(high)}.",
-            f"Where both dependences may lie at once ({level} region); on the dotted line they are "
-            "equal. The region does not decide which is stronger, because it has to be right "
+            f"Where both dependences may lie at once ({at.level} region); on the dotted line they "
+            "are equal. The region does not decide which is stronger, because it has to be right "
             "about two numbers: the interval of the difference below it does. Its limits are the "
             "dashed lines, and the dotted line lies between them if and only if the interval "
             "contains 0.",
@@ -230,7 +229,7 @@ class Sensitivity(Answer):
         low, high : ndarray, shape (g,)
             A named tuple.
         """
-        return self._possible(self.across.bands(self._level(confidence_level)))
+        return Intervals(*self._possible(self.across.bands(self._level(confidence_level))))
 
     def confidence_interval(self, confidence_level: float = 0.95) -> Intervals:
         """Return the interval of the difference at each factor, each on its own.
@@ -242,12 +241,7 @@ class Sensitivity(Answer):
         """
         level = self._level(confidence_level)
         limits = [one.interval(level, self.alternative) for one in self.across.tests]
-        return self._possible(np.transpose(limits))
-
-    def _possible(self, limits: npt.ArrayLike) -> Intervals:
-        """Return limits within what a difference can be: of two numbers from 0 to 1 at most 1."""
-        most = math.inf if self.measure == "hsic" else 1.0
-        return Intervals(*np.clip(limits, -most, most))
+        return Intervals(*self._possible(np.transpose(limits)))
 
     def _columns(self, alpha: float) -> Columns:
         """Return one row per factor."""
@@ -280,30 +274,26 @@ class Sensitivity(Answer):
             f"{second}"
         )
 
-    def _said(self, alpha: float, columns: Columns) -> list[str]:  # noqa: ARG002
-        wording = sentences.of_targets(self.central.source, self._given())
-        flips = self._both_pvalue < alpha
-        return [sentences.bandwidths(self, wording, self._setting(alpha), flips=flips)]
-
-    def _table(self, alpha: float, columns: Columns) -> Table:  # noqa: ARG002
-        _, first, second = self._compared()
-        caption = (
-            f"The comparison at every multiple of the bandwidths: {first} minus {second}. "
-            "Intervals (from, to) and p-values hold at each by itself, the bands at all of them at "
-            "once."
-        )
-        return self._headed(columns, caption, self._law())
-
-    def _numbers(self, alpha: float, columns: Columns) -> list[Value]:
-        spread = (min(columns["statistic"]), max(columns["statistic"]))
+    def _answered(self, at: sentences.Setting) -> tuple[list[str], list[Value]]:
+        wording, flips = self.central._wording(at.given), self._both_pvalue < at.alpha
+        spread = (min(at.columns["statistic"]), max(at.columns["statistic"]))
         source, first, second = self._compared()
-        return [
+        numbers = [
             Value("some_pvalue", "At some bandwidth", self.some_pvalue, pvalue_text),
             Value("every_pvalue", "At every bandwidth", self.every_pvalue, pvalue_text),
             Value("", f"{self._law()} over all bandwidths", interval_text(*spread)),
             *unseen(source=source, first=first, second=second, alternative=self.alternative),
-            *unseen(sign_flips=self._both_pvalue < alpha),
+            *unseen(sign_flips=flips),
         ]
+        return [sentences.bandwidths(self, wording, at, flips=flips)], numbers
+
+    def _caption(self, at: sentences.Setting) -> str:  # noqa: ARG002
+        _, first, second = self._compared()
+        return (
+            f"The comparison at every multiple of the bandwidths: {first} minus {second}. "
+            "Intervals (from, to) and p-values hold at each by itself, the bands at all of them at "
+            "once."
+        )
 
     def _compared(self) -> tuple[str, str, str]:
         return self.central.source, self.central.first, self.central.second
@@ -311,19 +301,19 @@ class Sensitivity(Answer):
     def _law(self) -> str:
         return "z" if np.isinf(self.central.df) else "t"
 
-    def _pictures(self, alpha: float, columns: Columns) -> list[Picture]:
-        law = self._law()
-        tail = alpha / 2 if self.alternative == "two-sided" else alpha
+    def _pictures(self, at: sentences.Setting) -> list[Picture]:
+        law, statistics = self._law(), at.columns["statistic"]
+        tail = at.alpha / 2 if self.alternative == "two-sided" else at.alpha
         draw = partial(
             plotting.bandwidths,
-            columns["factor"],
-            columns["statistic"],
+            at.columns["factor"],
+            statistics,
             quantile(1.0 - tail, self.across.tests.df),
-            self.across.bars(alpha, self.alternative),
+            self.across.bars(at.alpha, self.alternative),
             law=law,
             first=self.central.first,
         )
-        low, high = number(min(columns["statistic"])), number(max(columns["statistic"]))
+        low, high = number(min(statistics)), number(max(statistics))
         picture = Picture(
             draw,
             f"Curve of {law} over multiples of the bandwidths: from {low} to {high}.",

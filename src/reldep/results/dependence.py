@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from reldep.data.checks import check_level
-from reldep.description import Columns, Picture, Table, Value, unseen
+from reldep.description import Columns, Picture, Value, unseen
 from reldep.results import sentences
 from reldep.results.strength import correlations_text
 from reldep.results.tested import Result
@@ -18,7 +18,6 @@ from reldep.stats.independence import (
     independence_sample_size,
 )
 from reldep.stats.power import check_planned
-from reldep.words import percent, pvalue_number
 
 if TYPE_CHECKING:
     from reldep.stats.intervals import Interval
@@ -106,26 +105,20 @@ class Dependence(Result):
     def _asked(self) -> str:
         return f"Are {self.x} and {self.y} related"
 
-    def _said(self, alpha: float, columns: Columns) -> list[str]:
-        found = self._relation(columns, 0, f"{self.x} and {self.y}", self.pvalue)
-        return [sentences.dependence(found, self._setting(alpha))]
+    def _answered(self, at: sentences.Setting) -> tuple[list[str], list[Value]]:
+        found = self._relation(at, 0, f"{self.x} and {self.y}", self.pvalue)
+        numbers = self._numbers(self._finding(at), "of independence")
+        if found.strength:
+            both = as_correlation([found.value, *found.limits], self._scales[0].kernel).tolist()
+            numbers.append(Value("as_correlation", "As a correlation", both, correlations_text))
+        return [sentences.dependence(found, at)], numbers
 
-    def _table(self, alpha: float, columns: Columns) -> Table:
-        caption = f"The estimate with its standard error and {percent(1 - alpha)} interval."
-        return self._headed(columns, caption, self._law())
+    def _caption(self, at: sentences.Setting) -> str:
+        return f"The estimate with its standard error and {at.level} interval."
 
-    def _numbers(self, alpha: float, columns: Columns) -> list[Value]:
-        numbers = {one.name: one for one in super()._numbers(alpha, columns)}
-        numbers["pvalue"] = Value("pvalue", "p-value of independence", self.pvalue, pvalue_number)
-        if columns.get("as_correlation", [None])[0] is not None:
-            both = [columns[name][0] for name in ("estimate", "low", "high")]
-            found = tuple(as_correlation(both, self._scales[0].kernel).tolist())
-            numbers[""] = Value("as_correlation", "As a correlation", found, correlations_text)
-        return list(numbers.values())
-
-    def _pictures(self, alpha: float, columns: Columns) -> tuple[Picture, ...]:
+    def _pictures(self, at: sentences.Setting) -> tuple[Picture, ...]:
         # The ruler shows all that the forest does; HSIC has none.
-        return self._ruler(columns) or (self._forest(alpha, columns),)
+        return self._ruler(at) or (self._every_dependence(at),)
 
     def _own_facts(self) -> list[Value]:
         test = self.independence

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep import plotting
 from reldep.description import Columns, Picture, Section, Table, Value, as_rows, unseen
 from reldep.results import sentences
 from reldep.results.strength import OfDependences
-from reldep.results.tested import interval_value, two_decimals
 from reldep.stats import student
 from reldep.stats.intervals import Interval
-from reldep.words import MEASURE_NAMES, percent, pvalue_number
+from reldep.words import percent
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
@@ -110,8 +107,8 @@ class GroupComparison(OfDependences):
         if not one_sided:
             return Interval(low, high)
         bound = low if (self.alternative == "greater") == (level >= 0.5) else high
-        most = math.inf if self.measure == "hsic" else 1.0
-        return Interval(bound, most) if self.alternative == "greater" else Interval(-most, bound)
+        sided = (bound, math.inf) if self.alternative == "greater" else (-math.inf, bound)
+        return Interval(*map(float, self._possible(sided)))
 
     def differences(self, confidence_level: float = 0.95) -> Any:
         """Return a data frame with one row for every two groups.
@@ -148,13 +145,31 @@ class GroupComparison(OfDependences):
             **self._estimate_columns(self.estimates, errors, (low, high), shown),
         }
 
+    def _answered(self, at: sentences.Setting) -> tuple[list[str], list[Value]]:
+        level = 1 - at.alpha
+        limits = self.confidence_interval(level) if self._are_two() else (-math.inf, math.inf)
+        tested = (self._law(), self.statistic, self.pvalue, at.alpha, self.alternative)
+        finding = sentences.Finding(self.estimate, limits, *tested)
+        sizes = zip(self._names(), at.columns["estimate"], strict=True)
+        groups = [sentences.Relation(*one) for one in sizes]
+        variables = f"{self.x} and {self.y}"
+        if self._are_two():
+            wording = sentences.of_groups(variables, at.given)
+            strength = self._strength(at, np.argsort(-self.estimates).tolist())
+            said = sentences.comparison(wording, groups, finding, at, strength)
+            numbers = finding.values(f"{' − '.join(self._names())} ({at.measure})")
+        else:
+            said = sentences.several_groups(variables, self.by, groups, finding, at)
+            numbers = finding.values("", "(all groups equal)")[2:]
+        how_many = Value("groups", "Groups", self.groups, lambda groups: f"{len(groups)}")
+        return [said], [how_many, *numbers, *unseen(by=self.by)]
+
     def describe(self, alpha: float | None = None) -> Description:
         """Return the answer as plain parts; see :meth:`Comparison.describe`."""
         parts = super().describe(alpha)
-        level = 1 - parts.alpha
-        differences = self._differences(level)
+        level, differences = percent(1 - parts.alpha), self._differences(1 - parts.alpha)
         at_once = "" if self._are_two() else " that hold for all differences at once"
-        caption = f"All differences with {percent(level)} intervals{at_once}."
+        caption = f"All differences with {level} intervals{at_once}."
         table = Table.of(differences, caption, {"estimate": "difference"})
         return replace(
             parts,
@@ -162,27 +177,20 @@ class GroupComparison(OfDependences):
             sections=(Section("Differences between groups", "differences", table=table),),
         )
 
-    def _table(self, alpha: float, columns: Columns) -> Table:
-        return self._headed(columns, f"Every group with its own {percent(1 - alpha)} interval.")
+    def _caption(self, at: sentences.Setting) -> str:
+        return f"Every group with its own {at.level} interval."
 
-    def _numbers(self, alpha: float, columns: Columns) -> list[Value]:  # noqa: ARG002
-        own, about = [], "all groups equal"
-        if self._are_two():
-            about = self.alternative
-            heading = f"{' − '.join(self._names())} ({MEASURE_NAMES[self.measure]})"
-            limits = self.confidence_interval(1 - alpha)
-            interval = interval_value(limits, 1 - alpha, self.alternative)
-            own = [Value("estimate", heading, self.estimate), interval]
-        return [
-            Value("groups", "Groups", self.groups, lambda groups: f"{len(groups)}"),
-            *own,
-            Value("statistic", self._law(), self.statistic, two_decimals),
-            Value("pvalue", f"p-value ({about})", self.pvalue, pvalue_number),
-            *unseen(by=self.by, confidence_level=1 - alpha),
-        ]
-
-    def _pictures(self, alpha: float, columns: Columns) -> list[Picture]:
-        return [self._forest(columns, percent(1 - alpha)), *self._ruler(columns)]
+    def _pictures(self, at: sentences.Setting) -> list[Picture]:
+        every = self._forest(
+            at,
+            self._names(),
+            0,
+            f"The dependence of {self.x} and {self.y} in each of {len(self.groups)} groups with "
+            f"its {at.level} interval.",
+            f"The dependence in every group with its own {at.level} interval. Intervals that "
+            "overlap may still differ significantly: see the table of differences.",
+        )
+        return [every, *self._ruler(at)]
 
     def _notes(self) -> list[str]:
         return ["The kernels are fitted once, on all groups together."]
@@ -193,7 +201,7 @@ class GroupComparison(OfDependences):
             test += f", {self.n_permutations:,} of them"
         return [
             Value("test", "Test", self.test, lambda _: test),
-            Value("alternative", "Alternative", self.alternative),
+            Value("", "Alternative", self.alternative),
         ]
 
     def _asked(self) -> str:
@@ -210,38 +218,8 @@ class GroupComparison(OfDependences):
         are_words = any(map(str.isalpha, "".join(self.groups)))
         return [group if are_words else f"{self.by} {group}" for group in self.groups]
 
-    def _said(self, alpha: float, columns: Columns) -> list[str]:
-        """Return whether the two variables are more closely related in one group."""
-        variables, setting = f"{self.x} and {self.y}", self._setting(alpha)
-        sizes = zip(self._names(), columns["estimate"], strict=True)
-        groups = [sentences.Relation(*one) for one in sizes]
-        limits = self.confidence_interval(1 - alpha) if self._are_two() else (-math.inf, math.inf)
-        tested = (self._law(), self.statistic, self.pvalue, alpha, self.alternative)
-        finding = sentences.Finding(self.estimate, limits, *tested)
-        if not self._are_two():
-            return [sentences.several_groups(variables, self.by, groups, finding, setting)]
-        wording = sentences.of_groups(variables, self._given())
-        strength = self._strength(columns, np.argsort(-self.estimates).tolist())
-        return [sentences.comparison(wording, groups, finding, setting, strength)]
-
     def _law(self) -> str:
         """Return the statistic as before its value: "t(41)" or "F(2, 31.4)"."""
         if self._are_two():
             return f"t({float(self.differences_found.df[0]):.0f})"
         return f"F({self.overall.df_between:.0f}, {self.overall.df_within:.1f})"
-
-    def _forest(self, columns: Columns, level: str) -> Picture:
-        """Return every group with its interval."""
-        draw = partial(
-            plotting.forest,
-            self._names(),
-            *(columns[name] for name in ("estimate", "low", "high")),
-            xlabel=f"{MEASURE_NAMES[self.measure]} with {level} intervals",
-        )
-        return Picture(
-            draw,
-            f"The dependence of {self.x} and {self.y} in each of {len(self.groups)} groups with "
-            f"its {level} interval.",
-            f"The dependence in every group with its own {level} interval. Intervals that overlap "
-            "may still differ significantly: see the table of differences.",
-        )

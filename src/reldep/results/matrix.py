@@ -11,23 +11,18 @@ import numpy as np
 from reldep import plotting
 from reldep.data.checks import ALTERNATIVES, check_choice, check_count
 from reldep.data.frames import make_frame
-from reldep.description import Columns, Picture, Table, Value, unseen
+from reldep.description import Columns, Picture, Value, unseen
 from reldep.engine.centred import canonical
 from reldep.exceptions import InputError
 from reldep.results import sentences
 from reldep.results.comparison import Contrast
-from reldep.results.strength import OfDependences, strongest_shown
+from reldep.results.strength import AtOnce, strongest_shown
 from reldep.stats import trees
-from reldep.words import MEASURE_NAMES, counted, percent
+from reldep.words import MEASURE_NAMES, counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from reldep.data.variables import FloatArray
     from reldep.engine.centred import Pair
-    from reldep.engine.influence import Influence
-    from reldep.stats.estimates import Estimates
-    from reldep.stats.intervals import Intervals
 
 
 ADJUSTMENTS_IN_WORDS = {
@@ -37,23 +32,15 @@ ADJUSTMENTS_IN_WORDS = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Matrix(OfDependences):
+class Matrix(AtOnce):
     """The answer of :func:`reldep.matrix`: the dependence of every pair of variables.
 
     Attributes
     ----------
     row_names, column_names : tuple of str
         The variables along both sides; the same for a square.
-    dependences : Estimates
-        One for every cell: those above the diagonal of a square, all of a rectangle.
-    influence : Influence
-    pvalues, adjusted_pvalues : ndarray, shape (P,)
-        Of independence, by itself and adjusted for the number of cells.
-    maxima : ndarray
-        Simulated largest errors of all cells, sorted.
-    adjust : {"holm", "bh"}
-    confidence_level : float
-        Of the intervals, which hold for all cells at once.
+    pvalues : ndarray, shape (P,)
+        Of independence, each by itself.
     seed : int
         Of the draws behind the support of the groups of a tree.
     """
@@ -62,44 +49,13 @@ class Matrix(OfDependences):
 
     row_names: tuple[str, ...] = field(repr=False)
     column_names: tuple[str, ...] = field(repr=False)
-    dependences: Estimates = field(repr=False)
-    influence: Influence
     pvalues: FloatArray = field(repr=False)
-    adjusted_pvalues: FloatArray = field(repr=False)
-    maxima: FloatArray = field(repr=False)
-    adjust: str = field(repr=False)
-    confidence_level: float = field(repr=False)
     seed: int = field(repr=False)
-
-    @property
-    def estimates(self) -> FloatArray:
-        """The dependence of every pair."""
-        return self.dependences.values
-
-    @property
-    def covariance(self) -> FloatArray:
-        """The covariance of the estimates."""
-        return self.dependences.covariance
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
         """The pair of every cell."""
         return self.dependences.pairs
-
-    @property
-    def _pairs(self) -> Sequence[Pair]:
-        return self.pairs
-
-    def confidence_interval(self, confidence_level: float | None = None) -> Intervals:
-        """Return intervals that cover the dependences of all pairs at once.
-
-        Returns
-        -------
-        low, high : ndarray, shape (P,)
-            A named tuple.
-        """
-        level = self._level(confidence_level)
-        return self.dependences.intervals(level, self.maxima)
 
     def compare(self, first: Pair, second: Pair, *, alternative: str = "two-sided") -> Contrast:
         """Test whether one dependence is stronger than another, from the same A.
@@ -215,42 +171,37 @@ class Matrix(OfDependences):
             return f"How closely is each pair of {rows} related"
         return f"How closely are {rows} related to {counted(len(self.column_names), 'other')}"
 
-    def _said(self, alpha: float, columns: Columns) -> list[str]:
-        setting, shown = self._setting(alpha), self.adjusted_pvalues < alpha
-        i = strongest_shown(self.estimates, shown)
-        top = self._relation(columns, i, " and ".join(self.pairs[i]), columns["pvalue"][i])
+    def _answered(self, at: sentences.Setting) -> tuple[list[str], list[Value]]:
+        shown = self.adjusted_pvalues < at.alpha
+        i, n_shown = strongest_shown(self.estimates, shown), int(shown.sum())
+        top = self._relation(at, i, " and ".join(self.pairs[i]), at.columns["pvalue"][i])
         if len(self.pairs) == 1:
-            return [sentences.dependence(top, setting)]
-        n, how = counted(len(self.pairs), "pair"), f"{ADJUSTMENTS_IN_WORDS[self.adjust]},"
-        n_shown = int(shown.sum())
-        return [sentences.how_many_are_related(n, n_shown, "related", top, how, setting)]
-
-    def _table(self, alpha: float, columns: Columns) -> Table:
-        return self._headed(
-            columns,
-            f"Every pair with its {percent(1 - alpha)} interval, all of which hold at once, and "
-            "the p-value of independence, adjusted after "
-            f"{ADJUSTMENTS_IN_WORDS[self.adjust]}.",
-            order=np.argsort(-self.estimates, kind="stable").tolist(),
-            shown="The {n:,} strongest of {all:,} pairs.",
-        )
-
-    def _numbers(self, alpha: float, columns: Columns) -> list[Value]:  # noqa: ARG002
-        n_shown = int((self.adjusted_pvalues < alpha).sum())
-        return [
+            said = sentences.dependence(top, at)
+        else:
+            n, how = counted(len(self.pairs), "pair"), f"{ADJUSTMENTS_IN_WORDS[self.adjust]},"
+            said = sentences.how_many_are_related(n, n_shown, "related", top, how, at)
+        numbers = [
             Value("", "Pairs", f"{len(self.pairs):,}"),
             Value("", "Shown to be related", f"{n_shown:,}"),
-            *unseen(rows=self.row_names, columns=self.column_names, confidence_level=1 - alpha),
+            *unseen(rows=self.row_names, columns=self.column_names, confidence_level=1 - at.alpha),
         ]
+        return [said], numbers
+
+    def _caption(self, at: sentences.Setting) -> str:
+        return (
+            f"Every pair with its {at.level} interval, all of which hold at once, and the p-value "
+            f"of independence, adjusted after {ADJUSTMENTS_IN_WORDS[self.adjust]}."
+        )
+
+    def _cut(self) -> dict[str, Any]:
+        order = np.argsort(-self.estimates, kind="stable").tolist()
+        return {"order": order, "shown": "The {n:,} strongest of {all:,} pairs."}
 
     def _notes(self) -> list[str]:
         return [f"Intervals hold for all pairs at once; {len(self.maxima):,} draws."]
 
-    def _own_facts(self) -> list[Value]:
-        return [Value("adjust", "Adjustment of p-values", self.adjust)]
-
-    def _pictures(self, alpha: float, columns: Columns) -> list[Picture]:  # noqa: ARG002
-        measure, links = MEASURE_NAMES[self.measure], self._linkage()
+    def _pictures(self, at: sentences.Setting) -> list[Picture]:
+        links = self._linkage()
         draw = partial(
             plotting.heatmap,
             self._arranged(self.estimates, 1.0),
@@ -259,12 +210,12 @@ class Matrix(OfDependences):
             measure=self.measure,
             links=links,
             pvalues=self._arranged(self.adjusted_pvalues, 0.0),
-            alpha=alpha,
+            alpha=at.alpha,
         )
         cells = Picture(
             draw,
-            f"Heat map of {measure} for {len(self.pairs)} pairs.",
-            f"{measure} of every pair. Grey cells are not shown to be related, all pairs "
+            f"Heat map of {at.measure} for {len(self.pairs)} pairs.",
+            f"{at.measure} of every pair. Grey cells are not shown to be related, all pairs "
             "considered at once. Variables that are alike stand side by side.",
         )
         if links is None or self.dependences.fragile:

@@ -9,25 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reldep import plotting
-from reldep.description import Columns, Picture, Table, Value, as_rows, unseen
+from reldep.description import Columns, Picture, Value, as_rows, unseen
 from reldep.results import sentences
-from reldep.results.strength import OfDependences
+from reldep.results.strength import AtOnce
 from reldep.stats.simultaneous import critical_value, holm
-from reldep.words import MEASURE_NAMES, listed, percent
+from reldep.words import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from reldep.data.variables import FloatArray, IntArray
-    from reldep.engine.centred import Pair
-    from reldep.engine.influence import Influence
-    from reldep.stats.estimates import Estimates
-    from reldep.stats.intervals import Intervals
     from reldep.stats.simultaneous import Pairwise, Ranks
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ranking(OfDependences):
+class Ranking(AtOnce):
     """The answer of :func:`reldep.rank`: to which targets is the source most closely related?
 
     Arrays follow the order in which the targets were given; the tables start with the
@@ -37,21 +31,10 @@ class Ranking(OfDependences):
     ----------
     source : str
     targets : tuple of str
-    dependences : Estimates
-        The dependence on every target, with all that inference needs.
     comparisons : Pairwise
         All pairwise differences with their standard errors, statistics and p-values.
-    adjusted_pvalues : ndarray
-        Their p-values, adjusted for their number.
     standing : Ranks
         Ranks, their confidence limits, and the p-value of being the best.
-    target_maxima : ndarray
-        Simulated largest errors of the targets, sorted; their quantiles are the simultaneous
-        critical values.
-    adjust : {"single-step", "step-down", "holm", "bh"}
-    confidence_level : float
-        Of the intervals, the set of the best and the ranks, each for all targets at once.
-    influence : Influence
     relation_pvalues : tuple of float or None
         The p-value of independence of the source and every target.
     """
@@ -61,25 +44,9 @@ class Ranking(OfDependences):
 
     source: str
     targets: tuple[str, ...]
-    dependences: Estimates = field(repr=False)
     comparisons: Pairwise = field(repr=False)
-    adjusted_pvalues: FloatArray = field(repr=False)
     standing: Ranks = field(repr=False)
-    target_maxima: FloatArray = field(repr=False)
-    adjust: str = field(repr=False)
-    confidence_level: float = field(repr=False)
-    influence: Influence
     relation_pvalues: tuple[float | None, ...] = field(repr=False)
-
-    @property
-    def estimates(self) -> FloatArray:
-        """The dependence on every target."""
-        return self.dependences.values
-
-    @property
-    def covariance(self) -> FloatArray:
-        """The covariance of the estimates."""
-        return self.dependences.covariance
 
     @property
     def ranks(self) -> IntArray:
@@ -90,29 +57,6 @@ class Ranking(OfDependences):
     def best(self) -> tuple[str, ...]:
         """The targets that may be the strongest, the strongest estimate first."""
         return self._best(self._alpha(None))
-
-    def confidence_interval(self, confidence_level: float | None = None) -> Intervals:
-        """Return intervals that cover the dependences on all targets at once.
-
-        They are not symmetric around the estimate: the intervals of weak dependences reach
-        further up than down.
-
-        Parameters
-        ----------
-        confidence_level : float, optional
-            By default that of the ranking.
-
-        Returns
-        -------
-        low, high : ndarray, shape (p,)
-            A named tuple.
-        """
-        level = self._level(confidence_level)
-        return self.dependences.intervals(level, self.target_maxima)
-
-    @property
-    def _pairs(self) -> Sequence[Pair]:
-        return self.dependences.pairs
 
     @property
     def _keys(self) -> tuple[str, ...]:
@@ -168,46 +112,39 @@ class Ranking(OfDependences):
         n, closely = len(self.targets), "more" if len(self.targets) == 2 else "most"
         return f"To which of {n:,} targets is {self.source} {closely} closely related"
 
-    def _said(self, alpha: float, columns: Columns) -> list[str]:
-        n, best = len(self.targets), self._best(alpha)
-        top = self._relation(columns, 0, columns["target"][0])
+    def _answered(self, at: sentences.Setting) -> tuple[list[str], list[Value]]:
+        best, level = self._best(at.alpha), 1 - at.alpha
+        top = self._relation(at, 0, at.columns["target"][0])
         pvalues = [float(self._adjusted_relations[i]) for i in self._order]
-        columns_of = zip(columns["target"], columns["estimate"], pvalues, strict=True)
-        relations = [sentences.Relation(*one) for one in columns_of]
-        return [
-            sentences.ranking(self.source, best, n, top, self._setting(alpha)),
-            sentences.not_shown(relations, alpha, f" to {self.source}"),
+        found = zip(at.columns["target"], at.columns["estimate"], pvalues, strict=True)
+        relations = [sentences.Relation(*one) for one in found]
+        said = [
+            sentences.ranking(self.source, best, len(self.targets), top, at),
+            sentences.not_shown(relations, at.alpha, f" to {self.source}"),
         ]
-
-    def _table(self, alpha: float, columns: Columns) -> Table:
-        caption = (
-            f"Estimates with standard errors and {percent(1 - alpha)} intervals that hold for all "
-            "targets at once, as do the ranges of ranks. A target that is not among the possibly "
-            "best has a range that starts at 2 or above: comparing each target with the best is a "
-            "sharper test than comparing all pairs."
-        )
-        return self._headed(columns, caption)
-
-    def _numbers(self, alpha: float, columns: Columns) -> list[Value]:  # noqa: ARG002
-        best, level = self._best(alpha), 1 - alpha
-        return [
-            Value("best", f"May be the strongest ({percent(level)})", best, listed),
+        numbers = [
+            Value("best", f"May be the strongest ({at.level})", best, listed),
             Value("", "Targets", f"{len(self.targets):,}"),
             *unseen(source=self.source, confidence_level=level),
             *unseen(pairwise=as_rows(self._pairwise(level))),
         ]
+        return said, numbers
+
+    def _caption(self, at: sentences.Setting) -> str:
+        return (
+            f"Estimates with standard errors and {at.level} intervals that hold for all targets at "
+            "once, as do the ranges of ranks. A target that is not among the possibly best has a "
+            "range that starts at 2 or above: comparing each target with the best is a sharper "
+            "test than comparing all pairs."
+        )
 
     def _notes(self) -> list[str]:
         note = "Intervals, ranks and the set of the best hold for all targets at once"
-        return [f"{note}; {len(self.target_maxima):,} draws.", *self._unlike(self.targets)]
+        return [f"{note}; {len(self.maxima):,} draws.", *self._unlike(self.targets)]
 
-    def _own_facts(self) -> list[Value]:
-        return [Value("adjust", "Adjustment of p-values", self.adjust)]
-
-    def _pictures(self, alpha: float, columns: Columns) -> list[Picture]:
-        level, measure = percent(1 - alpha), MEASURE_NAMES[self.measure]
+    def _pictures(self, at: sentences.Setting) -> list[Picture]:
         # More rows would be too small to read.
-        drawn = {name: column[:60] for name, column in columns.items()}
+        drawn = {name: column[:60] for name, column in at.columns.items()}
         targets = partial(
             plotting.ranking,
             drawn["target"],
@@ -216,25 +153,25 @@ class Ranking(OfDependences):
             drawn["high"],
             list(zip(drawn["rank_low"], drawn["rank_high"], strict=True)),
             drawn["may_be_best"],
-            xlabel=f"{measure} with {self.source}, simultaneous {level} intervals",
+            xlabel=f"{at.measure} with {self.source}, simultaneous {at.level} intervals",
             hidden=len(self.targets) - len(drawn["target"]),
         )
         pairs = partial(
             plotting.pairwise,
-            columns["target"],
+            at.columns["target"],
             *self._by_strength(),
-            alpha=alpha,
+            alpha=at.alpha,
             measure=self.measure,
         )
         return [
             Picture(
                 targets,
                 f"Dependence of {self.source} and each target with its interval, the strongest on "
-                f"top; possibly the strongest: {listed(self._best(alpha))}.",
+                f"top; possibly the strongest: {listed(self._best(at.alpha))}.",
                 f"Targets from the strongest to the weakest. Intervals and the ranks at the right "
-                f"({level}) hold for all targets at once; diamonds may be the strongest.",
+                f"({at.level}) hold for all targets at once; diamonds may be the strongest.",
             ),
-            *self._ruler(columns),
+            *self._ruler(at),
             Picture(
                 pairs,
                 f"Matrix of the differences between all {len(self.targets)} targets.",

@@ -5,18 +5,18 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from reldep import plotting
 from reldep.data.checks import check_level
-from reldep.description import Columns, Picture, Table, Value, unseen
+from reldep.description import Columns, Picture, Value, unseen
 from reldep.results import sentences
 from reldep.results.answer import Answer
 from reldep.results.strength import OfDependences, strongest_shown
 from reldep.stats.intervals import Intervals
-from reldep.words import MEASURE_NAMES, counted, percent
+from reldep.words import counted, percent
 
 if TYPE_CHECKING:
     from reldep.data.variables import BoolArray, FloatArray
@@ -75,35 +75,33 @@ class Screen(Answer):
         """Return which variables are claimed if a share `fdr` of false claims is accepted."""
         return np.asarray(self.fdr <= check_level("fdr", fdr))
 
-    def _screened(self, columns: Columns, caption: str) -> Table:
-        """Return the table, of which pages show those with the strongest evidence."""
+    def _cut(self) -> dict[str, Any]:
         order = np.argsort(self.log10_pvalue, kind="stable").tolist()
-        which = "The {n:,} of {all:,} with the strongest evidence."
-        return self._headed(columns, caption, order=order, shown=which)
+        return {"order": order, "shown": "The {n:,} of {all:,} with the strongest evidence."}
 
-    def _numbers(self, alpha: float, columns: Columns) -> list[Value]:  # noqa: ARG002
-        n_shown = int((self.adjusted_pvalues <= alpha).sum())
-        rate = f"At a false-discovery rate of {percent(alpha)}"
+    def _numbers(self, at: sentences.Setting) -> list[Value]:
+        n_shown = int((self.adjusted_pvalues <= at.alpha).sum())
+        rate = f"At a false-discovery rate of {percent(at.alpha)}"
         skipped = [{"name": name, "reason": reason} for name, reason in self.skipped]
         return [
             Value("", f"{self._role.capitalize()}s", f"{len(self.variables):,}"),
-            Value("n_discoveries", rate, int(self.is_discovery(alpha).sum())),
-            Value("", f"At a {percent(alpha)} chance of any false claim", n_shown),
+            Value("n_discoveries", rate, int(self.is_discovery(at.alpha).sum())),
+            Value("", f"At a {percent(at.alpha)} chance of any false claim", n_shown),
             Value("skipped", "Skipped", skipped, lambda rows: f"{len(rows):,}"),
         ]
 
-    def _volcano(self, alpha: float, axis: str, caption: str) -> list[Picture]:
+    def _volcano(self, at: sentences.Setting, axis: str, caption: str) -> list[Picture]:
         """Return estimates against evidence, with the name of their axis."""
         draw = partial(
             plotting.volcano,
             self.estimates,
             self.log10_pvalue,
             self.variables,
-            significant=self.is_discovery(alpha),
-            xlabel=f"{MEASURE_NAMES[self.measure]} with {axis}",
+            significant=self.is_discovery(at.alpha),
+            xlabel=f"{at.measure} with {axis}",
         )
         title = f"{counted(len(self.variables), self._role)}: estimates against evidence."
-        marked = f"Marked: false-discovery rate of at most {percent(alpha)}."
+        marked = f"Marked: false-discovery rate of at most {percent(at.alpha)}."
         return [Picture(draw, title, f"{caption} {marked}")]
 
     def _own_facts(self) -> list[Value]:
@@ -167,24 +165,20 @@ class Scan(Screen):
         asked = between.get(self.alternative, f"{first}, and which to {second}")
         return f"Which of {n} are more closely related to {asked}"
 
-    def _said(self, alpha: float, columns: Columns) -> list[str]:  # noqa: ARG002
-        return [sentences.scan_of_sources(self, self._setting(alpha))]
-
-    def _table(self, alpha: float, columns: Columns) -> Table:  # noqa: ARG002
-        caption = (
-            f"{MEASURE_NAMES[self.measure]} with {self.first} and with {self.second}, and the "
-            "first minus the second, for every source; p-values by themselves, as false-discovery "
-            "rates, and adjusted for all sources."
-        )
-        return self._screened(columns, caption)
-
-    def _numbers(self, alpha: float, columns: Columns) -> list[Value]:
+    def _answered(self, at: sentences.Setting) -> tuple[list[str], list[Value]]:
         own = unseen(first=self.first, second=self.second, alternative=self.alternative)
-        return [*super()._numbers(alpha, columns), *own]
+        return [sentences.scan_of_sources(self, at)], [*self._numbers(at), *own]
 
-    def _pictures(self, alpha: float, columns: Columns) -> list[Picture]:  # noqa: ARG002
+    def _caption(self, at: sentences.Setting) -> str:
+        return (
+            f"{at.measure} with {self.first} and with {self.second}, and the first minus the "
+            "second, for every source; p-values by themselves, as false-discovery rates, and "
+            "adjusted for all sources."
+        )
+
+    def _pictures(self, at: sentences.Setting) -> list[Picture]:
         return self._volcano(
-            alpha,
+            at,
             f"{self.first} − with {self.second}",
             f"On the right are sources more closely related to {self.first}, on the left those "
             f"more closely related to {self.second}; the higher, the stronger the evidence.",
@@ -265,34 +259,29 @@ class TargetScan(Screen, OfDependences):
     def _asked(self) -> str:
         return f"Which of {counted(len(self.targets), 'target')} are related to {self.source}"
 
-    def _said(self, alpha: float, columns: Columns) -> list[str]:
-        shown = self.is_discovery(alpha)
+    def _answered(self, at: sentences.Setting) -> tuple[list[str], list[Value]]:
+        shown = self.is_discovery(at.alpha)
         i = strongest_shown(self.estimates, shown)
         said = sentences.how_many_are_related(
             counted(len(shown), "target"),
             int(shown.sum()),
             f"related to {self.source}",
-            self._relation(columns, i, self.targets[i]),
+            self._relation(at, i, self.targets[i]),
             "false-discovery rate",
-            self._setting(alpha),
+            at,
         )
-        return [said]
+        own = unseen(source=self.source, confidence_level=1 - at.alpha)
+        return [said], [*self._numbers(at), *own]
 
-    def _table(self, alpha: float, columns: Columns) -> Table:
-        caption = (
-            f"{MEASURE_NAMES[self.measure]} of {self.source} with every target, "
-            f"{percent(1 - alpha)} intervals and ranges of ranks that hold for all at once, and "
-            "p-values of independence."
+    def _caption(self, at: sentences.Setting) -> str:
+        return (
+            f"{at.measure} of {self.source} with every target, {at.level} intervals and ranges of "
+            "ranks that hold for all at once, and p-values of independence."
         )
-        return self._screened(columns, caption)
 
-    def _numbers(self, alpha: float, columns: Columns) -> list[Value]:
-        own = unseen(source=self.source, confidence_level=1 - alpha)
-        return [*super()._numbers(alpha, columns), *own]
-
-    def _pictures(self, alpha: float, columns: Columns) -> list[Picture]:  # noqa: ARG002
+    def _pictures(self, at: sentences.Setting) -> list[Picture]:
         return self._volcano(
-            alpha,
+            at,
             self.source,
             "The further to the right, the stronger the dependence; the higher, the stronger the "
             "evidence that there is any.",

@@ -10,16 +10,26 @@ one-sided question asks, the sentence says so and claims nothing.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from reldep.words import counted, either, in_prose, listed, number, numbers, percent
+from reldep.description import Columns, Value
+from reldep.words import (
+    counted,
+    either,
+    in_prose,
+    interval_text,
+    listed,
+    number,
+    numbers,
+    percent,
+    pvalue_number,
+)
 from reldep.words import pvalue_text as p
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reldep.description import Columns
     from reldep.results.comparison import Sensitivity
     from reldep.results.scan import Scan
 
@@ -93,6 +103,24 @@ class Finding(NamedTuple):
             self.alternative == "less" and self.estimate > 0
         )
 
+    def values(self, name: str, tested: str = "") -> list[Value]:
+        """Return the key numbers: the estimate under its name, interval, statistic and p-value."""
+        side = {"greater": 0, "less": 1}.get(self.alternative)
+        kind = "interval" if side is None else f"{('lower', 'upper')[side]} bound"
+
+        def written(limits: tuple[float, float]) -> str:
+            return interval_text(*limits) if side is None else number(limits[side])
+
+        level, tested = 1 - self.alpha, tested or f"({self.alternative})"
+        return [
+            Value("estimate", name, self.estimate),
+            Value("confidence_interval", f"{percent(level)} {kind}", self.limits, written),
+            Value("confidence_level", "", level),
+            Value("statistic", self.law, self.statistic, two_decimals),
+            Value("pvalue", f"p-value {tested}", self.pvalue, pvalue_number),
+            Value("alternative", "", self.alternative),
+        ]
+
     def evidence(self, *, signed: bool = False) -> str:
         """Return estimate, interval and p-value; unless signed, the estimate taken as positive."""
         sign = -1.0 if self.estimate < 0 and not signed else 1.0
@@ -100,13 +128,18 @@ class Finding(NamedTuple):
         level = percent(1 - self.alpha)
         if self.alternative == "two-sided":
             size, start, end = numbers([sign * self.estimate, low, high])
-            ratio = in_prose(f"{sign * self.statistic:.2f}")
+            ratio = two_decimals(sign * self.statistic)
             test = f"{self.law} = {ratio}, " if self.is_shown else ""
             return f"{size} ({level} interval {start} to {end}; {test}{p(self.pvalue)})"
         is_lower = (self.alternative == "greater") == (sign > 0)
         size, bound = numbers([sign * self.estimate, low if is_lower else high])
         word = "at least" if is_lower else "at most"
         return f"{size}, {word} {bound} (one-sided {level} bound; {p(self.pvalue)})"
+
+
+def two_decimals(value: float) -> str:
+    """Return a statistic as sentences write it."""
+    return in_prose(f"{value:.2f}")
 
 
 @dataclass(frozen=True)
@@ -123,12 +156,20 @@ class Setting:
         The covariates, as the end of a clause: " given age".
     scope : str or None
         The rows, such as "the 20 of 40 rows with sex = 'f'".
+    columns : dict of str to list
+        The columns of the answer's table.
     """
 
     measure: str
     alpha: float = 0.05
     given: str = ""
     scope: str | None = None
+    columns: Columns = field(default_factory=dict)
+
+    @property
+    def level(self) -> str:
+        """The confidence level of intervals, in words."""
+        return percent(1 - self.alpha)
 
     def say(self, clause: str, also: str = "", *, named: bool = False) -> str:
         """Return a clause as a sentence, with the rows that it is about, and another sentence.
@@ -151,7 +192,7 @@ class Setting:
     def at_once(self, top: Relation, whose: str = "") -> str:
         """Return a dependence with its simultaneous interval, and its strength if it is shown."""
         size, low, high = numbers([top.value, *top.limits])
-        interval = f"(simultaneous {percent(1 - self.alpha)} interval {low} to {high})"
+        interval = f"(simultaneous {self.level} interval {low} to {high})"
         return f"{size}{whose} {interval}{top.strength}"
 
     def largest(self, top: Relation) -> str:
@@ -357,7 +398,7 @@ def ranking(
 largest CKA is 0.528, for C18.3 (simultaneous 95% interval 0.289 to 0.739).
     """
     start, closely = f"of {n_targets:,} targets, {source}", "more" if n_targets == 2 else "most"
-    sure = f"{setting.given} ({percent(1 - setting.alpha)} confidence)"
+    sure = f"{setting.given} ({setting.level} confidence)"
     if len(best) == 1:
         claim = f"{start} is {closely} closely related to {best[0]}{sure}"
         return setting.say(f"{claim}: {setting.measure} {setting.at_once(top)}")
@@ -378,7 +419,7 @@ def dependence(found: Relation, setting: Setting) -> str:
     diet and lipids are related: CKA 0.666 (95% interval 0.493 to 0.765; p = 1.5e-7).
     """
     size, low, high = numbers([found.value, *found.limits])
-    interval = f"{percent(1 - setting.alpha)} interval {low} to {high}"
+    interval = f"{setting.level} interval {low} to {high}"
     evidence = f"{setting.measure} {size} ({interval}; {p(found.pvalue or 0.0)})"
     related = f"{found.name} are related{setting.given}"
     if found.is_doubtful(setting.alpha):

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from reldep import plotting
-from reldep.description import Columns, Picture
+from reldep.description import Columns, Picture, Value
 from reldep.exceptions import InputError
 from reldep.results.answer import Answer
-from reldep.results.sentences import Relation
+from reldep.results.sentences import Relation, Setting
 from reldep.stats.correlation import as_correlation
-from reldep.words import MEASURE_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from reldep.data.variables import BoolArray, FloatArray
     from reldep.engine.centred import Pair
+    from reldep.engine.influence import Influence
+    from reldep.stats.estimates import Estimates
     from reldep.stats.groups import GroupDifferences
+    from reldep.stats.intervals import Intervals
     from reldep.stats.simultaneous import Pairwise
+
+# The columns of an estimate with its interval.
+ESTIMATES = ("estimate", "low", "high")
 
 # Kernels whose curve is known: the start of the label, the rule behind the bandwidth, the curve.
 KNOWN = (
@@ -210,9 +215,7 @@ class OfDependences(Answer):
         adjusted: FloatArray,
     ) -> Columns:
         """Return one row for every two of the dependences, all of which hold at once."""
-        # Two numbers from 0 to 1 differ by 1 at the most.
-        most = np.inf if self.measure == "hsic" else 1.0
-        low, high = (np.clip(limit, -most, most) for limit in limits)
+        low, high = self._possible(limits)
         return {
             "first": [names[i] for i in found.first],
             "second": [names[i] for i in found.second],
@@ -225,24 +228,33 @@ class OfDependences(Answer):
             "adjusted_pvalue": adjusted.tolist(),
         }
 
-    def _strength(self, columns: Columns, rows: Sequence[int]) -> str:
+    def _strength(self, at: Setting, rows: Sequence[int]) -> str:
         """Return how strong the dependences in these rows are; nothing if one is not shown."""
-        if self.measure == "hsic" or None in (
-            found := [columns["as_correlation"][i] for i in rows]
-        ):
+        if self.measure == "hsic":
             return ""
+        found = [at.columns["as_correlation"][row] for row in rows]
         is_own = all(self._scales[self._order[row]].is_own for row in rows)
-        return f", {strength_text(found, is_own=is_own)}"
+        return "" if None in found else f", {strength_text(found, is_own=is_own)}"
 
-    def _relation(
-        self, columns: Columns, row: int, name: str, pvalue: float | None = None
-    ) -> Relation:
+    def _relation(self, at: Setting, row: int, name: str, pvalue: float | None = None) -> Relation:
         """Return the dependence in a row of the table as sentences write it."""
-        limits = (columns["low"][row], columns["high"][row])
-        strength = self._strength(columns, [row])
-        return Relation(name, columns["estimate"][row], pvalue, limits, strength)
+        value, low, high = (at.columns[column][row] for column in ESTIMATES)
+        return Relation(name, value, pvalue, (low, high), self._strength(at, [row]))
 
-    def _ruler(self, columns: Columns) -> tuple[Picture, ...]:
+    def _forest(
+        self, at: Setting, names: Sequence[str], apart: int, alt: str, caption: str
+    ) -> Picture:
+        """Return the rows of the table with their intervals, the last ones apart."""
+        draw = partial(
+            plotting.forest,
+            names,
+            *(at.columns[name] for name in ESTIMATES),
+            apart=apart,
+            xlabel=f"{at.measure} with {at.level} interval{'s' * (len(names) > 1)}",
+        )
+        return Picture(draw, alt, caption)
+
+    def _ruler(self, at: Setting) -> tuple[Picture, ...]:
         """Return the first rows of the table on a ruler of correlations.
 
         There is none for HSIC, nor where pairs have different curves.
@@ -251,21 +263,95 @@ class OfDependences(Answer):
         rows = self._order[:12]
         if self.measure == "hsic" or len({self._scales[i].kernel for i in rows}) != 1:
             return ()
-        measure, n = MEASURE_NAMES[self.measure], len(rows)
-        names, *_ = columns.values()
+        names, *_ = at.columns.values()
+        n = len(rows)
         draw = partial(
             plotting.strength,
             names[:n],
-            *(columns[name][:n] for name in ("estimate", "low", "high")),
+            *(at.columns[name][:n] for name in ESTIMATES),
             measure=self.measure,
-            shown=[one is not None for one in columns["as_correlation"][:n]],
+            shown=[one is not None for one in at.columns["as_correlation"][:n]],
             kernel=self._scales[rows[0]].kernel,
         )
         picture = Picture(
             draw,
-            f"{measure} with intervals on a ruler of correlations.",
-            f"How strong is that? Below, {measure}; above, the correlation at which two "
+            f"{at.measure} with intervals on a ruler of correlations.",
+            f"How strong is that? Below, {at.measure}; above, the correlation at which two "
             "bell-shaped variables have it. No sign is implied. Hollow dots are not shown to be "
             "related.",
         )
         return (picture,)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimated(OfDependences):
+    """An answer about dependences that were estimated together, from the same rows.
+
+    Attributes
+    ----------
+    dependences : Estimates
+        The dependence of every pair involved, with all that inference needs.
+    influence : Influence
+        The conditional means from which everything was computed.
+    """
+
+    dependences: Estimates = field(repr=False)
+    influence: Influence
+
+    @property
+    def estimates(self) -> FloatArray:
+        """The dependence of every pair."""
+        return self.dependences.values
+
+    @property
+    def covariance(self) -> FloatArray:
+        """The covariance of the estimates."""
+        return self.dependences.covariance
+
+    @property
+    def _pairs(self) -> Sequence[Pair]:
+        return self.dependences.pairs
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AtOnce(Estimated):
+    """An answer about many dependences, whose intervals hold for all of them at once.
+
+    Attributes
+    ----------
+    adjusted_pvalues : ndarray
+        P-values adjusted for their number.
+    adjust : str
+        How they are adjusted.
+    maxima : ndarray
+        Simulated largest errors of all dependences, sorted; their quantiles are the simultaneous
+        critical values.
+    confidence_level : float
+        Of the intervals.
+    """
+
+    adjusted_pvalues: FloatArray = field(repr=False)
+    adjust: str = field(repr=False)
+    maxima: FloatArray = field(repr=False)
+    confidence_level: float = field(repr=False)
+
+    def confidence_interval(self, confidence_level: float | None = None) -> Intervals:
+        """Return intervals that cover all dependences at once.
+
+        They are not symmetric around the estimate: the intervals of weak dependences reach
+        further up than down.
+
+        Parameters
+        ----------
+        confidence_level : float, optional
+            By default that of the answer.
+
+        Returns
+        -------
+        low, high : ndarray, shape (p,)
+            A named tuple.
+        """
+        return self.dependences.intervals(self._level(confidence_level), self.maxima)
+
+    def _own_facts(self) -> list[Value]:
+        return [Value("adjust", "Adjustment of p-values", self.adjust)]

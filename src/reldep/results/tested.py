@@ -14,60 +14,40 @@ from reldep import plotting
 from reldep.data.checks import MINIMUM_OBSERVATIONS, check_count, check_level
 from reldep.description import Columns, Picture, Section, Table, Value, unseen
 from reldep.exceptions import InputError
-from reldep.results.sentences import Finding
-from reldep.results.strength import OfDependences
+from reldep.results.sentences import Finding, Setting
+from reldep.results.strength import Estimated
 from reldep.stats import student
 from reldep.stats.intervals import Interval
 from reldep.stats.power import Pilot, careful_effect
 from reldep.stats.series import leave_out, most_influential, variance_shares
-from reldep.stats.units import NORMALISED
-from reldep.words import (
-    MEASURE_NAMES,
-    counted,
-    in_prose,
-    interval_text,
-    number,
-    percent,
-    pvalue_number,
-)
+from reldep.words import MEASURE_NAMES, counted, number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from reldep.data.rows import Rows
     from reldep.data.variables import FloatArray
-    from reldep.engine.centred import Pair
-    from reldep.engine.influence import Influence
-    from reldep.stats.estimates import Estimates
     from reldep.stats.pairwise import Test
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Result(OfDependences):
+class Result(Estimated):
     """An estimate with its standard error and the test of a hypothesis about it.
 
     Attributes
     ----------
-    dependences : Estimates
-        The dependence of every pair involved, with all that inference needs.
     weights : ndarray, shape (p,)
         The weight of every pair in the estimate.
     tested : Test
         The estimate with its variance and the law of its statistic.
     alternative : {"greater", "less", "two-sided"}
-    influence : Influence
-        The conditional means from which everything was computed.
     relation_pvalues : tuple of float or None
         The p-value of independence of every pair.
     """
 
     _shown = ("estimate", "standard_error", "statistic", "pvalue")
 
-    dependences: Estimates = field(repr=False)
     weights: FloatArray = field(repr=False)
     tested: Test = field(repr=False)
     alternative: str
-    influence: Influence
     relation_pvalues: tuple[float | None, ...] = field(repr=False)
 
     @property
@@ -101,18 +81,9 @@ class Result(OfDependences):
         return self.tested.log10_pvalue(self.alternative)
 
     @property
-    def estimates(self) -> FloatArray:
-        """The dependence of every pair involved."""
-        return self.dependences.values
-
-    @property
     def covariance(self) -> FloatArray:
         """Their covariance; with the weights w, ``w' covariance w`` is `standard_error` squared."""
         return self.dependences.covariance_with(self.weights, self.standard_error**2)
-
-    @property
-    def _pairs(self) -> Sequence[Pair]:
-        return self.dependences.pairs
 
     def confidence_interval(self, confidence_level: float = 0.95) -> Interval:
         """Return the interval of the estimate, which agrees with the test.
@@ -130,13 +101,10 @@ class Result(OfDependences):
             A named tuple.
         """
         level = check_level("confidence_level", confidence_level)
-        low, high = self.tested.interval(level, self.alternative)
-        if self.measure not in NORMALISED:
-            return Interval(low, high)
+        limits = self.tested.interval(level, self.alternative)
         # Normalised dependences lie between 0 and 1, the difference of two between -1 and 1.
-        least = float(np.minimum(self.weights, 0.0).sum())
-        most = float(np.maximum(self.weights, 0.0).sum())
-        return Interval(min(max(low, least), most), max(min(high, most), least))
+        least, most = (float(clip(self.weights, 0.0).sum()) for clip in (np.minimum, np.maximum))
+        return Interval(*map(float, self._possible(limits, least, most)))
 
     def power(self, n: int, *, alpha: float = 0.05) -> float:
         """Return the probability that a test with `n` new observations rejects at level `alpha`.
@@ -224,41 +192,27 @@ class Result(OfDependences):
         """Return the statistic as before its value: "z" or "t(41)"."""
         return "z" if math.isinf(self.df) else f"t({self.df:.0f})"
 
-    def _finding(self, alpha: float, columns: Columns) -> Finding:
+    def _finding(self, at: Setting) -> Finding:
         """Return the test as sentences write it."""
-        limits = (columns["low"][-1], columns["high"][-1])
-        tested = (self._law(), self.statistic, self.pvalue, alpha, self.alternative)
+        limits = (at.columns["low"][-1], at.columns["high"][-1])
+        tested = (self._law(), self.statistic, self.pvalue, at.alpha, self.alternative)
         return Finding(self.estimate, limits, *tested)
 
-    def _numbers(self, alpha: float, columns: Columns) -> list[Value]:
-        limits = (columns["low"][-1], columns["high"][-1])
-        return [
-            Value("estimate", f"{self._name()} ({MEASURE_NAMES[self.measure]})", self.estimate),
-            *unseen(standard_error=self.standard_error),
-            interval_value(limits, 1 - alpha, self.alternative),
-            *unseen(confidence_level=1 - alpha),
-            Value("statistic", self._law(), self.statistic, two_decimals),
-            *unseen(df=self.df),
-            Value("pvalue", f"p-value ({self.alternative})", self.pvalue, pvalue_number),
-            *unseen(log10_pvalue=self.log10_pvalue, alternative=self.alternative),
-        ]
+    def _numbers(self, finding: Finding, tested: str = "") -> list[Value]:
+        """Return the key numbers of the test."""
+        name = f"{self._name()} ({MEASURE_NAMES[self.measure]})"
+        errors = unseen(standard_error=self.standard_error, df=self.df)
+        return [*finding.values(name, tested), *errors, *unseen(log10_pvalue=self.log10_pvalue)]
 
     @abstractmethod
     def _name(self) -> str:
         """Return what the estimate is called."""
 
-    def _forest(self, alpha: float, columns: Columns) -> Picture:
+    def _every_dependence(self, at: Setting) -> Picture:
         """Return every dependence with its interval, and below them what is made of them."""
-        names, level = columns["relation"], percent(1 - alpha)
-        draw = partial(
-            plotting.forest,
-            names,
-            *(columns[name] for name in ("estimate", "low", "high")),
-            apart=len(names) - len(self._pairs),
-            xlabel=f"{MEASURE_NAMES[self.measure]} with {level} interval{'s' * (len(names) > 1)}",
-        )
-        caption = f"Every dependence with its {level} interval"
-        return Picture(draw, f"{caption}; the estimate is {number(self.estimate)}.", f"{caption}.")
+        names, caption = at.columns["relation"], f"Every dependence with its {at.level} interval"
+        alt = f"{caption}; the estimate is {number(self.estimate)}."
+        return self._forest(at, names, len(names) - len(self._pairs), alt, f"{caption}.")
 
     def _sections(self) -> list[Section]:
         plan = self._plan()
@@ -320,23 +274,6 @@ class Result(OfDependences):
             table=Table.of(columns, caption),
             pictures=(picture,),
         )
-
-
-def two_decimals(value: float) -> str:
-    """Return a statistic as sentences write it."""
-    return in_prose(f"{value:.2f}")
-
-
-def interval_value(limits: tuple[float, float], level: float, alternative: str) -> Value:
-    """Return an interval, or the bound of a one-sided question, under its name."""
-    heading, side = f"{percent(level)} interval", {"greater": 0, "less": 1}.get(alternative)
-    if side is not None:
-        heading = f"{percent(level)} {('lower', 'upper')[side]} bound"
-
-    def write(limits: list[float]) -> str:
-        return interval_text(*limits) if side is None else number(limits[side])
-
-    return Value("confidence_interval", heading, list(limits), write)
 
 
 def _axis_of(rows: Rows) -> str:
