@@ -50,19 +50,10 @@ def run(case: Case) -> Happened:
             rows, notes = table.rows, table.notes_about(table.select(list(case.columns)))
         dataset = read_dataset(blocks, missing="drop", ids=rows)
         kernels = {name: as_kernel("auto", one) for name, one in dataset.variables.items()}
-        fitted = {name: kernel.fit(dataset.variables[name]) for name, kernel in kernels.items()}
+        data = Data(dataset=dataset, kernels=kernels, automatic=frozenset(kernels))
+        found = cautions_about_values(data)
     except (ValueError, TypeError, OSError) as error:
         return Happened(str(error), (), {})
-    found = cautions_about_values(
-        Data(
-            variables=dataset.variables,
-            rows=dataset.rows,
-            kernels=kernels,
-            fitted=fitted,
-            automatic=set(kernels),
-            unmatched=dataset.unmatched,
-        )
-    )
     values = {
         name: [] if isinstance(variable, Labels) else variable.values.ravel().tolist()
         for name, variable in dataset.variables.items()

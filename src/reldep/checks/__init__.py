@@ -58,7 +58,8 @@ CHECKS: dict[type, tuple[Callable[[Any], Iterator[ReldepWarning]], ...]] = {
 
 def cautions_about(subject: Data | Tested | Beside) -> tuple[ReldepWarning, ...]:
     """Return the cautions of all checks of a subject."""
-    return _found(CHECKS[type(subject)], subject)
+    checks = next(own for kind, own in CHECKS.items() if isinstance(subject, kind))
+    return _found(checks, subject)
 
 
 def cautions_about_values(data: Data) -> tuple[ReldepWarning, ...]:

@@ -18,9 +18,9 @@ from reldep.exceptions import CopyWarning, InputError
 from reldep.words import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from reldep.checks.subjects import Columns, Data
+    from reldep.checks.subjects import Data
     from reldep.data.variables import FloatArray
 
 # Share of the standard deviation that a regression may leave of a formula whose values are
@@ -33,12 +33,13 @@ ROWS_PER_COLUMN, MOST_COLUMNS = 5, 200
 NEEDED = 3.0
 
 
-def check_source_outside(
-    columns: Mapping[str, Columns], source: str, targets: Sequence[str]
-) -> None:
+def check_source_outside(data: Data) -> None:
     """Raise an error if a target contains a column of the source."""
-    for target in targets:
-        shared = columns[target].shared(columns[source])
+    source, columns = data.source, data.columns
+    if source is None or source not in columns:
+        return
+    for target in columns:
+        shared = columns[target].shared(columns[source]) if target != source else []
         if shared == [target]:
             raise InputError(f"the target {target!r} is the source itself; leave it out.")
         if shared:

@@ -60,9 +60,10 @@ _SUBJECT = re.compile(
 
 def alignment(data: Data) -> Iterator[AlignmentWarning]:
     """Check whether data without an index stand next to an index in another order."""
-    if data.unmatched is not None:
-        without, shuffled = (listed(list(map(repr, names)), 5) for names in data.unmatched)
-        have, were = ("has", "was") if len(data.unmatched[0]) == 1 else ("have", "were")
+    unmatched = data.dataset.unmatched
+    if unmatched is not None:
+        without, shuffled = (listed(list(map(repr, names)), 5) for names in unmatched)
+        have, were = ("has", "was") if len(unmatched[0]) == 1 else ("have", "were")
         yield AlignmentWarning(
             f"{without} {have} no index and {were} matched by position, while the rows of "
             f"{shuffled} stand in another order; give all of them an index."
@@ -205,7 +206,7 @@ def seasons(tested: Tested) -> Iterator[DependentRowsWarning]:
 
 def repeated_rows(data: Data) -> Iterator[RepeatedRowsWarning]:
     """Check whether rows are copies of each other, or of one subject."""
-    if data.clusters:
+    if data.dataset.clusters is not None:
         return
     if data.rows.labels is not None and names_subjects(data.rows.noun):
         yield from _repeated(data.rows.noun, data.rows.values())
@@ -280,8 +281,9 @@ def _repeated(name: str, values: Sequence[Any]) -> Iterator[RepeatedRowsWarning]
 def few_units(data: Data) -> Iterator[FewUnitsWarning]:
     """Check the number of rows, clusters and events."""
     n = data.n
-    n_clusters = min([len(np.unique(codes)) for codes in data.clusters], default=n)
-    if data.clusters and n_clusters < FEW["clusters"]:
+    both = (data.dataset.clusters, data.dataset.second_clusters)
+    n_clusters = min((len(np.unique(codes)) for codes in both if codes is not None), default=None)
+    if n_clusters is not None and n_clusters < FEW["clusters"]:
         yield FewUnitsWarning(f"P-values are approximate for {n_clusters} clusters.")
     elif n < FEW["rows"]:
         yield FewUnitsWarning(f"P-values are approximate for {counted(n, 'row')}.")

@@ -12,6 +12,7 @@ from reldep.checks import variables as of_variables
 from reldep.checks.answers import heavy_rows
 from reldep.checks.subjects import FEWEST_ORDERED, Data
 from reldep.checks.variables import CODE_LEVELS
+from reldep.data.dataset import AlignedData
 from reldep.data.missing_codes import have_codes_at_ends
 from reldep.data.variables import Numeric
 from reldep.exceptions import CopyWarning, DependentRowsWarning, InfluentialWarning
@@ -76,15 +77,16 @@ class ColumnChecks:
 
     def look(self, name: str, variable: Variable) -> list[str]:
         """Check one column; return the names of the fixed variables whose values it has."""
-        data = Data(variables={name: variable}, rows=self.fixed.rows, automatic={name})
+        own = AlignedData({name: variable}, self.fixed.rows)
+        data = Data(dataset=own, automatic=frozenset({name}))
         for check in (of_variables.missing_codes, of_variables.kinds):
             for caution in check(data):
                 self.found.setdefault(type(caution), {}).setdefault(name, caution)
-        own = data.columns[name]
+        columns = data.columns[name]
         for other, known in self.fixed.columns.items():
-            if known.is_like(own):
+            if known.is_like(columns):
                 self.copies.setdefault(other, []).append(name)
-        return [other for other, known in self.fixed.columns.items() if own.shared(known)]
+        return [other for other, known in self.fixed.columns.items() if columns.shared(known)]
 
     def cautions(self) -> Iterator[ReldepWarning]:
         """Yield one caution per kind, with how many columns it is about."""

@@ -11,10 +11,12 @@ import numpy as np
 from reldep.data.lifetimes import Lifetime
 from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse
 from reldep.kernels.base import FittedSelection
+from reldep.kernels.custom import Precomputed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
+    from reldep.data.dataset import AlignedData
     from reldep.data.rows import Rows
     from reldep.data.selectors import ColumnType
     from reldep.data.variables import FloatArray, IntArray, Variable
@@ -208,43 +210,47 @@ class Data:
 
     Attributes
     ----------
-    variables : mapping of str to Variable
-        Those whose values are known: not kernel matrices that were passed in.
-    rows : Rows
-    pairs : sequence of pairs of str
-        The pairs whose dependences are asked about.
-    source : str or None
-        The variable that all pairs share, if the question has one.
+    dataset : AlignedData
     kernels : mapping of str to Kernel
-    fitted : mapping of str to FittedKernel
-    automatic : collection of str
-        The variables whose kernels were not chosen by the user.
-    clusters : tuple of ndarray of int
-        The number of each row's cluster, for no, one or two clusterings.
-    labels : mapping of str to Labels
-        Labels that are not variables: those of clusters and of groups.
-    unmatched : tuple of two tuples of str, or None
-        Data without an index, next to data whose index is in another order.
-    conditioning : Conditioning or None
-        The covariates that are held fixed.
+    pairs : tuple of Pair
+        The dependences that are asked about.
+    source : str, optional
+        The variable that is compared with all others, if there is one.
+    automatic : frozenset of str
+        The variables whose kernels the user did not choose.
+    conditioning : Conditioning, optional
+        The covariates that are held fixed; the data are what they leave.
     """
 
-    variables: Mapping[str, Variable]
-    rows: Rows
-    pairs: Sequence[Pair] = ()
-    source: str | None = None
+    dataset: AlignedData
     kernels: Mapping[str, Kernel] = field(default_factory=dict)
-    fitted: Mapping[str, FittedKernel] = field(default_factory=dict)
-    automatic: Collection[str] = ()
-    clusters: tuple[IntArray, ...] = ()
-    labels: Mapping[str, Labels] = field(default_factory=dict)
-    unmatched: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+    pairs: tuple[Pair, ...] = ()
+    source: str | None = None
+    automatic: frozenset[str] = frozenset()
     conditioning: Conditioning | None = None
 
-    @property
+    @cached_property
     def n(self) -> int:
         """The number of rows."""
-        return len(self.rows)
+        return len(self.dataset)
+
+    @property
+    def rows(self) -> Rows:
+        """The places and names of the rows."""
+        return self.dataset.rows
+
+    @cached_property
+    def variables(self) -> dict[str, Variable]:
+        """The variables whose values are known: not kernel matrices that were passed in."""
+        own = self.dataset.variables
+        return {
+            n: one for n, one in own.items() if not isinstance(self.kernels.get(n), Precomputed)
+        }
+
+    @cached_property
+    def fitted(self) -> Mapping[str, FittedKernel]:
+        """The kernels with their data."""
+        return {n: kernel.fit(self.dataset.variables[n]) for n, kernel in self.kernels.items()}
 
     @cached_property
     def columns(self) -> dict[str, Columns]:
@@ -255,7 +261,7 @@ class Data:
     def parts(self) -> list[Variable]:
         """Every variable, the parts of mixed ones by themselves, labels of clusters and groups."""
         own = [part for one in self.columns.values() for part in one.parts]
-        return [*own, *self.labels.values()]
+        return [*own, *self.dataset.labels.values()]
 
     @cached_property
     def texts(self) -> dict[str, str]:

@@ -59,7 +59,7 @@ def dependent_independence(
     study: Study, found: Estimates, n_permutations: int | None
 ) -> IndependenceTest:
     """Test independence where rows depend on each other."""
-    rows, codes = found.rows, found.rows.codes(len(study.dataset))
+    rows, codes = found.rows, found.rows.codes(study.n)
     if len(codes) == 2 or not _are_held(codes[0]):
         error = float(found.standard_errors[0])
         if not error > 0:

@@ -87,7 +87,7 @@ class Columns:
     price: float | None = None
 
     def __post_init__(self) -> None:
-        read = self.study.before or self.study.data
+        read = self.study.before or self.study
         self.checks = scans.ColumnChecks(read, self.role, len(self.columns.names))
         self._batches: dict[bytes, AnyBatches] = {}
         self._is_dealt = False
@@ -326,12 +326,12 @@ class Columns:
 
     def warnings(self, claimed: BoolArray) -> tuple[ReldepWarning, ...]:
         """Return what to beware of, once it is known which columns are claimed."""
-        data = self.study.data
+        study = self.study
         deviations = self.tests.deviations if self.blocks is None else None
-        found = (*cautions_about(self.study.before or data), *self.checks.cautions())
-        found += tuple(scans.dependent_rows(data, deviations))
+        found = (*cautions_about(study.before or study), *self.checks.cautions())
+        found += tuple(scans.dependent_rows(study, deviations))
         if deviations is not None:
-            found += tuple(scans.influential(data, self.names, deviations, claimed))
+            found += tuple(scans.influential(study, self.names, deviations, claimed))
         return found
 
 
@@ -378,7 +378,7 @@ def read_columns(
     chosen = {name: specs[name] for name in fixed}
     own = {**options, "kernel": chosen, "names": list(fixed), "ids": options.get("ids", ids)}
     study = read_study(dict(zip(single, matched, strict=True)), own, pairs=())
-    dataset, marks = replace(study.dataset, unmatched=unmatched), [*study.data.columns.values()]
+    dataset, marks = replace(study.dataset, unmatched=unmatched), [*study.columns.values()]
     held = study.conditioning
     n_rows = len(dataset) + dataset.n_dropped + (0 if held is None else len(held.alone))
     if n_rows != columns.n_rows:

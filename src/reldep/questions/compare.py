@@ -147,7 +147,7 @@ def paper_test(
 def compared(study: Study, computed: Computed, method: str = "joint") -> Comparison:
     """Test the difference of the two dependences and answer."""
     source, first, second = study.names
-    n = len(study.dataset) // (2 if method == "split" else 1)
+    n = study.n // (2 if method == "split" else 1)
     return Comparison(
         provenance=computed.provenance,
         warnings=computed.warnings(WEIGHTS, is_difference=method == "joint"),
@@ -170,7 +170,7 @@ def compute_halves(study: Study) -> Computed:
     The result is an A of all rows: an observation has influence on the dependence of its own
     half only, so the covariance of the two comes out as 0.
     """
-    n = len(study.dataset)
+    n = study.n
     if n < 2 * FEWEST_FOR_ERRORS:
         raise InputError(
             f"`method='split'` needs at least {2 * FEWEST_FOR_ERRORS} observations, {n} given; use "
@@ -202,4 +202,4 @@ def compute_halves(study: Study) -> Computed:
         cautions=(*first.cautions, *second.cautions),
     )
     joined = replace(study, fits=fitted, pairs=influence.pairs)
-    return replace(study, fits=fitted).describe(influence, joined.estimates(influence))
+    return Computed(replace(study, fits=fitted), influence, joined.estimates(influence))

@@ -69,7 +69,7 @@ def hold_fixed(study: Study, covariates: Variable, given: Any) -> Study:
     dataset, columns = study.dataset, columns_of(covariates)
     columns += [] if dataset.groups is None else [dataset.groups]
     _check_apart(dataset.variables.values(), columns)
-    (units,) = study.rows.codes(len(dataset)) if study.rows.any else (None,)
+    (units,) = study.dependence.codes(study.n) if study.dependence.any else (None,)
     design, kept = _design(columns, units)
     alone = np.setdiff1d(np.arange(len(dataset)), kept)
     if len(alone) > len(kept):
@@ -112,7 +112,7 @@ def hold_fixed(study: Study, covariates: Variable, given: Any) -> Study:
         kernels=kernels,
         conditioning=held,
         regression=regression,
-        before=replace(study, fits={}, conditioning=held).data,
+        before=replace(study, fits={}, conditioning=held),
     )
 
 

@@ -104,10 +104,10 @@ def _independence(study: Study, computed: Computed, n_permutations: int | None) 
     table = computed.influence.blocks
     if table is not None and table.blocks is not None:
         return block_f_test(table.unit_products())
-    if study.rows.any:
+    if study.dependence.any:
         return dependent_independence(study, computed.dependences, n_permutations)
     influence = computed.influence
-    correlation, n = unbiased_correlation(influence, pair), len(study.dataset)
+    correlation, n = unbiased_correlation(influence, pair), study.n
     by_law = independence_test(correlation, n, influence.block_sizes, influence.share)
     if n_permutations is None:
         return by_law
@@ -158,7 +158,7 @@ def influence(
     with quiet_numbers():
         study = read_study({}, options, many={"variables": variables}, pairs=wanted)
         result = study.influence(wanted)
-        cautions = cautions_about_values(study.data)
+        cautions = cautions_about_values(study)
     raise_in_full(cautions)
     return result
 
@@ -269,6 +269,6 @@ def _plain(x: Any, y: Any, options: Mapping[str, Any]) -> float:
         (pair,) = study.pairs
         is_plain = study.measure == "hsic"
         value = computed.hsic(pair) if is_plain else unbiased_correlation(computed, pair)
-        cautions = cautions_about_values(study.data)
+        cautions = cautions_about_values(study)
     raise_in_full(cautions)
     return value

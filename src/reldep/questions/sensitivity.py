@@ -21,7 +21,7 @@ from reldep.questions.options import (
     Source,
     generator,
 )
-from reldep.questions.study import Study, read_study
+from reldep.questions.study import Computed, Study, read_study
 from reldep.results.comparison import Sensitivity
 from reldep.stats.scan import AcrossScales
 
@@ -93,7 +93,7 @@ def sensitivity(
     found = [_those_at(everything, step, scaled[step]) for step in steps]
     dependences = [one.estimates(at) for one, at in zip(scaled, found, strict=True)]
     # The data are looked at once.
-    computed = scaled[middle].describe(found[middle], dependences[middle])
+    computed = Computed(scaled[middle], found[middle], dependences[middle])
     central = compared(scaled[middle], computed)
     deviations = np.array([WEIGHTS @ one.deviations for one in dependences])
     tests = [one.test(WEIGHTS) for one in dependences]

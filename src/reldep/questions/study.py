@@ -35,94 +35,34 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reldep.data.variables import FloatArray, IntArray
-    from reldep.engine.covariates import Conditioning, Regression
+    from reldep.engine.covariates import Regression
     from reldep.exceptions import ReldepWarning
-    from reldep.kernels.base import FittedKernel, Kernel
+    from reldep.kernels.base import FittedKernel
     from reldep.questions.stored import StoredRows
     from reldep.stats.estimates import Estimates
     from reldep.stats.pairwise import Test
 
 
-@dataclass(frozen=True, eq=False)
-class Computed:
-    """A and the dependences estimated from it, where they come from and what to beware of.
-
-    Attributes
-    ----------
-    study : Study
-    influence : Influence
-    dependences : Estimates
-        Of the pairs asked about.
-    provenance : Provenance
-    cautions : tuple of ReldepWarning
-        About the data.
-    """
-
-    study: Study
-    influence: Influence
-    dependences: Estimates
-    provenance: Provenance
-    cautions: tuple[ReldepWarning, ...]
-
-    def tested(
-        self, weights: FloatArray, *, is_difference: bool = False, where: str = ""
-    ) -> Tested:
-        """Return what is tested, for the checks: `weights` has one row per test."""
-        study, table = self.study, np.atleast_2d(weights)
-        return Tested(
-            data=study.data,
-            found=self.dependences,
-            weights=table,
-            influence=self.influence,
-            without=lambda left_out: study.test_without(left_out, table[0]),
-            is_difference=is_difference,
-            where=where,
-        )
-
-    def warnings(
-        self, weights: FloatArray, *, is_difference: bool = False
-    ) -> tuple[ReldepWarning, ...]:
-        """Return the cautions about the data and about what is tested."""
-        about_test = cautions_about(self.tested(weights, is_difference=is_difference))
-        return (*self.cautions, *about_test)
-
-
-@dataclass(frozen=True, eq=False)
-class Study:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Study(Data):
     """Variables with their kernels and the options of a question.
 
     Attributes
     ----------
-    dataset : AlignedData
-    kernels : mapping of str to Kernel
-    pairs : tuple of Pair
-        The dependences that are asked about.
     options : mapping of str to object
         All shared options.
     fits : mapping of str to FittedKernel, optional
         Kernels that are fitted already.
-    automatic : frozenset of str
-        The variables whose kernels the user did not choose.
-    source : str, optional
-        The variable that is compared with all others, if there is one.
-    conditioning : Conditioning, optional
-        The covariates that are held fixed; the data are what they leave.
     regression : Regression, optional
-        How that was found.
-    before : Data, optional
+        How covariates were held fixed.
+    before : Study, optional
         The data as they were read, if covariates are held fixed.
     """
 
-    dataset: AlignedData
-    kernels: Mapping[str, Kernel]
-    pairs: tuple[Pair, ...]
     options: Mapping[str, Any]
     fits: Mapping[str, FittedKernel] | None = None
-    automatic: frozenset[str] = frozenset()
-    source: str | None = None
-    conditioning: Conditioning | None = None
     regression: Regression | None = None
-    before: Data | None = None
+    before: Study | None = None
 
     @property
     def names(self) -> list[str]:
@@ -139,46 +79,22 @@ class Study:
         """The kernels with their data; fitted when first needed, then kept."""
         if self.fits is not None:
             return self.fits
-        fits = {n: kernel.fit(self.dataset.variables[n]) for n, kernel in self.kernels.items()}
+        fits = super().fitted
         if self.measure in NORMALISED:
             # The measure does not see the unit of a kernel.
             return {name: fitted.in_own_unit() for name, fitted in fits.items()}
         return fits
 
     @cached_property
-    def data(self) -> Data:
-        """What is known of the variables, for the checks; of kernel matrices only the rows."""
-        dataset = self.dataset
-        both = (dataset.clusters, dataset.second_clusters)
-        return Data(
-            variables={
-                name: variable
-                for name, variable in dataset.variables.items()
-                if not isinstance(self.kernels[name], Precomputed)
-            },
-            rows=dataset.rows,
-            pairs=self.pairs,
-            source=self.source,
-            kernels=self.kernels,
-            fitted=self.fitted,
-            automatic=self.automatic,
-            clusters=tuple(codes for codes in both if codes is not None),
-            labels=dataset.labels,
-            unmatched=dataset.unmatched,
-            conditioning=self.conditioning,
-        )
-
-    @cached_property
-    def rows(self) -> RowDependence:
+    def dependence(self) -> RowDependence:
         """Which rows may depend on each other; clusters of one row each are independent rows."""
-        dataset = self.dataset
-        lag = self.options["max_lag"]
-        return RowDependence.of(dataset.clusters, dataset.second_clusters, lag, len(dataset))
+        own = self.dataset
+        return RowDependence.of(own.clusters, own.second_clusters, self.options["max_lag"], self.n)
 
     @property
-    def dependence(self) -> dict[str, Any] | None:
-        """Which rows depend on each other, for blocks of rows; None where these have no errors."""
-        rows = self.rows
+    def units_of_blocks(self) -> dict[str, Any] | None:
+        """Which rows blocks must keep together; None where blocks have no standard errors."""
+        rows = self.dependence
         if rows.second_clusters is not None or self.options["variance"] == "fixed-kernel":
             return None
         found = {"clusters": rows.clusters, "max_lag": rows.max_lag}
@@ -202,8 +118,8 @@ class Study:
             rules = {name: fit.describe() for name, fit in self.fitted.items()}
             kernels = {n: {**one, "rule": rules[n].get("rule")} for n, one in found.kernels.items()}
             return replace(found, kernels=kernels, library=self.dataset.library)
-        engine, dependence = self.options["engine"], self.dependence
-        if dependence is None and (engine == "blocks" or isinstance(engine, Blocks)):
+        engine, together = self.options["engine"], self.units_of_blocks
+        if together is None and (engine == "blocks" or isinstance(engine, Blocks)):
             raise InputError(
                 "`engine='blocks'` has no standard errors with `variance='fixed-kernel'` or two "
                 "clusterings; use `engine='tiled'`."
@@ -214,7 +130,7 @@ class Study:
             engine,
             bandwidths=self.options["variance"] == "jackknife",
             means=beside,
-            dependence=dependence,
+            dependence=together,
         )
         return replace(
             computed,
@@ -231,19 +147,19 @@ class Study:
         Those of the measure and, unless there are many rows, those that show whether CKA agrees
         with raw HSIC.
         """
-        is_small = len(self.dataset) <= FEW_OBSERVATIONS
+        is_small = self.n <= FEW_OBSERVATIONS
         return pairs_needed(self.pairs, "cka" if is_small else self.measure)
 
     def compute(self, needed: Sequence[Pair] | None = None) -> Computed:
         """Compute A of the pairs that are needed, and estimate the dependences asked about."""
         influence = self.influence(self.needed if needed is None else needed)
-        return self.describe(influence, self.estimates(influence))
+        return Computed(self, influence, self.estimates(influence))
 
     def estimates(self, influence: Influence) -> Estimates:
         """Estimate the dependences that are asked about from A."""
-        rows, table = self.rows, influence.blocks
+        rows, table = self.dependence, influence.blocks
         if rows.max_lag is not None:
-            rows = replace(rows, memory=Memory.of(ranks_of(self.data), self.pairs))
+            rows = replace(rows, memory=Memory.of(ranks_of(self), self.pairs))
         if rows.any and table is None:
             found = dependent_estimates(self, influence, rows)
         else:
@@ -263,33 +179,6 @@ class Study:
             )
         return found
 
-    def describe(self, influence: Influence, dependences: Estimates) -> Computed:
-        """Note where the dependences come from and what to beware of."""
-        dataset, table = self.dataset, influence.blocks
-        notes = influence.notes if table is None else (table.note(dependences.loss()),)
-        rows, n_dropped, stored = dataset.rows, dataset.n_dropped, self.options.get("stored")
-        if stored is not None:
-            rows = Rows.of(influence.n_observations)
-            n_dropped = stored.n_rows - influence.n_observations
-        provenance = Provenance(
-            measure=self.measure,
-            variance=self.options["variance"],
-            kernels=influence.kernels,
-            engine=influence.engine,
-            rows=rows,
-            dependence=dependences.rows,
-            n_dropped=n_dropped,
-            library=dataset.library,
-            conditioning=influence.conditioning,
-            notes=dataset.notes,
-            remarks=notes,
-        )
-        read = self.before or self.data
-        if read.conditioning is not influence.conditioning:
-            read = replace(read, conditioning=influence.conditioning)
-        cautions = (*cautions_about(read), *influence.cautions)
-        return Computed(self, influence, dependences, provenance, cautions)
-
     def plan(self) -> Plan:
         """Return how A would be computed, without computing it."""
         needed = pairs_needed(self.pairs, self.measure)
@@ -298,7 +187,7 @@ class Study:
             needed,
             self.means_beside(needed),
             self.options["engine"],
-            dependence=self.dependence,
+            dependence=self.units_of_blocks,
         )
 
     def part(self, rows: IntArray, names: Mapping[str, str] | None = None) -> Study:
@@ -309,13 +198,19 @@ class Study:
         part = replace(dataset, variables=variables).take(rows)
         kernels = {new: self.kernels[old].take(rows) for old, new in kept.items()}
         pairs = tuple((kept[x], kept[y]) for x, y in self.pairs if x in kept and y in kept)
-        return Study(part, kernels, pairs, self.options, conditioning=self.conditioning)
+        return Study(
+            dataset=part,
+            kernels=kernels,
+            pairs=pairs,
+            options=self.options,
+            conditioning=self.conditioning,
+        )
 
     def test_without(self, left_out: IntArray, weights: FloatArray) -> Test | None:
         """Test without some rows, bandwidths chosen anew; None for dependent or many rows."""
-        if self.rows.any or not self.kernels or len(self.dataset) > MOST_ROWS:
+        if self.dependence.any or not self.kernels or self.n > MOST_ROWS:
             return None
-        part = self.part(np.delete(np.arange(len(self.dataset)), left_out))
+        part = self.part(np.delete(np.arange(self.n), left_out))
         try:
             influence = part.influence(pairs_needed(self.pairs, self.measure))
             return part.estimates(influence).test(weights)
@@ -325,7 +220,73 @@ class Study:
     def means_beside(self, pairs: Sequence[Pair]) -> tuple[Pair, ...]:
         """Return the pairs whose HSIC the variance and the screens need besides A."""
         variance = self.options["variance"]
-        return () if variance is None else pairs_beside(pairs, len(self.dataset), variance)
+        return () if variance is None else pairs_beside(pairs, self.n, variance)
+
+
+@dataclass(frozen=True, eq=False)
+class Computed:
+    """A, and the dependences that are estimated from it.
+
+    Attributes
+    ----------
+    study : Study
+    influence : Influence
+    dependences : Estimates
+        Of the pairs asked about.
+    """
+
+    study: Study
+    influence: Influence
+    dependences: Estimates
+
+    @cached_property
+    def provenance(self) -> Provenance:
+        """Where the dependences come from."""
+        dataset, influence = self.study.dataset, self.influence
+        table, stored = influence.blocks, self.study.options.get("stored")
+        n_dropped = dataset.n_dropped
+        if stored is not None:
+            n_dropped = stored.n_rows - influence.n_observations
+        return Provenance(
+            measure=self.study.measure,
+            variance=self.study.options["variance"],
+            kernels=influence.kernels,
+            engine=influence.engine,
+            rows=dataset.rows if stored is None else Rows.of(influence.n_observations),
+            dependence=self.dependences.rows,
+            n_dropped=n_dropped,
+            library=dataset.library,
+            conditioning=influence.conditioning,
+            notes=dataset.notes,
+            remarks=influence.notes if table is None else (table.note(self.dependences.loss()),),
+        )
+
+    @cached_property
+    def cautions(self) -> tuple[ReldepWarning, ...]:
+        """What to beware of in the data, as they were read."""
+        return (*cautions_about(self.study.before or self.study), *self.influence.cautions)
+
+    def tested(
+        self, weights: FloatArray, *, is_difference: bool = False, where: str = ""
+    ) -> Tested:
+        """Return what is tested, for the checks: `weights` has one row per test."""
+        study, table = self.study, np.atleast_2d(weights)
+        return Tested(
+            data=study,
+            found=self.dependences,
+            weights=table,
+            influence=self.influence,
+            without=lambda left_out: study.test_without(left_out, table[0]),
+            is_difference=is_difference,
+            where=where,
+        )
+
+    def warnings(
+        self, weights: FloatArray, *, is_difference: bool = False
+    ) -> tuple[ReldepWarning, ...]:
+        """Return the cautions about the data and about what is tested."""
+        about_test = cautions_about(self.tested(weights, is_difference=is_difference))
+        return (*self.cautions, *about_test)
 
 
 def read_study(
@@ -353,18 +314,20 @@ def read_study(
     """
     options, many = complete(options), many or {}
     blocks = name_variables(single, many, options.get("names"))
-    names = list(blocks)
+    names, given = list(blocks), options["given"]
+    roles = [*single]
+    for role, each in many.items():
+        roles += [role] * len(each)
     specs = assign(
         options["kernel"],
         names,
-        roles=[*single, *(role for role in many for _ in many[role])] if single else None,
+        roles=roles if single else None,
         among=among,
         measure=options["measure"],
     )
     matrices = {name: data for name, data in blocks.items() if isinstance(data, Precomputed)}
     specs |= matrices
     rows_of = {name: np.arange(len(matrix)) for name, matrix in matrices.items()}
-    given = options["given"]
     held = {} if given is None else covariates_beside(given, names)
     dataset = read_dataset(
         {**blocks, **rows_of, **held},
@@ -374,29 +337,24 @@ def read_study(
         ids=options.get("ids"),
     )
     check_lag(options["max_lag"], len(dataset), dataset.rows.time)
-    held = {name: dataset.variables[name] for name in held}
-    dataset = replace(dataset, variables={name: dataset.variables[name] for name in names})
-    kernels = {
-        name: as_kernel(specs[name], variable) for name, variable in dataset.variables.items()
-    }
+    variables = dict(dataset.variables)
+    covariates = [variables.pop(name) for name in held]
+    kernels = {name: as_kernel(specs[name], variable) for name, variable in variables.items()}
     if dataset.n_dropped:
         kernels = {name: kernel.take(dataset.rows.positions) for name, kernel in kernels.items()}
     study = Study(
-        dataset,
-        kernels,
-        tuple(((names[0], name) for name in names[1:]) if pairs is None else pairs),
-        options,
+        dataset=replace(dataset, variables=variables),
+        kernels=kernels,
+        pairs=tuple(((names[0], name) for name in names[1:]) if pairs is None else pairs),
+        source=names[0] if "source" in single else None,
         automatic=frozenset(
             name for name, spec in specs.items() if isinstance(spec, str) and spec == "auto"
         ),
-        source=names[0] if "source" in single else None,
+        options=options,
     )
-    if study.source is not None:
-        columns = study.data.columns
-        targets = [name for name in names[1:] if name in columns]
-        check_source_outside(columns, study.source, targets if study.source in columns else [])
-    for covariates in held.values():
-        study = hold_fixed(study, covariates, given)
+    check_source_outside(study)
+    for one in covariates:
+        study = hold_fixed(study, one, given)
     return study
 
 
@@ -425,5 +383,11 @@ def reuse_influence(
     dataset = AlignedData(
         {}, influence.observations(), 0, first, influence.library, second_clusters=second
     )
-    study = Study(dataset, {}, tuple(pairs), options, fits={})
-    return study.describe(influence, study.estimates(influence))
+    study = Study(
+        dataset=dataset,
+        pairs=tuple(pairs),
+        conditioning=influence.conditioning,
+        options=options,
+        fits={},
+    )
+    return Computed(study, influence, study.estimates(influence))
