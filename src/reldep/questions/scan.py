@@ -60,7 +60,7 @@ class ScanOptions(Shared, Conditioned, Directed, Named, Simultaneous, total=Fals
     adjust: Annotated[
         Adjustment,
         Argument(
-            "How `adjusted_pvalue` keeps the chance of any false claim: by the joint law of all "
+            "How adjusted p-values keep the chance of any false claim: by the joint law of all "
             "sources, or by Holm's procedure, as always for many targets.",
             "single-step",
         ),
