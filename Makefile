@@ -71,10 +71,10 @@ calibration: $(VENV)/.bench  ## level, coverage and power by simulation; writes 
 check: test lint types imports  ## everything that must be green
 
 # Tests small enough for loops that are not compiled.
-LOOPS := tests/engine/test_engines.py tests/engine/test_scan_engine.py \
+LOOPS := tests/engine/test_engines.py \
          tests/kernels/test_series_kernel.py::test_the_values_are_those_of_tslearn
 # Too long without a compiler; tslearn overflows when it is not compiled.
-NOT_AS_LOOPS := offsets or 257 or 300 or threads or interrupt or large or long
+NOT_AS_LOOPS := whatever or many_ or 256 or 257 or 300 or threads or interrupt or large or long
 
 loops: $(VENV)/.dev  ## the compiled loops as plain Python, line by line, for the coverage
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n auto $(LOOPS) \

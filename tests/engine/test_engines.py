@@ -5,15 +5,18 @@ from __future__ import annotations
 import itertools
 import threading
 import time
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy import sparse
 
+import brute_force
+import reldep
 from reldep.data.objects import read_variable
 from reldep.data.variables import Numeric
 from reldep.engine import Blocks, Dense, Features, Lines, Tiled, compute_influence
-from reldep.engine.choose import Sizes
+from reldep.engine.choose import SIZES, Sizes
 from reldep.kernels import (
     Delta,
     Distance,
@@ -68,6 +71,11 @@ def fitted_kernels(m):
 
 EXPLICIT = ("linear", "linear-wide", "linear-sparse", "linear-labels", "polynomial", "delta")
 ON_LINES = ("laplace-line", "distance-line", "delta", "linear")
+# Those that compiled code evaluates, if it evaluates all of them.
+PROGRAMS = (
+    *("gaussian", "gaussian-wide", "laplace-line", "laplace-wide", "distance", "distance-line"),
+    *("delta", "product"),
+)
 
 
 def conditional_means(K, L):
@@ -84,7 +92,7 @@ def conditional_means(K, L):
 def by_definition(K, L, engine):
     """Conditional means; for blocks of rows, the HSIC of each block."""
     if not isinstance(engine, Blocks):
-        return conditional_means(K, L)
+        return (brute_force.conditional_means if len(K) < 8 else conditional_means)(K, L)
     blocks = [np.ix_(rows, rows) for rows in engine.deal(len(K)).blocks]
     return np.array([conditional_means(K[block], L[block]).mean() for block in blocks])
 
@@ -113,21 +121,29 @@ def assert_definition(kernels, pairs, engine, **options):
 ALL = {
     "dense": (Dense(), None),
     "some rows at a time": (Dense(held=30_000), None),
-    "tiled": (Tiled(threads=2), None),
-    "auto for many rows": ("auto", None),
+    "tiled": (Tiled(threads=2), PROGRAMS),
+    "auto for many rows": ("auto", PROGRAMS),
     "features": (Features(), EXPLICIT),
     "lines": (Lines(), ON_LINES),
-    "blocks": (Blocks(40), None),
+    "blocks": (Blocks(40), PROGRAMS),
+}
+# The same with kernels that only NumPy evaluates among them.
+ANY_KERNEL = {
+    "tiled by NumPy": (Tiled(), None),
+    "auto by NumPy": ("auto", None),
+    "blocks by NumPy": (Blocks(40), None),
 }
 
 
 # Fewer than 40 rows are refused by blocks.
 @pytest.mark.parametrize(
-    ("name", "m"), [(name, m) for name in ALL for m in ROWS if name != "blocks" or m >= 40]
+    ("name", "m"),
+    [(name, m) for name in (ALL | ANY_KERNEL) for m in ROWS if "blocks" not in name or m >= 40],
 )
 def test_every_engine_gives_the_numbers_of_the_definition(name, m):
-    engine, of = ALL[name]
+    engine, of = (ALL | ANY_KERNEL)[name]
     kernels = {key: kernel for key, kernel in fitted_kernels(m).items() if of is None or key in of}
+    assert of != PROGRAMS or all(kernel.program() is not None for kernel in kernels.values())
     pairs = [*itertools.pairwise(kernels), *((key, key) for key in kernels)]
     if name == "lines":
         pairs = [*itertools.combinations_with_replacement(kernels, 2)]
@@ -147,10 +163,6 @@ def test_auto_chooses_an_engine_for_each_pair():
     for pair, engine in expected.items():
         assert compute_influence(kernels, [pair], sizes=LARGE).engine == engine
     assert compute_influence(kernels, list(expected)).engine == "dense"
-    few = compute_influence(
-        kernels, [("gaussian", "delta")], sizes=Sizes(0, tiled_seconds=0.0), dependence={}
-    )
-    assert few.engine == "blocks"
 
 
 @pytest.mark.parametrize("m", [20, 200])
@@ -174,9 +186,21 @@ def test_the_number_of_threads_changes_no_bit():
     assert all(np.array_equal(tables[0], table) for table in tables)
 
 
+def distances(x):
+    return np.sqrt(np.square(x[:, None] - x).sum(-1))
+
+
 def laplace(x):
-    distances = np.sqrt(np.square(x[:, None] - x).sum(-1))
-    return np.exp(-distances * (len(x) * (len(x) - 1)) / distances.sum())
+    apart = distances(x)
+    return np.exp(-apart * (len(x) * (len(x) - 1)) / apart.sum())
+
+
+def gaussian(x):
+    return np.exp(-(distances(x) ** 2) / 2)
+
+
+def distance(x):
+    return -distances(x / np.abs(x).max())
 
 
 def linear(x):
@@ -184,41 +208,120 @@ def linear(x):
     return x @ x.T
 
 
+# Each kernel, its definition, and whether it has a scale: then the unit does not matter.
+DEFINED = {
+    "laplace": (Laplace("mean"), laplace, True),
+    "gaussian": (Gaussian(1.0), gaussian, False),
+    "distance": (Distance(), distance, True),
+    "linear": (Linear(), linear, True),
+}
+
 CONDITIONS = {
     "unit 1e150": lambda x: 1e150 * x,
     "unit 1e-150": lambda x: 1e-150 * x,
     "offset": lambda x: x + 2.0**20,
     "far value": lambda x: np.vstack([x[1:], 1e3 * x[:1]]),
+    "value at 1e200": lambda x: np.vstack([x[1:], 1e200 * x[:1]]),
     "ties": np.round,
     "copies": lambda x: x[np.arange(len(x)) // 2 * 2],
 }
 
-
 # Distances come from a matrix product from 4 columns on in NumPy, and from 6 on in compiled code.
+COLUMNS = {"blocks": (3, 6), "features": (3,), "lines": (1,)}
+
+
 @pytest.mark.parametrize(
-    ("name", "columns"),
-    [
-        *((name, c) for name in list(ALL)[:4] for c in (1, 3, 4, 5, 6)),
-        *(("blocks", 3), ("blocks", 6), ("features", 3), ("lines", 1)),
-    ],
+    ("name", "columns"), [(name, c) for name in ALL for c in COLUMNS.get(name, (1, 3, 4, 5, 6))]
 )
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_every_engine_gives_them_whatever_the_data(condition, name, columns):
     """Against the definition in extended precision; values in units of the HSICs."""
     rng = np.random.default_rng(columns)
-    m, change = 257, CONDITIONS[condition]
+    m, change, engine = 257, CONDITIONS[condition], ALL[name][0]
     x = rng.normal(size=(m, columns))
     data = [change(x), change(x + rng.normal(size=x.shape))]
-    kernel, define = (Linear(), linear) if name == "features" else (Laplace("mean"), laplace)
-    kernels = {key: kernel.fit(one).in_own_unit() for key, one in zip("xy", data, strict=True)}
-    K, L = (define(one.astype(np.longdouble)) for one in data)
-    engine = ALL[name][0]
-    found = compute_influence(kernels, [("x", "y"), ("x", "x"), ("y", "y")], engine, sizes=LARGE)
-    means = [by_definition(A, B, engine) for A, B in ((K, L), (K, K), (L, L))]
-    scale = np.sqrt(means[1].mean() * means[2].mean())
-    own = np.sqrt(found.values[1].mean() * found.values[2].mean())
-    gap = np.abs(found.values[0] / own - means[0] / scale).max()
-    assert gap <= 1e-8 * np.abs(means[0] / scale).max()
+    kinds = {"features": ("linear",), "lines": ("laplace", "distance")}.get(name, DEFINED)
+    for kernel, define, has_scale in map(DEFINED.get, kinds):
+        # One value at 1e200 rules a kernel that has a scale.
+        if (has_scale and "1e200" in condition) or (not has_scale and "unit" in condition):
+            continue
+        kernels = {key: kernel.fit(one).in_own_unit() for key, one in zip("xy", data, strict=True)}
+        pairs = [("x", "y"), ("x", "x"), ("y", "y")]
+        found = compute_influence(kernels, pairs, engine, sizes=LARGE)
+        K, L = (define(one.astype(np.longdouble)) for one in data)
+        means = [by_definition(A, B, engine) for A, B in ((K, L), (K, K), (L, L))]
+        scale = np.sqrt(means[1].mean() * means[2].mean())
+        own = np.sqrt(found.values[1].mean() * found.values[2].mean())
+        gap = np.abs(found.values[0] / own - means[0] / scale).max()
+        assert gap <= 1e-8 * np.abs(means[0] / scale).max(), kernel
+
+
+def exact_hsic(x, y):
+    """HSIC of XX' and YY' in rational arithmetic, for whole numbers or fractions."""
+    m, features = len(x), [np.array(v).reshape(len(v), -1) for v in (x, y)]
+    norms = [(v * v).sum(axis=1).astype(object) for v in features]
+    k, l = ((v @ v.sum(axis=0)).astype(object) - n for v, n in zip(features, norms, strict=True))  # noqa: E741
+    trace = ((features[0].T @ features[1]).astype(object) ** 2).sum() - norms[0] @ norms[1]
+    total = trace + Fraction(k.sum() * l.sum(), (m - 1) * (m - 2)) - Fraction(2 * (k @ l), m - 2)
+    return total / (m * (m - 3))
+
+
+def assert_exact(kernels, engine, exact, rel):
+    found = compute_influence(kernels, [("x", "y")], engine).estimates[0]
+    assert abs(Fraction(float(found)) - exact) <= rel * abs(exact)
+
+
+@pytest.mark.parametrize(
+    ("engine", "m", "columns", "offset"), [(Tiled(), 10_000, 2, 0.0), (Features(), 100_000, 1, 1e3)]
+)
+def test_many_rows_agree_with_rational_arithmetic(engine, m, columns, offset):
+    rng = np.random.default_rng(3)
+    x = rng.integers(-50, 50, (m, columns))
+    y = x // 10 + rng.integers(-60, 60, (m, columns))
+    kernels = {key: Linear().fit(Numeric(key, v + offset)) for key, v in (("x", x), ("y", y))}
+    assert_exact(kernels, engine, exact_hsic(x, y), 1e-10)
+
+
+def test_many_labels_agree_with_rational_arithmetic():
+    rng = np.random.default_rng(5)
+    x = rng.integers(0, 7, 200_000)
+    y = (x + rng.integers(0, 5, 200_000)) % 6
+    data = {"x": x.astype(str), "y": y.astype(str)}
+    kernels = {key: Delta().fit(read_variable(v, key)) for key, v in data.items()}
+    assert_exact(
+        kernels, Features(), exact_hsic(np.eye(7, dtype=int)[x], np.eye(6, dtype=int)[y]), 1e-10
+    )
+
+
+@pytest.mark.parametrize("name", ["dense", "some rows at a time", "tiled", "features"])
+@pytest.mark.parametrize("far", [1e4, 1e9, 1e20])
+def test_products_with_a_far_observation_keep_the_digits_of_the_others(far, name):
+    """Ever farther, its row rules the linear kernel, whose HSICs grow in proportion."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=200)
+    data = {"x": np.append(x[1:] - np.median(x), far), "y": x + rng.normal(size=200)}
+    kernels = {key: Linear().fit(Numeric(key, v[:, None])) for key, v in data.items()}
+    exact = [np.array([Fraction(v) for v in values.tolist()]) for values in data.values()]
+    assert_exact(kernels, ALL[name][0], exact_hsic(*exact), 1e-9)
+
+
+# Plain columns are compiled, if there are many; all other variables take the ordinary road.
+@pytest.mark.parametrize("n", [SIZES.scan_columns, SIZES.scan_columns - 1])
+@pytest.mark.parametrize(
+    "kernel", [*(one for one, *_ in DEFINED.values()), Gaussian(), Distance(1.5)], ids=str
+)
+@pytest.mark.filterwarnings("ignore::reldep.ReldepWarning")
+def test_a_scan_gives_the_numbers_of_single_questions(kernel, n):
+    rng = np.random.default_rng(n)
+    table, y = rng.normal(size=(40, n)), rng.normal(size=(40, 3))
+    table[:, 1], table[:, 2] = np.round(table[:, 1]), 1e-4 * table[:, 2]
+    found = reldep.scan(table, y, table[:, 0] ** 2, kernel=kernel).to_frame()
+    for i in (0, 1, 2, n - 1):
+        one = reldep.compare(table[:, i], y, table[:, 0] ** 2, kernel=kernel)
+        expected = [one.estimate, one.standard_error, one.statistic]
+        np.testing.assert_allclose(
+            [found[name][i] for name in ("estimate", "standard_error", "statistic")], expected
+        )
 
 
 @pytest.mark.parametrize("columns", [1, 3, 10, 40])
@@ -229,9 +332,7 @@ def test_near_duplicates_in_many_columns_keep_their_small_distances(engine, colu
     x = np.repeat(rng.normal(size=(60, columns)), 2, axis=0)
     x[1::2] += 1e-9 * rng.normal(size=(60, columns))
     kernels = {"x": Laplace(1e-9).fit(Numeric("x", x)), "y": Gaussian().fit(Numeric("y", x))}
-    distances = np.sqrt(((x[:, None] - x) ** 2).sum(-1))
-    K = np.exp(-distances / 1e-9)
-    expected = conditional_means(K, matrix(kernels["y"]))
+    expected = conditional_means(np.exp(-distances(x) / 1e-9), matrix(kernels["y"]))
     found = compute_influence(kernels, [("x", "y")], engine).values[0]
     # A coordinate of size 1 has its own last digit, 1e-16, in distances of 1e-9.
     np.testing.assert_allclose(found, expected, rtol=1e-5)
@@ -295,8 +396,21 @@ def test_engines_refuse_what_they_cannot_compute():
         compute_influence(kernels, [("gaussian", "linear")], Tiled(memory="1KB"))
     with pytest.raises(TypeError, match="`engine` is of type dict"):
         compute_influence(kernels, [("gaussian", "linear")], {})
-    for engine in (Tiled, Blocks):
-        with pytest.raises(ValueError, match="`threads=0`; pass a whole number, at least 1"):
-            engine(threads=0)
+
+
+@pytest.mark.parametrize("engine", [Tiled, Blocks])
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"memory": "much"}, ValueError, "`memory='much'` is not understood; pass a positive"),
+        ({"memory": 0}, ValueError, "`memory=0`; pass a positive amount"),
+        ({"memory": 1.5}, TypeError, "memory is of type float; pass"),
+        ({"threads": 2.5}, TypeError, "`threads=2.5`; pass a whole number, at least 1"),
+        ({"threads": 0}, ValueError, "`threads=0`; pass a whole number, at least 1"),
+    ],
+)
+def test_wrong_options_are_refused_with_a_way_out(engine, options, error, message):
+    with pytest.raises(error, match=message):
+        engine(**options)
     with pytest.raises(ValueError, match="at least 8"):
         Blocks(size=3)

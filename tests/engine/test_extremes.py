@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -34,18 +33,6 @@ def z_of(found):
     difference = found.psi[0] - found.psi[1]
     standard_error = np.sqrt(difference @ difference) / found.n_observations
     return (found.estimates[0] - found.estimates[1]) / standard_error
-
-
-@pytest.mark.parametrize("far", [9.97e36, 1e155, 1e200])
-@pytest.mark.parametrize("kernel", [Gaussian(), Laplace()])
-def test_one_far_value_leaves_the_others_their_digits(kernel, far):
-    """To a bounded kernel an observation at 1e6 is as far as one at 1e200."""
-    data = related(40)
-    answers = []
-    for value in (1e6, far):
-        moved = {**data, "x": np.append(data["x"][1:], value)}
-        answers.append(influence(kernel, moved).values)
-    np.testing.assert_allclose(answers[1], answers[0], rtol=1e-9, atol=1e-15)
 
 
 @pytest.mark.parametrize("size", [2.0**-600, 2.0**510, 2.0**650])
@@ -86,68 +73,38 @@ def test_features_know_an_exact_zero_too():
 
 
 @pytest.mark.parametrize("kernel", [Distance(), Polynomial(2), Linear()])
-def test_values_that_cannot_be_added_up_are_refused_in_words(kernel):
-    data = {name: 1e160 * values for name, values in related(30).items()}
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(ValueError, match=r"x and y are too large to be added up\. Rescale"):
-            influence(kernel, data)
+@pytest.mark.parametrize(
+    ("sizes", "how"),
+    [((1e160,), "large to be added up"), ((1e-80, 1e-160, 1e-300), "small to be multiplied")],
+)
+def test_values_that_no_number_can_hold_are_refused_in_words(kernel, sizes, how):
+    for size in sizes:
+        data = {name: size * values for name, values in related(30).items()}
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(ValueError, match=rf"x and y are too {how}\. Rescale"):
+                influence(kernel, data)
 
 
 @pytest.mark.parametrize("engine", [*ENGINES, "auto"])
-@pytest.mark.parametrize("far", [1e8, 9.97e36, 1e200])
+@pytest.mark.parametrize("far", [1e5, 1e8, 9.97e36, 1e200])
 def test_distances_from_a_far_observation_differ_by_the_effect_of_its_row(far, engine):
     """``|far - x_i|`` is a function of `far` minus x_i: how far it is changes no HSIC."""
-    data = related()
+    data, chosen = related(), ENGINES.get(engine, engine)
     near, beyond = (
         influence(
             Distance(),
             {**data, "x": np.append(data["x"][1:], value)},
-            ENGINES.get(engine, engine),
+            chosen,
             [*PAIRS, ("x", "x")],
+            sizes=Sizes(dense_rows=0),
         )
         for value in (1e3, far)
     )
+    # Sums along a sorted line would lose digits.
+    assert engine != "auto" or beyond.engine == "tiled"
     np.testing.assert_allclose(beyond.estimates, near.estimates, rtol=1e-9)
     assert z_of(beyond) == pytest.approx(z_of(near), rel=1e-9)
-
-
-@pytest.mark.parametrize("engine", [*ENGINES, "features"])
-@pytest.mark.parametrize("far", [1e4, 1e9, 1e20])
-def test_products_with_a_far_observation_keep_the_digits_of_the_others(far, engine):
-    """Ever farther, its row rules the linear kernel, whose HSICs grow in proportion."""
-    data = related()
-    data["x"] = data["x"] - np.median(data["x"])
-    chosen = {**ENGINES, "features": Features()}[engine]
-    # With whole numbers in place of rounding: x y' for the far row, as seen from the median.
-    data["x"] = np.append(data["x"][1:], far)
-    found = influence(Linear(), data, chosen, [*PAIRS, ("x", "x")])
-    m = len(data["x"])
-    exact = {name: [Fraction(float(v)) for v in values] for name, values in data.items()}
-    for row, (a, b) in enumerate(found.pairs):
-        expected = float(unbiased_hsic(exact[a], exact[b], m))
-        assert found.estimates[row] == pytest.approx(expected, rel=1e-9)
-
-
-def unbiased_hsic(x, y, m):
-    """The U-statistic for linear kernels, in fractions."""
-    sums = [(v * (sum(values) - v)) for values in (x, y) for v in values]
-    k, l = sums[:m], sums[m:]  # noqa: E741
-    pairs = sum(a * b for a, b in zip(x, y, strict=True)) ** 2
-    pairs -= sum((a * b) ** 2 for a, b in zip(x, y, strict=True))
-    crossed = sum(a * b for a, b in zip(k, l, strict=True))
-    total = pairs + sum(k) * sum(l) / ((m - 1) * (m - 2)) - 2 * crossed / Fraction(m - 2)
-    return total / (m * (m - 3))
-
-
-@pytest.mark.parametrize("kernel", [Distance(), Polynomial(2), Linear()])
-def test_values_whose_products_are_lost_are_refused_in_words(kernel):
-    for size in (1e-80, 1e-160, 1e-300):
-        data = {name: size * values for name, values in related(30).items()}
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            with pytest.raises(ValueError, match=r"are too small to be multiplied\. Rescale"):
-                influence(kernel, data)
 
 
 def test_digits_that_rounding_took_are_counted():
@@ -176,13 +133,6 @@ def test_a_bandwidth_out_of_all_proportion_is_refused(kernel, bandwidth):
         kernel(1.0).fit(read_variable(related(30)["x"], "x")).scaled(bandwidth)
 
 
-def test_hsic_of_huge_values_is_that_of_the_same_values():
-    x, y = related(60)["x"], related(60)["y"]
-    assert reldep.hsic(x * 1e155, y, kernel="gaussian") == pytest.approx(
-        reldep.hsic(x, y, kernel="gaussian")
-    )
-
-
 @pytest.mark.parametrize("engine", [*ENGINES, "features"])
 def test_a_polynomial_of_values_far_from_zero_keeps_their_differences(engine):
     """Far from 0 the quadratic kernel is the linear one times a constant, and a little more."""
@@ -191,18 +141,6 @@ def test_a_polynomial_of_values_far_from_zero_keeps_their_differences(engine):
     chosen = {**ENGINES, "features": Features()}[engine]
     expected = z_of(influence(Linear(), data))
     assert z_of(influence(Polynomial(2), far, chosen)) == pytest.approx(expected, rel=1e-6)
-
-
-@pytest.mark.parametrize("far", [1e5, 1e8])
-def test_sums_along_a_sorted_line_leave_far_values_to_tiles(far):
-    """A single far value moves the mean with it, but not the median."""
-    data = related()
-    data["x"] = np.append(data["x"][1:], far)
-    kernels = {name: Distance().fit(read_variable(values, name)) for name, values in data.items()}
-    dense = compute_influence(kernels, PAIRS, "dense")
-    found = compute_influence(kernels, PAIRS, sizes=Sizes(dense_rows=0))
-    assert found.engine == "tiled"
-    np.testing.assert_allclose(found.values, dense.values, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("far", [9.97e36, 1e200, 1e300])

@@ -1,9 +1,15 @@
-"""Amounts of memory in words and in bytes."""
+"""Amounts of memory in words and in bytes, and what the engines need."""
 
 from __future__ import annotations
 
+import tracemalloc
+
+import numpy as np
 import pytest
 
+from reldep.data.variables import Numeric
+from reldep.engine import Dense, Features, compute_influence
+from reldep.kernels import Linear
 from reldep.system import bytes_of, in_words
 
 
@@ -21,3 +27,15 @@ def test_amounts_are_read_as_written(written, n_bytes):
 )
 def test_amounts_are_written_with_a_unit_that_suits(n_bytes, words):
     assert in_words(n_bytes) == words
+
+
+def test_more_columns_than_rows_are_turned_into_the_row_space():
+    rng = np.random.default_rng(8)
+    wide = {name: Linear().fit(Numeric(name, rng.normal(size=(12, 5_000)))) for name in "xy"}
+    tracemalloc.start()
+    found = compute_influence(wide, [("x", "y")], Features()).values
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    expected = compute_influence(wide, [("x", "y")], Dense()).values
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    assert peak < 20e6  # a 5,000 × 5,000 product would take 200 MB

@@ -8,11 +8,15 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import redirect_stderr
 
+import numpy as np
 import pytest
 
-from reldep.engine import threads
+from reldep.data.variables import Numeric
+from reldep.engine import Tiled, compute_influence
 from reldep.engine.threads import progress_bar
+from reldep.kernels import Laplace
 
 pty = pytest.importorskip("pty")
 
@@ -24,83 +28,71 @@ class Terminal(io.StringIO):
         return True
 
 
-def open_terminal(monkeypatch, delay=0.0):
-    """Replace stderr; not a fixture, for pytest puts its own stderr back between phases."""
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(threads, "DELAY_SECONDS", delay)
-    stream = Terminal()
-    monkeypatch.setattr(sys, "stderr", stream)
-    return stream
-
-
-def run_bar(steps):
-    with progress_bar("tiles") as on_progress:
+def shown(stream, steps, until=None, **options):
+    """Return what a bar writes; the job stops after `until` steps, by an interrupt."""
+    with redirect_stderr(stream), progress_bar("tiles", **options) as on_progress:
         for done in range(1, steps + 1):
             on_progress(done, steps)
+            if done == until:
+                raise KeyboardInterrupt
+    return "" if stream is None else stream.getvalue()
 
 
-def test_a_long_job_shows_a_bar_and_wipes_it_away(monkeypatch):
-    terminal = open_terminal(monkeypatch)
-    run_bar(4)
-    assert "tiles" in terminal.getvalue()
-    assert "100%" in terminal.getvalue()
-    assert terminal.getvalue().rstrip("\n").endswith("\x1b[2K")  # the line is erased
-    assert SHOW_CURSOR in terminal.getvalue()
+@pytest.fixture(autouse=True)
+def _terminal(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
 
 
-def test_a_short_job_shows_nothing(monkeypatch):
-    terminal = open_terminal(monkeypatch, delay=2.0)
-    run_bar(4)
-    assert terminal.getvalue() == ""
+def test_a_long_job_shows_a_bar_and_wipes_it_away():
+    written = shown(Terminal(), 4, delay=0.0)
+    assert "tiles" in written
+    assert "100%" in written
+    assert written.rstrip("\n").endswith("\x1b[2K")  # the line is erased
+    assert SHOW_CURSOR in written
 
 
-def test_a_job_that_is_already_done_shows_nothing(monkeypatch):
-    terminal = open_terminal(monkeypatch)
-    run_bar(1)
-    assert terminal.getvalue() == ""
+@pytest.mark.parametrize(
+    ("stream", "steps", "options"),
+    [
+        (Terminal(), 4, {}),  # a short job
+        (Terminal(), 1, {"delay": 0.0}),  # a job that is already done
+        (io.StringIO(), 4, {"delay": 0.0}),  # a pipe
+        (None, 2, {"delay": 0.0}),  # a process without stderr
+    ],
+)
+def test_nothing_is_shown_where_nobody_waits_or_looks(stream, steps, options):
+    assert shown(stream, steps, **options) == ""
 
 
-def test_nothing_is_written_into_a_pipe(monkeypatch):
-    stream = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr(threads, "DELAY_SECONDS", 0.0)
-    run_bar(4)
-    assert stream.getvalue() == ""
-
-
-def test_a_function_of_ones_own_takes_the_place_of_the_bar(monkeypatch):
-    terminal = open_terminal(monkeypatch)
+def test_a_function_of_ones_own_takes_the_place_of_the_bar():
     steps = []
-    with progress_bar("tiles", lambda *step: steps.append(step)) as on_progress:
-        on_progress(1, 4)
-    assert steps == [(1, 4)]
-    assert terminal.getvalue() == ""
+    assert not shown(Terminal(), 4, on_progress=lambda *step: steps.append(step), delay=0.0)
+    assert steps == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
-def test_a_process_without_stderr_runs_all_the_same(monkeypatch):
-    monkeypatch.setattr(sys, "stderr", None)
-    run_bar(2)
-
-
-def test_a_failing_job_leaves_no_bar_behind(monkeypatch):
-    terminal = open_terminal(monkeypatch)
-
-    def job():
-        with progress_bar("tiles") as on_progress:
-            on_progress(1, 4)
-            raise KeyboardInterrupt
-
+def test_a_failing_job_leaves_no_bar_behind():
+    terminal = Terminal()
     with pytest.raises(KeyboardInterrupt):
-        job()
-    assert terminal.getvalue().count("tiles") >= 1
+        shown(terminal, 4, until=1, delay=0.0)
+    assert "tiles" in terminal.getvalue()
     assert SHOW_CURSOR in terminal.getvalue()
+
+
+def test_progress_is_told_to_the_end_of_both_sweeps():
+    rng = np.random.default_rng(0)
+    kernels = {n: Laplace("mean").fit(Numeric(n, rng.normal(size=(700, 2)))) for n in "xy"}
+    seen = []
+    engine = Tiled(on_progress=lambda done, total: seen.append((done, total)))
+    compute_influence(kernels, [("x", "y")], engine)
+    total = seen[0][1]
+    assert seen == [(done, total) for done in range(1, total + 1)]
+    assert total == 2 * 3
 
 
 WAITING_JOB = """
 import time
-from reldep.engine import threads
-threads.DELAY_SECONDS = 0.0
-with threads.progress_bar("tiles") as on_progress:
+from reldep.engine.threads import progress_bar
+with progress_bar("tiles", delay=0.0) as on_progress:
     on_progress(1, 4)
     time.sleep(60)
 """

@@ -40,9 +40,6 @@ WITH_BLAS = ("numpy", "scipy.linalg", "sklearn", "torch")
 # other processes waiting (measured).
 SMALL_MATRICES = 400
 
-# A job that ends before this many seconds never shows a bar: shorter ones need none.
-DELAY_SECONDS = 2.0
-
 # Who is told how far the work is, in place of a bar: a program that shows it in its own way.
 LISTENER: ContextVar[OnProgress | None] = ContextVar("listener", default=None)
 
@@ -126,10 +123,12 @@ def _blas_libraries(loaded: tuple[str, ...]) -> Any:  # noqa: ARG001
 
 
 @contextmanager
-def progress_bar(title: str, on_progress: OnProgress | None = None) -> Iterator[OnProgress]:
+def progress_bar(
+    title: str, on_progress: OnProgress | None = None, delay: float = 2.0
+) -> Iterator[OnProgress]:
     """Return a function ``on_progress(done, total)`` that draws a bar on stderr.
 
-    The bar appears after `DELAY_SECONDS` and is wiped away at the end, also when the job fails or
+    The bar appears after `delay` seconds and is wiped away at the end, also when the job fails or
     is interrupted. Where stderr is not a terminal it is :func:`say_nothing`.
 
     Parameters
@@ -138,6 +137,8 @@ def progress_bar(title: str, on_progress: OnProgress | None = None) -> Iterator[
         What stands before the bar.
     on_progress : callable, optional
         A function of the user's, which then takes the place of the bar.
+    delay : float, default 2.0
+        Shorter jobs never show a bar.
 
     Examples
     --------
@@ -150,7 +151,7 @@ def progress_bar(title: str, on_progress: OnProgress | None = None) -> Iterator[
     if told is not None or sys.stderr is None or not sys.stderr.isatty():
         yield told or say_nothing
         return
-    bar = _Bar(title)
+    bar = _Bar(title, delay)
     try:
         yield bar.show
     finally:
@@ -164,15 +165,15 @@ def say_nothing(done: int, total: int) -> None:
 class _Bar:
     """A rich progress bar that is made when the job proves to be long."""
 
-    def __init__(self, title: str) -> None:
+    def __init__(self, title: str, delay: float) -> None:
         self._title = title
-        self._started = time.monotonic()
+        self._due = time.monotonic() + delay
         self._drawn: tuple[Progress, TaskID] | None = None
 
     def show(self, done: int, total: int) -> None:
         """Move the bar."""
         if self._drawn is None:
-            if time.monotonic() - self._started < DELAY_SECONDS or done >= total:
+            if time.monotonic() < self._due or done >= total:
                 return
             progress = _rich_progress()
             self._drawn = progress, progress.add_task(self._title, total=total)
