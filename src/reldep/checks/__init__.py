@@ -46,7 +46,7 @@ CHECKS: dict[type, tuple[Callable[[Any], Iterator[ReldepWarning]], ...]] = {
         rows.dependent_rows,
         rows.slow_series,
         rows.seasons,
-        answers.near_copies,
+        copies.near_copies,
         answers.no_error,
         answers.unlike_targets,
         answers.influential,

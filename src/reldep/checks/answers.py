@@ -1,4 +1,4 @@
-"""Checks on what is tested: near copies, influential rows, unlike targets, measure, covariates."""
+"""Checks on what is tested: influential rows, unlike targets, measure, covariates."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reldep.checks.copies import COPIED
 from reldep.exceptions import (
-    CopyWarning,
     CovariatesWarning,
     FewUnitsWarning,
     InfluentialWarning,
@@ -17,7 +17,6 @@ from reldep.exceptions import (
 )
 from reldep.stats.estimates import estimate_dependences
 from reldep.stats.series import largest_shares
-from reldep.stats.units import NORMALISED
 from reldep.words import counted, listed, number, percent, pvalue_text
 
 if TYPE_CHECKING:
@@ -26,10 +25,6 @@ if TYPE_CHECKING:
     from reldep.checks.subjects import Data, Tested
     from reldep.data.variables import FloatArray
     from reldep.stats.pairwise import Test
-
-# A normalised dependence above this is that of a variable and its copy, but for 1% of noise; one
-# above COPIED is that of a copy, of which nothing but rounding is left to carry.
-NEARLY_COPIED, COPIED = 0.99, 1.0 - 1e-9
 
 # One row is called influential beyond a quarter of the variance, provided that this is fifteen
 # times the average share: among 40 rows of healthy data the largest share is often a quarter,
@@ -56,25 +51,6 @@ NEARLY_ALL = 0.95
 FEW_EFFECTIVE, SMALL_SHARE = 30, 0.5
 
 
-def near_copies(tested: Tested) -> Iterator[CopyWarning]:
-    """Check for pairs that are nearly as dependent as a variable and its copy."""
-    found, columns = tested.found, tested.data.columns
-    if found.measure not in NORMALISED or not (found.values > NEARLY_COPIED).any():
-        return
-    close = []
-    for (x, y), value in zip(found.pairs, found.values, strict=True):
-        # Copies have a caution of their own, unless they are copies in some of the rows only.
-        said = x in columns and y in columns and not tested.where
-        is_said = said and (columns[x].is_like(columns[y]) or columns[x].shared(columns[y]))
-        if value > NEARLY_COPIED and not is_said:
-            close.append(f"{x!r} and {y!r}")
-    if close:
-        yield CopyWarning(
-            f"Nearly as dependent as copies of each other{tested.where}: {listed(close, 5)}; if "
-            "one is computed or measured from the other, leave it out."
-        )
-
-
 def influential(tested: Tested) -> Iterator[InfluentialWarning]:
     """Check whether one row makes up much of the variance of what is tested."""
     found, rows = tested.found, tested.data.rows
@@ -88,7 +64,7 @@ def influential(tested: Tested) -> Iterator[InfluentialWarning]:
                 words += f"; without it {pvalue_text(test.pvalue('two-sided'))}, two-sided"
             yield InfluentialWarning(f"{words}. Look at it.")
         return
-    is_copy = (found.values >= COPIED) & (found.measure in NORMALISED)
+    is_copy = (found.values >= COPIED) & found.is_bounded
     heavy = [
         f"{rows.name(row)} in {found.pairs[i][0]!r} ~ {found.pairs[i][1]!r} ({share})"
         for i, row, share in heavy_rows(found.psi)

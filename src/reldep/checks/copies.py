@@ -20,7 +20,7 @@ from reldep.words import listed
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reldep.checks.subjects import Data
+    from reldep.checks.subjects import Data, Tested
     from reldep.data.variables import FloatArray
 
 # Share of the standard deviation that a regression may leave of a formula whose values are
@@ -31,6 +31,9 @@ LEFT_OF_THREE, LEFT_OF_MANY = 0.03, 1e-3
 ROWS_PER_COLUMN, MOST_COLUMNS = 5, 200
 # A column is part of a formula if the residual without it is this many times as large.
 NEEDED = 3.0
+# A normalised dependence above this is that of a variable and its copy, but for 1% of noise; one
+# above COPIED is that of a copy, of which nothing but rounding is left to carry.
+NEARLY_COPIED, COPIED = 0.99, 1.0 - 1e-9
 
 
 def check_source_outside(data: Data) -> None:
@@ -61,6 +64,25 @@ def copied(data: Data) -> Iterator[CopyWarning]:
     if data.source is not None and data.source in data.columns:
         for formula in _formulas(data, data.source):
             yield CopyWarning(f"{formula}, up to rounding; if so, leave it out.")
+
+
+def near_copies(tested: Tested) -> Iterator[CopyWarning]:
+    """Check for pairs that are nearly as dependent as a variable and its copy."""
+    found, columns = tested.found, tested.data.columns
+    if not found.is_bounded or not (found.values > NEARLY_COPIED).any():
+        return
+    close = []
+    for (x, y), value in zip(found.pairs, found.values, strict=True):
+        # Copies have a caution of their own, unless they are copies in some of the rows only.
+        said = x in columns and y in columns and not tested.where
+        is_said = said and (columns[x].is_like(columns[y]) or columns[x].shared(columns[y]))
+        if value > NEARLY_COPIED and not is_said:
+            close.append(f"{x!r} and {y!r}")
+    if close:
+        yield CopyWarning(
+            f"Nearly as dependent as copies of each other{tested.where}: {listed(close, 5)}; if "
+            "one is computed or measured from the other, leave it out."
+        )
 
 
 def _named(data: Data, alike: list[tuple[str, str]]) -> Iterator[CopyWarning]:

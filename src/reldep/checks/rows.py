@@ -246,12 +246,15 @@ def _n_different(data: Data) -> int | None:
 
 def subjects(beside: Beside) -> Iterator[RepeatedRowsWarning]:
     """Check for a column that names subjects with several rows each."""
-    name = beside.id or next(filter(names_subjects, beside.unused), None)
+    table = beside.table
+    by_id = [] if table.row_names is None else [table.row_names[0]]
+    names = [one for one in by_id if one in table.columns]
     # Rows that are called by their subjects are checked with the data.
-    if name is None or beside.has_clusters or (name == beside.id and names_subjects(name)):
+    if beside.has_clusters or any(map(names_subjects, names)):
         return
     try:
-        yield from _repeated(name, beside.values(name))
+        for name in (names or [*filter(names_subjects, beside.unused)])[:1]:
+            yield from _repeated(name, table.values(name))
     except InputError:
         return  # A column that cannot be read names nobody.
 

@@ -14,14 +14,14 @@ from reldep.kernels.base import FittedSelection
 from reldep.kernels.custom import Precomputed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
     from reldep.data.dataset import AlignedData
     from reldep.data.rows import Rows
-    from reldep.data.selectors import ColumnType
     from reldep.data.variables import FloatArray, IntArray, Variable
     from reldep.engine.covariates import Conditioning
     from reldep.engine.influence import Influence
+    from reldep.files.table import Table
     from reldep.kernels.base import FittedKernel, Kernel
     from reldep.kernels.scale import Choice
     from reldep.stats.estimates import Estimates
@@ -53,6 +53,17 @@ class Levels(NamedTuple):
     codes: IntArray
     counts: IntArray
 
+    @classmethod
+    def of(cls, column: FloatArray) -> Levels:
+        """Return the levels of a column."""
+        values, codes, counts = np.unique(column, return_inverse=True, return_counts=True)
+        return cls(values, codes.reshape(-1), counts)
+
+    def ranks(self) -> FloatArray:
+        """Return the mid-rank of every row, on a scale from 0 to 1."""
+        middle = (np.cumsum(self.counts) - 0.5 * self.counts) / len(self.codes)
+        return np.asarray(middle[self.codes])
+
 
 class Columns:
     """The columns of a variable, with what several checks need of them, computed once."""
@@ -75,8 +86,7 @@ class Columns:
             column = self.variable.codes.astype(np.float64)
         if len(column) > MOST_ROWS:
             column = column[np.linspace(0, len(column) - 1, MOST_ROWS).astype(np.int64)]
-        values, codes, counts = np.unique(column, return_inverse=True, return_counts=True)
-        return Levels(values, codes.reshape(-1), counts)
+        return Levels.of(column)
 
     @cached_property
     def codes(self) -> IntArray | None:
@@ -102,8 +112,11 @@ class Columns:
         """The centred ranks of numbers and indicators of labels, by column; None for objects."""
         columns: list[FloatArray] = []
         for part in self.parts:
-            if isinstance(part, Numeric):
-                columns.extend(_ranks(part.values[:MOST_ROWS, :MOST_COLUMNS].T))
+            if self.levels is not None and self.only is not None and len(part) <= MOST_ROWS:
+                columns.append(self.levels.ranks())
+            elif isinstance(part, Numeric):
+                some = part.values[:MOST_ROWS, :MOST_COLUMNS]
+                columns.extend(Levels.of(column).ranks() for column in some.T)
             elif isinstance(part, Labels):
                 codes = part.codes[:MOST_ROWS]
                 values, counts = np.unique(codes, return_counts=True)
@@ -158,22 +171,6 @@ class Columns:
     def is_like(self, other: Columns) -> bool:
         """Return True if both are one column in other units or words."""
         return not self.orders.isdisjoint(other.orders)
-
-
-def _ranks(columns: FloatArray) -> FloatArray:
-    """Return mid-ranks along each row, up to a constant and on a scale from 0 to 1."""
-    d, n = columns.shape
-    order = np.argsort(columns, axis=1)
-    ordered = np.take_along_axis(columns, order, axis=1)
-    is_new = np.ones((d, n), dtype=bool)
-    is_new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-    # Levels and ranks are counted through all columns; the constant goes when they are centred.
-    level = np.cumsum(is_new) - 1
-    counts = np.bincount(level)
-    middle = (np.cumsum(counts) - 0.5 * counts) / n
-    found = np.empty((d, n))
-    np.put_along_axis(found, order, middle[level].reshape(d, n), axis=1)
-    return found
 
 
 def _by_first_row(codes: IntArray) -> IntArray:
@@ -319,28 +316,23 @@ class Tested:
         return np.asarray(self.weights @ self.found.psi)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class Beside:
-    """The columns of a table next to those that a question uses.
+    """A table next to the columns of it that a question uses.
 
     Attributes
     ----------
-    columns : mapping of str to ColumnType
+    table : Table
     used : collection of str
-    values : callable
-        Return the values of a column.
+        The columns that the question uses.
     has_clusters : bool
-    id : str or None
-        The column that names the rows.
     """
 
-    columns: Mapping[str, ColumnType]
+    table: Table
     used: Collection[str]
-    values: Callable[[str], Sequence[Any]]
     has_clusters: bool = False
-    id: str | None = None
 
     @property
     def unused(self) -> list[str]:
         """The other columns."""
-        return [name for name in self.columns if name not in self.used]
+        return [name for name in self.table.columns if name not in self.used]

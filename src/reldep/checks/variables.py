@@ -293,7 +293,7 @@ def _jumps(levels: Levels, median: float) -> bool:
 def censored(beside: Beside) -> Iterator[CensoredWarning]:
     """Check whether a time is used without the column with how it ended."""
     for name in beside.used:
-        if beside.columns.get(name) in (ColumnType.NUMBER, ColumnType.INTEGER):
+        if beside.table.columns.get(name) in (ColumnType.NUMBER, ColumnType.INTEGER):
             event = event_beside(name, beside.unused)
             if event is not None:
                 yield CensoredWarning(

@@ -141,15 +141,8 @@ def take_columns(interface: Interface, arguments: dict[str, Any]) -> Taken:
     if arguments.get("names", ()) is None:
         found["names"] = _names(chosen, kinds) or None
     used = list(dict.fromkeys(_columns_in(chosen)))
-    id_column = None if table.row_names is None else table.row_names[0]
     # What the columns that the question does not use tell about its rows.
-    beside = Beside(
-        columns=table.columns,
-        used=used,
-        values=table.values,
-        has_clusters=arguments.get("clusters") is not None,
-        id=id_column if id_column in table.columns else None,
-    )
+    beside = Beside(table, used, arguments.get("clusters") is not None)
     found["ids"] = replace(table.rows, time=table.time_order())
     scope = None if table.scope is None else str(table.scope)
     return Taken(found, cautions_about(beside), scope, table.notes_about(used))
