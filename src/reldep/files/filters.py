@@ -5,7 +5,7 @@ column selector. ``=`` is ``==``, ``<>`` is ``!=``, ``null`` is a missing value;
 and is may be written in any case. Dates are written as text: ``born >= '2022-01-31'``.
 
 Python's parser builds the tree, and Python evaluates nothing: before parsing, every word and every
-text becomes a numbered placeholder, so neither keywords nor builtins exist, and `_Filter.value`
+text becomes a numbered placeholder, so neither keywords nor builtins exist, and `_Condition.value`
 lists all nodes that do.
 """
 
@@ -16,10 +16,8 @@ import datetime
 import io
 import operator as op
 import tokenize
-from collections.abc import Callable  # noqa: TC003
-from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -28,33 +26,22 @@ from reldep.exceptions import InputError, InputTypeError
 from reldep.files.table import all_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import polars as pl
 
     from reldep.data.variables import BoolArray
     from reldep.files.table import Table
 
-# A list of 2,000 identifiers, and deeper than any condition that a person writes.
-LONGEST, DEEPEST = 20_000, 40
+# Characters: a list of 2,000 identifiers. Levels: deeper than any condition that a person writes.
+_LONGEST, _DEEPEST = 20_000, 40
 _SHOWN = 80
 _WORDS = {word: word for word in ("and", "or", "not", "in", "is")}
 _WORDS |= {"=": "==", "null": "None", "none": "None", "true": "True", "false": "False"}
-_COMPARE: dict[type, Callable[[Any, Any], Any]] = {
-    ast.Eq: op.eq,
-    ast.NotEq: op.ne,
-    ast.Lt: op.lt,
-    ast.LtE: op.le,
-    ast.Gt: op.gt,
-    ast.GtE: op.ge,
-}
-_ARITHMETIC: dict[type, Callable[[Any, Any], Any]] = {
-    ast.Add: op.add,
-    ast.Sub: op.sub,
-    ast.Mult: op.mul,
-    ast.Div: op.truediv,
-    ast.Mod: op.mod,
-}
+_SIGNS: dict[type, Callable[[Any, Any], Any]] = {ast.Eq: op.eq, ast.NotEq: op.ne, ast.Lt: op.lt}
+_SIGNS |= {ast.LtE: op.le, ast.Gt: op.gt, ast.GtE: op.ge}
+_ARITHMETIC = {ast.Add: op.add, ast.Sub: op.sub, ast.Mult: op.mul, ast.Div: op.truediv}
+_ARITHMETIC |= {ast.Mod: op.mod}
 _CONSTANTS = {bool: "boolean", int: "number", float: "number", str: "text", type(None): "null"}
 _UNKNOWN = "only columns, values, comparisons, and, or, not, in, is null, + - * / % are understood"
 _NOT_PARSED = (SyntaxError, ValueError, tokenize.TokenError, RecursionError, MemoryError)
@@ -80,48 +67,27 @@ def condition_of(where: Any) -> tuple[str, BoolArray | None]:
 
 
 def rows_that_hold(table: Table, where: str) -> BoolArray:
-    """Return the rows of a table for which a condition holds."""
-    import polars as pl
-    import polars.selectors as cs
-
-    names = [name for name in dict.fromkeys(_parsed(where).names) if name in table.columns]
-    frame = table.polars(names) if names else pl.DataFrame()
-    frame = frame.with_columns(cs.string().str.normalize("NFC"))
-    expression = parse_filter(where, frame.schema, known=list(table.columns))
-    with translated(f"`where={where[:_SHOWN]!r}` cannot be used"):
-        holds = frame.with_columns(pl.lit(value=True).alias("\0")).select(expression).to_series()
-    if len(holds) != table.n_rows:  # a condition without columns, such as 1 < 2
-        return np.full(table.n_rows, bool(holds[0]))
-    return np.asarray(holds.to_numpy(), dtype=bool)
-
-
-def parse_filter(
-    where: str, schema: Mapping[str, pl.DataType], known: Sequence[str] = ()
-) -> pl.Expr:
-    """Return a condition as a boolean expression; a comparison with a missing value is false.
-
-    Parameters
-    ----------
-    where : str
-    schema : mapping of str to polars.DataType
-        The columns that it may name.
-    known : sequence of str
-        All columns, for suggestions.
+    """Return the rows of a table for which a condition holds; not those where it is unknown.
 
     Raises
     ------
     ValueError
         It names `where`, what is wrong and what to write instead.
-
-    Examples
-    --------
-    >>> import polars
-    >>> frame = polars.DataFrame({"age": [39, 41], "sex": ["m", "f"]})
-    >>> frame.filter(parse_filter("age > 40 and sex = 'f'", frame.schema)).rows()
-    [(41, 'f')]
     """
-    made = _Filter(_parsed(where), schema, known or list(schema))
-    return made.value(made.text.tree, "condition").expr.fill_null(value=False)
+    import polars as pl
+    import polars.selectors as cs
+
+    condition = _Condition(where, list(table.columns))
+    names = [name for name in dict.fromkeys(condition.names) if name in table.columns]
+    frame = table.polars(names) if names else pl.DataFrame()
+    frame = frame.with_columns(cs.string().str.normalize("NFC"))
+    condition.schema = frame.schema
+    expression = condition.value(condition.tree, "condition").expr.fill_null(value=False)
+    with translated(f"`where={where[:_SHOWN]!r}` cannot be used"):
+        holds = frame.with_columns(pl.lit(value=True).alias("\0")).select(expression).to_series()
+    if len(holds) != table.n_rows:  # a condition without columns, such as 1 < 2
+        return np.full(table.n_rows, bool(holds[0]))
+    return np.asarray(holds.to_numpy(), dtype=bool)
 
 
 class _Value(NamedTuple):
@@ -132,98 +98,85 @@ class _Value(NamedTuple):
     constant: Any = None
 
 
-@dataclass(frozen=True)
-class _Parsed:
-    """A condition in Python's spelling."""
+class _Condition:
+    """A condition as a tree, in which columns and texts are placeholders.
 
-    where: str
-    tree: ast.expr
-    names: list[str]
-    texts: list[str]
+    Attributes
+    ----------
+    names, texts : list of str
+        The columns ``_0``, ``_1``, …, and the texts ``__0``, ``__1``, … of the tree.
+    schema : mapping of str to polars.DataType
+        The columns that are there, once they are read.
+    """
 
+    def __init__(self, where: str, known: Sequence[str]) -> None:
+        self.where, self.known = where, known
+        self.schema: Mapping[str, pl.DataType] = {}
+        self.names: list[str] = []
+        self.texts: list[str] = []
+        too_long = f"it has more than {_LONGEST:,} characters, or a NUL among them"
+        self.check("\0" not in where and len(where) <= _LONGEST, too_long)
+        tree = None
+        try:
+            where.encode()
+            tree = ast.parse(self._with_placeholders(), mode="eval").body
+        except _NOT_PARSED:
+            self.check(False, "it is not a condition (a range is written 1 <= x <= 5)")
+        self.tree: Any = tree
+        level: list[Any] = [tree]
+        for _ in range(_DEEPEST):
+            level = [child for node in level for child in ast.iter_child_nodes(node)]
+        self.check(not level, f"it is nested more than {_DEEPEST} levels deep")
 
-def _refuse(where: str, why: str) -> NoReturn:
-    shown = where if len(where) <= _SHOWN else where[:_SHOWN] + "…"
-    raise InputError(
-        f"`where={shown!r}` cannot be used: {why}. Write it like \"age > 40 and sex = 'f'\", or "
-        "pass one boolean per row."
-    )
+    def check(self, holds: bool, why: str) -> None:
+        """Raise InputError that names the condition, unless something holds."""
+        if not holds:
+            shown = self.where if len(self.where) <= _SHOWN else self.where[:_SHOWN] + "…"
+            raise InputError(
+                f'`where={shown!r}` cannot be used: {why}. Write it like "age > 40 and sex = '
+                "'f'\", or pass one boolean per row."
+            )
 
-
-def _parsed(where: str) -> _Parsed:
-    """Return the tree of a condition, with its columns and texts as placeholders."""
-    if "\0" in where or len(where) > LONGEST:
-        _refuse(where, f"it has more than {LONGEST:,} characters, or a NUL among them")
-    try:
-        where.encode()
-        text, names, texts = _with_placeholders(where.strip())
-        tree = ast.parse(text, mode="eval").body
-    except _NOT_PARSED:
-        _refuse(where, "it is not a condition (a range is written 1 <= x <= 5)")
-    level: list[ast.AST] = [tree]
-    for _ in range(DEEPEST):
-        level = [child for node in level for child in ast.iter_child_nodes(node)]
-    if level:
-        _refuse(where, f"it is nested more than {DEEPEST} levels deep")
-    return _Parsed(where, tree, names, texts)
-
-
-def _with_placeholders(where: str) -> tuple[str, list[str], list[str]]:
-    """Return a condition with columns as ``_0``, ``_1``, …, texts as ``__0``, ``__1``, …."""
-    written: list[str] = []
-    names: list[str] = []
-    texts: list[str] = []
-    end = None
-    for token in tokenize.generate_tokens(io.StringIO(where).readline):
-        text = token.string
-        if token.type == tokenize.COMMENT:
-            raise ValueError("a comment would hide what follows it")
-        if token.type == tokenize.STRING:
-            quote = text[0]
-            if quote not in "'\"" or text.startswith(quote * 3) or "\\" in text:
-                raise ValueError("only plain quotes are understood")
-            found = names if quote == '"' else texts
-            if token.start == end and written[-1].startswith("_"):  # 'it''s' has one quote
-                found[-1] += quote + text[1:-1]
-            else:
-                written.append(f"{'_' if found is names else '__'}{len(found)}")
-                found.append(text[1:-1])
-            end = token.end
-            continue
+    def _with_placeholders(self) -> str:
+        """Return the condition in Python's spelling, and collect its columns and texts."""
+        written: list[str] = []
         end = None
-        if token.type == tokenize.NAME and text.lower() not in _WORDS:
-            written.append(f"_{len(names)}")
-            names.append(text)
-        elif text == ">" and written[-1:] == ["<"]:
-            written[-1] = "!="
-        else:
-            written.append(_WORDS.get(text.lower(), text.strip()))
-    return " ".join(written), names, texts
-
-
-@dataclass(frozen=True)
-class _Filter:
-    """The tree of a condition as expressions of polars."""
-
-    text: _Parsed
-    schema: Mapping[str, pl.DataType]
-    known: Sequence[str]
-
-    def refuse(self, why: str) -> NoReturn:
-        """Raise an error that names the condition."""
-        _refuse(self.text.where, why)
+        for token in tokenize.generate_tokens(io.StringIO(self.where.strip()).readline):
+            text = token.string
+            if token.type == tokenize.COMMENT:
+                raise ValueError("a comment would hide what follows it")
+            if token.type == tokenize.STRING:
+                quote = text[0]
+                if quote not in "'\"" or text.startswith(quote * 3) or "\\" in text:
+                    raise ValueError("only plain quotes are understood")
+                found = self.names if quote == '"' else self.texts
+                if token.start == end and written[-1].startswith("_"):  # 'it''s' has one quote
+                    found[-1] += quote + text[1:-1]
+                else:
+                    written.append(f"{'_' if found is self.names else '__'}{len(found)}")
+                    found.append(text[1:-1])
+                end = token.end
+                continue
+            end = None
+            if token.type == tokenize.NAME and text.lower() not in _WORDS:
+                written.append(f"_{len(self.names)}")
+                self.names.append(text)
+            elif text == ">" and written[-1:] == ["<"]:
+                written[-1] = "!="
+            else:
+                written.append(_WORDS.get(text.lower(), text.strip()))
+        return " ".join(written)
 
     def value(self, node: ast.expr, needed: str = "") -> _Value:
         """Return a node as an expression; raise if it is not of the kind that is needed."""
         import polars as pl
 
-        found: _Value
+        found = _Value(pl.lit(None), "")
         match node:
             case ast.Name(id=placeholder):
-                found = self.named(placeholder)
+                found = self._named(placeholder)
             case ast.Constant(value=own) if type(own) in _CONSTANTS:
-                if type(own) is int and abs(own) >= 2**63:
-                    self.refuse("a number is too large")
+                self.check(type(own) is not int or abs(own) < 2**63, "a number is too large")
                 found = _Value(pl.lit(own), _CONSTANTS[type(own)], own)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 own = self.value(operand, "number").constant
@@ -240,43 +193,37 @@ class _Filter:
                 both = [self.value(part, "number").expr.cast(pl.Float64) for part in (left, right)]
                 found = _Value(_ARITHMETIC[type(sign)](*both).fill_nan(None), "number")
             case ast.Compare(left=left, ops=signs, comparators=rights):
-                links = map(self.compare, [left, *rights[:-1]], signs, rights)
+                links = map(self._compare, [left, *rights[:-1]], signs, rights)
                 found = _Value(pl.all_horizontal(list(links)), "condition")
             case _:
-                self.refuse(_UNKNOWN)
-        fits = found.kind == needed or (found.kind, needed) == ("boolean", "condition")
-        if needed and not fits:
-            self.refuse(f"a {found.kind} stands where a {needed} is needed")
+                self.check(False, _UNKNOWN)
+        fits = not needed or found.kind == needed
+        is_truth = (found.kind, needed) == ("boolean", "condition")
+        self.check(fits or is_truth, f"a {found.kind} stands where a {needed} is needed")
         return found
 
-    def compare(self, left_node: ast.expr, sign: ast.cmpop, right_node: ast.expr) -> pl.Expr:
-        """Return one comparison."""
+    def _compare(self, left_node: ast.expr, sign: ast.cmpop, right_node: ast.expr) -> pl.Expr:
         import polars as pl
 
         left = self.value(left_node)
         if isinstance(sign, (ast.In, ast.NotIn)):
-            listed = (
-                right_node.elts if isinstance(right_node, (ast.Tuple, ast.List)) else [right_node]
-            )
-            members = [self.in_kind_of(left, self.value(one)).constant for one in listed]
-            if None in members:
-                self.refuse("a list contains values only, as in sex in ('f', 'm')")
+            are_several = isinstance(right_node, (ast.Tuple, ast.List))
+            listed = right_node.elts if are_several else [right_node]  # type: ignore[attr-defined]
+            members = [self._in_kind_of(left, self.value(one)).constant for one in listed]
+            self.check(None not in members, "a list contains values only, as in sex in ('f', 'm')")
             own = left.expr
             if left.kind == "number" and all(abs(one) < 2**53 for one in members):
                 own, members = own.cast(pl.Float64), [float(one) for one in members]
             return own.is_in(members) ^ isinstance(sign, ast.NotIn)
-        right = self.value(right_node)
-        is_null = isinstance(sign, (ast.Is, ast.IsNot))
-        if is_null != (right.kind == "null"):
-            self.refuse("a missing value is written: age is null")
+        right, is_null = self.value(right_node), isinstance(sign, (ast.Is, ast.IsNot))
+        self.check(is_null == (right.kind == "null"), "a missing value is written: age is null")
         if is_null:
             return left.expr.is_null() ^ isinstance(sign, ast.IsNot)
-        compared: pl.Expr = _COMPARE[type(sign)](
-            self.in_kind_of(right, left).expr, self.in_kind_of(left, right).expr
-        )
+        both = self._in_kind_of(right, left).expr, self._in_kind_of(left, right).expr
+        compared: pl.Expr = _SIGNS[type(sign)](*both)
         return compared
 
-    def in_kind_of(self, other: _Value, own: _Value) -> _Value:
+    def _in_kind_of(self, other: _Value, own: _Value) -> _Value:
         """Return `own` if both are of one kind; the text of a date becomes a date."""
         import polars as pl
 
@@ -287,35 +234,28 @@ class _Filter:
                 except ValueError:
                     continue
                 return _Value(pl.lit(moment), "date", moment)
-            self.refuse("a date is written '2024-01-31'")
+            self.check(False, "a date is written '2024-01-31'")
         is_dated = own.kind == "date" and isinstance(other.constant, str)
-        if not is_dated and own.kind != other.kind:
-            self.refuse(f"a {own.kind} is compared with a {other.kind}")
+        fits = is_dated or own.kind == other.kind
+        self.check(fits, f"a {own.kind} is compared with a {other.kind}")
         return own
 
-    def named(self, placeholder: str) -> _Value:
+    def _named(self, placeholder: str) -> _Value:
         """Return a column, or a text in quotes."""
         import polars as pl
         import polars.selectors as cs
 
         if placeholder.startswith("__"):
-            text = self.text.texts[int(placeholder[2:])]
+            text = self.texts[int(placeholder[2:])]
             return _Value(pl.lit(text), "text", text)
-        name = self.text.names[int(placeholder[1:])]
-        if name not in self.schema:
-            near = get_close_matches(name, self.known) or list(self.known)[:6]
-            self.refuse(
-                f"there is no column {name!r} (nearest: {', '.join(map(repr, near))}); text stands "
-                f"in single quotes: '{name}'"
-            )
+        name = self.names[int(placeholder[1:])]
+        near = ", ".join(map(repr, get_close_matches(name, self.known) or self.known[:6]))
+        known = f"there is no column {name!r} (nearest: {near})"
+        self.check(name in self.schema, f"{known}; text stands in single quotes: '{name}'")
         kind = self.schema[name]
-        if kind.is_nested() or kind == pl.Object:
-            self.refuse(f"{name!r} holds lists or objects")
+        self.check(not kind.is_nested() and kind != pl.Object, f"{name!r} holds lists or objects")
         own = cs.by_name(name).as_expr()  # pl.col would take "*" and "^x$" for patterns
-        if kind.is_numeric():
-            return _Value(own, "number")
-        if kind.is_temporal():
-            return _Value(own, "date")
-        if kind == pl.Boolean:
-            return _Value(own, "boolean")
+        if kind.is_numeric() or kind.is_temporal() or kind == pl.Boolean:
+            plain = "number" if kind.is_numeric() else "date"
+            return _Value(own, "boolean" if kind == pl.Boolean else plain)
         return _Value(own.cast(pl.String), "text")  # a category knows its own labels only
