@@ -12,7 +12,10 @@ from scipy.sparse import csc_matrix, csr_matrix
 
 import reldep
 from reldep.data.selectors import ColumnType
-from reldep.files import anndata as annotated
+from reldep.files.anndata import read_annotated
+from reldep.files.byte_sources import open_source
+from reldep.files.reading import completed
+from reldep.files.wide_columns import WideColumns
 
 h5py = pytest.importorskip("h5py")
 
@@ -105,11 +108,10 @@ def test_every_way_of_storing_gives_the_same_numbers(tmp_path, made):
     assert len(table) == 40
 
 
-def test_a_matrix_too_large_to_be_held_is_read_by_rows(tmp_path, monkeypatch):
-    monkeypatch.setattr(annotated, "MOST_HELD", 0)
-    monkeypatch.setattr(annotated, "ROWS_AT_A_TIME", 7)
+def test_a_matrix_too_large_to_be_held_is_read_by_rows(tmp_path):
     matrix = counts()
-    table = reldep.read(write(tmp_path / "cells.h5ad", csr_matrix(matrix), obs()))
+    source = open_source(write(tmp_path / "cells.h5ad", csr_matrix(matrix), obs()))
+    table = read_annotated(source, completed({}), most_held=10_000)
     frame = table.read(table.select("@genes"))
     np.testing.assert_array_equal(frame.to_numpy(), matrix)
 
@@ -202,8 +204,16 @@ def test_what_is_no_such_file_is_refused_in_words(tmp_path):
         reldep.read(CELLS, layer="twise")
 
 
-def test_columns_of_a_wide_file_are_read_in_blocks(tmp_path, monkeypatch):
-    monkeypatch.setattr("reldep.files.wide_columns.READ_BYTES", 8 * 40 * 25)
+def test_columns_of_a_wide_table_are_read_in_blocks():
+    matrix = counts().astype(float)
+    names = [f"gene{i}" for i in range(300)]
+    table = reldep.read(pl.DataFrame(matrix, schema=names))
+    columns = WideColumns(names, table, read_bytes=8 * 40 * 25)
+    read = [columns.read(start, start + 10) for start in range(0, 300, 10)]
+    np.testing.assert_array_equal(np.hstack([one.values for some in read for one in some]), matrix)
+
+
+def test_a_scan_of_a_wide_file_is_that_of_the_arrays(tmp_path):
     matrix = counts(n=1_050).astype(float)
     named = {f"gene{i}": column for i, column in enumerate(matrix.T)}
     frame = pl.DataFrame({"age": obs()["age"], "dose": np.arange(40.0), **named})

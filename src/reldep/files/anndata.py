@@ -8,6 +8,8 @@ before any value is read.
 
 from __future__ import annotations
 
+from itertools import pairwise
+from math import ceil
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -24,8 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import polars as pl
+    from scipy.sparse import csr_array
 
-    from reldep.data.variables import FloatArray, IntArray
+    from reldep.data.variables import FloatArray
     from reldep.files.byte_sources import Source
     from reldep.files.reading import Reading
     from reldep.files.table import Table
@@ -35,10 +38,10 @@ ReadGenes: TypeAlias = "Callable[[slice], FloatArray]"
 # The column with the names of the cells.
 _CELLS = "obs_names"
 # A sparse matrix by rows is turned into one by columns in memory if it takes no more bytes than
-# this; else all of it is read again for every block of genes, this many rows at a time.
-MOST_HELD = 2_000_000_000
-ROWS_AT_A_TIME = 4_096
-# Genes that lie further apart than this are read by themselves.
+# this, as 20,000 cells with 8,000 genes each do; else it is read again in such pieces for every
+# block of genes.
+_MOST_HELD = 2_000_000_000
+# Genes that lie further apart than this are read by themselves: a chunk of HDF5 often has as many.
 _LARGEST_GAP = 64
 
 
@@ -47,13 +50,13 @@ def is_annotated(data: Any) -> bool:
     return type(data).__name__ == "AnnData" and hasattr(data, "obs_names")
 
 
-def read_annotated(source: Source, options: Reading) -> Table:
+def read_annotated(source: Source, options: Reading, most_held: int = _MOST_HELD) -> Table:
     """Return the table of an AnnData file: the columns of ``obs``, then the genes."""
     name = printable(source.name)
     h5py = import_extra("h5py", extra="anndata", purpose=f"reading {name}")
     file = h5py.File(source.file(), "r")
     _check_parts(file, source, set())
-    return _of_file(file, source, options)
+    return _of_file(file, source, options, most_held)
 
 
 def _check_parts(group: Any, source: Source, seen: set[int]) -> None:
@@ -79,7 +82,7 @@ def _check_parts(group: Any, source: Source, seen: set[int]) -> None:
             _check_parts(part, source, seen)
 
 
-def _of_file(file: Any, source: Source, options: Reading) -> Table:
+def _of_file(file: Any, source: Source, options: Reading, most_held: int) -> Table:
     import h5py
 
     name, layer = printable(source.name), options["layer"]
@@ -98,7 +101,8 @@ def _of_file(file: Any, source: Source, options: Reading) -> Table:
     stored = _layer(file.get("layers", {}), layer, name)
     cells = _obs_of_file(file["obs"], source)
     shape = len(cells[_CELLS]), len(genes)
-    read = _reader_of_file(file["X"] if stored is None else stored, shape, source)
+    matrix = file["X"] if stored is None else stored
+    read = _reader_of_file(matrix, shape, source, most_held)
     return _table(source, cells, genes, read, options)
 
 
@@ -110,15 +114,11 @@ def table_of_object(data: Any, options: Reading) -> Table:
         raise InputError("the data have no X. Name a layer with `layer`.")
     if getattr(matrix, "format", None) == "csr" and hasattr(matrix, "tocsc"):
         matrix = matrix.tocsc()
-
-    def read(genes: slice) -> FloatArray:
-        block = matrix[:, genes]
-        return np.asarray(block.toarray() if hasattr(block, "toarray") else block, dtype=np.float64)
-
     cells: dict[str, Any] = {_CELLS: [str(name) for name in data.obs_names]}
     for name in data.obs.columns:
         cells[str(name)] = series_of_pandas(str(name), data.obs[name])
-    return _table(None, cells, [str(name) for name in data.var_names], read, options)
+    genes = [str(name) for name in data.var_names]
+    return _table(None, cells, genes, lambda some: _dense(matrix[:, some]), options)
 
 
 def _layer(layers: Any, name: str | None, source: str) -> Any:
@@ -252,104 +252,76 @@ def _plain_values(dataset: Any, source: Source) -> Any:
     return _texts(dataset, source) if dataset.dtype.kind in "OS" else _all(dataset, source).tolist()
 
 
-def _reader_of_file(stored: Any, shape: tuple[int, int], source: Source) -> ReadGenes:
+def _reader_of_file(
+    stored: Any, shape: tuple[int, int], source: Source, most_held: int
+) -> ReadGenes:
     """Return a function that reads some neighbouring genes, whatever way the matrix is stored."""
-    name = printable(source.name)
     kind = stored.attrs.get("encoding-type", stored.attrs.get("h5sparse_format", "array"))
     sparse = {"csc_matrix": "csc", "csc": "csc", "csr_matrix": "csr", "csr": "csr"}.get(kind)
-    own = tuple(stored.shape) if sparse is None else _shape(stored)
+    key = "shape" if "shape" in stored.attrs else "h5sparse_shape"
+    own = tuple(map(int, stored.shape if sparse is None else stored.attrs[key]))
     if own != shape:
         raise InputError(
-            f"the matrix of {name} has the shape {own}, but there are {shape[0]} cells and "
-            f"{shape[1]} genes."
+            f"the matrix of {printable(source.name)} has the shape {own}, but there are {shape[0]} "
+            f"cells and {shape[1]} genes."
         )
     if sparse is None:
         return lambda genes: np.asarray(stored[:, genes], dtype=np.float64)
-    starts = _all(stored["indptr"], source)
-    _check_starts(starts, shape[1] if sparse == "csc" else shape[0], stored, name)
     if sparse == "csc":
-        return _columns_of_sparse(stored, starts, shape[0], name)
-    if 12 * len(stored["data"]) > MOST_HELD:
-        return _columns_by_rows(stored, starts, shape, name)
-    return _columns_in_memory(stored, starts, shape, source)
+        by_genes = _line_reader(stored, shape[::-1], source)
+        return lambda genes: _dense(by_genes(genes.start, genes.stop).T)
+    by_cells = _line_reader(stored, shape, source)
+    needed = 12.0 * len(stored["data"])
+    edges = np.linspace(0, shape[0], max(1, ceil(needed / most_held)) + 1).astype(int).tolist()
+    held: list[Any] = []
+
+    def read(genes: slice) -> FloatArray:
+        if len(edges) == 2:
+            if not held:
+                source.check_budget(needed, "the sparse matrix")
+                held.append(by_cells(*edges).tocsc())
+            return _dense(held[0][:, genes])
+        made = np.empty((shape[0], genes.stop - genes.start))
+        for first, last in pairwise(edges):
+            made[first:last] = _dense(by_cells(first, last)[:, genes])
+        return made
+
+    return read
 
 
-def _shape(stored: Any) -> tuple[int, int]:
-    rows, columns = stored.attrs["shape" if "shape" in stored.attrs else "h5sparse_shape"]
-    return int(rows), int(columns)
+def _line_reader(
+    stored: Any, shape: tuple[int, int], source: Source
+) -> Callable[[int, int], csr_array]:
+    """Return a function that reads some lines, rows or columns, of a compressed sparse matrix.
 
+    Raises InputError if the lines do not start where their values are, and when they are read if a
+    value is outside of the matrix: SciPy would believe it.
+    """
+    from scipy.sparse import csr_array
 
-def _check_starts(starts: IntArray, n_lines: int, stored: Any, name: str) -> None:
-    """Raise InputError if the lines of a sparse matrix do not start where its values are."""
-    values, places = stored["data"], stored["indices"]
+    what = f"the sparse matrix of {printable(source.name)}"
+    values, places, starts = stored["data"], stored["indices"], _all(stored["indptr"], source)
     is_right = (
         starts.dtype.kind in "iu"
         and places.dtype.kind in "iu"
-        and starts.shape == (n_lines + 1,)
+        and starts.shape == (shape[0] + 1,)
         and values.shape == places.shape == (int(starts[-1]),)
         and starts[0] == 0
         and bool((np.diff(starts.astype(np.int64)) >= 0).all())
     )
     if not is_right:
-        raise InputError(f"the sparse matrix of {name} is damaged: its lines overlap or end early.")
+        raise InputError(f"{what} is damaged: its lines overlap or end early.")
 
-
-def _places(stored: Any, first: int, last: int, n_places: int, name: str) -> IntArray:
-    """Return the places of values within their lines; raise if one is outside of the matrix."""
-    places = np.asarray(stored["indices"][first:last])
-    if len(places) and not 0 <= int(places.min()) <= int(places.max()) < n_places:
-        raise InputError(
-            f"the sparse matrix of {name} has values outside of its {n_places} places."
-        )
-    return places
-
-
-def _columns_of_sparse(stored: Any, starts: IntArray, n_rows: int, name: str) -> ReadGenes:
-    from scipy.sparse import csc_array
-
-    def read(genes: slice) -> FloatArray:
-        first, last = int(starts[genes.start]), int(starts[genes.stop])
-        own = starts[genes.start : genes.stop + 1] - first
-        places = _places(stored, first, last, n_rows, name)
-        block = csc_array(
-            (stored["data"][first:last], places, own), shape=(n_rows, genes.stop - genes.start)
-        )
-        return np.asarray(block.toarray(), dtype=np.float64)
+    def read(first: int, last: int) -> csr_array:
+        begin, end = int(starts[first]), int(starts[last])
+        within = np.asarray(places[begin:end])
+        if len(within) and not 0 <= int(within.min()) <= int(within.max()) < shape[1]:
+            raise InputError(f"{what} has values outside of its {shape[1]} places.")
+        own = starts[first : last + 1] - begin
+        return csr_array((values[begin:end], within, own), shape=(last - first, shape[1]))
 
     return read
 
 
-def _columns_in_memory(
-    stored: Any, starts: IntArray, shape: tuple[int, int], source: Source
-) -> ReadGenes:
-    from scipy.sparse import csr_array
-
-    held: list[Any] = []
-
-    def read(genes: slice) -> FloatArray:
-        if not held:
-            source.check_budget(12.0 * len(stored["data"]), "the sparse matrix")
-            places = _places(stored, 0, len(stored["data"]), shape[1], printable(source.name))
-            held.append(csr_array((stored["data"][()], places, starts), shape=shape).tocsc())
-        return np.asarray(held[0][:, genes].toarray(), dtype=np.float64)
-
-    return read
-
-
-def _columns_by_rows(stored: Any, starts: IntArray, shape: tuple[int, int], name: str) -> ReadGenes:
-    from scipy.sparse import csr_array
-
-    n_rows, n_columns = shape
-
-    def read(genes: slice) -> FloatArray:
-        made = np.empty((n_rows, genes.stop - genes.start))
-        for row in range(0, n_rows, ROWS_AT_A_TIME):
-            stop = min(row + ROWS_AT_A_TIME, n_rows)
-            first, last = int(starts[row]), int(starts[stop])
-            own = starts[row : stop + 1] - first
-            places = _places(stored, first, last, n_columns, name)
-            block = csr_array((stored["data"][first:last], places, own), (stop - row, n_columns))
-            made[row:stop] = block[:, genes].toarray()
-        return made
-
-    return read
+def _dense(block: Any) -> FloatArray:
+    return np.asarray(block.toarray() if hasattr(block, "toarray") else block, dtype=np.float64)

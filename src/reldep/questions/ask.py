@@ -19,7 +19,7 @@ from reldep.data.selectors import parse_named
 from reldep.exceptions import InputError, InputTypeError, ReldepWarning
 from reldep.files.read import as_table
 from reldep.files.table import Table
-from reldep.files.wide_columns import TableColumns
+from reldep.files.wide_columns import WideColumns
 from reldep.questions.options import Options
 from reldep.questions.stored import stored_rows
 from reldep.words import counted, in_one_line
@@ -204,7 +204,7 @@ def _read(
     special = {*table.lifetimes, *table.orders}
     # A question about thousands of columns reads them itself, some at a time.
     found: dict[str, Any] = {
-        argument: TableColumns(table, list(blocks))
+        argument: WideColumns(list(blocks), table)
         for argument, blocks in chosen.items()
         if kinds[argument] == "many" and len(blocks) > 1
         if all(block == [name] and name not in special for name, block in blocks.items())

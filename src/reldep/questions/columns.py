@@ -22,7 +22,7 @@ from reldep.engine.blocks import FEWEST_ROWS as FEWEST_IN_A_BLOCK
 from reldep.engine.scan import deal_for_scan, make_batches
 from reldep.engine.threads import progress_bar
 from reldep.exceptions import InputError, InputTypeError
-from reldep.files.wide_columns import READ_BYTES, HeldColumns, TableColumns, columns_of
+from reldep.files.wide_columns import READ_BYTES, WideColumns, columns_of
 from reldep.kernels.choosing import as_kernel, assign
 from reldep.questions.ask import name_variables, read_variables
 from reldep.questions.covariates import columns_left
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from reldep.data.variables import BoolArray, IntArray, Variable
     from reldep.engine.scan import Batches, BlockBatches, EngineBatches
     from reldep.exceptions import ReldepWarning
-    from reldep.files.wide_columns import WideColumns
     from reldep.kernels.base import Kernel
 
     #: The place of a column, its kernel and its values.
@@ -357,7 +356,7 @@ def read_columns(
     ----------
     role : str
         The argument that the columns were passed as.
-    many : mapping of str to data, data frame, array of two dimensions or TableColumns
+    many : mapping of str to data, data frame, array of two dimensions or WideColumns
     single : mapping of str to data
         The fixed variables, by argument.
     options : mapping of str to object
@@ -396,7 +395,7 @@ def _matched(
     role: str, many: Any, fixed: Mapping[str, Any]
 ) -> tuple[WideColumns, list[Any], Any, Any, str | None]:
     """Return columns and fixed variables on the same rows, what was unmatched, rows, library."""
-    if isinstance(many, TableColumns):
+    if isinstance(many, WideColumns):
         return many, list(fixed.values()), None, None, None
     is_table = is_frame(many) or (isinstance(many, np.ndarray) and many.ndim == 2)
     # A table is matched as a whole; by a name that no variable has.
@@ -412,7 +411,8 @@ def _matched(
     )
     if not variables:
         raise InputError(f"`{role}` has no columns; pass at least one.")
-    return HeldColumns([one.name for one in variables], variables), matched, unmatched, ids, library
+    columns = WideColumns([one.name for one in variables], held=variables)
+    return columns, matched, unmatched, ids, library
 
 
 def _variables_of(role: str, table: Any) -> Sequence[Variable]:
