@@ -229,6 +229,8 @@ def table_of_columns(
         if own in stated or (kind is ColumnType.DATE and date_rule(options, own) != "elapsed")
     ]
 
+    na = codes_for_missing(options["na"])
+
     def read(frame: pl.DataFrame) -> dict[str, Column]:
         return {
             own: typed_column(frame[own], plain[own], own, options, stated.get(own, ""))
@@ -236,36 +238,20 @@ def table_of_columns(
             if own in frame.columns
         }
 
-    na = codes_for_missing(options["na"])
-
-    def load_tidied(names: list[str]) -> pl.DataFrame:
-        with translated(f"cannot read {printable(name)}"):
-            return _tidied(load(names), na)
-
-    def as_read(frame: pl.DataFrame) -> pl.DataFrame:
+    def as_read(frame: pl.DataFrame, _: int) -> pl.DataFrame:
         columns = read(frame) if special else {}
         return frame.with_columns([column.values.alias(own) for own, column in columns.items()])
 
-    def load_read(names: list[str]) -> pl.DataFrame:
-        return as_read(load_tidied(names))
-
-    def slices_read(names: list[str], size: int) -> Iterator[pl.DataFrame]:
-        with translated(f"cannot read {printable(name)}"):
-            for part in slices(names, size) if slices is not None else ():
-                yield as_read(_tidied(part, na))
-
-    found = read(load_tidied(special)) if special and n_rows else {}
+    table = Table(name, plain, load, n_rows, said=tuple(said), slices=slices)
+    tidied = table.changed(lambda frame, _: _tidied(frame, na))
+    found = read(tidied.load(special)) if special and n_rows else {}
     notes = {own: tuple(words) for own, words in (column_said or {}).items()}
     notes |= {own: (*notes.get(own, ()), *column.notes) for own, column in found.items()}
-    return Table(
-        name,
-        {own: found[own].kind if own in found else kind for own, kind in plain.items()},
-        load_read,
-        n_rows,
+    return replace(
+        tidied.changed(as_read) if special else tidied,
+        columns={own: found[own].kind if own in found else kind for own, kind in plain.items()},
         doubts={own: column.doubt for own, column in found.items() if column.doubt},
-        said=tuple(said),
         column_said={own: words for own, words in notes.items() if words},
-        slices=None if slices is None else slices_read,
     ).composed()
 
 

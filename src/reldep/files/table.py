@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from reldep.data.checks import cell, composed, listing, printable, repeated
+from reldep.data.checks import cell, composed, listing, printable, repeated, translated
 from reldep.data.frames import as_polars
 from reldep.data.lifetimes import Survival
 from reldep.data.objects import read_variable
@@ -298,25 +298,15 @@ class Table:
 
     def _kept(self, is_kept: BoolArray) -> Table:
         import narwhals as nw
-        import polars as pl
 
         kept = np.flatnonzero(is_kept)
-        load, slices = self.load, self.slices
 
-        def load_kept(names: list[str]) -> Any:
-            return nw.from_native(load(names), eager_only=True)[kept.tolist()].to_native()
-
-        def kept_slices(names: list[str], size: int) -> Iterator[pl.DataFrame]:
-            start = 0
-            for part in slices(names, size) if slices is not None else ():
-                yield part.filter(pl.Series(is_kept[start : start + part.height]))
-                start += part.height
+        def kept_of(frame: Any, start: int) -> Any:
+            part = nw.from_native(frame, eager_only=True)
+            return part[np.flatnonzero(is_kept[start : start + len(part)]).tolist()].to_native()
 
         made = replace(
-            self,
-            load=load_kept,
-            slices=None if slices is None else kept_slices,
-            distributed=None,
+            self.changed(kept_of),
             n_rows=len(kept),
             positions=kept if self.positions is None else self.positions[kept],
         )
@@ -326,6 +316,37 @@ class Table:
         left = [labels[i] for i in kept.tolist()]
         dated = None if self.dated is None else TimeOrder.of(self.dated.column, left)
         return replace(made, row_names=(noun, left), dated=dated)
+
+    def changed(
+        self, change: Callable[[Any, int], Any], old: Mapping[str, str] | None = None
+    ) -> Table:
+        """Return the table with every frame that is read from it changed.
+
+        Parameters
+        ----------
+        change : callable
+            Return what to make of a frame, which begins at a row of the table.
+        old : mapping of str to str, optional
+            The names by which columns are read, if they have new ones.
+        """
+        load, slices, failure = self.load, self.slices, f"cannot read {printable(self.name)}"
+
+        def own(names: list[str]) -> list[str]:
+            return names if old is None else [old[name] for name in names]
+
+        def changed_load(names: list[str]) -> Any:
+            with translated(failure):
+                return change(load(own(names)), 0)
+
+        def changed_slices(names: list[str], size: int) -> Iterator[pl.DataFrame]:
+            start = 0
+            with translated(failure):
+                for part in () if slices is None else slices(own(names), size):
+                    yield change(part, start)
+                    start += part.height
+
+        both = None if slices is None else changed_slices
+        return replace(self, load=changed_load, slices=both, distributed=None)
 
     def composed(self) -> Table:
         """Return the table with names in Unicode's composed form, unless two would become one."""
@@ -337,20 +358,8 @@ class Table:
         if all(name == own for name, own in new.items()):
             return self
         old = {own: name for name, own in new.items()}
-        load, slices = self.load, self.slices
-
-        def load_renamed(names: list[str]) -> Any:
-            return load([old[name] for name in names]).rename(new, strict=False)
-
-        def renamed_slices(names: list[str], size: int) -> Iterator[pl.DataFrame]:
-            parts = () if slices is None else slices([old[name] for name in names], size)
-            return (part.rename(new, strict=False) for part in parts)
-
         return replace(
-            self,
-            load=load_renamed,
-            slices=None if slices is None else renamed_slices,
-            distributed=None,
+            self.changed(lambda frame, _: frame.rename(new, strict=False), old),
             columns={new[name]: kind for name, kind in self.columns.items()},
             doubts={new[name]: why for name, why in self.doubts.items()},
             column_said={new[name]: why for name, why in self.column_said.items()},
