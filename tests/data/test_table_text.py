@@ -18,7 +18,6 @@ from reldep.data.checks import composed
 from reldep.data.missing_codes import MISSING_WORDS
 from reldep.data.selectors import quote_column
 from reldep.files.byte_sources import open_source
-from reldep.files.cells import table_of_cells
 from reldep.files.header import find_delimiter
 from reldep.files.reading import completed
 from reldep.files.text import read_text
@@ -153,9 +152,7 @@ def test_neither_type_passes_over_numbers_with_a_stray_word(write: Write) -> Non
 
 def large(path: Path) -> Table:
     """Read a text as one that does not fit into memory."""
-    cells = read_text(open_source(path), completed({}), largest=0)
-    assert cells.is_large
-    return table_of_cells(cells, completed({}))
+    return read_text(open_source(path), completed({}), largest=0)
 
 
 @pytest.mark.parametrize("column", ["x", "b"])

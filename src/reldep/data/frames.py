@@ -110,8 +110,7 @@ def one_per_row(data: Any, name: str) -> list[Any]:
     """Return the values of a sequence, a series, or a frame or array of one column."""
     check_has_rows(data, name)
     data = unwrapped(data)
-    if type(data).__name__ == "LazyFrame":
-        raise lazy(name)
+    check_not_lazy(data, name)
     shape: tuple[Any, ...] = getattr(data, "shape", ())
     if len(shape) > 1 and shape[1] != 1:
         raise InputError(
@@ -154,9 +153,10 @@ def no_rows(data: Any, name: str) -> InputTypeError:
     )
 
 
-def lazy(name: str) -> InputTypeError:
-    """Return the error for a frame whose rows are not there yet."""
-    return InputTypeError(f"{name} is a lazy frame; pass {name}.collect().")
+def check_not_lazy(data: Any, name: str) -> None:
+    """Raise InputTypeError for a frame whose rows are not there yet."""
+    if type(data).__name__ == "LazyFrame":
+        raise InputTypeError(f"{name} is a lazy frame; pass {name}.collect().")
 
 
 def with_plain_names(data: Any, name: str) -> Any:

@@ -15,10 +15,10 @@ import numpy.typing as npt
 from reldep.data.checks import composed, translated
 from reldep.data.frames import (
     check_has_rows,
+    check_not_lazy,
     column_names,
     frame_library,
     is_frame,
-    lazy,
     native_name,
     no_rows,
     one_per_row,
@@ -252,9 +252,8 @@ def _from_frame_library(data: Any, name: str) -> Variable:
         data = _chunked(data)
     if is_frame(data) and frame_library(data) == "pandas":
         data = with_plain_names(data, name)
+    check_not_lazy(data, name)
     native = nw.from_native(data, allow_series=True, pass_through=True)
-    if isinstance(native, nw.LazyFrame):
-        raise lazy(name)
     if isinstance(native, nw.Series):
         return replace(_from_series(native, native_name(data) or name), name=name)
     if not isinstance(native, nw.DataFrame):

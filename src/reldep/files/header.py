@@ -7,7 +7,7 @@ import io
 import re
 from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -31,12 +31,13 @@ _NUMBER = re.compile(r"[+-]?(\d+|\d*\.\d+([eE][+-]?\d+)?)")
 
 @dataclass(frozen=True)
 class Header:
-    """The column names of a text, and where its records start.
+    """The column names of a text or a sheet, and where its records start.
 
     Attributes
     ----------
     names : tuple of str
     delimiter : str
+        Of a text.
     line : int
         The line of the first record.
     n_before : int
@@ -75,40 +76,69 @@ def find_header(
     start, n_lines, own_delimiter, n_comments = _lines_before(text, skip_rows)
     rest, is_stated = text[start:], delimiter is not None
     delimiter = delimiter or own_delimiter or find_delimiter(rest)
-    notes = []
+    said = []
     if n_comments:
         count = "a comment" if n_comments == 1 else f"{n_comments} lines of comments"
-        notes.append(f"{count} before the table left out")
+        said.append(f"{count} before the table left out")
     found = records(rest, delimiter)
     if not found:
         raise InputError(f"{name} has no column names: it has no lines but comments.")
-    names = [field.strip().strip("\ufeff") for field in found[0]]
     if rest.startswith("#"):
-        names[0] = names[0].lstrip("# ") or names[0]
+        found[0][0] = found[0][0].lstrip("# ") or found[0][0]
     further_down = first_full_record(records(text, delimiter))
-    following = found[1:]
+    header = header_of_records(
+        found, name, n_lines + 1, has_header=has_header, skip_rows=further_down
+    )
+    if len(header.names) == 1 and not is_stated:
+        _check_blanks(rest, name)
+    said += header.notes
+    if delimiter == " ":
+        said.append("blanks were taken to separate the fields")
+    return replace(header, delimiter=delimiter, notes=tuple(said))
+
+
+def header_of_records(
+    found: Sequence[Sequence[str]],
+    name: str,
+    line: int,
+    *,
+    has_header: bool,
+    skip_rows: int | None,
+    is_text: bool = True,
+) -> Header:
+    """Return the header of the records of a text or the rows of a sheet.
+
+    Parameters
+    ----------
+    found : sequence of sequences of str
+    name : str
+        What to call their file in an error message.
+    line : int
+        The place of the first.
+    has_header : bool
+    skip_rows : int or None
+        The lines before what looks like a header further down.
+    is_text : bool
+        Whether a line end in a name begins a new line.
+    """
+    names, notes = [field.strip().strip("\ufeff") for field in found[0]], []
+    following = found[has_header:]
     if has_header:
-        notes += check_names([field for field in names if field], name, n_lines + 1, further_down)
+        notes += check_names([field for field in names if field], name, line, skip_rows)
     else:
-        names, following = [f"c{i + 1}" for i in range(len(names))], found
+        names = [f"c{i + 1}" for i in range(len(names))]
     if following and len(following[0]) == len(names) + 1 and not following[0][-1].strip():
         names.append("")  # every line ends with a delimiter, but for the first
     elif has_header and has_row_names(names, following):
         names.insert(0, "")
         notes.append(
-            f"line {n_lines + 1} names one column less than there are: the first one was taken to "
-            "name the rows, as R writes them"
+            f"line {line} names one column less than there are: the first one was taken to name "
+            "the rows, as R writes them"
         )
-    if len(names) == 1 and not is_stated:
-        _check_blanks(rest, name)
-    if delimiter == " ":
-        notes.append("blanks were taken to separate the fields")
-    units = []
-    if has_header:
-        below = n_lines + 2 + sum(field.count("\n") for field in found[0])
-        units = units_note(names, following, below)
+    below = line + 1 + (sum(field.count("\n") for field in found[0]) if is_text else 0)
+    units = units_note(names, following, below) if has_header else []
     n_before = has_header + len(units)
-    return Header(tuple(names), delimiter, n_lines + 1, n_before, further_down, (*notes, *units))
+    return Header(tuple(names), ",", line, n_before, skip_rows, (*notes, *units))
 
 
 def _lines_before(text: str, skip_rows: int) -> tuple[int, int, str | None, int]:
@@ -187,7 +217,7 @@ def are_units(record: Sequence[str], following: Sequence[str]) -> bool:
     >>> are_units(["", "kg", "mmol/L"], ["m1", "0.5", "12"])
     True
     """
-    if len(record) != len(following) or any(looks_like_number(text) for text in record):
+    if len(record) != len(following) or any(map(looks_like_number, record)):
         return False
     under = [
         text.strip()

@@ -15,7 +15,7 @@ import numpy as np
 
 from reldep.arguments import Argument, Interface, public
 from reldep.data.checks import composed, listing, printable, repeated, translated
-from reldep.data.frames import index_rows, is_frame, unwrapped, with_plain_names
+from reldep.data.frames import check_not_lazy, index_rows, is_frame, unwrapped, with_plain_names
 from reldep.data.selectors import ColumnType, kind_of, quote_column
 from reldep.exceptions import InputError, InputTypeError
 from reldep.files.anndata import is_annotated, read_annotated, table_of_object
@@ -23,7 +23,6 @@ from reldep.files.byte_sources import FORMATS, Source, open_source, stem
 from reldep.files.cells import (
     frame_without_codes,
     stated_kinds,
-    table_of_cells,
     typed_column,
 )
 from reldep.files.columnar import (
@@ -65,11 +64,8 @@ _OF_FILES = (
     *("header", "skip_rows", "sheet", "layer", "drop_summary"),
 )
 _READERS: dict[str, Callable[[Source, Reading], Table]] = {
-    "text": lambda source, options: table_of_cells(read_text(source, options), options),
-    **dict.fromkeys(
-        ("workbook", "old workbook"),
-        lambda source, options: table_of_cells(read_workbook(source, options), options),
-    ),
+    "text": read_text,
+    **dict.fromkeys(("workbook", "old workbook"), read_workbook),
     **dict.fromkeys(("parquet", "arrow", "jsonl"), read_columnar),
     "npz": read_arrays,
     "h5ad": read_annotated,
@@ -118,7 +114,16 @@ def read(
     """
     given = completed(options)
     survival = given["survival"]
-    table = _table(data, given)
+    if isinstance(data, (list, tuple)) and all(map(_is_place, data)):
+        table = _of_files([*data], given)
+    elif _is_place(data):
+        table = _of_files([data], given)
+    elif is_annotated(data):
+        table = table_of_object(data, given)
+    elif is_dask(data):
+        table = read_dask(data, given)
+    else:
+        table = _of_frame(_as_frame(data, given), given)
     table = table.with_lifetimes([survival] if isinstance(survival, str) else [*survival])
     if given["order"] is not None:
         table = table.with_orders(_orders(given["order"]))
@@ -134,32 +139,9 @@ def as_table(data: Any) -> Table:
     return data if isinstance(data, Table) else read(data)
 
 
-def _table(data: Any, options: Reading) -> Table:
-    """Return the table of files, an AnnData object or a data frame."""
-    if isinstance(data, Table):
-        raise InputTypeError(
-            "`data` is a table already. Pass the options of both calls to one `read`."
-        )
-    if _is_place(data):
-        return _of_files([data], options)
-    if isinstance(data, (list, tuple)) and all(map(_is_place, data)):
-        return _of_files([*data], options)
-    if is_annotated(data):
-        return table_of_object(data, options)
-    if is_dask(data):
-        return read_dask(data, options)
-    frame = _as_frame(data)
-    for name in _OF_FILES:
-        if cast("Mapping[str, Any]", options)[name] != READING[name].default:
-            raise InputError(
-                f"`{name}` is about files, and `data` is of type {type(data).__name__}. Leave it "
-                "out; a data frame has its own ways to do so."
-            )
-    return _of_frame(frame, options)
-
-
 def _is_place(data: Any) -> bool:
-    return isinstance(data, (str, os.PathLike)) or callable(getattr(data, "read", None))
+    is_file = callable(getattr(data, "read", None)) and not isinstance(data, Table)
+    return isinstance(data, (str, os.PathLike)) or is_file
 
 
 def _of_files(places: list[Any], options: Reading) -> Table:
@@ -184,17 +166,17 @@ def _of_files(places: list[Any], options: Reading) -> Table:
             return read_parquet_files(names[0], files, options)
     sources = [open_source(place) for place in places]
     if join is None:
-        return _of_source(sources[0], options)
+        return read_source(sources[0], options)
     stems = [*map(stem, places)]
     # Which columns have a stated kind can only be said of the joined table.
     plain: Reading = {**options, "categories": None, "numbers": None, "date_columns": None}
-    tables = [_of_source(source, plain) for source in sources]
+    tables = [read_source(source, plain) for source in sources]
     joined = join_tables(tables, stems, join)
     kinds = stated_kinds(options, joined.columns, joined.name)
     if not kinds:
         return joined
     again = [
-        _of_source(source, _with_kinds(plain, table, own, kinds))
+        read_source(source, _with_kinds(plain, table, own, kinds))
         for source, table, own in zip(sources, tables, stems, strict=True)
     ]
     return join_tables(again, stems, join)
@@ -215,22 +197,20 @@ def _with_kinds(plain: Reading, table: Table, own: str, kinds: Mapping[str, str]
     }
 
 
-def _of_source(source: Source, options: Reading) -> Table:
-    """Return the table of one file or of standard input."""
-    if source.format.is_foreign:
+def read_source(source: Source, options: Reading, *, is_tried: bool = False) -> Table:
+    """Return the table of one file or of standard input.
+
+    Unless it `is_tried`, a reader that some files crash reads it in a child process first.
+    """
+    if source.format.is_foreign and not is_tried:
         _try_in_child(source, {"sheet": options["sheet"], "layer": options["layer"]})
-    table = read_source(source, options)
+    with source.reading():
+        table = _READERS[source.format.name](source, options)
     source.check_unchanged()
     if not table.n_rows:
         n_columns = counted(len(table.columns), "column")
         raise InputError(f"{printable(table.name)} has {n_columns}, but no rows.")
     return table
-
-
-def read_source(source: Source, options: Reading) -> Table:
-    """Return the table of a file in this process, whatever its reader does."""
-    with source.reading():
-        return _READERS[source.format.name](source, options)
 
 
 def _try_in_child(source: Source, options: dict[str, str | int | None]) -> None:
@@ -283,16 +263,21 @@ def read_in_child(path: str, form: str, options: str, memory: str, seconds: str)
         pass
     try:
         source = Source(path, Path(path), FORMATS[form])
-        table = read_source(source, completed(json.loads(options)))
+        table = read_source(source, completed(json.loads(options)), is_tried=True)
         table.load([*table.columns][:1] + [*table.columns][-1:])
     except (ValueError, OSError, ImportError):
         pass
 
 
-def _as_frame(data: Any) -> nw.DataFrame[Any]:
-    """Return a data frame or a mapping as a frame of narwhals."""
+def _as_frame(data: Any, options: Reading) -> nw.DataFrame[Any]:
+    """Return a data frame or a mapping as a frame of narwhals; options about files raise."""
     import narwhals as nw
 
+    kind, given = type(data).__name__, cast("Mapping[str, Any]", options)
+    if isinstance(data, Table):
+        raise InputTypeError(
+            "`data` is a table already. Pass the options of both calls to one `read`."
+        )
     if isinstance(data, Mapping):
         import polars as pl
 
@@ -304,12 +289,16 @@ def _as_frame(data: Any) -> nw.DataFrame[Any]:
                 }
             )
     data = unwrapped(data)
-    if type(data).__name__ == "LazyFrame":
-        raise InputTypeError("data is a lazy frame; pass data.collect().")
+    check_not_lazy(data, "data")
     if not is_frame(data):
         raise InputTypeError(
-            f"data is of type {type(data).__name__}; pass a path, a data frame or a mapping of "
-            "names to columns."
+            f"data is of type {kind}; pass a path, a data frame or a mapping of names to columns."
+        )
+    astray = [name for name in _OF_FILES if given[name] != READING[name].default]
+    if astray:
+        raise InputError(
+            f"`{astray[0]}` is about files, and `data` is of type {kind}. Leave it out; a data "
+            "frame has its own ways to do so."
         )
     return nw.from_native(with_plain_names(data, "data"), eager_only=True)
 

@@ -2,6 +2,7 @@
 
 import codecs
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from numbers import Real
 from typing import Annotated, Any, Literal, TypedDict, cast, get_type_hints
 
@@ -73,16 +74,9 @@ def _check_sheet(name: str, value: Any) -> None:
         raise InputTypeError(f"`{name}={value!r}`; pass a name or a number.")
 
 
-def _columns(text: str) -> Argument:
-    return Argument(text, None, COLUMNS, "several", parse=words, panel=PANEL, metavar="COLS")
-
-
-def _list(text: str, shown: str, **more: Any) -> Argument:
-    return Argument(text, (), shown, parse=words, is_list=True, panel=PANEL, **more)
-
-
-def _text(text: str, **more: Any) -> Argument:
-    return Argument(text, None, panel=PANEL, metavar="TEXT", **more)
+_option = partial(Argument, default=None, panel=PANEL)
+_list = partial(_option, parse=words, is_list=True)
+_columns = partial(_option, shown=COLUMNS, columns="several", parse=words, metavar="COLS")
 
 
 class Reading(TypedDict, total=False):
@@ -90,23 +84,19 @@ class Reading(TypedDict, total=False):
 
     join: Annotated[
         str | None,
-        Argument(
+        _option(
             "The column that identifies a row, to join several files; rows that are not in all of "
             "them are left out.",
-            None,
             panel="Data",
             metavar="COL",
         ),
     ]
     where: Annotated[
         Any,
-        Argument(
+        _list(
             "A condition on the rows, such as \"age > 40 and sex = 'f'\", several that hold "
             "together, or one boolean per row.",
-            None,
-            "str, sequence of str or array of bool",
-            parse=words,
-            is_list=True,
+            shown="str, sequence of str or array of bool",
             panel="Data",
             metavar="COND",
             label="Only rows for which",
@@ -116,9 +106,8 @@ class Reading(TypedDict, total=False):
     ]
     id: Annotated[
         str | None,
-        Argument(
+        _option(
             "The column that names the rows in messages and tables.",
-            None,
             columns="label",
             panel="Data",
             metavar="COL",
@@ -129,7 +118,8 @@ class Reading(TypedDict, total=False):
         str | float | Sequence[str | float],
         _list(
             "A value that means missing, besides blanks and NA, such as -999.",
-            "str, float or sequence of these",
+            default=(),
+            shown="str, float or sequence of these",
             metavar="VALUE",
             label="Missing codes",
             check=lambda _, value: codes_for_missing(value),
@@ -142,25 +132,20 @@ class Reading(TypedDict, total=False):
     date_columns: Annotated[Words | None, _columns("Columns of dates; other cells become missing.")]
     dates: Annotated[
         str | Mapping[str, str],
-        Argument(
+        _option(
             "What dates become: days since the first (elapsed), or their place in a cycle: hour, "
             "weekday or month. In Python also by column.",
-            "elapsed",
-            '{"elapsed", "hour", "weekday", "month"} or mapping',
-            panel=PANEL,
+            default="elapsed",
+            shown='{"elapsed", "hour", "weekday", "month"} or mapping',
             metavar="RULE",
             check=_check_dates,
         ),
     ]
     order: Annotated[
         Mapping[str, str | Sequence[str]] | Words | None,
-        Argument(
+        _list(
             "The order of labels, such as 'size=s<m<l'.",
-            None,
-            "str, sequence of str or mapping",
-            parse=words,
-            is_list=True,
-            panel=PANEL,
+            shown="str, sequence of str or mapping",
             metavar="COL=A<B",
             label="Order of labels",
         ),
@@ -170,32 +155,36 @@ class Reading(TypedDict, total=False):
         _list(
             "Censored lifetimes, by their columns: 'days,died', or 'days,status=2' if 2 marks the "
             "event. The column of times then contains lifetimes.",
-            COLUMNS,
+            default=(),
+            shown=COLUMNS,
             metavar="TIME,EVENT",
         ),
     ]
     delimiter: Annotated[
-        str | None, _text("The sign between two fields of a text file.", check=_check_delimiter)
+        str | None,
+        _option(
+            "The sign between two fields of a text file.", metavar="TEXT", check=_check_delimiter
+        ),
     ]
-    decimal: Annotated[Decimal | None, Argument("The decimal mark of numbers.", None, panel=PANEL)]
+    decimal: Annotated[Decimal | None, _option("The decimal mark of numbers.")]
     thousands: Annotated[
-        Thousands | None,
-        Argument("The mark between groups of three digits.", None, panel=PANEL, metavar="MARK"),
+        Thousands | None, _option("The mark between groups of three digits.", metavar="MARK")
     ]
     encoding: Annotated[
         str | None,
-        _text("The encoding of a text file, such as latin1.", check=_check_encoding),
+        _option(
+            "The encoding of a text file, such as latin1.", metavar="TEXT", check=_check_encoding
+        ),
     ]
     header: Annotated[
-        bool, Argument("Whether the first line contains the names of columns.", True, panel=PANEL)
+        bool, _option("Whether the first line contains the names of columns.", default=True)
     ]
     skip_rows: Annotated[
         int,
-        Argument(
+        _option(
             "Lines of a text, or rows of a sheet, before the header.",
-            0,
+            default=0,
             parse=number,
-            panel=PANEL,
             metavar="N",
             label="Lines before the header",
             check=lambda name, value: check_count(name, value, at_least=0),
@@ -203,19 +192,18 @@ class Reading(TypedDict, total=False):
     ]
     sheet: Annotated[
         str | int | None,
-        Argument(
+        _option(
             "The sheet of a workbook, by name or by number from 1.",
-            None,
             parse=number,
-            panel=PANEL,
             metavar="NAME",
             check=_check_sheet,
         ),
     ]
-    layer: Annotated[str | None, _text("The layer of an AnnData file with the genes, not X.")]
+    layer: Annotated[
+        str | None, _option("The layer of an AnnData file with the genes, not X.", metavar="TEXT")
+    ]
     drop_summary: Annotated[
-        bool,
-        Argument("Whether to leave out a last row that sums up the others.", False, panel=PANEL),
+        bool, _option("Whether to leave out a last row that sums up the others.", default=False)
     ]
 
 

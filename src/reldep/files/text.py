@@ -18,7 +18,7 @@ import numpy as np
 from reldep.data.checks import cell, printable
 from reldep.data.rows import Places
 from reldep.exceptions import InputError
-from reldep.files.cells import Cells
+from reldep.files.cells import Cells, table_of_cells
 from reldep.files.header import Header, find_header, lines_to_skip
 from reldep.system import available_memory
 from reldep.words import counted
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from reldep.data.variables import IntArray
     from reldep.files.byte_sources import Source
     from reldep.files.reading import Reading
+    from reldep.files.table import Table
 
 # The longer mark first: UTF-32's starts with UTF-16's.
 _WIDE_MARKS = {
@@ -48,8 +49,8 @@ _LONGEST = 60_000_000
 _CELL = "\0"
 
 
-def read_text(source: Source, options: Reading, *, largest: float | None = None) -> Cells:
-    """Return the cells of a text as strings.
+def read_text(source: Source, options: Reading, *, largest: float | None = None) -> Table:
+    """Return the table of a text.
 
     A text of more than `largest` bytes is scanned again for every load; by default this is a
     quarter of the free memory.
@@ -97,7 +98,7 @@ def read_text(source: Source, options: Reading, *, largest: float | None = None)
         found.columns = wanted
         return found.select(cs.by_name(*names))
 
-    return Cells(
+    cells = Cells(
         source.name,
         tuple(own),
         load,
@@ -108,6 +109,7 @@ def read_text(source: Source, options: Reading, *, largest: float | None = None)
         skip_rows=header.skip_rows,
         notes=(*source.notes, *header.notes, *notes),
     )
+    return table_of_cells(cells, options)
 
 
 def _header_of(source: Source, options: Reading) -> Header:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from reldep.data.checks import check_choice, listing, printable
 from reldep.data.rows import Places
 from reldep.exceptions import InputError
-from reldep.files.cells import Cells
-from reldep.files.header import check_names, first_full_record, units_note
+from reldep.files.cells import Cells, table_of_cells
+from reldep.files.header import first_full_record, header_of_records
 from reldep.system import import_extra
 from reldep.words import counted
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from reldep.files.byte_sources import Source
     from reldep.files.reading import Reading
+    from reldep.files.table import Table
 
 MOST_CELLS = 150_000_000
 """Maximum number of cells between the first and the last one: the reader makes room for each."""
@@ -38,12 +39,13 @@ _TAG = re.compile(rb"<(?:\w+:)?(?:sheet|Relationship)\b[^>]*>")
 _ATTRIBUTE = re.compile(rb"""([\w:]+)=(?:"([^"]*)"|'([^']*)')""")
 _ERROR = re.compile(rb"""\bt=["']e["']""")
 _CELL_TAG = re.compile(rb"<(?:\w+:)?c[ />]")
-_PIECE = 1 << 20
+# Bytes of XML that are looked at together, and rows among which a header is looked for.
+_PIECE, _ROWS_SHOWN = 1 << 20, 50
 _DAMAGES = (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError)
 
 
-def read_workbook(source: Source, options: Reading) -> Cells:
-    """Return the cells of one sheet: the first, or the one that the options name."""
+def read_workbook(source: Source, options: Reading) -> Table:
+    """Return the table of one sheet: the first, or the one that the options name."""
     name = printable(source.name)
     fastexcel = import_extra("fastexcel", extra="excel", purpose=f"reading {name}")
     n_errors, hidden = _look(source, name)
@@ -52,18 +54,24 @@ def read_workbook(source: Source, options: Reading) -> Cells:
             book = fastexcel.read_excel(source.content)
             sheet = _choose(book, options, name)
             cells = _read_sheet(book, sheet, source, options)
+            names = [
+                f"{one} (hidden)" if _is_hidden(book, one) else one for one in book.sheet_names
+            ]
         except fastexcel.FastExcelError as error:
             if "Cell limit exceeded" in str(error):  # an OpenDocument sheet
                 raise _too_far(name, "its values over more cells than are read") from error
             raise
-    notes = [*source.notes, *cells.notes]
+    notes = [*source.notes]
+    if options["sheet"] is None and len(names) > 1:
+        notes.append(f"the sheet {sheet!r} was read, of {listing(names)}")
+    notes += cells.notes
     if n_errors:
         notes.append(f"{n_errors} cells hold errors of formulas, such as #DIV/0!, read as missing")
     n_hidden = hidden.get(sheet, 0)
     if n_hidden:
         rows = "1 row is" if n_hidden == 1 else f"{n_hidden:,} rows are"
         notes.append(f"{rows} hidden in the sheet, as by a filter, and read like the others")
-    return replace(cells, notes=tuple(notes))
+    return table_of_cells(replace(cells, notes=tuple(notes)), options)
 
 
 @contextmanager
@@ -110,74 +118,55 @@ def _is_hidden(book: Any, sheet: str) -> bool:
 
 
 def _read_sheet(book: Any, sheet: str, source: Source, options: Reading) -> Cells:
-    """Return the cells of a sheet below its header."""
-    name, names = printable(source.name), book.sheet_names
-    words = _load(book, sheet, dtypes="string")
+    """Return the cells of a sheet below its header, without empty rows."""
+    import polars as pl
+
+    name, words = printable(source.name), _load(book, sheet, dtypes="string")
+    rows = [_texts(words, row) for row in range(min(_ROWS_SHOWN, words.height))]
     first = options["skip_rows"]
     while first < words.height and not any(_texts(words, first)):
         first += 1
     if first >= words.height:
-        others = [one for one in names if one != sheet]
+        others = [one for one in book.sheet_names if one != sheet]
         also = f" It also has {listing(others)}: pass `sheet={others[0]!r}`." if others else ""
         raise InputError(f"{name} is empty: its sheet {sheet!r} has no columns and no rows.{also}")
-    notes = []
-    if options["sheet"] is None and len(names) > 1:
-        shown = [f"{one} (hidden)" if _is_hidden(book, one) else one for one in names]
-        notes.append(f"the sheet {sheet!r} was read, of {listing(shown)}")
-    start, header = first, [f"c{i + 1}" for i in range(words.width)]
-    if options["header"]:
-        header, start = _texts(words, first), first + 1
-        width = max((i + 1 for i, one in enumerate(header) if one), default=0)
-        notes += check_names([one for one in header[:width] if one], name, first + 1)
-        following = [
-            _texts(words, row)[:width] for row in range(start, min(start + 2, words.height))
-        ]
-        units = units_note(header[:width], following, start + 1)
-        notes += [note.partition(" (")[0] for note in units]
-        start += len(units)
+    width = max(i + 1 for i, one in enumerate(_texts(words, first)) if one)
+    if not options["header"]:
+        width = words.width
+    header = header_of_records(
+        [_texts(words, row)[:width] for row in range(first, min(first + 3, words.height))],
+        name,
+        first + 1,
+        has_header=options["header"],
+        skip_rows=first_full_record(rows),
+        is_text=False,
+    )
+    start = first + header.n_before
     if start >= words.height:
-        n_columns = counted(len([one for one in header if one]), "column")
+        n_columns = counted(len([one for one in header.names if one]), "column")
         raise InputError(f"{name} has {n_columns}, but no rows.")
-    return _cells(book, sheet, words, start, header, source.name, notes)
-
-
-def _cells(
-    book: Any,
-    sheet: str,
-    words: pl.DataFrame,
-    start: int,
-    header: list[str],
-    name: str,
-    notes: list[str],
-) -> Cells:
-    """Return the cells of a sheet from a row on, without empty rows."""
-    import polars as pl
-
-    own = [one or f"\0{i}" for i, one in enumerate(header)]
-    text = words.slice(start)
-    is_filled = text.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
-    rows = is_filled.arg_true()
-    typed = _load(book, sheet, skip=start)
+    nameless = [""] * (words.width - len(header.names))
+    own = [one or f"\0{i}" for i, one in enumerate((*header.names, *nameless))]
+    text, typed = words.slice(start), _load(book, sheet, skip=start)
+    filled = text.select(pl.any_horizontal(pl.all().is_not_null())).to_series().arg_true()
 
     def of(frame: pl.DataFrame, wanted: list[str]) -> pl.DataFrame:
-        return pl.DataFrame([frame.to_series(own.index(one))[rows].alias(one) for one in wanted])
+        return pl.DataFrame([frame.to_series(own.index(one))[filled].alias(one) for one in wanted])
 
     def exact(wanted: list[str]) -> pl.DataFrame:
         chosen = dict.fromkeys([own.index(one) for one in wanted], "float")
         return of(_load(book, sheet, skip=start, dtypes=chosen), wanted)
 
-    skip = first_full_record([_texts(words, row) for row in range(min(50, words.height))])
-    places = Places("line", start + 1, (rows + start + 1).to_numpy().astype("int64"))
     return Cells(
-        name,
+        source.name,
         tuple(own),
         lambda wanted: of(text, wanted),
-        len(rows),
-        places,
+        len(filled),
+        Places("line", start + 1, (filled + start + 1).to_numpy().astype("int64")),
         typed=lambda wanted: of(typed, wanted),
         exact=exact,
-        skip_rows=skip,
-        notes=tuple(notes),
+        skip_rows=header.skip_rows,
+        notes=header.notes,
     )
 
 

@@ -47,7 +47,7 @@ NUMBER_LIKE = (
 )
 """A rough regular expression for whole columns; `looks_like_number` decides."""
 
-_PLAIN = re.compile(r"\d+([eE][+-]?\d+)?")
+_PLAIN = re.compile(r"[+-]?(\d+(\.\d+)?|\.\d+)([eE][+-]?\d+)?")
 
 OPEN_POINT = r"^[+-]?[1-9]\d{0,2}\.\d{3}$"
 """Numbers whose point may be a decimal mark or stand between thousands."""
@@ -212,6 +212,8 @@ def looks_like_number(text: str) -> bool:
     >>> [looks_like_number(text) for text in ("32.1%", "€ 3.20", "<0.5", "1.2e3 mg", "A12")]
     [True, True, True, True, False]
     """
+    if _PLAIN.fullmatch(text):
+        return True
     match = _CELL.fullmatch(tidied(text))
     if match is None or not _fitting([match["body"]]):
         return False
@@ -309,7 +311,7 @@ def _find_marks(
     small = [
         -float(body) if text.startswith("-") else float(body)
         for text, body in bodies
-        if _PLAIN.fullmatch(body)
+        if "," not in body and "." not in body and _PLAIN.fullmatch(body)
     ]
     decimal = known.decimal_mark(mark, small)
     if decimal is None:
