@@ -68,3 +68,12 @@ def test_a_region_without_spread_is_drawn_without_complaint():
     figure = Figure()
     ax = reldep.plotting.region([0.5, 0.5], np.zeros((2, 2)), (0.0, 0.0), figure)
     assert ax.get_xlim()[0] < 0.5 < ax.get_xlim()[1]
+
+
+def test_the_interval_below_stays_in_the_figure_next_to_another_region():
+    figure = Figure(figsize=(9.2, 6.4), layout="constrained")
+    for ax in figure.subplots(1, 2):
+        reldep.plotting.region([0.6, 0.4], SPREAD, (0.1, 0.3), ax)
+    figure.draw_without_rendering()
+    for ax in figure.axes:
+        assert ax.child_axes[0].get_tightbbox().y0 >= 0

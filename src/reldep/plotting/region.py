@@ -85,7 +85,8 @@ def region(
     for limit in interval:
         if math.isfinite(limit):
             ax.plot((limits[0], limits[1]), (limits[0] - limit, limits[1] - limit), **_EDGE)
-    ax.set(xlim=limits, ylim=limits, aspect="equal")
+    # The strip hangs below: what room there is must be under the square, not above it.
+    ax.set(xlim=limits, ylim=limits, aspect="equal", anchor="N")
     # Few enough that numbers of five digits do not run into each other.
     ax.locator_params(nbins=6)
     source, first, second = names
