@@ -52,11 +52,12 @@ sphinx_gallery_conf = {
 html_theme = "pydata_sphinx_theme"
 html_title = "reldep"
 html_static_path = ["_static"]
+html_css_files = ["front.css"]
 html_theme_options = {
     "navigation_with_keys": True,
-    "header_links_before_dropdown": 4,
+    "header_links_before_dropdown": 3,
     "show_prev_next": True,
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
     "footer_start": ["copyright"],
     "footer_end": [],
 }

@@ -81,25 +81,8 @@ def test_gallery_scripts_run(script):
 def shell_lines():
     """List the lines of all shell blocks once, continued lines joined, comments taken off."""
     text = "\n".join(block for page in PAGES for block in blocks(page, "(?:sh|bash|console)"))
-    words = [shlex.split(line, comments=True) for line in text.replace("\\\n", " ").splitlines()]
-    assert len(words) >= 12, "the pages show commands"
     lines = [re.sub(r"\s+#.*", "", line) for line in text.replace("\\\n", " ").splitlines()]
-    return list(dict.fromkeys(line for line, found in zip(lines, words, strict=True) if found))
-
-
-LINES = shell_lines()
-# These take minutes or serve until they are stopped; their words are checked, not their work.
-ENDLESS = ("reldep app",)
-DOCKER = re.compile(r"^docker run .*?\breldep (?P<command>.*)$")
-MOUNTED = re.compile(r"-v \S+:(/\S+)")
-
-
-def of_kind(*starts):
-    return [line for line in LINES if line.startswith(starts)]
-
-
-def in_process(line):
-    return line.startswith("reldep ") and not line.startswith(ENDLESS) and "|" not in line
+    return list(dict.fromkeys(line for line in lines if line and not line.startswith("#")))
 
 
 @pytest.fixture(scope="module")
@@ -110,8 +93,35 @@ def workplace(tmp_path_factory):
     return folder
 
 
-def check_command(words, workplace, monkeypatch, capsys):
+@pytest.mark.parametrize("line", shell_lines())
+def test_a_documented_command_works(line, workplace, monkeypatch, capsys):
+    """What takes minutes, serves until it is stopped or needs docker is checked by its words."""
     monkeypatch.chdir(workplace)
+    program, *words = shlex.split(line)
+    if "| reldep " in line:
+        check_pipe(line, workplace)
+    elif program == "reldep":
+        check_command(words, workplace, capsys)
+    elif line.startswith("docker run "):
+        mounted = re.search(r"-v \S+:(/\S+)", line)
+        inside = [word.replace(mounted[1], str(workplace)) if mounted else word for word in words]
+        check_command(inside[inside.index("reldep") + 1 :], workplace, capsys)
+    elif line.startswith("pip install "):
+        check_extras(words[-1])
+    elif program == "make":
+        targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+        assert words[0] in targets
+    elif line.startswith("git show "):
+        check_commit(words[1:])
+    else:
+        assert line == "docker build --tag reldep ."
+
+
+def check_command(words, workplace, capsys):
+    if words[0] == "app":
+        command = typer.main.get_command(application(["app"])).commands["app"]
+        assert command.make_context("app", words[1:]).params
+        return
     capsys.readouterr()
     assert run(words) == 0, capsys.readouterr().err
     said = capsys.readouterr()
@@ -122,74 +132,34 @@ def check_command(words, workplace, monkeypatch, capsys):
             assert (workplace / name).stat().st_size > 1000
 
 
-@pytest.mark.parametrize("line", [line for line in LINES if in_process(line)])
-def test_a_documented_command_runs(workplace, monkeypatch, capsys, line):
-    check_command(shlex.split(line)[1:], workplace, monkeypatch, capsys)
-
-
-@pytest.mark.skipif(os.name != "posix", reason="a pipe of a POSIX shell")
-@pytest.mark.parametrize("line", [line for line in LINES if "| reldep " in line])
-def test_a_documented_pipe_runs(workplace, tmp_path, line):
-    script = tmp_path / "reldep"
-    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m reldep "$@"\n')
-    script.chmod(0o755)
-    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT / "src")}
-    done = subprocess.run(
-        ["sh", "-c", line],
-        cwd=workplace,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+def check_pipe(line, workplace):
+    if os.name != "posix":
+        pytest.skip("a pipe of a POSIX shell")
+    there = line.replace("| reldep ", f"| '{sys.executable}' -m reldep ")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    options = {"cwd": workplace, "env": environment, "capture_output": True, "text": True}
+    done = subprocess.run(["sh", "-c", there], check=True, **options)
     assert done.stdout
     assert done.stderr == ""
 
 
-def check_words(line):
-    _, name, *words = shlex.split(line)
-    command = typer.main.get_command(application([name])).commands[name]
-    assert command.make_context(name, words).params
-
-
-def test_long_documented_commands_are_understood():
-    for line in of_kind(*ENDLESS):
-        check_words(line)
-
-
-def test_commands_in_the_container_run_outside_it(workplace, monkeypatch, capsys):
-    for line in of_kind("docker run"):
-        found = DOCKER.match(line)
-        assert found, "docker run … reldep COMMAND"
-        words = shlex.split(found["command"])
-        if words[0] == "app":
-            check_words(f"reldep {found['command']}")
-        else:
-            mounted = MOUNTED.search(line)
-            assert mounted, "docker run … -v HERE:THERE … reldep COMMAND"
-            there = [word.replace(mounted[1], str(workplace)) for word in words]
-            check_command(there, workplace, monkeypatch, capsys)
-
-
-@pytest.mark.parametrize("line", of_kind("pip install"))
-def test_documented_extras_exist(line):
+def check_extras(what):
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    what = shlex.split(line)[-1]
     assert re.match(r"(\.|reldep)(\[|$)", what)
     for extra in re.findall(r"\w+", what.partition("[")[2]):
         assert extra in declared["optional-dependencies"]
 
 
-@pytest.mark.parametrize("line", of_kind("make"))
-def test_documented_targets_exist(line):
-    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
-    assert line.split()[1] in targets
+def check_commit(words):
+    def git(*arguments):
+        done = subprocess.run(
+            ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+        )
+        return done.stdout.strip()
 
-
-def test_no_shell_line_goes_unchecked():
-    known = ("reldep ", "docker run ", "docker build ", "pip install ", "make ")
-    assert [line for line in LINES if not line.startswith(known) and "| reldep " not in line] == []
+    if git("rev-parse", "--is-shallow-repository") != "false":
+        pytest.skip("not a clone with its whole history")
+    assert git("show", "--stat", "--format=", *words)
 
 
 def test_links_between_pages_lead_somewhere():

@@ -159,7 +159,7 @@ def test_independence_keeps_its_level_in_repeated_measures(kind):
         if draw < 30:
             x, y, subject = design(kind, 20, 5, rng, effect=1.5)
             found += reldep.dependence(x, y, clusters=subject, n_permutations=99).pvalue <= 0.05
-    # Three binomial errors above 5%; benchmarks/repeated_measures.py has the figures.
+    # Three binomial errors above 5%.
     assert rejected / draws <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / draws)
     assert found >= 20
 

@@ -54,7 +54,8 @@ def test_unlike_targets_are_tied(name):
     assert abs(np.mean(gaps)) < 4 * error
 
 
-def test_the_page_is_made_from_the_counts():
+def test_the_pages_are_made_from_the_counts():
     page = pytest.importorskip("calibration_page")
-    published = (ROOT / "docs" / "calibration.md").read_text(encoding="utf-8")
-    assert page.page(page.Rates()) == published
+    rates, docs = page.Rates(), ROOT / "docs"
+    assert page.page(rates) == (docs / "calibration.md").read_text(encoding="utf-8")
+    assert page.cautions(rates) == (docs / "guide" / "cautions.md").read_text(encoding="utf-8")
