@@ -1,11 +1,12 @@
-"""Rows beyond memory give the answer of blocks in memory, from disk and by workers."""
+"""Files, partitions and rows beyond memory are one table, with the answers of one data frame."""
 
 from __future__ import annotations
 
 import itertools
+import os
+import signal
 import tempfile
 import threading
-import time
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -17,12 +18,12 @@ import pytest
 import reldep
 from reldep.engine import Blocks
 from reldep.exceptions import InputError, ReldepWarning
-from reldep.kernels import Delta, Distance, Laplace, Text
+from reldep.kernels import Delta, Distance, Gaussian, Laplace, Linear, Text
 
-N = 4_000
-# Columns of so few bytes stay in memory; nothing of these tests does.
+N = 2_400
+# Columns of so few bytes stay in memory; nothing of the tests beyond memory does.
 ON_DISK = Blocks(memory=20_000)
-KERNELS = {"x": Laplace(1.0), "y": Laplace(1.5), "z": Laplace(2.0), "group": Delta()}
+WIDE = {"kernel": Laplace(1.0)}
 
 
 @pytest.fixture(autouse=True)
@@ -34,56 +35,146 @@ def _quiet():
 
 @pytest.fixture(scope="module")
 def rows():
+    """A table sorted by y, with clusters of unequal sizes that are spread over it."""
     rng = np.random.default_rng(8)
     x = rng.normal(size=N)
-    y, z = x + rng.normal(size=N), x + 2 * rng.normal(size=N)
-    group = np.where(np.arange(N) % 997 == 0, "rare", np.where(y > 0, "high", "low"))
+    y, z = x + rng.normal(size=N), x + 1.5 * rng.normal(size=N)
     words = rng.choice(["oak", "elm", "ash", "fir", "yew", "box"], (N, 3))
-    text = [" ".join(row) for row in words]
-    return pl.DataFrame({"x": x, "y": y, "z": z, "group": group, "text": text})
+    columns = {
+        "x": x,
+        "y": y,
+        "z": z,
+        "w": z + x**2,
+        "group": np.where(x + rng.normal(size=N) > 1, "high", np.where(y > 0, "mid", "low")),
+        "count": rng.poisson(np.exp(0.5 * x)),
+        "text": [" ".join(row) for row in words],
+        "site": [f"s{i}" for i in (120 * rng.random(N) ** 2).astype(int)],
+    }
+    return pl.DataFrame(columns).sort("y")
+
+
+def write(folder, frame, cuts=(0, 500, 500, 1_500, None)):
+    """Write files of unequal size, one of them empty."""
+    folder.mkdir(exist_ok=True)
+    for i, (start, stop) in enumerate(itertools.pairwise(cuts)):
+        rows = frame[start : len(frame) if stop is None else stop]
+        rows.write_parquet(folder / f"{i}.parquet", row_group_size=300)
+    return folder
 
 
 @pytest.fixture(scope="module")
 def folder(rows, tmp_path_factory):
-    """A sorted table in files of unequal size, one of them empty."""
-    folder = tmp_path_factory.mktemp("stored")
-    for i, (start, stop) in enumerate(itertools.pairwise((0, 900, 900, 2_500, N))):
-        rows.sort("y")[start:stop].write_parquet(folder / f"{i}.parquet", row_group_size=300)
-    return folder
+    return write(tmp_path_factory.mktemp("stored"), rows)
 
 
-QUESTIONS = {
-    "compare": lambda **o: reldep.compare("x", "y", "z", **o),
-    "labels": lambda **o: reldep.compare("x", "group", "two=y,z", **o),
-    "contrast": lambda **o: reldep.contrast("x,y,z", {("x", "y"): 1, ("y", "z"): -2}, **o),
-    "rank": lambda **o: reldep.rank("x", "y,z,group", **o),
-    "dependence": lambda **o: reldep.dependence("group", "z", **o),
-    "matrix": lambda **o: reldep.matrix("x,y,group", **o),
-}
+@pytest.fixture(scope="module")
+def cluster():
+    distributed = pytest.importorskip("distributed")
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with distributed.LocalCluster(**options) as made, distributed.Client(made):
+            yield made
 
 
-@pytest.mark.parametrize("measure", ["cka", "hsic"])
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_rows_from_disk_give_the_answer_of_blocks_in_memory(question, measure, rows, folder):
-    ask = QUESTIONS[question]
-    own = {name: kernel for name, kernel in KERNELS.items() if question != "labels"}
-    kernel = (Laplace(1.0), Delta(), Laplace(2.0)) if question == "labels" else own
-    names = {"rank": "xyz", "matrix": "xy", "compare": "xyz", "contrast": "xyz", "dependence": "z"}
-    if question in names:
-        kernel = {name: own[name] for name in names[question]}
-        kernel |= {"group": Delta()} if question in ("rank", "matrix", "dependence") else {}
-    options = {"kernel": kernel, "measure": measure}
-    found = ask(data=folder, engine=ON_DISK, **options)
-    expected = ask(data=rows.sort("y"), engine=Blocks(), **options)
-    assert found.n_observations == expected.n_observations == N
-    assert found.provenance.engine == "blocks"
-    one, two = (answer.to_frame() for answer in (found, expected))
+def partitioned(rows, n=6):
+    dd = pytest.importorskip("dask.dataframe")
+    return dd.from_pandas(rows.drop("text").to_pandas(), npartitions=n, sort=False)
+
+
+def same(found, expected, tolerance=1e-8):
+    """Check that two answers have the same tables, up to rounding."""
+    assert found.n_observations == expected.n_observations
+    one, two = (pl.DataFrame(answer.to_frame()) for answer in (found, expected))
     assert one.columns == two.columns
     for name in one.columns:
         if one[name].dtype.is_float():
-            np.testing.assert_allclose(one[name], two[name], rtol=1e-8, atol=1e-12)
+            np.testing.assert_allclose(one[name], two[name], rtol=tolerance, atol=1e-12)
         else:
             assert one[name].to_list() == two[name].to_list()
+
+
+LABELS = {"group": Delta(), "x": Laplace(1.0), "y": Laplace(1.5), "z": Laplace(2.0)}
+
+
+def kernels(names):
+    return {"kernel": {name: LABELS[name] for name in names.split(",")}}
+
+
+CASES = {
+    "compare": lambda **o: reldep.compare("x", "y", "z", **kernels("x,y,z"), **o),
+    "hsic": lambda **o: reldep.compare("x", "y", "group", measure="hsic", **kernels("x,y"), **o),
+    "blocks of columns": lambda **o: reldep.compare("x", "a=y,w", "group", kernel=Mixed, **o),
+    "names": lambda **o: reldep.compare("x", "y", "z", names=["z", "x", "y"], **WIDE, **o),
+    "contrast": lambda **o: reldep.contrast(
+        "x,y,z", {("x", "y"): 1, ("y", "z"): -2}, **kernels("x,y,z"), **o
+    ),
+    "rank": lambda **o: reldep.rank("x", "y,z,group", **kernels("x,y,z,group"), **o),
+    "dependence": lambda **o: reldep.dependence("group", "z", **kernels("z,group"), **o),
+    "matrix": lambda **o: reldep.matrix("x,y,group", **kernels("x,y,group"), **o),
+    "sensitivity": lambda **o: reldep.sensitivity(
+        "x", "y", "group", factors=[0.5, 1, 2], **kernels("x,y"), **o
+    ),
+}
+Mixed = (Laplace(1.0), Gaussian(1.0), Delta())
+# The blocks of these rows are decided by labels or by their order, on a cluster too.
+DEALT = {
+    "groups": lambda **o: reldep.groups("x", "z", "group", **WIDE, **o),
+    "groups, hsic": lambda **o: reldep.groups("x", "z", "group", measure="hsic", **WIDE, **o),
+    "clusters": lambda **o: reldep.compare("x", "y", "z", clusters="site", **WIDE, **o),
+    "clusters, rank": lambda **o: reldep.rank("x", "y,z,w", clusters="site", **WIDE, **o),
+    "clusters, matrix": lambda **o: reldep.matrix("x,y,z", clusters="site", **WIDE, **o),
+    "clusters, independence": lambda **o: reldep.dependence("x", "z", clusters="site", **WIDE, **o),
+    "time": lambda **o: reldep.compare("x", "y", "z", max_lag=5, **WIDE, **o),
+    "time, independence": lambda **o: reldep.dependence("x", "z", max_lag="auto", **WIDE, **o),
+    "time, sensitivity": lambda **o: reldep.sensitivity(
+        "x", "y", "z", max_lag=5, factors=[0.5, 2], **WIDE, **o
+    ),
+}
+
+
+@pytest.mark.parametrize("case", [*CASES, *DEALT])
+def test_rows_from_disk_give_the_answer_of_blocks_in_memory(case, rows, folder):
+    ask = {**CASES, **DEALT}[case]
+    found = ask(data=folder, engine=ON_DISK)
+    assert found.provenance.engine == "blocks"
+    same(found, ask(data=rows, engine=Blocks()))
+
+
+@pytest.mark.parametrize("case", DEALT)
+def test_workers_give_the_answer_of_blocks_in_memory(case, rows, cluster):
+    found = DEALT[case](data=partitioned(rows), engine=Blocks())
+    same(found, DEALT[case](data=rows, engine=Blocks()))
+
+
+def test_workers_give_the_same_numbers_even_if_one_is_killed(rows, cluster):
+    options = {"data": partitioned(rows), "engine": Blocks(), **kernels("x,y")}
+
+    def ask():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return reldep.compare("x", "y", "group", **options)
+
+    expected = ask()
+    assert expected.n_observations == N
+    in_memory = reldep.compare("x", "y", "group", **options | {"data": rows, "engine": "tiled"})
+    assert expected.estimate == pytest.approx(in_memory.estimate, abs=2 * in_memory.standard_error)
+    worker = next(iter(cluster.workers.values()))
+    killer = threading.Timer(0.1, os.kill, [worker.pid, signal.SIGKILL])
+    killer.start()
+    found = ask()
+    killer.join(timeout=60)
+    assert found.estimate == expected.estimate
+    assert found.standard_error == expected.standard_error
+
+
+def test_partitions_that_change_between_passes_are_refused(rows, cluster):
+    def drawn(part):
+        return part.assign(x=np.random.default_rng().normal(size=len(part)))
+
+    frame = partitioned(rows, 2).map_partitions(drawn)
+    with pytest.raises(InputError, match="two passes over the partitions give other values"):
+        reldep.compare("x", "y", "z", data=frame, engine=Blocks(), **WIDE)
 
 
 @pytest.mark.parametrize(("spare", "is_dealt"), [(0, False), (-1, True)])
@@ -98,10 +189,9 @@ def test_columns_are_dealt_to_disk_only_if_they_need_more_memory_than_there_is(
 
     engine = Blocks(memory=8 * 3 * N + spare)
     watched = replace(table, slices=slices)
-    found = reldep.compare("x", "y", "z", data=watched, engine=engine, kernel=Laplace(1.0))
-    expected = reldep.compare("x", "y", "z", data=folder, engine=Blocks(), kernel=Laplace(1.0))
+    found = reldep.compare("x", "y", "z", data=watched, engine=engine, **WIDE)
+    same(found, reldep.compare("x", "y", "z", data=folder, engine=Blocks(), **WIDE))
     assert bool(dealt) == is_dealt
-    assert found.pvalue == pytest.approx(expected.pvalue, rel=1e-8)
 
 
 def test_bandwidths_are_fixed_by_random_rows_and_named(rows, folder):
@@ -124,30 +214,46 @@ def test_every_kernel_takes_rows_from_disk(kernel, rows, folder):
     assert abs(found.estimate - expected.estimate) < 2 * error
 
 
+@pytest.mark.parametrize("kernel", [Linear(), Distance()])
+@pytest.mark.parametrize("unit", [1e-120, 1e120])
+def test_the_unit_of_a_column_is_frozen_with_its_kernel(kernel, unit, rows, tmp_path):
+    frame = rows.with_columns(pl.col("x") * unit, pl.col("y") / unit)
+    options = {"data": write(tmp_path, frame), "engine": ON_DISK, "kernel": kernel}
+    expected = reldep.compare("x", "y", "z", **options | {"data": rows, "engine": Blocks()})
+    same(reldep.compare("x", "y", "z", **options), expected)
+
+
 def test_conditions_and_incomplete_rows_hold_for_all_rows(rows, tmp_path):
+    place = pl.int_range(pl.len())
     gaps = rows.with_columns(
-        y=pl.when(pl.int_range(pl.len()) % 40 == 0).then(None).otherwise(pl.col("y"))
+        y=pl.when(place % 50 == 0).then(None).otherwise(pl.col("y")),
+        z=pl.when(place % 70 == 0).then(float("nan")).otherwise(pl.col("z")),
     )
-    gaps.write_parquet(tmp_path / "gaps.parquet")
-    table = reldep.read(tmp_path / "gaps.parquet", where="x > -1")
-    options = {"kernel": Laplace(1.0), "engine": ON_DISK}
-    with pytest.raises(InputError, match="y has missing values"):
-        reldep.compare("x", "y", "z", data=table, **options)
-    found = reldep.compare("x", "y", "z", data=table, missing="drop", **options)
-    left = gaps.filter(pl.col("x") > -1)
-    assert found.n_observations == left["y"].count()
-    assert found.provenance.n_dropped == left.height - left["y"].count()
+    folder = write(tmp_path / "gaps", gaps)
+    whole, parts = (reldep.read(data, where="group != 'low'") for data in (gaps, folder))
+    for engine in (Blocks(), ON_DISK):
+        options = {"data": parts, "engine": engine, **WIDE}
+        with pytest.raises(InputError, match="y has missing values"):
+            reldep.compare("x", "y", "z", **options)
+        found = reldep.compare("x", "y", "z", missing="drop", **options)
+        expected = reldep.compare("x", "y", "z", missing="drop", **options | {"data": whole})
+        assert found.n_observations == expected.n_observations
+        assert found.provenance.n_dropped == expected.provenance.n_dropped > 0
+        assert found.estimate == pytest.approx(expected.estimate, abs=3 * expected.standard_error)
 
 
 @pytest.mark.parametrize(
     ("ask", "words"),
     [
-        (lambda **o: reldep.groups("x", "y", "group", **o), r"groups\(\) needs its columns"),
-        (lambda **o: reldep.sensitivity("x", "y", "z", **o), r"sensitivity\(\) needs"),
-        (lambda **o: reldep.compare("x", "y", "z", clusters="group", **o), "`clusters` needs"),
-        (lambda **o: reldep.compare("x", "y", "z", max_lag=3, **o), "`max_lag` needs"),
-        (lambda **o: reldep.compare("x", "y", "z", given="group", **o), "`given` needs"),
+        (lambda **o: reldep.paper_test("x", "y", "z", **o), r"paper_test\(\) needs its columns"),
         (lambda **o: reldep.compare("x", "y", "z", variance="fixed-kernel", **o), "`variance="),
+        (lambda **o: reldep.dependence("x", "y", test="permutation", **o), "`test='permutation'`"),
+        (
+            lambda **o: reldep.compare("x", "y", "z", clusters=["site", "group"], **o),
+            "`clusters` of two columns needs",
+        ),
+        (lambda **o: reldep.groups("x", "y", "site", **o), "the group 's55' with 12 of 2,400"),
+        (lambda **o: reldep.compare("x", "y", "z", clusters="group", **o), "at least 20 clusters"),
     ],
 )
 def test_what_needs_all_rows_in_memory_is_refused_by_name(ask, words, folder):
@@ -155,53 +261,85 @@ def test_what_needs_all_rows_in_memory_is_refused_by_name(ask, words, folder):
         ask(data=folder, engine=ON_DISK)
 
 
+def test_rows_out_of_the_order_of_time_are_refused(rows, tmp_path):
+    day = pl.date_range(pl.date(2000, 1, 1), pl.date(2030, 1, 1), eager=True)[:N]
+    dated = rows.with_columns(day=day.shuffle(seed=1))
+    with pytest.raises(InputError, match="'day' is not in order"):
+        reldep.compare("x", "y", "z", data=write(tmp_path, dated), max_lag=3, engine=ON_DISK)
+
+
+@pytest.mark.parametrize("argument", ["clusters", "by"])
+def test_rows_without_a_label_are_refused(argument, rows, tmp_path):
+    gap = rows.with_columns(
+        site=pl.when(pl.int_range(pl.len()) == N - 1).then(None).otherwise(pl.col("group"))
+    )
+    names = ["x", "y"] if argument == "by" else ["x", "y", "z"]
+    ask = reldep.groups if argument == "by" else reldep.compare
+    with pytest.raises(InputError, match=f"`{argument}` has missing values in 1 rows"):
+        ask(*names, data=write(tmp_path, gap), engine=ON_DISK, **{argument: "site"})
+
+
 def test_nothing_is_left_on_disk(folder, monkeypatch, tmp_path):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    reldep.compare("x", "y", "z", data=folder, engine=ON_DISK, kernel=Laplace(1.0))
+    reldep.compare("x", "y", "z", data=folder, engine=ON_DISK, **WIDE)
     assert list(Path(tmp_path).iterdir()) == []
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    distributed = pytest.importorskip("distributed")
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with distributed.LocalCluster(**options) as made, distributed.Client(made):
-            yield made
+# In memory: several files and partitions are one table.
 
 
-def test_workers_give_the_same_numbers_even_if_one_is_killed(rows, cluster):
-    dd = pytest.importorskip("dask.dataframe")
-    frame = dd.from_pandas(rows.sort("y").drop("text").to_pandas(), npartitions=6, sort=False)
-    options = {"data": frame, "engine": Blocks(), "kernel": {"x": Laplace(1.0), "y": Laplace(1.0)}}
-
-    def ask():
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return reldep.compare("x", "y", "group", **options)
-
-    expected = ask()
-    assert expected.n_observations == N
-    in_memory = reldep.compare("x", "y", "group", **options | {"data": rows, "engine": "tiled"})
-    assert expected.estimate == pytest.approx(in_memory.estimate, abs=2 * in_memory.standard_error)
-    worker = next(iter(cluster.workers.values()))
-    killer = threading.Timer(0.3, worker.process.process.kill)
-    killer.start()
-    deadline = time.monotonic() + 60
-    found = ask()
-    while killer.is_alive() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert found.estimate == expected.estimate
-    assert found.standard_error == expected.standard_error
+@pytest.mark.parametrize(
+    "options", [{}, {"measure": "hsic", "variance": "fixed-kernel"}, {"measure": "dcor"}]
+)
+@pytest.mark.parametrize("names", [("x", "y", "z"), ("x", "y,w", "group"), ("group", "x", "count")])
+def test_pieces_give_the_answer_of_one_frame(folder, rows, names, options):
+    found = reldep.compare(*names, data=folder, **options)
+    same(found, reldep.compare(*names, data=rows, **options))
 
 
-def test_partitions_that_change_between_passes_are_refused(rows, cluster):
-    dd = pytest.importorskip("dask.dataframe")
+def test_partitions_of_dask_give_the_answer_of_one_frame(rows):
+    found = reldep.compare("x", "y", "group", data=partitioned(rows, 3))
+    same(found, reldep.compare("x", "y", "group", data=rows))
 
-    def drawn(part):
-        return part.assign(x=np.random.default_rng().normal(size=len(part)))
 
-    frame = dd.from_pandas(rows.drop("text").to_pandas(), npartitions=2).map_partitions(drawn)
-    with pytest.raises(InputError, match="two passes over the partitions give other values"):
-        reldep.compare("x", "y", "z", data=frame, engine=Blocks(), kernel=Laplace(1.0))
+def test_a_label_that_only_the_last_file_has_counts(tmp_path, rows):
+    place = pl.int_range(pl.len())
+    last = rows.with_columns(
+        group=pl.when(place >= 2_300).then(pl.lit("new")).otherwise(pl.col("group"))
+    )
+    options = {"kernel": (Gaussian(1.0), "delta", Gaussian(1.0))}
+    found = reldep.compare("x", "group", "y", data=write(tmp_path, last), **options)
+    same(found, reldep.compare("x", "group", "y", data=last, **options))
+
+
+def test_order_of_columns_types_of_numbers_and_empty_files_do_not_matter(tmp_path, rows):
+    write(tmp_path, rows, (0, 700, 700))
+    turned = rows[700:].select(reversed(rows.columns))
+    turned.with_columns(pl.col("count").cast(pl.Float32)).write_parquet(tmp_path / "9.parquet")
+    for engine in ("auto", ON_DISK):
+        options = {"kernel": (Gaussian(1.0), Gaussian(1.0), "delta")}
+        found = reldep.compare("x", "y", "count", data=tmp_path, engine=engine, **options)
+        held = "auto" if engine == "auto" else Blocks()
+        same(found, reldep.compare("x", "y", "count", data=rows, engine=held, **options))
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (None, "has no column 'y'"),
+        (pl.col("y").cast(pl.String), "has values of the type String"),
+        (pl.lit("2020-01-01").str.to_date(), "has values of the type Date"),
+    ],
+)
+def test_files_that_do_not_fit_together_are_named(tmp_path, rows, value, words):
+    rows[:700].write_parquet(tmp_path / "one.parquet")
+    other = rows[700:].drop("y") if value is None else rows[700:].with_columns(value.alias("y"))
+    other.write_parquet(tmp_path / "two.parquet")
+    with pytest.raises(InputError, match=words) as caught:
+        reldep.compare("x", "y", "z", data=tmp_path, kernel=Gaussian(1.0))
+    assert "two.parquet" in str(caught.value)
+
+
+def test_a_kernel_for_numbers_is_refused_for_labels(folder):
+    with pytest.raises(TypeError, match="kernel Gaussian cannot be used for group"):
+        reldep.compare("x", "y", "group", data=folder, kernel="gaussian")

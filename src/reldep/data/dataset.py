@@ -162,8 +162,8 @@ def read_dataset(
 
 def complete_variables(
     blocks: Mapping[str, Any], missing: str = "raise"
-) -> tuple[dict[str, Variable], int]:
-    """Read blocks of equally many rows, and return their complete observations and how many.
+) -> tuple[dict[str, Variable], IntArray]:
+    """Read blocks of equally many rows, and return their complete observations and which.
 
     Unlike in :func:`read_dataset` a variable may be constant: these rows may be few of many.
     """
@@ -178,7 +178,7 @@ def complete_variables(
     complete = np.flatnonzero(~np.logical_or.reduce(list(gaps.values()))).astype(np.int64)
     if lacking:
         variables = {name: variable.take(complete) for name, variable in variables.items()}
-    return variables, len(complete)
+    return variables, complete
 
 
 def read_rows(blocks: Mapping[str, Any], n: int, ids: Any = None) -> Rows:

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from reldep.engine.centred import canonical, centre
-from reldep.engine.threads import at_work
 from reldep.kernels.program import evaluate
-from reldep.system import available_cores, seconds_in_words
+from reldep.system import seconds_in_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from reldep.data.variables import FloatArray, IntArray
     from reldep.engine.centred import Pair
@@ -75,8 +74,9 @@ class BlockTable:
     splits : ndarray, shape (n_split, n_pairs), or None
         For some blocks, how far HSICs averaged over halves are from that of the block: their mean
         square is the variance of the second component of a block.
-    blocks : callable or None
-        Where rows depend on each other: returns a block by its number, for :meth:`unit_products`.
+    each : callable or None
+        Where rows depend on each other: returns what a function makes of every block, for
+        :meth:`unit_products`.
     """
 
     hsics: FloatArray
@@ -88,7 +88,7 @@ class BlockTable:
     n_planned: int = 0
     seconds: float = 0.0
     splits: FloatArray | None = None
-    blocks: Callable[[int], Block | None] | None = None
+    each: Callable[[Callable[[Block], FloatArray]], Iterable[FloatArray]] | None = None
 
     @classmethod
     def of(cls, rows: Sequence[Row], pairs: Sequence[Pair], **known: Any) -> BlockTable:
@@ -154,24 +154,10 @@ class BlockTable:
 
         Only rows that share a block form a pair; the diagonal is 0.
         """
-        block_of = self.blocks
-        if block_of is None:
+        if self.each is None:
             raise TypeError("the rows are independent: there are no units")
-
-        def work(number: int) -> FloatArray:
-            block = block_of(number)
-            if block is None or block.units is None:
-                return np.zeros(())
-            n, n_units = len(block.rows), int(block.units.max()) + 1
-            kernels = [kernel.take(block.rows) for kernel in block.kernels]
-            one, two = (centre(matrix) for matrix in evaluate(kernels, slice(0, n)))
-            members = np.zeros((n, n_units))
-            members[np.arange(n), block.units] = 1.0
-            return np.asarray(members.T @ (one * two) @ members / (n * (n - 3.0)))
-
-        with at_work(available_cores()) as results:
-            parts = list(results(work, range(len(self.sizes))))
-        total = np.zeros((max(len(part) for part in parts if part.ndim),) * 2)
+        parts = list(self.each(_products_of_units))
+        total = np.zeros((max(map(len, parts)),) * 2)
         for part in parts:
             total[: len(part), : len(part)] += part
         np.fill_diagonal(total, 0.0)
@@ -206,3 +192,13 @@ class BlockTable:
                 "all."
             )
         return words
+
+
+def _products_of_units(block: Block) -> FloatArray:
+    """Return the products of two centred kernels, summed over pairs of units of a block."""
+    n, units = len(block.rows), np.asarray(block.units)
+    kernels = [kernel.take(block.rows) for kernel in block.kernels]
+    one, two = (centre(matrix) for matrix in evaluate(kernels, slice(0, n)))
+    members = np.zeros((n, int(units.max()) + 1))
+    members[np.arange(n), units] = 1.0
+    return np.asarray(members.T @ (one * two) @ members / (n * (n - 3.0)))

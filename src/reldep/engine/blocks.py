@@ -36,7 +36,7 @@ from reldep.exceptions import InputError
 from reldep.system import available_cores, bytes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from reldep.data.variables import FloatArray, IntArray
     from reldep.engine.centred import Pair, Places
@@ -226,45 +226,32 @@ class Blocks:
             rows = blocks[number]
             return Block(kernels, rows, None if units is None else units[rows])
 
-        last_unit = 0 if units is None else int(units.max())
+        n_units = 0 if units is None else int(units.max()) + 1
+        found = self.over_blocks(
+            lambda i: row_of(block_of(i), places, n_units, is_split=i < SPLIT_BLOCKS), len(blocks)
+        )
+
+        def each(function: Callable[[Block], FloatArray]) -> Iterable[FloatArray]:
+            return self.over_blocks(lambda i: function(block_of(i)), len(found))
+
         return BlockTable.of(
-            self.rows_of_table(block_of, len(blocks), places, last_unit),
+            found,
             pairs,
             n_rows=n,
             n_planned=len(blocks),
             seconds=seconds * n**2,
-            blocks=None if units is None else block_of,
+            each=None if units is None else each,
         )
 
-    def rows_of_table(
-        self, block_of: Callable[[int], Block | None], n_blocks: int, places: Places, last_unit: int
-    ) -> list[Row]:
-        """Return the rows of the table, one for each block that has any; Ctrl-C keeps those done.
-
-        Parameters
-        ----------
-        block_of : callable
-            Returns a block by its number; None for one that has too few rows.
-        n_blocks : int
-        places : sequence of (int, int)
-            The numbers of the kernels of every pair.
-        last_unit : int
-            The largest number of a unit, where rows depend on each other.
-        """
-
-        def work(number: int) -> Row | None:
-            block = block_of(number)
-            if block is None:
-                return None
-            return row_of(block, places, last_unit + 1, is_split=number < SPLIT_BLOCKS)
-
-        found: list[Row] = []
+    def over_blocks(self, work: Callable[[int], Any], n_blocks: int) -> list[Any]:
+        """Return what `work` makes of the number of every block; Ctrl-C keeps those done."""
+        found: list[Any] = []
         with (
             progress_bar("blocks", self.on_progress) as on_progress,
             at_work(self.n_threads, n_blocks, on_progress) as results,
         ):
             try:
-                found.extend(row for row in results(work, range(n_blocks)) if row is not None)
+                found.extend(results(work, range(n_blocks)))
             except KeyboardInterrupt:
                 if len(found) < LEAST_BLOCKS or on_progress is say_nothing:
                     raise

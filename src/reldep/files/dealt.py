@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from reldep.data.variables import IntArray
+    from reldep.data.variables import BoolArray, IntArray
 
-# The column with the block of a row. Names with zero bytes are cut by Arrow.
-BLOCK = "__reldep_block__"
+# The columns with the block of a row and, where rows depend on each other, with its unit. Names
+# with zero bytes are cut by Arrow.
+BLOCK, UNIT = "__reldep_block__", "__reldep_unit__"
 
 # Parts in memory: that of the blocks at work, and of those after them.
 KEPT_PARTS = 2
@@ -43,9 +44,25 @@ class DealtRows:
         The block of every row; -1 for a row that no block has.
     n_parts : int
         The parts in which the blocks are read again.
+    is_sampled : ndarray of bool, shape (n_rows,)
+        The rows that are kept in memory too.
+    units : ndarray of int, shape (n_rows,), optional
+        The unit of every row, which its block has as a further column.
+
+    Attributes
+    ----------
+    sample : polars.DataFrame
+        The rows in memory.
     """
 
-    def __init__(self, frames: Iterable[pl.DataFrame], numbers: IntArray, n_parts: int) -> None:
+    def __init__(
+        self,
+        frames: Iterable[pl.DataFrame],
+        numbers: IntArray,
+        n_parts: int,
+        is_sampled: BoolArray,
+        units: IntArray | None = None,
+    ) -> None:
         import polars as pl
 
         self.n_blocks = int(numbers.max()) + 1
@@ -54,19 +71,23 @@ class DealtRows:
         self.edges = np.linspace(0, self.n_blocks, n_parts + 1).astype(np.int64)
         self._path = Path(tempfile.mkdtemp(prefix="reldep-rows-"))
         weakref.finalize(self, shutil.rmtree, self._path, ignore_errors=True)
-        start = 0
+        start, sampled = 0, []
         for j, frame in enumerate(frames):
             own = numbers[start : start + frame.height]
             if len(own) < frame.height:
                 raise _changed()
-            start += frame.height
+            here = slice(start, start := start + frame.height)
+            sampled.append(frame.filter(pl.Series(is_sampled[here])))
+            beside = [pl.Series(BLOCK, own)]
+            beside += [] if units is None else [pl.Series(UNIT, units[here])]
             order = np.argsort(own, kind="stable")
-            dealt = frame.with_columns(pl.Series(BLOCK, own))[order]
+            dealt = frame.with_columns(beside)[order]
             cuts = np.searchsorted(own[order], self.edges)
             for k in range(n_parts):
                 self._write(dealt[int(cuts[k]) : int(cuts[k + 1])], k, j)
         if start < len(numbers):
             raise _changed()
+        self.sample = pl.concat(sampled)
 
     def _write(self, frame: pl.DataFrame, part: int, batch: int) -> None:
         try:

@@ -173,9 +173,10 @@ class Table:
         """What was understood about the file and its columns."""
         return self.notes_about(list(self.columns))
 
-    def time_order(self) -> TimeOrder | None:
-        """Return the column or index that dates the rows, if there is one."""
-        dates = [
+    @property
+    def dates(self) -> list[str]:
+        """The columns that may date the rows."""
+        return [
             name
             for name, kind in self.columns.items()
             if name not in self.doubts
@@ -186,7 +187,10 @@ class Table:
                 is_text=kind is ColumnType.TEXT,
             )
         ]
-        orders = [TimeOrder.of(name, self.values(name)) for name in dates]
+
+    def time_order(self) -> TimeOrder | None:
+        """Return the column or index that dates the rows, if there is one."""
+        orders = [TimeOrder.of(name, self.values(name)) for name in self.dates]
         return first_in_order([self.dated, *orders])
 
     def select(self, words: Words) -> list[str]:

@@ -134,16 +134,18 @@ def take_columns(interface: Interface, arguments: dict[str, Any]) -> Taken:
     }
     chosen = {name: _variables(name, kind, arguments[name], table) for name, kind in kinds.items()}
     _leave_out_columns_used(chosen, kinds)
-    table, stored = stored_rows(table, chosen, interface.name, arguments)
+    names = _names(chosen, kinds)
+    table, stored = stored_rows(table, chosen, names, interface.name, arguments)
     found = arguments | _read(table, chosen, kinds)
     if stored is not None:
         found["stored"] = stored
     if arguments.get("names", ()) is None:
-        found["names"] = _names(chosen, kinds) or None
+        found["names"] = names or None
     used = list(dict.fromkeys(_columns_in(chosen)))
     # What the columns that the question does not use tell about its rows.
     beside = Beside(table, used, arguments.get("clusters") is not None)
-    found["ids"] = replace(table.rows, time=table.time_order())
+    # Random rows of a larger table are in no order.
+    found["ids"] = replace(table.rows, time=None if stored else table.time_order())
     scope = None if table.scope is None else str(table.scope)
     return Taken(found, cautions_about(beside), scope, table.notes_about(used))
 

@@ -102,7 +102,7 @@ def _independence(study: Study, computed: Computed, n_permutations: int | None) 
     """Test independence by the unbiased correlation, or by shuffling the rows."""
     (pair,) = study.pairs
     table = computed.influence.blocks
-    if table is not None and table.blocks is not None:
+    if table is not None and table.each is not None:
         return block_f_test(table.unit_products())
     if study.dependence.any:
         return dependent_independence(study, computed.dependences, n_permutations)

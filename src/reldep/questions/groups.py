@@ -99,13 +99,20 @@ def groups(
     True
     """
     study = read_study({"x": x, "y": y}, {**options, "by": by})
-    codes, levels = _ordered(cast("Labels", study.dataset.groups))
+    held, stored = cast("Labels", study.dataset.groups), study.stored
+    categories = _ordered(held if stored is None else cast("Labels", stored.labels))
+    levels = [_written(category) for category in categories]
+    number = {category: g for g, category in enumerate(categories)}
+    codes = np.array([number.get(category, -1) for category in held.categories])[held.codes]
     if options["alternative"] != "two-sided" and len(levels) > 2:
         raise InputError(
             f"`alternative={options['alternative']!r}` is for two groups, and there are "
             f"{len(levels)}; use `alternative='two-sided'`."
         )
-    studies = {level: _rows_of(study, codes == g) for g, level in enumerate(levels)}
+    studies = {
+        level: _rows_of(study, codes == g, category)
+        for g, (level, category) in enumerate(zip(levels, categories, strict=True))
+    }
     _check_groups_vary(studies)
     parts = {level: part.compute() for level, part in studies.items()}
     dependences = tuple(part.dependences for part in parts.values())
@@ -152,26 +159,22 @@ def _check_groups_vary(studies: Mapping[str, Study]) -> None:
         )
 
 
-def _ordered(labels: Labels) -> tuple[IntArray, list[str]]:
-    """Return the group of every row, numbered in the order of the labels; check their sizes."""
-    categories = labels.categories
-    used, codes, sizes = np.unique(labels.codes, return_inverse=True, return_counts=True)
-    key = _sortable if labels.order is None else labels.order.index
-    order = sorted(range(len(used)), key=lambda i: key(categories[used[i]]))
-    levels = [_written(categories[used[i]]) for i in order]
-    if len(levels) < 2:
-        raise InputError(f"`by` has a single group, {levels[0]!r}; there is nothing to compare.")
-    small = [
-        f"{level} ({sizes[i]})"
-        for i, level in zip(order, levels, strict=True)
-        if sizes[i] < FEWEST_ROWS
-    ]
+def _ordered(labels: Labels) -> list[Any]:
+    """Return the labels that rows have, in order; raise if there is one, or one has few rows."""
+    sizes = np.bincount(labels.codes[labels.codes >= 0], minlength=len(labels.categories))
+    size_of = {one: size for one, size in zip(labels.categories, sizes, strict=True) if size}
+    found = sorted(size_of, key=_sortable if labels.order is None else labels.order.index)
+    if len(found) < 2:
+        raise InputError(
+            f"`by` has a single group, {_written(found[0])!r}; there is nothing to compare."
+        )
+    small = [f"{_written(one)} ({size_of[one]})" for one in found if size_of[one] < FEWEST_ROWS]
     if small:
         raise InputError(
-            f"`by` has {len(small)} of {counted(len(levels), 'group')} with fewer than "
+            f"`by` has {len(small)} of {counted(len(found), 'group')} with fewer than "
             f"{FEWEST_ROWS} rows: {listed(small)}; join them with others, or leave them out."
         )
-    return np.argsort(order)[codes.reshape(-1)], levels
+    return found
 
 
 def _written(level: Any) -> str:
@@ -186,11 +189,15 @@ def _sortable(level: Any) -> tuple[str, Any]:
     return ("", level) if isinstance(level, (int, float)) else ("word", str(level))
 
 
-def _rows_of(study: Study, is_member: BoolArray) -> Study:
+def _rows_of(study: Study, is_member: BoolArray, category: Any) -> Study:
     """Return a group of rows with the kernels that were fitted to all of them."""
-    rows = np.flatnonzero(is_member)
+    rows, stored = np.flatnonzero(is_member), study.stored
     fits = {name: fitted.take(rows) for name, fitted in study.fitted.items()}
-    return replace(study.part(rows), fits=fits)
+    part = replace(study.part(rows), fits=fits)
+    if stored is None:
+        return part
+    own = stored.group(category, len(rows))
+    return replace(part, options={**study.options, "stored": own})
 
 
 def _permuted_pvalue(

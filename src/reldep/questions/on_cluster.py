@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.engine.block_table import BlockTable
 from reldep.exceptions import InputError
-from reldep.files.dealt import BLOCK
+from reldep.files.dealt import BLOCK, UNIT
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
 
-    from reldep.data.variables import FloatArray
-    from reldep.engine import Pair
-    from reldep.questions.stored import BlockWork
+    import polars as pl
+
+    from reldep.questions.stored import Deal
 
 # The place of a row in the data, by which the rows of a block are put in order again: the sums then
 # do not depend on which worker sent its rows first.
@@ -36,9 +35,12 @@ class ClusterRows:
     data : dask.dataframe.DataFrame
     names : list of str
         The columns that are used.
-    n_rows, n_blocks : int
+    n_blocks : int
     seed : int
         Of the random block of every row.
+    deal : Deal
+        The block of every row, where labels or the order of rows decide it. Without numbers the
+        workers draw them.
     sums : list of int
         The sum of the hashes in every pass.
     """
@@ -46,101 +48,103 @@ class ClusterRows:
     client: Any
     data: Any
     names: list[str]
-    n_rows: int
     n_blocks: int
     seed: int
+    deal: Deal
     sums: list[int] = field(default_factory=list)
 
-    def table(self, work: BlockWork, pairs: Sequence[Pair]) -> BlockTable:
-        """Return the HSICs of all blocks.
+    def over_blocks(self, work: Callable[[pl.DataFrame, int], Any]) -> list[Any]:
+        """Return what `work` makes of every block.
 
         A worker that is lost loses no number: the block of a row depends on the seed and on its
         place in the data only, and Dask repeats the work.
         """
-        import pandas as pd
+        from dask.delayed import delayed
 
-        own = self.data[self.names]
+        own, settings = self.data[self.names], (self.n_blocks, self.seed, self.deal)
+        starts = [0, 0]
+        if len(self.deal.numbers):
+            starts = np.cumsum([0, *own.map_partitions(len).compute()]).tolist()
         dealt = own.map_partitions(
-            _deal, self.n_blocks, self.seed, meta=_deal(own._meta, self.n_blocks, self.seed)
+            _deal, delayed((*settings, starts)), meta=_deal(own._meta, (*settings, [0, 0]))
         )
         shuffled = dealt.shuffle(BLOCK, npartitions=max(1, min(self.n_blocks, own.npartitions)))
-        columns = [BLOCK, "n", *(f"h{p}" for p in range(len(pairs)))]
-        meta = pd.DataFrame({name: np.empty(0) for name in columns})
-        meta[HASH] = np.empty(0, dtype=np.uint64)
-        rows = shuffled.map_partitions(_rows_of_table, work, columns, meta=meta)
-        found = self._computed(rows).sort_values(BLOCK)
-        found = found[found["n"] > 0]
-        hsics: FloatArray = found[columns[2:]].to_numpy()
-        sizes = found["n"].to_numpy().astype(np.int64)
-        return BlockTable(hsics, sizes, tuple(pairs), n_rows=int(sizes.sum()), n_planned=len(sizes))
+        parts = self._computed([delayed(_on_blocks)(one, work) for one in shuffled.to_delayed()])
+        made = {number: one for part in parts for number, one in part.items()}
+        return [made.get(number) for number in range(self.n_blocks)]
 
-    def sample(self, n: int) -> Any:
-        """Return about n random rows as a data frame of pandas."""
-        each = -(-n // self.data.npartitions)
-        own = self.data[self.names]
-        meta = _some(own._meta, each, self.seed)
-        found = self._computed(own.map_partitions(_some, each, self.seed, meta=meta))
-        return found.drop(columns=HASH)
+    def sample(self, share: float) -> pl.DataFrame:
+        """Return a random share of the rows."""
+        import polars as pl
+        from dask.delayed import delayed
 
-    def _computed(self, frame: Any) -> Any:
-        """Compute one pass over the data; raise InputError if they are not those of the others."""
+        parts = self.data[self.names].to_delayed()
+        found = [delayed(_some)(part, i, share, self.seed) for i, part in enumerate(parts)]
+        sampled: list[pl.DataFrame] = self._computed(found)
+        return pl.concat(sampled, how="vertical_relaxed")
+
+    def _computed(self, tasks: list[Any]) -> list[Any]:
+        """Compute one pass over the data; raise InputError if they are not those of the others.
+
+        Every task returns what it found, and the sum of the hashes of its rows.
+        """
+        from dask.base import compute
+
         with self.client.as_current():
-            found = frame.compute()
-        self.sums.append(int(found[HASH].to_numpy(np.uint64).sum()))
+            found = compute(*tasks)  # type: ignore[no-untyped-call]
+        self.sums.append(sum(total for _, total in found) % 2**64)
         if self.sums[-1] != self.sums[0]:
             raise InputError(
                 "the data have changed while they were computed: two passes over the partitions "
                 "give other values. Make them the same every time, or persist them."
             )
-        return found
+        return [one for one, _ in found]
 
 
-def _generator(seed: int, info: Any) -> np.random.Generator:
-    return np.random.default_rng([seed, 0 if info is None else info["number"]])
+def _deal(part: Any, settings: Any, partition_info: Any = None) -> Any:
+    """Give every row of a partition its block, its unit, its place in the data, and its hash."""
+    n_blocks, seed, deal, starts = settings
+    number = 0 if partition_info is None else partition_info["number"]
+    place, hashes = _places(part, number)
+    beside = {PLACE: place, HASH: hashes}
+    if not len(deal.numbers):
+        rng = np.random.default_rng([seed, number])
+        return part.assign(**{BLOCK: rng.integers(n_blocks, size=len(part))}, **beside)
+    rows = slice(starts[number], starts[number + 1])
+    if deal.units is not None:
+        beside[UNIT] = deal.units[rows]
+    return part.assign(**{BLOCK: deal.numbers[rows]}, **beside)
 
 
-def _deal(part: Any, n_blocks: int, seed: int, partition_info: Any = None) -> Any:
-    """Give every row of a partition a random block, its place in the data, and its hash."""
-    rng = _generator(seed, partition_info)
-    place, hashes = _places(part, partition_info)
-    block = rng.integers(n_blocks, size=len(part))
-    return part.assign(**{BLOCK: block, PLACE: place, HASH: hashes})
-
-
-def _places(part: Any, info: Any) -> tuple[Any, Any]:
+def _places(part: Any, number: int) -> tuple[Any, Any]:
     """Return the place of every row of a partition in the data, and its hash there."""
     from pandas.util import hash_pandas_object
 
-    number = 0 if info is None else info["number"]
     place = np.arange(len(part)) + (number << 40)
     hashes = hash_pandas_object(part, index=False).to_numpy()
     return place, hashes * (2 * place.astype(np.uint64) + np.uint64(1))
 
 
-def _some(part: Any, n: int, seed: int, partition_info: Any = None) -> Any:
-    """Return some rows of a partition; the first has the sum of the hashes of all."""
-    rng = _generator(seed, partition_info)
-    some = part.iloc[np.sort(rng.permutation(len(part))[:n])]
-    hashes = np.zeros(len(some), dtype=np.uint64)
-    hashes[:1] = _places(part, partition_info)[1].sum(dtype=np.uint64)
-    return some.assign(**{HASH: hashes})
-
-
-def _rows_of_table(part: Any, work: BlockWork, columns: list[str]) -> Any:
-    """Return the HSICs of the blocks of a partition."""
-    import pandas as pd
+def _some(part: Any, number: int, share: float, seed: int) -> tuple[pl.DataFrame, int]:
+    """Return some rows of a partition, and the sum of the hashes of all."""
     import polars as pl
 
-    rows = []
+    is_chosen = np.random.default_rng([seed, number]).random(len(part)) < share
+    some = pl.from_pandas(part[is_chosen].reset_index(drop=True))
+    return some, int(_places(part, number)[1].sum(dtype=np.uint64))
+
+
+def _on_blocks(part: Any, work: Callable[[pl.DataFrame, int], Any]) -> tuple[dict[int, Any], int]:
+    """Return what `work` makes of the blocks of a partition, and the sum of its hashes."""
+    import polars as pl
+
     frame = pl.from_pandas(part.reset_index(drop=True)).sort(BLOCK, PLACE)
+    made = {}
     for block in frame.partition_by(BLOCK, maintain_order=True):
-        found = work(block.drop(BLOCK, PLACE, HASH))
-        hsics, n = (np.zeros(len(columns) - 2), 0) if found is None else (found.hsics, found.n)
-        rows.append([block[BLOCK][0], n, *hsics])
-    table = pd.DataFrame(np.array(rows).reshape(-1, len(columns)), columns=columns)
-    hashes = np.zeros(len(table), dtype=np.uint64)
-    hashes[:1] = part[HASH].to_numpy(np.uint64).sum()
-    return table.assign(**{HASH: hashes})
+        number = int(block[BLOCK][0])
+        if number >= 0:
+            made[number] = work(block.drop(BLOCK, PLACE, HASH), number)
+    return made, int(part[HASH].to_numpy(np.uint64).sum(dtype=np.uint64))
 
 
 def active_client(client: Any = None) -> Any:

@@ -21,6 +21,7 @@ from reldep.questions.options import (
     Source,
     generator,
 )
+from reldep.questions.stored import Scaled
 from reldep.questions.study import Computed, Study, read_study
 from reldep.results.comparison import Sensitivity
 from reldep.stats.scan import AcrossScales
@@ -114,14 +115,15 @@ def _over(study: Study, grid: FloatArray) -> Influence:
     distances once for all of them.
     """
     steps, needed = range(len(grid)), study.needed
-    fits = {
-        _at(name, i): kernel.scaled(float(factor))
-        for name, kernel in study.fitted.items()
+    scales = {
+        _at(name, i): Scaled(name, float(factor))
+        for name in study.fitted
         for i, factor in enumerate(grid)
     }
+    fits = {key: study.fitted[name].scaled(factor) for key, (name, factor) in scales.items()}
     wanted = [(_at(x, i), _at(y, i)) for i in steps for x, y in needed]
     means = [(_at(x, i), _at(y, i)) for i in steps for x, y in study.means_beside(needed)]
-    return replace(study, fits=fits).influence(wanted, means=means)
+    return replace(study, fits=fits, scales=scales).influence(wanted, means=means)
 
 
 def _at(name: str, step: int) -> str:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from reldep.engine.covariates import Regression
     from reldep.exceptions import ReldepWarning
     from reldep.kernels.base import FittedKernel
-    from reldep.questions.stored import StoredRows
+    from reldep.questions.stored import Scaled, StoredRows
     from reldep.stats.estimates import Estimates
     from reldep.stats.pairwise import Test
 
@@ -57,12 +57,15 @@ class Study(Data):
         How covariates were held fixed.
     before : Study, optional
         The data as they were read, if covariates are held fixed.
+    scales : mapping of str to Scaled, optional
+        What the names of `fits` stand for, where they are not those of variables.
     """
 
     options: Mapping[str, Any]
     fits: Mapping[str, FittedKernel] | None = None
     regression: Regression | None = None
     before: Study | None = None
+    scales: Mapping[str, Scaled] | None = None
 
     @property
     def names(self) -> list[str]:
@@ -73,6 +76,11 @@ class Study(Data):
     def measure(self) -> str:
         """The measure of dependence."""
         return str(self.options["measure"])
+
+    @property
+    def stored(self) -> StoredRows | None:
+        """All rows, where the data are a random part of them."""
+        return self.options.get("stored")
 
     @cached_property
     def fitted(self) -> Mapping[str, FittedKernel]:
@@ -88,6 +96,8 @@ class Study(Data):
     @cached_property
     def dependence(self) -> RowDependence:
         """Which rows may depend on each other; clusters of one row each are independent rows."""
+        if self.stored is not None:
+            return self.stored.rows
         own = self.dataset
         return RowDependence.of(own.clusters, own.second_clusters, self.options["max_lag"], self.n)
 
@@ -111,10 +121,9 @@ class Study(Data):
             and the screens.
         """
         beside = self.means_beside(pairs) if means is None else means
-        stored: StoredRows | None = self.options.get("stored")
-        if stored is not None:
-            variables, missing = self.dataset.variables, self.options["missing"]
-            found = stored.influence(self.kernels, variables, pairs, beside, missing)
+        if self.stored is not None:
+            variables, scales, options = self.dataset.variables, self.scales, self.options
+            found = self.stored.influence(self.kernels, variables, pairs, beside, options, scales)
             rules = {name: fit.describe() for name, fit in self.fitted.items()}
             kernels = {n: {**one, "rule": rules[n].get("rule")} for n, one in found.kernels.items()}
             return replace(found, kernels=kernels, library=self.dataset.library)
@@ -158,7 +167,7 @@ class Study(Data):
     def estimates(self, influence: Influence) -> Estimates:
         """Estimate the dependences that are asked about from A."""
         rows, table = self.dependence, influence.blocks
-        if rows.max_lag is not None:
+        if rows.max_lag is not None and self.stored is None:
             rows = replace(rows, memory=Memory.of(ranks_of(self), self.pairs))
         if rows.any and table is None:
             found = dependent_estimates(self, influence, rows)
@@ -208,7 +217,8 @@ class Study(Data):
 
     def test_without(self, left_out: IntArray, weights: FloatArray) -> Test | None:
         """Test without some rows, bandwidths chosen anew; None for dependent or many rows."""
-        if self.dependence.any or not self.kernels or self.n > MOST_ROWS:
+        is_part = self.stored is not None
+        if is_part or self.dependence.any or not self.kernels or self.n > MOST_ROWS:
             return None
         part = self.part(np.delete(np.arange(self.n), left_out))
         try:
@@ -243,7 +253,7 @@ class Computed:
     def provenance(self) -> Provenance:
         """Where the dependences come from."""
         dataset, influence = self.study.dataset, self.influence
-        table, stored = influence.blocks, self.study.options.get("stored")
+        table, stored = influence.blocks, self.study.stored
         n_dropped = dataset.n_dropped
         if stored is not None:
             n_dropped = stored.n_rows - influence.n_observations
