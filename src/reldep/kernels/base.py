@@ -20,7 +20,7 @@ from reldep.data.variables import Items, Labels, Mixed, Numeric, Sparse, Variabl
 from reldep.exceptions import InputError, InputTypeError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from scipy.sparse import csr_array
 
@@ -362,14 +362,24 @@ class Bandwidth:
         return np.asarray(2.0 * (means - means.mean()))
 
 
+def wrong_type(place: str, value: object, way_out: str) -> InputTypeError:
+    """Return the error for a value of a type that is not taken."""
+    return InputTypeError(f"{place} is of type {type(value).__name__}; {way_out}")
+
+
+def check_same(what: str, found: Iterable[Any]) -> None:
+    """Raise if tables, vectors or pictures that are compared differ in width or shape."""
+    sizes = sorted(set(found))
+    if len(sizes) > 1:
+        raise InputError(f"{what} differ, from {sizes[0]} to {sizes[-1]}; make them the same.")
+
+
 def check_items(variable: Variable, kinds: tuple[type, ...], kernel: str, wanted: str) -> None:
     """Raise for an object that the kernel is not made for, with its row."""
     for row, item in enumerate(variable.items):  # type: ignore[attr-defined]
         if not isinstance(item, kinds):
-            raise InputTypeError(
-                f"observation {row} of {variable.name} is of type {type(item).__name__}; kernel "
-                f"{kernel} takes {wanted}, one per observation."
-            )
+            way_out = f"kernel {kernel} takes {wanted}, one per observation."
+            raise wrong_type(f"observation {row} of {variable.name}", item, way_out)
 
 
 def check_amounts(name: str, values: FloatArray | csr_array, kernel: str) -> None:

@@ -17,7 +17,7 @@ from reldep.data.lifetimes import Lifetime
 from reldep.data.objects import WAY_OUT_OBJECTS
 from reldep.data.variables import Items, Labels, Mixed, Variable
 from reldep.exceptions import InputError, InputTypeError
-from reldep.kernels.base import Kernel
+from reldep.kernels.base import Kernel, wrong_type
 from reldep.kernels.columnwise import Ordered, Standardized
 from reldep.kernels.composite import Product
 from reldep.kernels.custom import (
@@ -89,9 +89,7 @@ def _for_mixed(variable: Mixed, kernel: Kernel) -> Kernel:
 def _refuse_doubtful(labels: Labels) -> None:
     """Raise for strings that are labels only if the user declares them so."""
     if labels.doubt is not None:
-        raise InputError(
-            f"{labels.name} {labels.doubt}. Pass numbers or, for labels, `kernel='delta'`."
-        )
+        raise InputError(f"{labels.name} {labels.doubt}. Pass numbers, or `kernel='delta'`.")
 
 
 def _refuse_texts(labels: Labels, way_out: str) -> None:
@@ -174,10 +172,8 @@ def as_kernel(spec: Any, variable: Variable) -> Kernel:
         return auto_kernel(variable, BY_KIND[spec.lower()])
     kernel = _without_data(spec)
     if kernel is None:
-        raise InputTypeError(
-            f"kernel for {variable.name} is of type {type(spec).__name__}; pass a name, a kernel "
-            "object or a function f(A, B). A kernel matrix goes in as Precomputed(matrix)."
-        )
+        way_out = "pass a name, a kernel object, a function f(A, B) or Precomputed(matrix)."
+        raise wrong_type(f"kernel for {variable.name}", spec, way_out)
     return kernel
 
 

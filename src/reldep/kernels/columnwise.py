@@ -250,9 +250,7 @@ class Genotypes(MappedKernel):
         counts: FloatArray = variable.values  # type: ignore[attr-defined]
         odd = ~np.isin(counts, (0.0, 1.0, 2.0))
         if odd.any():
-            raise InputError(
-                f"{variable.name} has the value {counts[odd][0]:g}; kernel Genotypes takes 0, 1, 2."
-            )
+            raise InputError(f"{variable.name} has {counts[odd][0]:g}; Genotypes takes 0, 1, 2.")
         shares = np.sqrt(self._shares(counts.shape[1], variable.name) / 2.0)
         # |a - b| counts the steps between two genotypes; each step is one mark from either side.
         marks = [(counts >= step) * shares for step in (1, 2)]
@@ -313,15 +311,11 @@ class Ordered(MappedKernel):
         values = variable.values()  # type: ignore[attr-defined]
         unknown = [value for value in dict.fromkeys(values) if value not in places]
         if unknown:
-            raise InputError(
-                f"{variable.name} has {unknown[0]!r}, which is not in the order {list(places)!r}."
-            )
+            raise InputError(f"{variable.name} has {unknown[0]!r}, not in the order {[*places]}.")
         return Numeric(variable.name, np.array([[places[value]] for value in values], dtype=float))
 
     def _places(self, labels: Labels) -> dict[Any, int]:
         order = labels.order if self.order is None else self.order
         if order is None:
-            raise InputTypeError(
-                f"{labels.name} has categories without an order; pass Ordered([lowest, ...])."
-            )
+            raise InputTypeError(f"{labels.name} has no order; pass Ordered([lowest, ...]).")
         return {composed(category): place for place, category in enumerate(order)}

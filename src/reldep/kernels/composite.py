@@ -111,9 +111,7 @@ def _whole(part: FittedKernel) -> FittedKernel:
     """Return a factor with its effects of row and column, which count in a product."""
     if isinstance(part, FittedDistance):
         # Where the other factor is 0, the product would be larger than between equals.
-        raise InputError(
-            "a product with Distance() is not a kernel; multiply by Laplace(), or add with +."
-        )
+        raise InputError("a product with Distance() is not a kernel; multiply by Laplace().")
     if isinstance(part, FittedSum):
         return replace(part, factors=tuple(map(_whole, part.factors)))
     return part.whole() if isinstance(part, FittedDot) else part
@@ -202,9 +200,7 @@ def _part_for(kernel: Kernel, variable: Variable) -> Variable:
         return labels
     if numbers is not None and Numeric in kernel.accepts:
         return numbers
-    raise InputTypeError(
-        f"{variable.name} has no columns that kernel {type(kernel).__name__} is made for."
-    )
+    raise InputTypeError(f"{variable.name} has no columns for kernel {type(kernel).__name__}.")
 
 
 def _check_all_used(variable: Mixed, parts: list[Variable]) -> None:
@@ -322,9 +318,7 @@ def _columns_of(variable: Mixed | Numeric) -> dict[str, Numeric | Labels]:
             columns[part.name] = part
         else:
             if not part.columns:
-                raise InputTypeError(
-                    f"{variable.name} has no column names; kernel Columns takes a data frame."
-                )
+                raise InputTypeError(f"{variable.name} has no column names; pass a data frame.")
             # A nested column of a frame has become several columns of its name.
             names = np.array(part.columns, dtype=object)
             for name in dict.fromkeys(part.columns):
@@ -340,8 +334,6 @@ def _joined(columns: list[Numeric | Labels]) -> Variable:
     numeric = [column for column in columns if isinstance(column, Numeric)]
     if len(numeric) < len(columns):
         mixed = next(column.name for column in columns if isinstance(column, Labels))
-        raise InputTypeError(
-            f"column {mixed!r} contains labels; give it a kernel of its own, not a shared one."
-        )
+        raise InputTypeError(f"column {mixed!r} contains labels; give it a kernel of its own.")
     names = tuple(column.name for column in numeric)
     return Numeric(", ".join(names), np.hstack([column.values for column in numeric]), names)

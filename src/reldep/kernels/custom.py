@@ -97,9 +97,7 @@ class Precomputed(Kernel):
         self._check_length(len(variable), f" for {variable.name}")
         off_diagonal = self.matrix[~np.eye(len(self), dtype=bool)]
         if (off_diagonal == off_diagonal[0]).all():
-            raise InputError(
-                f"the matrix of {variable.name} is constant off its diagonal; leave it out."
-            )
+            raise InputError(f"{variable.name} is constant off its diagonal; leave it out.")
         return FittedPrecomputed(self.matrix)
 
     def _check_length(self, n: int, of: str = "") -> None:

@@ -438,6 +438,4 @@ def _as_labels(variable: Variable) -> Labels:
         labels = variable.labels()
         if labels is not None:
             return replace(labels, name=variable.name)
-    raise InputTypeError(
-        f'{variable.name} has numbers next to labels; pass "auto" or Gaussian() * Delta().'
-    )
+    raise InputTypeError(f"{variable.name} has numbers next to labels; pass Gaussian() * Delta().")

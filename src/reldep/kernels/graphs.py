@@ -10,6 +10,7 @@ import numpy as np
 from reldep.data.checks import check_count, composed
 from reldep.data.variables import Items, Sparse, Variable
 from reldep.exceptions import InputError, InputTypeError
+from reldep.kernels.base import wrong_type
 from reldep.kernels.mapped import MappedKernel, count_matrix, unit_rows
 
 if TYPE_CHECKING:
@@ -119,22 +120,18 @@ class WeisfeilerLehman(MappedKernel):
             if self.node_label is not None:
                 labels = _attribute_labels(item, self.node_label, place)
         else:
-            raise InputTypeError(
-                f"{place} is of type {type(item).__name__}; pass networkx graphs or tuples (nodes, "
-                "edges) or (nodes, edges, labels)."
-            )
+            way_out = "pass networkx graphs or tuples (nodes, edges) or (nodes, edges, labels)."
+            raise wrong_type(place, item, way_out)
         if not nodes:
             raise InputError(f"{place} is a graph without nodes; leave it out.")
         links = _links(nodes, edges, place, directed=self.directed)
         return Graph(None if labels is None else tuple(labels), links)
 
     def _check_direction(self, graph: Any, place: str) -> None:
-        if graph.is_directed() and not self.directed:
-            raise InputTypeError(
-                f"{place} is directed; pass WeisfeilerLehman(directed=True) or undirected graphs."
-            )
-        if self.directed and not graph.is_directed():
-            raise InputTypeError(f"{place} is an undirected graph; pass graphs of one kind.")
+        found = graph.is_directed()
+        if found != self.directed:
+            kind = "directed" if found else "undirected"
+            raise InputTypeError(f"{place} is {kind}; pass WeisfeilerLehman(directed={found}).")
 
     def _kind_of_edge(self, given: Any, first: Any, second: Any, place: str) -> Any:
         if self.edge_label is None:
@@ -244,9 +241,7 @@ def _listed_labels(labels: Any, nodes: list[Any], place: str) -> list[Any]:
         return [labels[node] for node in nodes]
     listed = list(labels)
     if len(listed) != len(nodes):
-        raise InputError(
-            f"{place} has {len(listed)} labels for {len(nodes)} nodes; label every node."
-        )
+        raise InputError(f"{place} has {len(listed)} labels for {len(nodes)} nodes; label each.")
     return listed
 
 
@@ -254,7 +249,6 @@ def _attribute_labels(graph: Any, attribute: str, place: str) -> list[Any] | Non
     """Read the labels of a networkx graph: all nodes have the attribute, or none."""
     found = [data[attribute] for _, data in graph.nodes(data=True) if attribute in data]
     if found and len(found) < len(graph):
-        raise InputError(
-            f"{place} has {attribute!r} on {len(found)} of {len(graph)} nodes; label all or none."
-        )
+        some = f"{len(found)} of {len(graph)} nodes"
+        raise InputError(f"{place} has {attribute!r} on {some}; label all or none.")
     return found or None

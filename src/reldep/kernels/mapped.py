@@ -17,7 +17,7 @@ import numpy.typing as npt
 from reldep.data.checks import check_choice, check_count
 from reldep.data.variables import Items, Labels, Numeric, Sparse, Variable
 from reldep.exceptions import InputError, InputTypeError, NoVariationError
-from reldep.kernels.base import FittedKernel, Kernel, stacked
+from reldep.kernels.base import FittedKernel, Kernel, check_same, stacked, wrong_type
 from reldep.kernels.custom import called, observations_of
 
 if TYPE_CHECKING:
@@ -173,9 +173,7 @@ class Embedding(MappedKernel):
 
     def __post_init__(self) -> None:
         if not callable(self.function):
-            raise InputTypeError(
-                f"function is of type {type(self.function).__name__}; pass a function of a batch."
-            )
+            raise wrong_type("function", self.function, "pass a function of a batch.")
         check_count("batch_size", self.batch_size, at_least=1)
 
     @property
@@ -195,12 +193,7 @@ class Embedding(MappedKernel):
                     "observations; it must return one row for each."
                 )
             batches.append(vectors.reshape(stop - start, -1))
-        widths = [batch.shape[1] for batch in batches]
-        if len(set(widths)) > 1:
-            raise InputError(
-                f"the embedding returned vectors of length {min(widths)} to {max(widths)}; all "
-                "must have the same length."
-            )
+        check_same("the vectors of the embedding", (batch.shape[1] for batch in batches))
         return Numeric(variable.name, np.concatenate(batches))
 
 
@@ -239,12 +232,7 @@ def tables_of(variable: Variable, row: str) -> list[FloatArray]:
     tables = [
         _table(item, f"observation {i} of {variable.name}", row) for i, item in enumerate(items)
     ]
-    widths = {table.shape[1] for table in tables}
-    if len(widths) > 1:
-        raise InputError(
-            f"the tables of {variable.name} have {min(widths)} to {max(widths)} numbers per {row}; "
-            "pass the same number in all of them."
-        )
+    check_same(f"the numbers per {row} of {variable.name}", (one.shape[1] for one in tables))
     return tables
 
 
@@ -253,13 +241,11 @@ def _table(item: Any, place: str, row: str) -> FloatArray:
     item = item.to_numpy() if hasattr(item, "to_numpy") else item
     way_out = f"pass a sequence of numbers, or a table with one row per {row}."
     if not isinstance(item, (list, tuple, np.ndarray)):
-        raise InputTypeError(f"{place} is of type {type(item).__name__}; {way_out}")
+        raise wrong_type(place, item, way_out)
     try:
         values = np.asarray(item, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputTypeError(
-            f"{place} has values that are not numbers ({error}); {way_out}"
-        ) from error
+        raise InputTypeError(f"{place} has values that are not numbers; {way_out}") from error
     if values.ndim not in (1, 2) or values.size == 0:
         raise InputError(f"{place} has shape {values.shape}; {way_out}")
     if not np.isfinite(values).all():
@@ -377,13 +363,7 @@ def _as_one_array(variable: Items) -> npt.NDArray[Any]:
     items = variable.items
     if not isinstance(items, np.ndarray):
         pictures = [np.asarray(item) for item in items]
-        shapes = {picture.shape for picture in pictures}
-        if len(shapes) > 1:
-            first, second = sorted(shapes)[:2]
-            raise InputError(
-                f"the pictures of {variable.name} have shapes such as {first} and {second}; resize "
-                "them to one."
-            )
+        check_same(f"the shapes of {variable.name}", (picture.shape for picture in pictures))
         items = np.stack(pictures)
     if items.ndim not in (3, 4) or items.dtype.kind not in "biuf" or 0 in items.shape:
         raise InputError(

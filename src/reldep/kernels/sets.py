@@ -162,9 +162,8 @@ def _membership(variable: Variable) -> csr_array:
         try:
             return _matrix_of([dict.fromkeys(map(composed, item), 1.0) for item in variable.items])
         except TypeError as error:
-            raise InputTypeError(
-                f"{variable.name} has elements that are not strings, numbers or tuples ({error})."
-            ) from error
+            wanted = f"elements of {variable.name} must be strings, numbers or tuples"
+            raise InputTypeError(f"{wanted}: {error}.") from error
     if isinstance(variable, (Labels, Mixed)):
         return _membership_of_columns(variable)
     rows = csr_array(variable.values)  # type: ignore[attr-defined]

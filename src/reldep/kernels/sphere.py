@@ -257,15 +257,11 @@ class Haversine(BandwidthKernel):
 
 def _on_sphere(places: Numeric) -> FloatArray:
     if places.values.shape[1] != 2:
-        raise InputError(
-            f"{places.name} has {places.values.shape[1]} columns; pass latitude and longitude."
-        )
+        n_columns = places.values.shape[1]
+        raise InputError(f"{places.name} has {n_columns} columns; pass latitude and longitude.")
     first, second = [name.strip().lower() for name in places.columns] or ("", "")
     if first.startswith(("lon", "lng")) or second.startswith("lat"):
-        raise InputError(
-            f"the columns of {places.name} are {places.columns[0]!r} and {places.columns[1]!r}; "
-            "pass latitude first, then longitude."
-        )
+        raise InputError(f"{places.name} has longitude first; pass latitude, then longitude.")
     largest = np.abs(places.values).max(axis=0)
     if largest[0] > 90 or largest[1] > 360:
         raise InputError(

@@ -59,10 +59,7 @@ def _decoded(value: bytes, place: str) -> str:
     try:
         return value.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(
-            f"{place} is bytes that are not UTF-8 (byte {error.start}); decode it, as in "
-            "value.decode('latin-1')."
-        ) from error
+        raise InputError(f"{place} is bytes that are not UTF-8; decode it first.") from error
 
 
 def refuse_where(name: str, bad: list[bool], fault: str) -> None:
@@ -152,9 +149,7 @@ class Spectrum(MappedKernel):
             strings = strings_of(variable, "Spectrum")  # type: ignore[arg-type]
             return [string.upper() for string in strings] if self.ignore_case else strings
         if self.reverse_complement:
-            raise InputTypeError(
-                f"{variable.name} contains lists of tokens; leave reverse_complement out."
-            )
+            raise InputTypeError(f"{variable.name} has tokens; leave reverse_complement out.")
         if self.ignore_case:
             return [tuple(str(token).upper() for token in row) for row in tokens]
         return tokens
@@ -165,9 +160,7 @@ def _tokens_of(variable: Variable) -> list[tuple[Any, ...]] | None:
     if isinstance(variable, Mixed):
         columns = [part for part in variable.parts if isinstance(part, Labels)]
         if len(columns) < len(variable.parts):
-            raise InputTypeError(
-                f"{variable.name} has numbers; kernel Spectrum takes strings or lists of tokens."
-            )
+            raise InputTypeError(f"{variable.name} has numbers; pass strings or lists of tokens.")
         return list(zip(*(column.values() for column in columns), strict=True))
     if isinstance(variable, Items) and isinstance(variable.items[0], (list, tuple)):
         return [tuple(item) for item in variable.items]
