@@ -261,6 +261,22 @@ def test_labels_and_mapped_objects_have_residuals_of_their_indicators_and_rows(r
     assert told.pvalue < 1e-6
 
 
+@pytest.mark.parametrize("unit", [1.0, 1e200])
+@pytest.mark.parametrize("options", [{}, {"measure": "hsic"}, {"measure": "dcor"}], ids=str)
+def test_two_numbers_are_two_labels(rng, options, unit):
+    """Residuals of 0 and 1 have another shape in every group; independent ones looked related."""
+    group = rng.integers(0, 4, 200)
+    share = np.array([0.1, 0.4, 0.6, 0.9])[group]
+    x, y = rng.random((2, 200)) < share
+    given = np.array(list("abcd"))[group]
+    found = reldep.dependence(unit * x, unit * y, given=given, **options)
+    assert found.pvalue > 0.01
+    assert not found.warnings
+    labels = reldep.dependence(x, y, given=given, **options)
+    assert found.pvalue == pytest.approx(labels.pvalue)
+    assert found.statistic == pytest.approx(labels.statistic)
+
+
 def test_what_has_no_numbers_of_its_own_is_refused_by_name(confounded):
     x, y, z, age = confounded
     matrix = Precomputed(np.outer(x, x))

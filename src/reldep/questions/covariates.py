@@ -147,6 +147,9 @@ def as_numbers(variable: Variable, kernel: Kernel) -> tuple[FloatArray, Kernel, 
 
     A kernel that maps observations to rows of numbers compares these; Delta compares indicators
     of the categories, by their products. Neither has a spread of its own.
+
+    Two numbers are two categories: what covariates leave of them has another shape wherever their
+    shares differ, which only products do not see.
     """
     if isinstance(variable, Labels) and isinstance(kernel, (Delta, Distance)):
         return np.eye(len(variable.categories))[variable.codes], Linear(), False
@@ -158,7 +161,15 @@ def as_numbers(variable: Variable, kernel: Kernel) -> tuple[FloatArray, Kernel, 
         if isinstance(inner, OF_POINTS):
             return _dense(rows), inner, not isinstance(inner, Linear)
     if isinstance(variable, (Numeric, Sparse)) and isinstance(kernel, OF_POINTS):
-        return _dense(variable), kernel, True
+        values = _dense(variable)
+        both = np.array([values[:, 0].argmin(), values[:, 0].argmax()])
+        if values.shape[1] > 1 or not np.isin(values, values[both]).all():
+            return values, kernel, True
+        if isinstance(kernel, (RadialKernel, Distance, Standardized)):
+            K = kernel.fit(variable).take(both)(slice(0, 2), slice(0, 2))
+            size = np.sqrt(K[0, 0] + K[1, 1] - 2.0 * K[0, 1])
+            return size * (values == values[both[1]]), Linear(), False
+        return values, kernel, False
     raise InputError(
         f"`given` takes numbers and labels apart from what covariates explain, and {variable.name} "
         f"has kernel {kernel}, which compares neither; pass numbers or labels in its place."
