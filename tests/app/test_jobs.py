@@ -6,7 +6,7 @@ import pytest
 
 from reldep.app.jobs import CANCELLED, Task, Worker, WorkerError
 
-READ = {"kind": "read", "files": ["a.csv"], "join": None, "reading": {}}
+READ = {"kind": "read", "files": ["a.csv"], "reading": {}}
 PLENTY = 8_000_000_000
 
 

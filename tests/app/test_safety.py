@@ -186,7 +186,7 @@ SHAPES = [
     *({**SESSION, "choices": {**CHOICES, "options": odd}} for odd in ODD if odd != {}),
     *({**SESSION, "choices": {**CHOICES, "reading": odd}} for odd in ODD if odd != {}),
     *({**SESSION, "choices": {**CHOICES, "kinds": odd}} for odd in ODD if odd != {}),
-    *({**SESSION, "choices": {**CHOICES, "where": odd}} for odd in ODD[3:7]),
+    *({**SESSION, "choices": {**CHOICES, "options": {"where": odd}}} for odd in (*ODD[:3], {})),
     *({**SESSION, "choices": {**CHOICES, "alpha": odd}} for odd in (None, "x", 0, 1, -1, [])),
     *({**SESSION, "choices": {**CHOICES, "question": odd}} for odd in ODD),
     {**SESSION, "choices": {**CHOICES, "covariates": "yes"}},

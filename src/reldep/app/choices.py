@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     ColumnsOf = Callable[[str], list[str]]
 
-# A run of columns this long is written as a range.
-SHORTEST_RANGE = 3
 # Names that mean themselves where columns are chosen.
 _PLAIN_NAME = re.compile(r"\w[\w.\-]*")
 PATTERN_SIGNS = ":*?[@!"
@@ -57,7 +55,6 @@ class Choices:
         The columns whose kind was changed, each to one of `KINDS`.
     covariates : bool
         Whether the sentence has a place for covariates that are held fixed.
-    join, where : str or None
     alpha : float
     """
 
@@ -67,8 +64,6 @@ class Choices:
     reading: dict[str, Any] = field(default_factory=dict)
     kinds: dict[str, str] = field(default_factory=dict)
     covariates: bool = False
-    join: str | None = None
-    where: str | None = None
     alpha: float = 0.05
 
     @property
@@ -86,7 +81,7 @@ class Choices:
     def folded(self) -> list[Argument]:
         """The options; covariates have a sentence of their own."""
         own = [one for one in offered(self.question).values() if one.panel and one.name != GIVEN]
-        return [READING["id"], *own]
+        return [READING["where"], READING["id"], *own]
 
     @property
     def has_plan(self) -> bool:
@@ -194,16 +189,8 @@ class Choices:
             for slot in self.places
             if self.slots.get(slot.name)
         }
-        words = {
-            **slots,
-            **self._options(columns),
-            **self.how_to_read(),
-            "join": self.join if len(files) > 1 else None,
-            "where": self.where,
-        }
-        return Request.from_words(
-            question=self.question, files=tuple(files), words=words, alpha=self.alpha
-        )
+        words = {**slots, **self._options(columns), **self.how_to_read()}
+        return Request.from_words(self.question, files, words, self.alpha)
 
     def how_to_read(self) -> dict[str, Any]:
         """Return the options of reading, with the columns whose kind was changed."""
@@ -349,7 +336,7 @@ def written(columns: Sequence[str], all_columns: Sequence[str], name: str) -> st
             runs.append([column])
     parts = []
     for run in runs:
-        if len(run) >= SHORTEST_RANGE:
+        if len(run) > 2:  # a range of two is no shorter
             parts.append(f"{as_written(run[0])}:{as_written(run[-1])}")
         else:
             parts += [as_written(column) for column in run]

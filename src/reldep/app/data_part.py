@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reldep.app.choices import IGNORED, KINDS, READING_FIELDS, TEXT
-from reldep.app.fields import button, described, fields, form, labelled, line, option
+from reldep.app.fields import button, fields, form, labelled, option
 from reldep.app.overview import MOST_COLUMNS
 from reldep.app.sessions import ACCEPTED
+from reldep.files.reading import READING
 from reldep.report.markup import Markup, element, joined, section
 from reldep.words import counted
 
 if TYPE_CHECKING:
     from reldep.app.sessions import Session
 
-HISTOGRAM_WIDTH, HISTOGRAM_HEIGHT = 96, 22
 # Kinds whose name does not say enough.
 KIND_WORDS = {TEXT: "text, compared by its words"}
 # The word of the readers is long, and the cells below say more.
@@ -193,7 +193,8 @@ def _picture(column: dict[str, Any]) -> Markup:
     if not drawn:
         return element("span", column["example"], class_="hint")
     counts, most = drawn["counts"], max(drawn["counts"])
-    wide, high = HISTOGRAM_WIDTH / max(len(counts), 2), HISTOGRAM_HEIGHT
+    width, high = 96, 22  # pixels
+    wide = width / max(len(counts), 2)
     bars = [
         element(
             "rect",
@@ -205,7 +206,7 @@ def _picture(column: dict[str, Any]) -> Markup:
         for i, count in enumerate(counts)
     ]
     words = _in_words(column, drawn)
-    size = {"width": HISTOGRAM_WIDTH, "height": high, "viewBox": f"0 0 {HISTOGRAM_WIDTH} {high}"}
+    size = {"width": width, "height": high, "viewBox": f"0 0 {width} {high}"}
     look = {"role": "img", "aria_label": words, "class_": "bars"}
     drawing = element("svg", element("title", words), *bars, **size, **look)
     return joined(drawing, element("span", words, class_="hint small"))
@@ -231,15 +232,10 @@ def _preview(table: dict[str, Any]) -> Markup:
 
 def _reading(session: Session, *, opened: bool = False) -> Markup:
     """Return how the file is read, folded away."""
-    choices, join = session.choices, Markup()
-    if len(session.files) > 1:
-        name, hint = "reading-join", "The column that identifies a row in all files."
-        control = line("join", choices.join or "", **described(name))
-        join = labelled(name, "Join on", control, hint)
+    join = [READING["join"]] if len(session.files) > 1 else []
     asked = form(
         "reading",
-        join,
-        *fields(READING_FIELDS, choices.reading, (), "reading"),
+        *fields([*join, *READING_FIELDS], session.choices.reading, (), "reading"),
         button("Read again"),
         id="reading",
         class_="fields",

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from reldep.files.reading import READING
-from reldep.questions import SENTENCES
-from reldep.questions.request import offered
+from reldep.questions.request import all_offered
 from reldep.report.markup import Markup, element, joined
-from reldep.words import spelled
+from reldep.words import error_text, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reldep.arguments import Argument
-
-# More columns than this are not offered in a list: a page could not hold them.
-MOST_OFFERED = 2_000
 
 
 def form(action: str, *parts: Any, **attributes: Any) -> Markup:
@@ -85,24 +79,17 @@ def _control(
             entries.insert(0, option("", "as found", "" if value is None else str(now)))
         return element("select", *entries, **shared)
     if argument.columns in ("label", "labels"):
-        # By position: a name may contain signs that no page can contain.
+        # By position: a name may contain signs that no page can contain. Longer lists would take
+        # the page seconds to show.
         named = [
             element("option", name, value=i, selected="" if name == value else None)
-            for i, name in enumerate(columns[:MOST_OFFERED])
+            for i, name in enumerate(columns[:2_000])
         ]
         return element("select", option("", "none", str(value or "")), *named, **shared)
     if argument.is_list:
         return element("textarea", "\n".join(map(str, value or ())), rows="2", **shared)
     mode = "decimal" if argument.metavar == "N" else None
     return line(value="" if now is None else now, inputmode=mode, **shared)
-
-
-@cache
-def _labels() -> dict[str, str]:
-    """Return the labels of all arguments."""
-    own = {name: one for question in SENTENCES for name, one in offered(question).items()}
-    labels = {name: one.label for name, one in {**READING, **own}.items()}
-    return {**labels, "alpha": "Level"}
 
 
 def in_page(message: str) -> str:
@@ -121,7 +108,9 @@ def in_page(message: str) -> str:
 
 def label(name: str, value: str | None = None) -> str:
     """Return an option as the page names it, with the value that is chosen there."""
-    known = _labels().get(name, name.replace("_", " ").capitalize())
+    argument = all_offered().get(name)
+    known = name.replace("_", " ").capitalize() if argument is None else argument.label
+    known = "Level" if name == "alpha" else known
     return known if value is None else f"{known}: {value}"
 
 
@@ -136,7 +125,7 @@ def remedies(message: str) -> list[tuple[str, str]]:
     found: dict[tuple[str, str], None] = {}
 
     def keep(name: str, value: str | None) -> str:
-        if value is not None and name in _labels() and "..." not in value:
+        if value is not None and name in all_offered() and "..." not in value:
             found[name, value] = None
         return ""
 
@@ -145,15 +134,6 @@ def remedies(message: str) -> list[tuple[str, str]]:
 
 
 def message(error: BaseException) -> str:
-    """Give the words of an error as sentences; one that nobody expected asks to be reported."""
-    words = _words(error)
+    """Return the words of an error as sentences; one that nobody expected asks to be reported."""
+    words = error_text(error, in_page, "Please report this.")
     return words if words.endswith((".", "?", "!")) else f"{words}."
-
-
-def _words(error: BaseException) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    words = " ".join(in_page(str(error)).split()) or type(error).__name__
-    if isinstance(error, (ValueError, TypeError, ImportError, OSError)):
-        return words
-    return f"Something unexpected happened ({type(error).__name__}: {words}). Please report this."

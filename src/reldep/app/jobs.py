@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from reldep.engine.threads import OnProgress
 
 RUNNING, FOLLOWED, DONE, FAILED, CANCELLED = "running", "followed", "done", "failed", "cancelled"
+# Seconds after which work at a page counts as hanging; the command line has no limit.
 READING_SECONDS, COMPUTING_SECONDS = 300.0, 3600.0
 
 

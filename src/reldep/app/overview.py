@@ -19,14 +19,10 @@ if TYPE_CHECKING:
 
     from reldep.files.table import Table
 
-PREVIEW_ROWS = 8
-# More columns than this are not shown one by one: a page could not hold them.
+# Columns that are shown one by one: the page stays below a megabyte, as each takes two kilobytes.
 MOST_COLUMNS = 400
-# Histograms are drawn from the first rows of a long file.
+# Rows that histograms are drawn from: enough that a bar is right to a pixel.
 HISTOGRAM_ROWS = 20_000
-BINS = 16
-MOST_BARS = 8
-LONGEST_CELL = 60
 # What to do about a column that is neither numbers nor labels, by the kind of its doubt.
 WAYS_ON = {
     "marks": "Say under “How the file is read” which marks the file uses, or choose the kind "
@@ -38,10 +34,12 @@ WAYS_ON = {
 WORKBOOKS = (".xlsx", ".xls", ".ods")
 
 
-def described(files: Sequence[str], join: str | None, reading: Mapping[str, Any]) -> dict[str, Any]:
+def described(files: Sequence[str], reading: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is in files."""
-    key = join if len(files) < 2 else join or _common_column(files, reading)
-    table = read(list(files), join=key, **reading)
+    options = dict(reading)
+    if len(files) > 1 and "join" not in options:
+        options["join"] = _common_column(files, reading)
+    table = read(list(files), **options)
     shown = list(table.columns)[:MOST_COLUMNS]
     descriptions = [asdict(column) for column in table.describe(shown)]
     # Of the others it is enough to know what they are called.
@@ -52,15 +50,14 @@ def described(files: Sequence[str], join: str | None, reading: Mapping[str, Any]
         column["picture"] = _picture(sample[name])
         column["fault"] = _fault(table, name)
         column["said"] = [f"{text}." for text in table.column_said.get(name, ())]
-    preview = sample.head(PREVIEW_ROWS)
     result: dict[str, Any] = plain(
         {
             "name": table.name,
-            "join": key,
+            "join": options.get("join"),
             "joined": table.joined,
             "n_rows": len(table),
             "columns": descriptions,
-            "preview": [[_cell(value) for value in row] for row in preview.rows()],
+            "preview": [[_cell(value) for value in row] for row in sample.head(8).rows()],
             "cautions": [in_page(note) for note in table.notes_about([])],
             "sheets": _sheets(files),
         }
@@ -118,7 +115,7 @@ def _picture(values: pl.Series) -> dict[str, Any] | None:
         return {"form": "histogram", "counts": _counts(finite.to_numpy()), "labels": []}
     if present.dtype.is_nested() or present.dtype.is_temporal():
         return None
-    found = present.cast(pl.String).value_counts(sort=True).head(MOST_BARS)
+    found = present.cast(pl.String).value_counts(sort=True).head(8)
     labels, counts = found.get_columns()
     return {
         "form": "bars",
@@ -131,18 +128,19 @@ def _counts(values: Any) -> list[int]:
     """Count numbers in equal bins; their range may be wider than a number can say."""
     import numpy as np
 
+    bins = 16  # six pixels each
     low, high = float(values.min()), float(values.max())
     span = high / 2 - low / 2
     if span <= 0:
         return [len(values)]
-    if 2 * span < BINS and (values == np.round(values)).all():
+    if 2 * span < bins and (values == np.round(values)).all():
         return [int(count) for count in np.bincount((values - low).astype(int))]
-    places = ((values / 2 - low / 2) / span * BINS).astype(int).clip(0, BINS - 1)
-    return [int(count) for count in np.bincount(places, minlength=BINS)]
+    places = ((values / 2 - low / 2) / span * bins).astype(int).clip(0, bins - 1)
+    return [int(count) for count in np.bincount(places, minlength=bins)]
 
 
 def _cell(value: Any) -> str:
     if value is None:
         return ""
     text = f"{value:.6g}" if isinstance(value, float) else str(value)
-    return text if len(text) <= LONGEST_CELL else f"{text[: LONGEST_CELL - 1]}…"
+    return text if len(text) <= 60 else f"{text[:59]}…"

@@ -9,7 +9,6 @@ from reldep.app.data_part import data_part
 from reldep.app.fields import button, form, hidden, label
 from reldep.app.jobs import CANCELLED, FAILED
 from reldep.app.question_part import question_part
-from reldep.app.sessions import AT_ONCE
 from reldep.app.worker import FILES, SHOWN
 from reldep.report.markup import Markup, element, joined, section
 
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
     from reldep.app.jobs import Task
     from reldep.app.sessions import Asked, Session
 
-# Buttons for what a message proposes; more would hide the first.
-MOST_REMEDIES = 4
 DOING = {
     "read": "Reading the file",
     "plan": "Looking at how long it will take",
@@ -81,7 +78,7 @@ def _remedies(session: Session, remedies: Sequence[Sequence[str]]) -> Markup:
     """Return a button for each option that a message proposes."""
     buttons = [
         form("choose", hidden(name=name, value=value), button(label(name, value)))
-        for name, value in session.choices.proposed(remedies)[:MOST_REMEDIES]
+        for name, value in session.choices.proposed(remedies)[:4]  # more would hide the first
     ]
     return element("div", "Choose: ", *buttons, class_="row") if buttons else Markup()
 
@@ -112,14 +109,14 @@ def answer_part(session: Session) -> Markup:
     elif not session.choices.is_full:
         content = [element("p", "Fill the places of the question.", class_="hint")]
     elif not session.is_busy:
-        content = [_ready(session, many=session.table["n_rows"] > AT_ONCE)]
+        content = [_ready(session)]
     return section("3. Answer", *content, name="answer")
 
 
-def _ready(session: Session, *, many: bool) -> Markup:
+def _ready(session: Session) -> Markup:
     """Return what many rows will take, and a button to begin."""
     more = Markup()
-    if many and session.choices.has_bandwidths:
+    if not session.is_small and session.choices.has_bandwidths:
         text, name = " and over a range of bandwidths, which takes longer", "bandwidths"
         box = element("input", type="checkbox", name=name, value="yes", id=name)
         more = element("p", box, element("label", text, for_=name))

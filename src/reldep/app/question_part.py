@@ -13,6 +13,7 @@ from reldep.app.fields import (
     form,
     hidden,
     in_page,
+    label,
     labelled,
     line,
     option,
@@ -161,16 +162,11 @@ def _typed(slot: Argument) -> Markup:
 
 
 def _options(session: Session) -> Markup:
-    """Return the options, folded away, with the condition on the rows and the level."""
-    choices, shown = session.choices, "age > 40 and sex = 'f'"
-    where, alpha = "option-where", "option-alpha"
-    rows, level = (
-        line("where", choices.where or "", placeholder=shown, **described(where)),
-        line("alpha", f"{choices.alpha:g}", inputmode="decimal", **described(alpha)),
-    )
+    """Return the options, folded away, with the level."""
+    choices, alpha = session.choices, "option-alpha"
+    level = line("alpha", f"{choices.alpha:g}", inputmode="decimal", **described(alpha))
     asked = form(
         "options",
-        labelled(where, "Only rows for which", rows, "A condition on the columns."),
         *fields(choices.folded, choices.options, session.columns, "option"),
         labelled(alpha, "Level", level, "Of the test; intervals are at 1 - level."),
         button("Apply"),
@@ -183,9 +179,9 @@ def _options(session: Session) -> Markup:
 
 def _changed(choices: Choices) -> str:
     """Return the options that are not as they are by default, so that none is forgotten."""
-    named = [f"{name}: {value}" for name, value in choices.options.items()]
-    if choices.where:
-        named.append(f"rows: {choices.where}")
-    if choices.alpha != 0.05:
-        named.append(f"level: {choices.alpha:g}")
+    chosen = {**choices.options, **({} if choices.alpha == 0.05 else {"alpha": choices.alpha})}
+    named = [
+        label(name, ", ".join(value) if isinstance(value, list) else str(value))
+        for name, value in chosen.items()
+    ]
     return f"Options ({'; '.join(named)})" if named else "Options"

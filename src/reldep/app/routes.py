@@ -15,7 +15,6 @@ from starlette.routing import Route
 from reldep.app.choices import GIVEN, KINDS, READING_FIELDS, chosen_options, split_name, written
 from reldep.app.fields import message
 from reldep.app.page import whole_page
-from reldep.app.sessions import AT_ONCE
 from reldep.app.worker import FILES, SHOWN
 from reldep.data.checks import check_choice, check_level
 from reldep.exceptions import InputError
@@ -33,9 +32,9 @@ if TYPE_CHECKING:
 
     from reldep.app.sessions import Asked, Session, Sessions
 
-# Forms hold choices, never data.
-MOST_IN_A_FORM = 2_000_000
-MOST_IN_A_SESSION = 5_000_000
+# Bytes of a form and of a saved session, which contain choices and never data: more than anybody
+# types.
+MOST_IN_A_FORM, MOST_IN_A_SESSION = 2_000_000, 5_000_000
 STYLES = {"app.css": "text/css", "app.js": "text/javascript"}
 # The options of reading that decide how columns are called.
 NAMING = ("delimiter", "header", "skip_rows", "sheet")
@@ -250,7 +249,6 @@ def _options(session: Session, form: Form) -> None:
             chosen[choice.name] = session.column(chosen[choice.name])
     choices.alpha = _level(_one(form, "alpha"))
     choices.options = chosen
-    choices.where = _one(form, "where").strip() or None
     session.consider()
 
 
@@ -264,12 +262,10 @@ def _level(text: str) -> float:
 
 
 def _reading(session: Session, form: Form) -> None:
-    fields = [*READING_FIELDS, READING["sheet"]]
+    fields = [*READING_FIELDS, READING["sheet"], READING["join"]]
     before, session.choices.reading = session.choices.reading, chosen_options(fields, form)
     if any(before.get(name) != session.choices.reading.get(name) for name in NAMING):
         session.choices.kinds = {}  # the columns may have other names
-    if "join" in form:
-        session.choices.join = _one(form, "join").strip() or None
     session.read()
 
 
@@ -298,8 +294,7 @@ def _choose(session: Session, form: Form) -> None:
 
 
 def _answer(session: Session, form: Form) -> None:
-    few = session.table is not None and session.table["n_rows"] <= AT_ONCE
-    session.answer(bandwidths=few or bool(_one(form, "bandwidths")))
+    session.answer(bandwidths=session.is_small or bool(_one(form, "bandwidths")))
 
 
 def _cancel(session: Session, _: Form) -> None:

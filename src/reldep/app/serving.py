@@ -23,10 +23,9 @@ from reldep.system import available_memory
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# Libraries reserve addresses that they never fill.
+# Bytes of addresses that libraries reserve and never fill: 1.4 gigabytes on two cores, and more on
+# more.
 RESERVED = 4_000_000_000
-# Seconds that open requests have when Ctrl-C is pressed.
-PATIENCE = 1
 PREFIX, IN_USE = "reldep-app-", "in-use"
 # Seconds in which a folder without a lock may belong to a server that is just starting.
 TIME_TO_START = 3600
@@ -69,7 +68,7 @@ def serve(
                 log_level="warning",
                 access_log=False,
                 server_header=False,
-                timeout_graceful_shutdown=PATIENCE,
+                timeout_graceful_shutdown=1,  # second for open requests at Ctrl-C
                 ws="none",
             )
             if browser:

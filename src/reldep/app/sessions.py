@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from reldep.app.serving import PrivateFolder
 
 SCHEMA = "reldep.session/1"
-# Up to this many rows an answer comes by itself.
+# Rows up to which an answer comes by itself: with all bandwidths it takes about two seconds.
 AT_ONCE = 2_000
-# Every session has a process of its own.
+# Browsers at once: each has a process, of 150 megabytes without data.
 MOST_SESSIONS = 16
-# Bytes; file systems take names of 255.
+# Bytes of the name of a file: file systems take 255 with its ending.
 LONGEST_NAME = 200
 # What the readers of files know; also what the page lets people choose.
 ACCEPTED = (
@@ -146,6 +146,11 @@ class Session:
         return [column["name"] for column in self.table["columns"]] if self.table else []
 
     @property
+    def is_small(self) -> bool:
+        """Whether the table has so few rows that an answer comes by itself."""
+        return self.table is not None and self.table["n_rows"] <= AT_ONCE
+
+    @property
     def is_busy(self) -> bool:
         """Whether work is under way."""
         return self.job is not None and self.job.is_running
@@ -234,7 +239,6 @@ class Session:
         work = {
             "kind": "read",
             "files": self.names,
-            "join": self.choices.join,
             "reading": self.choices.how_to_read(),
         }
         self.job = Task(self.worker, "read", work, self._have_read, READING_SECONDS)
@@ -242,7 +246,8 @@ class Session:
     def _have_read(self, table: dict[str, Any]) -> Callable[[], None]:
         self.table = table
         self._types = {one["name"]: ColumnType(one["type"]) for one in table["columns"]}
-        self.choices.join = table["join"]
+        if table["join"]:
+            self.choices.reading["join"] = table["join"]
         if self.expected:
             if self.hashes != self.expected:
                 self.message = "These are not the files of the session that was opened."
@@ -255,9 +260,8 @@ class Session:
             if not self.again:
                 self.consider()
             else:
-                few = self.table is not None and self.table["n_rows"] <= AT_ONCE
                 choices = self.again.pop(0)
-                self.answer(bandwidths=few, choices=choices, then=self._ask_again)
+                self.answer(bandwidths=self.is_small, choices=choices, then=self._ask_again)
 
     def consider(self) -> None:
         """Answer at once if there are few rows; otherwise say what it would take."""
@@ -271,7 +275,7 @@ class Session:
             self.shown, self.plan = None, ""
             if self.table is None or not self.choices.is_full:
                 return
-            if self.table["n_rows"] <= AT_ONCE:
+            if self.is_small:
                 self.answer(bandwidths=True)
             elif self.choices.has_plan:
                 request = self.choices.request(self.names, self.columns_of)

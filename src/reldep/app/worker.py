@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from reldep.questions.request import Request
 
-# Seconds between two lines about progress.
-PAUSE = 0.1
 # The files of an answer, with their kinds and what the page calls them.
 FILES = {
     "report.html": ("text/html; charset=utf-8", "Report (HTML)"),
@@ -99,7 +97,8 @@ def _done(work: dict[str, Any], tell: Callable[[dict[str, Any]], None]) -> dict[
 
     def on_progress(done: int, total: int) -> None:
         now = time.monotonic()
-        if now - last[0] > PAUSE or done >= total:
+        # The page looks every second or so.
+        if now - last[0] > 0.1 or done >= total:
             last[0] = now
             tell({"progress": [done, total]})
 
@@ -109,8 +108,6 @@ def _done(work: dict[str, Any], tell: Callable[[dict[str, Any]], None]) -> dict[
             # Cautions stand in the answer.
             warnings.simplefilter("ignore")
             return {"result": _result(work)}
-    except MemoryError as error:
-        return {"error": f"Not enough memory. {error}".strip()}
     except Exception as error:
         # The edge of the program: inside, nothing is caught that is not understood.
         return {"error": message(error), "remedies": remedies(str(error))}
@@ -123,7 +120,7 @@ def _result(work: dict[str, Any]) -> Any:
     from reldep.questions.request import Request
 
     if work["kind"] == "read":
-        return described(work["files"], work["join"], work["reading"])
+        return described(work["files"], work["reading"])
     request = Request.from_dict(work["request"])
     if work["kind"] == "plan":
         return {"plan": str(request.plan()) if request.has_plan else ""}
