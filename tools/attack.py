@@ -291,7 +291,7 @@ def small_files_that_unpack_to_much(made: Attempts) -> None:
 def hostile_commands(made: Attempts) -> None:
     """Run command lines of wrong, odd and hostile words."""
     paths = [str(path) for path in write_examples(made.folder)]
-    commands = ["compare", "rank", "contrast", "dependence", "describe", "version", "nonsense"]
+    commands = ["compare", "rank", "contrast", "dependence", "describe", "--version", "nonsense"]
     options = ["--source", "--first", "--second", "--targets", "--x", "--y", "--weight", "--kernel"]
     options += ["--measure", "--variance", "--where", "--missing", "--join", "--json", "--csv"]
     options += ["--max-lag", "--clusters", "--method", "--alternative", "--id", "--seed"]

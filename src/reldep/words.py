@@ -212,6 +212,27 @@ def spelled(message: str, write: Callable[[str, str | None], str]) -> str:
     return _ARGUMENT.sub(written, message)
 
 
+def error_text(error: BaseException, spell: Callable[[str], str], report: str) -> str:
+    """Return the words of an error as a front end writes them.
+
+    Parameters
+    ----------
+    error : BaseException
+    spell : callable
+        Writes the arguments in backticks.
+    report : str
+        What to do about an error that nobody expected.
+    """
+    if isinstance(error, MemoryError):
+        return f"not enough memory. {error}".strip()
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    words = " ".join(spell(str(error)).split("\n")) or type(error).__name__
+    if isinstance(error, (ValueError, TypeError, ImportError, OSError)):
+        return words
+    return f"something unexpected happened ({type(error).__name__}: {words}). {report}"
+
+
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return an aligned table: the first column to the left, the others to the right."""
     first, *others = zip(header, *rows, strict=True)

@@ -65,7 +65,7 @@ def test_a_reader_that_leaves_early_sees_no_traceback(folder, environment):
 def test_a_full_standard_output_is_told_once(environment):
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "reldep", "version"],
+            [sys.executable, "-m", "reldep", "--version"],
             env=environment,
             stdout=full,
             stderr=subprocess.PIPE,
@@ -173,7 +173,7 @@ reldep.cli.main([])
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"Stopped.\n")
 
 
-@pytest.mark.parametrize("words", [["--help"], ["version"], ["demo", "--help"]])
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["demo", "--help"]])
 def test_what_asks_no_question_loads_nothing_heavy(environment, words):
     code = (
         f"import sys; from reldep.cli.app import run; run({words!r});"

@@ -156,7 +156,7 @@ def test_a_cache_that_is_not_the_users_own_is_not_used(command, tmp_path, home):
 @pytest.mark.parametrize(
     ("words", "closed", "status", "said"),
     [
-        ("version", ">&-", 1, "Error: standard output is closed; send it somewhere.\n"),
+        ("--version", ">&-", 1, "Error: standard output is closed; send it somewhere.\n"),
         ("describe -", "<&-", 2, "Error: "),
         ("describe mice.csv", "<&- 2>&-", 0, ""),
         ("describe nowhere.csv", "2>&-", 2, ""),

@@ -16,6 +16,7 @@ from reldep.cli import INTERRUPTED, interrupts
 from reldep.cli.flags import add_questions
 from reldep.cli.output import OVERWRITE, PICTURES, check_ending, in_shell, say
 from reldep.questions import SENTENCES
+from reldep.words import error_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,15 +77,16 @@ def application(words: Sequence[str] = ()) -> typer.Typer:
     used = [*SENTENCES, "describe"] if "_RELDEP_COMPLETE" in os.environ else words[:1]
     lifetime = any(word.partition("=")[0] == "--survival" for word in words)
     add_questions(app, _Command, "Questions about a file", used, has_lifetime=lifetime)
-    own: dict[str, Any] = {"app": serve_page, "demo": demo, "version": version}
-    for name, command in own.items():
-        app.command(name, cls=_Command, rich_help_panel="More")(command)
+    app.command("app", cls=_Command, rich_help_panel="More")(serve_page)
+    app.command("demo", cls=_Command, rich_help_panel="More")(demo)
     return app
 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        version()
+        from reldep.version import __version__
+
+        say(f"reldep {__version__}")
         raise typer.Exit
 
 
@@ -104,13 +106,6 @@ def _root(
 
     Exit status: 0 done, 2 wrong usage or input, 130 stopped by Ctrl-C, 1 anything else.
     """
-
-
-def version() -> None:
-    """Print the version."""
-    import reldep
-
-    say(f"reldep {reldep.__version__}")
 
 
 def serve_page(
@@ -189,70 +184,43 @@ def demo(
     say(f"The picture is in {out}.")
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Run one command and return its exit status; whatever goes wrong is one line."""
-    from reldep.exceptions import ReldepWarning
-
-    debug = "--debug" in arguments
-    words = [word for word in arguments if word != "--debug"]
-    try:
-        with warnings.catch_warnings():
-            # Cautions are printed with the answer; as Python warnings they would come twice.
-            warnings.simplefilter("ignore", ReldepWarning)
-            return _invoke(words)
-    except MISTAKES as error:
-        return _fail(error, WRONG_INPUT, debug=debug)
-    except (OSError, MemoryError) as error:
-        _give_up_full_output()
-        return _fail(error, FAILED, debug=debug)
-    except Exception as error:
-        # The edge of the program: inside, nothing is caught that is not understood.
-        return _fail(error, FAILED, debug=debug)
-
-
 # What a user can mend.
 MISTAKES = (
     *(ValueError, TypeError, ImportError, FileNotFoundError, FileExistsError),
     *(PermissionError, IsADirectoryError, NotADirectoryError),
 )
+REPORT = "This is a bug: run the command again with --debug and report what it prints."
 
 
-def _invoke(words: list[str]) -> int:
-    """Let typer read the line and call the command; it prints its own errors of usage."""
-    status = DONE
+def run(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit status; whatever goes wrong is one line."""
+    from reldep.exceptions import ReldepWarning
+
+    words = [word for word in arguments if word != "--debug"]
     try:
-        application(words)(words, prog_name="reldep")
-    except SystemExit as end:
+        with warnings.catch_warnings():
+            # Cautions are printed with the answer; as Python warnings they would come twice.
+            warnings.simplefilter("ignore", ReldepWarning)
+            application(words)(words, prog_name="reldep")
+    except SystemExit as end:  # typer's, which prints its own errors of usage
         status = int(end.code or DONE)
     except KeyboardInterrupt:
         status = INTERRUPTED
+    except Exception as error:
+        # The edge of the program: inside, nothing is caught that is not understood.
+        if "--debug" in arguments:
+            traceback.print_exception(error)
+        _give_up_full_output()
+        status = WRONG_INPUT if isinstance(error, MISTAKES) else FAILED
+        if interrupts.seen:
+            status = INTERRUPTED
+        else:
+            say(f"Error: {error_text(error, in_shell, REPORT)}", err=True)
+    else:
+        status = DONE
     if status == INTERRUPTED:
-        typer.echo("Stopped.", err=True)
-    return status
-
-
-def _fail(error: BaseException, status: int, *, debug: bool) -> int:
-    if debug:
-        traceback.print_exception(error)
-    if interrupts.seen:
         say("Stopped.", err=True)
-        return INTERRUPTED
-    say(f"Error: {_reason(error)}", err=True)
     return status
-
-
-def _reason(error: BaseException) -> str:
-    if isinstance(error, MemoryError):
-        return f"not enough memory. {error}".strip()
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    words = " ".join(in_shell(str(error)).split("\n")) or type(error).__name__
-    if isinstance(error, (ValueError, TypeError, ImportError, OSError)):
-        return words
-    return (
-        f"something unexpected happened ({type(error).__name__}: {words}). This is a bug: run the "
-        "command again with --debug and report what it prints."
-    )
 
 
 def _give_up_full_output() -> None:

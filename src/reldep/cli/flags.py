@@ -118,13 +118,9 @@ def describing() -> Callable[..., None]:
             for name, word in words.items()
             if word not in (None, [], READING[name].default)
         }
-        print_description(read(_paths(files), **options), json=json, csv=csv)
+        print_description(read(files, **options), json=json, csv=csv)
 
     return _with(describe, parameters)
-
-
-def _paths(files: list[str]) -> str | list[str]:
-    return files[0] if len(files) == 1 else files
 
 
 def _with(command: Callable[..., None], parameters: list[inspect.Parameter]) -> Callable[..., None]:
@@ -151,11 +147,11 @@ def flag(argument: Argument, *, required: bool = True) -> inspect.Parameter:
         names = [f"{names[0]}/--no-{names[0][2:]}"] if argument.default else names
     elif argument.is_choice:
         kind = Literal[argument.choices]
-        if argument.default is not None:
-            settings["show_default"] = str(argument.default)
         if len("|".join(argument.choices)) > LONGEST_CHOICES:
             settings["metavar"] = argument.metavar or "NAME"
             text = f"{text.rstrip('.')}: {', '.join(argument.choices)}."
+        if argument.default is not None:
+            text = rf"{text} [dim]\[default: {argument.default}][/dim]"
     else:
         settings["metavar"] = argument.metavar or "TEXT"
     if argument.is_list or argument.columns not in ("", "label"):
@@ -186,7 +182,7 @@ def complete_columns(context: typer.Context, incomplete: str) -> list[str]:
     # What stands before the last name stays: "lipids=C14,C1" completes to "lipids=C14,C16".
     start = max(incomplete.rfind(mark) for mark in "=,:!") + 1
     try:
-        columns = read(_paths(files), join=context.params.get("join")).columns
+        columns = read(files, join=context.params.get("join")).columns
     except (ValueError, TypeError, OSError):
         return []
     found = [name for name in columns if name.startswith(incomplete[start:])]

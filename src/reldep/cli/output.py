@@ -6,8 +6,7 @@ import json as json_format
 import re
 import shlex
 import sys
-from dataclasses import asdict, dataclass, replace
-from functools import cache
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -103,6 +102,8 @@ def deliver(request: Request, wanted: Delivery) -> None:
         return
     if wanted.code:
         say(f"{request.code()}\n", err=wanted.json or wanted.csv)
+    # The file is read first, so that one that cannot be read is not tried twice.
+    join = request.table.joined
     # In a report the answer is one point of the curve over the bandwidths: one job.
     answer, curve = (
         (request.run(), None) if wanted.report is None else request.run_over_bandwidths()
@@ -114,7 +115,7 @@ def deliver(request: Request, wanted: Delivery) -> None:
     try:
         _write_files(request, wanted, whole.reworded(in_shell))
     finally:
-        _print_answer(request, wanted, parts.reworded(in_shell))
+        _print_answer(request, wanted, parts.reworded(in_shell), join)
     if not (wanted.json or wanted.csv):
         for kind, path in {"picture": wanted.plot, "report": wanted.report}.items():
             if path is not None:
@@ -133,10 +134,9 @@ def _write_files(request: Request, wanted: Delivery, parts: Description) -> None
         write(wanted.report, report.page(replace(parts, call=request.command())), **may)
 
 
-def _print_answer(request: Request, wanted: Delivery, parts: Description) -> None:
+def _print_answer(request: Request, wanted: Delivery, parts: Description, join: str) -> None:
     from reldep import report
 
-    join = request.table.joined
     if wanted.json:
         say_json(report.dictionary(parts) | {"join": join or None, "command": request.command()})
         return
@@ -206,24 +206,19 @@ def in_shell(message: str) -> str:
 
 
 def _option(name: str, value: str | None) -> str:
-    flag = _flags().get(name, "--" + name.replace("_", "-"))
+    from reldep.questions.request import all_offered
+
+    known = {one.name: f"--{one.name}" for one in fields(Delivery)} | {"alpha": "--alpha"}
+    argument = all_offered().get(name)
+    flag = known.get(name) if argument is None else argument.flags[0]
+    if flag is None:  # such as the column of a table
+        return name if value is None else f"{name}={value}"
     if value is None:
         return flag
     kernel = _KERNEL.fullmatch(value) if name == "kernel" else None
     if kernel is not None:
         return f"{flag} {_NEW_WORD.sub('-', kernel[1]).lower()}"
     return f"{flag} {shlex.quote(value) if ' ' in value else value}"
-
-
-@cache
-def _flags() -> dict[str, str]:
-    """Return the flags of all arguments."""
-    from reldep.files.reading import READING
-    from reldep.questions import SENTENCES
-    from reldep.questions.request import offered
-
-    own = {name: one for question in SENTENCES for name, one in offered(question).items()}
-    return {name: one.flags[0] for name, one in {**own, **READING}.items()}
 
 
 def visible(text: str) -> str:

@@ -216,6 +216,13 @@ def interface(name: str) -> Interface:
 
 
 @cache
+def all_offered() -> dict[str, Argument]:
+    """Return the arguments of all questions and of reading by name, for messages."""
+    own = {name: one for question in SENTENCES for name, one in offered(question).items()}
+    return {**own, **READING}
+
+
+@cache
 def offered(question: str) -> dict[str, Argument]:
     """Return the arguments of a question that front ends offer, in the order of its help."""
     own = dict(interface(question).arguments)
