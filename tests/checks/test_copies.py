@@ -82,13 +82,6 @@ def test_a_source_that_is_computed_from_targets_is_named(data, words, unit):
     assert (f"'s' is {words}" in found) if words else not found
 
 
-def test_targets_that_are_copies_of_each_other_are_said():
-    targets = {"kilograms": WEIGHT, "pounds": WEIGHT * 2.2046, "age": AGE}
-    answer = reldep.rank(WEIGHT + NOISE[:, 0], targets, n_simulations=400)
-    words = "One variable in two units or words, by its values: 'kilograms' and 'pounds'"
-    assert any(words in str(one) for one in answer.warnings)
-
-
 def test_columns_are_the_same_only_if_every_row_is():
     values = RNG.normal(size=(1000, 2))
     nearly = values[:, 0].copy()

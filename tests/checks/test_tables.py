@@ -164,12 +164,3 @@ def test_subjects_that_come_several_times_are_said(rng, tmp_path):
 def test_subjects_of_one_row_each_are_not(rng):
     frame = interleaved(rng).assign(mouse=[f"m{i}" for i in range(60)])
     assert not any("RepeatedRows" in one for one in said(reldep.compare(*"xyz", data=frame)))
-
-
-def test_the_command_line_says_it_too(rng, tmp_path, capsys):
-    file = str(written(interleaved(rng), tmp_path))
-    asked = ["compare", file, "--source", "x", "--first", "y", "--second", "z"]
-    assert run(asked) == 0
-    assert "pass --clusters mouse" in capsys.readouterr().out
-    assert run([*asked, "--clusters", "mouse"]) == 0
-    assert "has 15 different values" not in capsys.readouterr().out

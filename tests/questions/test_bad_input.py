@@ -19,7 +19,7 @@ from reldep.exceptions import (
     InputTypeError,
     ReldepWarning,
 )
-from reldep.kernels import Delta, Gaussian, Linear, Precomputed
+from reldep.kernels import Precomputed
 
 M = 40
 RNG = np.random.default_rng(1)
@@ -29,6 +29,9 @@ Z = RNG.normal(size=M) + X[:, 0]
 SEX = np.array(["f", "m"])[RNG.integers(0, 2, M)]
 HALF = np.repeat(["a", "b"], 20)
 T = {f"t{i}": Z + noise * RNG.normal(size=M) for i, noise in enumerate((0.4, 1.0, 2.5))}
+FRAME = pl.DataFrame({"age": [None, *range(M - 1)], "sex": SEX, "job": [*SEX[1:], None]})
+MIXED = pl.DataFrame({"age": Z, "sex": SEX, "job": SEX[::-1]})
+LONE = Precomputed(np.equal.outer(list("aaab"), list("aaab")).astype(float))
 PAIRS = [("x", "t0"), ("x", "t1"), ("t0", "t1")]
 A = reldep.influence({"x": Z, **T}, PAIRS, variance="fixed-kernel")
 
@@ -98,6 +101,17 @@ compare(X, Y, Z, where='x > 0') -> TypeError: has no argument `where`; pass `dat
 compare(X, Y, Z, na=-999) -> TypeError: pass `data=reldep.read(data, na=...)`
 compare(X, Y, Z, ids=Z) -> TypeError: pass `data=reldep.read(data, id=...)`
 compare(X, Y, Z, standardize=True) -> TypeError: pass `kernel='standardized'`
+compare(X[:5], Y[:5], Z[:5], measure='hsic') -> too few … variance='fixed-kernel'
+compare(FRAME, Y, Z) -> 1 NaN in row 0 (columns age); 'job': 1 missing
+compare(X, Y, Z).confidence_interval(95) -> strictly between 0 and 1
+compare(X, Y, Z).power(100, alpha=0) -> strictly between 0 and 1
+compare(X, Y, Z).sample_size(power=1.0) -> strictly between 0 and 1
+compare(X, Y, Z).to_json(alpha=2) -> `alpha=2`; pass a number strictly between 0 and 1
+compare(X, Y, Z).to_html(alpha=2) -> `alpha=2`; pass a number strictly between 0 and 1
+compare(X, Y, Z).power(3) -> `n=3`; pass a whole number, at least 4
+compare(X, Y, Z).power('many') -> TypeError: `n='many'`; pass a whole number, at least 4
+compare(X, Y, Z).power(None) -> TypeError: `n=None`; pass a whole number, at least 4
+compare(X, Y, Z).power(True) -> TypeError: `n=True`; pass a whole number, at least 4
 compare(X, Y, Z, mesure='cka') -> TypeError: has no argument `mesure` (did you mean 'measure'?)
 paper_test(X, Y, Z, method='joined') -> did you mean 'joint'
 paper_test(X[:7], Y[:7], Z[:7], method='split') -> needs at least 10 observations, 7 given
@@ -189,10 +203,17 @@ dependence(X, Y, n_permutations=0) -> `n_permutations=0`; pass a whole number, a
 dependence(X, Y, n_permutations=99.0) -> TypeError: `n_permutations=99.0`; pass a whole number
 dependence(X, Y, n_permutations=10**400) -> n_permutations=1000
 dependence(X, Y, test='permuted') -> `test='permuted'` is not known (did you mean 'permutation'?)
+dependence(X, Y, given=Z, test='permutation') -> `test='permutation'` and `given` exclude
 dependence(X, Y).power(10**400) -> n=1000
 dependence(X, Y).confidence_interval(10**400) -> level=1000
 explain_plan(X) -> TypeError: missing a required argument: 'first'
 explain_plan(X, Y, variance='ful') -> `variance='ful'` is not known
+hsic(MIXED[['age', 'sex']], Y, kernel=(Delta(), 'auto')) -> TypeError: Gaussian() * Delta
+hsic(MIXED[['age', 'sex']], Y, kernel=(Gaussian() * Linear(), 'auto')) -> for the label columns
+hsic(MIXED[['sex', 'job']], Y, kernel=(Gaussian() * Delta(), 'auto')) -> TypeError: no columns for
+cka(LONE, Z[:4]) -> x varies too little for its dependence on anything to have a scale
+read({'x': [1, 2]}, na=[None]) -> TypeError: pass a number, a string, or a list of these
+read({'x': [1, 2]}, na=3j) -> TypeError: pass a number, a string, or a list of these
 finite_sample_bound(0) -> n=0
 finite_sample_bound(10**400) -> n=1000
 finite_sample_bound(9, constant=10**400) -> constant=1000
@@ -230,53 +251,6 @@ def test_bad_input_says_what_and_how_to_go_on(line):
     known = {name: getattr(room, name) for room in (reldep.kernels, reldep) for name in dir(room)}
     with pytest.raises(kind, match=".*".join(map(re.escape, parts))):
         eval(call, {**known, "pd": pd, "pa": pa, **globals()})  # noqa: S307
-
-
-def test_columns_with_missing_values_are_named():
-    frame = pl.DataFrame({"age": [None, *range(M - 1)], "sex": SEX, "job": [*SEX[1:], None]})
-    with pytest.raises(ValueError, match=r"1 NaN in row 0 \(columns age\); 'job': 1 missing"):
-        reldep.compare(frame, Y, Z)
-
-
-def test_mixed_frames_refuse_kernels_for_one_kind_of_column():
-    frame = pl.DataFrame({"age": Z, "sex": SEX})
-    labels_only = pl.DataFrame({"sex": SEX, "job": SEX[::-1]})
-    with pytest.raises(TypeError, match=r"numbers next to labels.*Gaussian\(\) \* Delta"):
-        reldep.hsic(frame, Y, kernel=(Delta(), "auto"))
-    with pytest.raises(ValueError, match="made for the label columns"):
-        reldep.hsic(frame, Y, kernel=(Gaussian() * Linear(), "auto"))
-    with pytest.raises(TypeError, match="no columns for kernel Gaussian"):
-        reldep.hsic(labels_only, Y, kernel=(Gaussian() * Delta(), "auto"))
-
-
-@pytest.mark.parametrize("method", ["confidence_interval", "power", "sample_size"])
-def test_levels_outside_the_unit_interval_are_refused(method):
-    result = reldep.compare(X, Y, Z)
-    arguments = {
-        "confidence_interval": {"confidence_level": 95},
-        "power": {"n": 100, "alpha": 0},
-        "sample_size": {"power": 1.0},
-    }[method]
-    with pytest.raises(ValueError, match="strictly between 0 and 1"):
-        getattr(result, method)(**arguments)
-
-
-def test_power_needs_a_number_of_observations():
-    result = reldep.compare(X, Y, Z)
-    with pytest.raises(InputError, match="`n=3`; pass a whole number, at least 4"):
-        result.power(3)
-    for wrong in ("many", None, [50], True):
-        with pytest.raises(InputTypeError, match=r"`n=.*`; pass a whole number, at least 4"):
-            result.power(wrong)
-
-
-def test_a_variable_without_energy_has_no_normalised_measure():
-    lone = np.array(["a", "a", "a", "b"])
-    kernel = Precomputed((lone[:, None] == lone).astype(float))
-    with pytest.raises(
-        ValueError, match=r"x varies too little for its dependence on anything to have a scale"
-    ):
-        reldep.cka(kernel, Z[:4])
 
 
 def test_few_observations_are_cautioned():
@@ -350,9 +324,3 @@ def test_codes_for_missing_values_reach_scans_and_files(rng, tmp_path):
     file.write_text(f"x,y,z\n{rows}\n")
     answer = reldep.compare("x", "y", "z", data=reldep.read(file, na="n.d."), missing="drop")
     assert answer.n_observations == 39
-
-
-@pytest.mark.parametrize("na", [[None], {"a": 1}, 3j])
-def test_codes_that_are_none_are_refused(na):
-    with pytest.raises(InputTypeError, match="pass a number, a string, or a list of these"):
-        reldep.read({"x": [1, 2]}, na=na)

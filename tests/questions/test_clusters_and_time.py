@@ -25,17 +25,6 @@ def in_clusters(rng, n_clusters, size=5):
     return x + jitter[0], x + first + jitter[1], x + second + jitter[2]
 
 
-def test_a_lag_is_refused_before_the_kernels_are_summed():
-    class Never:
-        name = "never"
-
-        def terms(self, kernels, wanted):
-            raise AssertionError
-
-    with pytest.raises(ValueError, match="max_lag"):
-        reldep.compare(*in_time(np.random.default_rng(5), 30), max_lag=99, engine=Never())
-
-
 @pytest.mark.parametrize("measure", ["hsic", "cka"])
 def test_the_default_follows_bandwidths_and_counts_clusters(measure):
     x, y, z = in_clusters(np.random.default_rng(9), 12)
@@ -65,20 +54,6 @@ def test_the_order_of_clusters_and_their_labels_do_not_matter():
     )
     assert named.pvalue == pytest.approx(plain.pvalue, rel=1e-8)
     assert named.df == pytest.approx(plain.df)
-
-
-@pytest.mark.parametrize("question", ["contrast", "rank"])
-def test_every_question_takes_the_dependence_of_rows(question):
-    x, y, z = in_time(np.random.default_rng(11), 80)
-    ask = {
-        "contrast": lambda **o: reldep.contrast(
-            {"x": x, "y": y, "z": z}, {("x", "y"): 1, ("x", "z"): -1}, **o
-        ),
-        "rank": lambda **o: reldep.rank(x, {"y": y, "z": z}, **o),
-    }[question]
-    assert ask(clusters=np.arange(80) // 8).facts["n_clusters"] == 10
-    assert ask(max_lag=1).facts["max_lag"] == 1
-    assert "blocks" in ask(max_lag="auto").summary()
 
 
 def test_the_default_cuts_a_series_into_blocks_and_says_so():

@@ -61,13 +61,6 @@ def test_the_published_test_is_compare_with_the_published_options(data):
     assert published.provenance.call.startswith("reldep.paper_test(source, first, second")
 
 
-def test_bandwidths_are_chosen_on_each_half(data):
-    split = reldep.paper_test(*data, method="split")
-    halves = [k["bandwidth"] for n, k in split.provenance.kernels.items() if "half" in n]
-    assert len(halves) == 2
-    assert halves[0] != halves[1]
-
-
 def test_a_precomputed_matrix_stands_for_the_data_or_for_the_kernel(data):
     x, y, z = data
     matrix = np.exp(-np.square(x[:, None] - x[None]).sum(axis=2))
@@ -146,9 +139,12 @@ def test_the_interval_excludes_zero_where_the_test_rejects(data, measure, varian
 
 
 def test_power_inverts_to_a_sample_size(data):
-    result = reldep.compare(*data)
-    n = result.sample_size(power=0.9)
-    assert result.power(n) >= 0.9 > result.power(n - 1)
+    for alternative in ("two-sided", "greater"):
+        result = reldep.compare(*data, alternative=alternative)
+        n = result.sample_size(power=0.9)
+        assert result.power(n) >= 0.9 > result.power(n - 1)
+    turned = reldep.compare(data[0], data[2], data[1], alternative="less")
+    assert turned.power(200) == pytest.approx(result.power(200))
     published = reldep.paper_test(*data)
     assert published.power(published.n_observations) == pytest.approx(
         norm.cdf(published.statistic - norm.isf(0.05))
@@ -161,20 +157,6 @@ def test_a_careful_plan_asks_for_more(data):
     (plan,) = next(one.paragraphs for one in result.describe().sections if one.name == "planning")
     assert f"{result.sample_size():,} observations" in plan
     assert f"{result.sample_size(careful=True):,} if it is at its lower 80% limit" in plan
-
-
-def test_power_of_the_other_alternatives(data):
-    less = reldep.compare(data[0], data[2], data[1], alternative="less")
-    assert less.power(200) == pytest.approx(reldep.compare(*data, alternative="greater").power(200))
-    both = reldep.compare(*data, alternative="two-sided")
-    n = both.sample_size(0.8)
-    assert both.power(n) >= 0.8 > both.power(n - 1)
-
-
-def test_no_sample_size_helps_an_effect_in_the_other_direction(data):
-    result = reldep.compare(data[0], data[2], data[1], alternative="greater")
-    with pytest.raises(ValueError, match="does not point towards `alternative='greater'`"):
-        result.sample_size()
 
 
 def test_data_passed_in_is_not_modified(data):
@@ -194,31 +176,6 @@ def test_the_summary_says_the_answer_first():
     assert "Laplace(bandwidth=" in text
     assert str(result) == text
     assert repr(result).startswith("Comparison(estimate=")
-
-
-@pytest.mark.parametrize(
-    ("alternative", "flip", "words"),
-    [
-        ("greater", True, "x is not shown to be more closely related to y than to z; the estimate"),
-        ("less", True, "x is more closely related to z than to y: CKA"),
-        ("two-sided", True, "x is more closely related to z than to y: CKA"),
-        ("two-sided", False, "x is more closely related to y than to z: CKA"),
-        ("less", False, "x is not shown to be more closely related to z than to y; the estimate"),
-    ],
-)
-def test_the_sentence_follows_the_alternative(alternative, flip, words):
-    source, first, second = spirals(150, 0.9, 5)
-    if flip:
-        first, second = second, first
-    result = reldep.compare(source, first, second, alternative=alternative, names=("x", "y", "z"))
-    assert result.sentence().startswith(words)
-
-
-def test_what_the_data_leave_open_is_called_undecided():
-    source, first, second = spirals(40, 0.6, 5)
-    result = reldep.compare(source, first, second, names=("x", "y", "z"))
-    assert 0.05 < result.pvalue < 0.95
-    assert result.sentence().startswith("It is undecided whether x is more closely related to ")
 
 
 def test_a_report_plans_nothing_for_next_to_no_effect():
@@ -270,12 +227,3 @@ def test_standardizing_lets_a_column_in_small_units_count():
     told = reldep.compare(x, block, other, kernel="standardized")
     # The column in large units drowned the one that matters.
     assert told.estimate > plain.estimate + 0.1
-
-
-@pytest.mark.parametrize("part", ["describe", "to_json", "to_html"])
-def test_a_level_out_of_its_range_is_refused_by_its_own_name(part):
-    rng = np.random.default_rng(0)
-    x, e = rng.normal(size=(2, 30))
-    answer = reldep.compare(x, x + e, e)
-    with pytest.raises(ValueError, match=r"`alpha=2`; pass a number strictly between 0 and 1"):
-        getattr(answer, part)(alpha=2)

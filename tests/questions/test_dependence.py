@@ -93,12 +93,6 @@ def test_the_independence_test_keeps_its_level():
     assert np.mean(pvalues < 0.05) > 0.025 - 3 * np.sqrt(0.025 * 0.975 / draws)
 
 
-def test_the_table_of_a_dependence_has_its_test(data):
-    frame = reldep.dependence(data[0], data[1], measure="cka").to_frame()
-    assert frame.columns[:2] == ["relation", "estimate"]
-    assert frame["pvalue"][0] < 1e-4
-
-
 def test_influence_can_hold_any_pairs(data):
     x, y, z = data
     A = reldep.influence({"x": x, "y": y, "z": z}, [("y", "x"), ("z", "z")])

@@ -391,15 +391,6 @@ def test_bad_covariates_have_their_sentences(rng, confounded, given, words):
         reldep.compare(x, y, z, given=given(data), names=("x", "y", "z"))
 
 
-def test_other_ways_that_cannot_be_had_are_refused(confounded):
-    x, y, z, age = confounded
-    with pytest.raises(ValueError, match="`test='permutation'` and `given` exclude each other"):
-        reldep.dependence(x, y, given=age, test="permutation")
-    found = reldep.dependence(x, z, names=("x", "z"), given=age)
-    with pytest.raises(ValueError, match="pass the data in its place"):
-        reldep.contrast(found.influence, {("x", "z"): 1}, given=age)
-
-
 def test_a_sample_of_rows_chooses_nearly_the_same_regression(rng):
     w = rng.normal(size=(400, 2))
     values = {

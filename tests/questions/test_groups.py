@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from scipy.stats import norm, spearmanr
 
@@ -105,27 +102,6 @@ def test_permuted_labels_find_the_difference_too(xy):
     assert answer.pvalue == pytest.approx(0.01)
 
 
-@pytest.mark.parametrize(
-    "by",
-    [
-        HALF,
-        HALF.tolist(),
-        (label for label in HALF),
-        HALF[:, None],
-        pd.Series(HALF),
-        pd.DataFrame({"sex": HALF}),
-        pd.Series(HALF, dtype="category"),
-        pl.Series("sex", HALF),
-        pl.DataFrame({"sex": HALF}),
-        np.array(HALF, dtype=object),
-    ],
-    ids=lambda by: type(by).__module__.split(".")[0] + type(by).__name__,
-)
-def test_labels_may_come_as_any_column(xy, by):
-    expected = reldep.groups(*xy, HALF, **FEW)
-    assert reldep.groups(*xy, by, **FEW).pvalue == expected.pvalue
-
-
 def test_labels_are_matched_by_index(xy):
     x, y = (pd.Series(values, index=[f"p{i}" for i in range(80)]) for values in xy)
     turned = pd.Series(HALF, index=x.index)[::-1]
@@ -173,43 +149,15 @@ def test_a_code_for_missing_labels_leaves_their_rows_out(rng):
     assert "'?'" not in said_of(answer)
 
 
-def test_a_narrow_range_in_one_group_is_said(rng):
-    x = rng.normal(size=80) * np.where(HALF == "a", 0.1, 1.0)
-    y = x + 0.3 * rng.normal(size=80)
-    answer = reldep.groups(x, y, HALF, **FEW)
-    assert answer.pvalue < 0.05
-    assert "times as much in 'b' as in 'a'" in said_of(answer)
-    alike = reldep.groups(*rng.normal(size=(2, 80)), HALF, **FEW)
-    assert "times as much" not in said_of(alike)
-
-
-def test_groups_that_cut_a_variable_are_said(xy):
-    x, y = xy
-    answer = reldep.groups(x, y, x > 0, **FEW)
-    assert "The groups do not overlap in 'x'" in said_of(answer)
-
-
-def test_series_copies_and_small_groups_are_said(xy, rng):
+def test_series_and_copies_in_a_group_are_said(xy):
     x, y = xy
     series = reldep.groups(np.cumsum(x), np.cumsum(y), HALF, **FEW)
     assert "Adjacent rows are correlated in 'a'" in said_of(series)
     copied = reldep.groups(x, np.where(HALF == "a", 2 * x, y), HALF, **FEW)
     assert "copies of each other in 'a': 'x' and 'y'" in said_of(copied)
-    small = reldep.groups(x, y, np.repeat(["few", "many"], [12, 68]), **FEW)
-    assert "groups of few rows: few (12)" in said_of(small)
 
 
 def test_an_answer_about_independent_groups_carries_no_caution(rng):
     x = rng.normal(size=200)
     answer = reldep.groups(x, x + rng.normal(size=200), np.tile(["a", "b"], 100), **FEW)
     assert not answer.warnings
-
-
-def test_the_answer_speaks_draws_and_writes(xy, tmp_path):
-    answer = reldep.groups(*xy, pd.Series(HALF, name="sex"), **FEW)
-    asked = "Are x and y more closely related in a or in b (sex), by CKA?"
-    assert answer.describe().question == asked
-    assert answer.plot() is not None
-    answer.to_html(tmp_path / "answer.html")
-    assert "Differences between groups" in (tmp_path / "answer.html").read_text()
-    assert json.loads(answer.to_json())["pvalue"] == answer.pvalue

@@ -40,15 +40,6 @@ def test_the_covariance_gives_the_standard_error(measure):
     assert (np.linalg.eigvalsh(result.covariance) > 0).all()
 
 
-def test_too_few_rows_to_leave_one_out_are_refused_with_a_way_out():
-    sample = data(5)
-    blocks = [sample[name] for name in "xyz"]
-    with pytest.raises(ValueError, match=r"5 observations are too few.*variance='fixed-kernel'"):
-        reldep.compare(*blocks, measure="hsic")
-    with pytest.warns(reldep.exceptions.FewUnitsWarning):
-        assert np.isfinite(reldep.paper_test(*blocks).statistic)
-
-
 @pytest.mark.parametrize("question", ["compare", "contrast", "dependence", "rank", "sensitivity"])
 @pytest.mark.parametrize("variance", ["jackknife", "fixed-kernel"])
 def test_an_answer_survives_json_to_the_last_digit(question, variance):

@@ -118,27 +118,6 @@ def test_bands_contain_the_intervals_and_agree_with_the_adjusted_answer(options)
     assert curve.every_pvalue == pytest.approx(pvalues.max())
 
 
-def test_one_answer_over_all_bandwidths_is_given_in_words_table_and_numbers():
-    options = {"names": ["x", "y", "z"], "factors": [0.5, 1, 2]}
-    clear = reldep.sensitivity(*simple(100, seed=1), **options)
-    assert clear.every_pvalue == pytest.approx(clear.to_frame()["pvalue"].max())
-    assert clear.every_pvalue < 0.05
-    assert (
-        "x is more closely related to y than to z at every bandwidth from 1/2 to 2 times"
-        in clear.sentence()
-    )
-    parts = clear.describe()
-    assert {one.heading: one.text for one in parts.numbers}["At every bandwidth"].startswith("p ")
-    columns = parts.table.as_dict()
-    assert columns["band_low"] == clear.bands().low.tolist()
-    assert "band to" in [column.heading for column in parts.table.columns]
-    x, y, _ = simple(60, seed=1)
-    other = y + 0.5 * np.random.default_rng(8).normal(size=60)
-    none = reldep.sensitivity(x, y, other, alternative="less", **options)
-    assert "x is not shown to be more closely related to z than to y at any" in none.sentence()
-    assert "adjusted for 3 bandwidths" in none.sentence()
-
-
 def test_a_difference_at_a_fine_scale_alone_is_shown_at_some_scale_only():
     x, _, _ = waves(150)
     wave, noise = np.cos(3 * x), np.random.default_rng(4).normal(size=150)

@@ -126,18 +126,6 @@ def test_a_complete_design_without_one_row_has_about_the_same_answer():
     assert np.log10(whole.pvalue) == pytest.approx(np.log10(without.pvalue), rel=0.2)
 
 
-@pytest.mark.parametrize("kind", ["complete", "mixed", "constant"])
-def test_the_order_of_rows_in_a_cluster_does_not_matter(kind):
-    rng = np.random.default_rng(2)
-    x, y, subject = design(kind, 12, 5, rng, effect=0.3)
-    order = np.lexsort((rng.random(60), subject))
-    plain, shuffled = (
-        reldep.dependence(x[rows], y[rows], clusters=subject[rows])
-        for rows in (np.arange(60), order)
-    )
-    assert shuffled.pvalue == pytest.approx(plain.pvalue, rel=1e-6)
-
-
 @pytest.mark.parametrize("swap", [False, True])
 def test_values_of_clusters_are_permuted_also_where_sizes_differ(swap):
     rng = np.random.default_rng(3)
