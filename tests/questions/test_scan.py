@@ -94,6 +94,22 @@ def test_adjusted_pvalues_are_no_smaller_and_no_larger_than_bonferroni_of_pooled
     assert (result.adjusted_pvalues <= by_holm.adjusted_pvalues * 30 + 1e-12).all()
 
 
+@pytest.mark.parametrize("n_columns", [5, 30])
+@pytest.mark.parametrize("far", [1e9, 1e16])
+def test_a_source_that_compare_refuses_is_skipped_and_the_others_go_on(rng, n_columns, far):
+    """One fill value ended a scan of few columns and was a bandwidth in one of many."""
+    sources, first, second = rng.normal(size=(60, n_columns)), *rng.normal(size=(2, 60))
+    plain = reldep.scan(sources, first, second)
+    sources[3, 0] = far
+    with pytest.raises(ValueError, match="so far from the others") as refused:
+        reldep.compare(sources[:, 0], first, second)
+    found = reldep.scan(sources, first, second)
+    assert found.skipped == (("source 0", "not usable as it is"),)
+    assert str(refused.value).removeprefix("source") in " ".join(found.provenance.notes)
+    np.testing.assert_allclose(found.to_frame()["pvalue"], plain.to_frame()["pvalue"][1:])
+    assert reldep.scan(first, sources).skipped == (("target 0", "not usable as it is"),)
+
+
 def test_constant_and_almost_constant_sources_are_skipped_and_listed():
     sources, first, second = data()
     sources[:, 3] = 7.0

@@ -50,6 +50,10 @@ NO_GAPS = np.zeros(1, dtype=bool)
 # The jackknife leaves out one row at a time, and an HSIC needs 4 and one to vary.
 FEWEST_ROWS = 6
 
+# Kernels are asked first about columns whose distances differ by more than this factor: they refuse
+# a bandwidth of 1e7 usual distances.
+FAR = 1e6
+
 
 @dataclass(eq=False)
 class Columns:
@@ -178,7 +182,7 @@ class Columns:
         if pattern:
             rows = np.flatnonzero(~np.frombuffer(pattern, dtype=bool))
             members = [(i, k.take(rows), variable.take(rows)) for i, k, variable in members]
-        members = self._left_of(members, is_part=bool(pattern))
+        members = self._that_fit(self._left_of(members, is_part=bool(pattern)))
         if members and not self._is_dealt:
             self._deal(pattern, rows, *members[0][1:])
         if self.blocks is not None and np.bincount(self.blocks[rows]).min() < FEWEST_IN_A_BLOCK:
@@ -202,6 +206,18 @@ class Columns:
         both = list(zip(members, left, strict=True))
         self._skip((one for one, own in both if own is None), "determined by the covariates")
         return [(i, own[1], own[0]) for (i, *_), own in both if own is not None]
+
+    def _that_fit(self, members: list[Member]) -> list[Member]:
+        """Skip columns that their kernels refuse: those with a far value, as a question does."""
+        far = _have_far_values([variable for *_, variable in members])
+        for (i, kernel, variable), is_far in zip(members, far, strict=True):
+            if is_far:
+                try:
+                    kernel.fit(variable)
+                except InputError as error:
+                    self.unusable = self.unusable or error
+                    self.skipped[i] = "not usable as it is"
+        return [one for one in members if one[0] not in self.skipped]
 
     def _tests_in(
         self, batches: AnyBatches, members: Sequence[Member], rows: IntArray
@@ -345,6 +361,22 @@ def _reason_to_skip(variable: Variable) -> str | None:
     if isinstance(variable, Labels) and len(np.unique(variable.codes)) == len(variable):
         return "every observation has a label of its own"
     return None
+
+
+def _have_far_values(variables: Sequence[Variable]) -> list[bool]:
+    """Return which columns may have a value far from the others; a superset of them."""
+    plain = [isinstance(one, Numeric) and one.values.shape[1] == 1 for one in variables]
+    found = [isinstance(one, Numeric) and one.values.shape[1] != 1 for one in variables]
+    if any(plain):
+        places = np.flatnonzero(plain)
+        table = np.array([variables[i].values[:, 0] for i in places])  # type: ignore[attr-defined]
+        half = table.shape[1] // 2
+        with np.errstate(over="ignore"):
+            apart = np.abs(table - np.partition(table, half, axis=1)[:, [half]])
+            near = np.where(apart > 0, apart, np.inf).min(axis=1)
+            for i, is_far in zip(places, apart.max(axis=1) > FAR * near, strict=True):
+                found[i] = bool(is_far)
+    return found
 
 
 def read_columns(
