@@ -35,18 +35,6 @@ def z_of(found):
     return (found.estimates[0] - found.estimates[1]) / standard_error
 
 
-@pytest.mark.parametrize("size", [2.0**-600, 2.0**510, 2.0**650])
-@pytest.mark.parametrize("kernel", [Gaussian(), Laplace("mean")])
-@pytest.mark.parametrize("columns", [1, 30])
-def test_the_size_of_the_values_does_not_matter_to_a_scaled_kernel(kernel, size, columns):
-    rng = np.random.default_rng(0)
-    data = {name: rng.normal(size=(50, columns)) for name in "xyw"}
-    plain = influence(kernel, data, bandwidths=True)
-    grown = influence(kernel, {k: v * size for k, v in data.items()}, bandwidths=True)
-    np.testing.assert_allclose(grown.values, plain.values, rtol=1e-9, atol=1e-15)
-    np.testing.assert_allclose(grown.bandwidth_psi, plain.bandwidth_psi, rtol=1e-6, atol=1e-12)
-
-
 @pytest.mark.parametrize("kernel", [Gaussian(1.0), Laplace(1.0), Distance(), Linear()], ids=str)
 @pytest.mark.parametrize("engine", [*ENGINES, "auto"])
 @pytest.mark.parametrize("own", [False, True])

@@ -206,6 +206,7 @@ def test_evaluation_is_that_of_the_sample_with_itself_and_the_fit_up_to_row_effe
 @pytest.mark.parametrize("name", KERNELS)
 def test_blocks_and_selections_are_parts_of_the_whole(name):
     kernel = fitted(name)
+    assert kernel.label == kernel.describe()["kernel"] != ""
     whole = kernel(ALL, ALL)
     rows, cols = np.array([3, 0, 9, 3]), np.array([5, 2])
     close(kernel(rows, cols), whole[np.ix_(rows, cols)])
@@ -317,12 +318,6 @@ def test_kernels_are_positive_semi_definite_once_centred(name):
     centre = np.eye(M) - 1 / M
     smallest = np.linalg.eigvalsh(centre @ matrix @ centre).min()
     assert smallest > -1e-9 * np.abs(matrix).max() * M
-
-
-@pytest.mark.parametrize("name", KERNELS)
-def test_kernels_have_a_label(name):
-    kernel = fitted(name)
-    assert kernel.label == kernel.describe()["kernel"] != ""
 
 
 @pytest.mark.parametrize("name", [*FOLLOWED, "edits", "series"])

@@ -3,7 +3,6 @@
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
@@ -23,11 +22,3 @@ def test_steigers_z_of_published_examples():
     z, p = classics.steiger(0.3, 0.4, 0.5, 100)
     assert z == pytest.approx(-1.0718, abs=5e-5)
     assert p == pytest.approx(0.2838, abs=5e-5)
-
-
-def test_correlations_are_numpys():
-    x, y, z = np.random.default_rng(0).normal(size=(3, 4, 20))
-    for b in range(4):
-        matrix = np.corrcoef([x[b], y[b], z[b]])
-        expected = (matrix[0, 1], matrix[0, 2], matrix[1, 2])
-        assert [r[b] for r in classics.correlations(x, y, z)] == pytest.approx(expected)

@@ -55,7 +55,5 @@ def test_a_careful_plan_takes_more_rows():
     mirrored = Test(-0.2, 0.08**2, 0.08**2, 40.0)
     assert careful_effect(mirrored, "less") == -effect
     assert careful_effect(mirrored, "two-sided") == -effect
-
-
-def test_a_pilot_that_shows_nothing_has_no_careful_plan():
+    # A pilot that shows nothing has no careful plan.
     assert careful_effect(Test(0.01, 0.08**2, 0.08**2, 40.0), "greater") == 0

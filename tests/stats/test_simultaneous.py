@@ -114,7 +114,7 @@ def test_single_step_pvalues_and_critical_values_agree():
     assert (adjusted >= comparisons.pvalue).all()
 
 
-def test_step_down_is_never_less_powerful_than_single_step():
+def test_adjusted_pvalues_are_those_of_their_procedures():
     comparisons, draws, ranks = ranked(targets("cka"))
     single, down, by_holm = (
         adjusted_pvalues(comparisons, method, draws, ranks.maxima)
@@ -124,16 +124,11 @@ def test_step_down_is_never_less_powerful_than_single_step():
     assert (down <= by_holm + 1e-12).all()
     order = np.argsort(-np.abs(comparisons.score))
     assert (np.diff(down[order]) >= -1e-12).all()
-
-
-def test_false_discovery_rate_is_scipys():
-    comparisons, draws, ranks = ranked(targets("cka"))
     adjusted = adjusted_pvalues(comparisons, "bh", draws, ranks.maxima)
     assert np.array_equal(adjusted, false_discovery_control(comparisons.pvalue))
-
-
-def test_holm_by_hand():
     assert holm(np.array([0.01, 0.04, 0.03])) == pytest.approx([0.03, 0.06, 0.06])
+    # A simulated p-value is never 0.
+    assert tail_probability(np.array([0, 99]), 99).tolist() == [0.01, 1.0]
 
 
 def test_a_pair_alone_keeps_its_test():
@@ -209,10 +204,6 @@ def test_simultaneous_intervals_contain_the_single_ones():
 def test_a_confidence_beyond_the_draws_is_refused():
     with pytest.raises(InputError, match=r"`confidence_level=0.999` needs more than 100 draws"):
         critical_value(np.arange(100.0), 0.999)
-
-
-def test_a_simulated_pvalue_is_never_zero():
-    assert tail_probability(np.array([0, 99]), 99).tolist() == [0.01, 1.0]
 
 
 def at_scales(noises=(0.5, 1.5), widths=(0.5, 1.0, 2.0), m=40, seed=0):

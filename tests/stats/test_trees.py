@@ -41,12 +41,6 @@ def test_groups_and_heights_are_those_of_the_definition(seed):
     assert linkage[:, 3].tolist() == [len(group) for group in groups]
 
 
-def test_two_variables_make_one_group():
-    linkage = average_linkage(np.array([[1.0, 0.3], [0.3, 1.0]]))
-    assert groups_of(linkage) == (frozenset({0, 1}),)
-    assert support(linkage, [np.array([[0.1], [-0.2]])]) == [1.0]
-
-
 def test_relabelled_variables_make_the_same_tree():
     similarities = random_similarities(9, seed=3)
     order = np.random.default_rng(0).permutation(9)

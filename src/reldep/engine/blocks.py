@@ -66,9 +66,6 @@ CLUSTER_CAP, LEAST_CAP = 2, 10
 # 50 blocks for a relative error of about a third.
 SPLIT_BLOCKS = 20
 
-# Blocks of which the largest number of rows is timed, and the seconds that are long enough.
-TIMED_ROWS, TIMED_SECONDS = 256, 0.02
-
 
 class Dealing(NamedTuple):
     """Which rows each block has and, where rows depend on each other, the unit of every row."""
@@ -332,10 +329,12 @@ def check_units(n: int, clusters: IntArray | None, max_lag: int | str | None) ->
         )
 
 
-def seconds_of_pair(kernels: Sequence[FittedKernel], places: Places) -> float:
+def seconds_of_pair(
+    kernels: Sequence[FittedKernel], places: Places, most: int = 256, enough: float = 0.02
+) -> float:
     """Return the seconds of one pair of rows, with all kernels and products, by one thread.
 
-    Blocks of more and more rows are timed until one takes long enough, or is of a usual size.
+    Blocks of more and more rows are timed until one takes `enough` seconds or has `most` rows.
     """
     with single_threaded_blas():
         few = min(FEWEST_ROWS, len(kernels[0]))
@@ -346,5 +345,5 @@ def seconds_of_pair(kernels: Sequence[FittedKernel], places: Places) -> float:
             started = thread_time()
             block_hsics(kernels, places, np.arange(n))
             spent = thread_time() - started
-            if spent > TIMED_SECONDS or n >= min(TIMED_ROWS, len(kernels[0])):
+            if spent > enough or n >= min(most, len(kernels[0])):
                 return spent / n**2

@@ -35,9 +35,6 @@ ENGINES: dict[str, type[Any]] = {
 # The share of the free memory that an engine may use: the answer takes some too.
 MEMORY_SHARE = 0.5
 
-# Bytes that every machine has to spare: smaller jobs do not ask how much is free.
-SURELY_FREE = 300_000_000
-
 
 @dataclass(frozen=True)
 class Sizes:
@@ -234,7 +231,8 @@ def memory_of(engine: Any, n: int, n_kernels: int, n_pairs: int) -> int:
 
 
 def _fits(needed: int, share: float = MEMORY_SHARE) -> bool:
-    return needed <= SURELY_FREE or needed <= share * available_memory()
+    # Every machine has 300 MB to spare: smaller jobs do not ask how much is free.
+    return needed <= 300_000_000 or needed <= share * available_memory()
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 
 # Four clusters make one 4-tuple; leaving one out in turn needs two more.
 FEWEST_CLUSTERS = 6
-# Rows of all kernel matrices that are multiplied at once, to keep the working array small.
-ROWS_AT_ONCE = 64
-# Kernel values that differ by less than this share of the largest are equal.
+# Kernel values, or variances, that differ by less than this share of the largest are equal: a
+# difference of numbers with sixteen digits.
 ROUNDING = 1e-12
 
 
@@ -270,8 +269,9 @@ def masked_hsics(kernels: Sequence[ClusteredKernel], clustering: Clustering) -> 
     """
     p, w = len(kernels), clustering.weights
     products = np.zeros((p, p))
-    for start in range(0, len(w), ROWS_AT_ONCE):
-        run = slice(start, start + ROWS_AT_ONCE)
+    # Some rows of all kernels at a time keep the working array small.
+    for start in range(0, len(w), 64):
+        run = slice(start, start + 64)
         part = np.array([kernel.matrix[run].ravel() for kernel in kernels])
         products += (part * np.outer(w[run], w).ravel()) @ part.T
 

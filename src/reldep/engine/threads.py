@@ -30,15 +30,8 @@ OnProgress: TypeAlias = Callable[[int, int], None]
 # Work on every item, with results in the order of the items.
 Results: TypeAlias = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
-# Seconds between two looks for Ctrl-C, which some systems do not deliver to a waiting thread.
-PATIENCE = 0.1
-
 # Modules that load a library for matrix products of their own.
 WITH_BLAS = ("numpy", "scipy.linalg", "sklearn", "torch")
-
-# Matrices of so few rows are decomposed by one thread: further ones would mostly wait, and keep
-# other processes waiting (measured).
-SMALL_MATRICES = 400
 
 # Who is told how far the work is, in place of a bar: a program that shows it in its own way.
 LISTENER: ContextVar[OnProgress | None] = ContextVar("listener", default=None)
@@ -70,7 +63,8 @@ def at_work(
         for item in islice(following, 2 * n_threads):
             waiting.append(pool.submit(_quietly, work, item))
         while waiting:
-            while not wait([waiting[0]], timeout=PATIENCE).done:
+            # Some systems do not deliver Ctrl-C to a waiting thread: look for it now and then.
+            while not wait([waiting[0]], timeout=0.1).done:
                 pass
             result = waiting.popleft().result()
             for item in islice(following, 1):
@@ -109,9 +103,12 @@ def single_threaded_blas() -> AbstractContextManager[Any]:
     return limits
 
 
-def blas_threads_for(n: int) -> AbstractContextManager[Any]:
-    """Keep the algebra of small matrices to one thread, and leave that of others as it is."""
-    return single_threaded_blas() if n <= SMALL_MATRICES else nullcontext()
+def blas_threads_for(n: int, small: int = 400) -> AbstractContextManager[Any]:
+    """Keep the algebra of small matrices to one thread, and leave that of others as it is.
+
+    Further threads would mostly wait, and keep other processes waiting (measured).
+    """
+    return single_threaded_blas() if n <= small else nullcontext()
 
 
 @cache

@@ -37,9 +37,6 @@ LAPLACE = np.array([
 ])
 # fmt: on
 
-# The median of |X - X'| for standard normal X and X', in closed form: √2 Φ⁻¹(3/4).
-MEDIAN_DISTANCE = 0.9538725524
-
 REFERENCES = ("laplace", "gaussian", "linear", "distance")
 
 
@@ -88,7 +85,8 @@ def _gaussian(r: FloatArray) -> FloatArray:
 
     HSIC is ``E k l + E k E l - 2 E[E' k E' l]``.
     """
-    s = MEDIAN_DISTANCE**2
+    # The median of |X - X'| for standard normal X and X', squared: 2 Φ⁻¹(3/4)².
+    s = 0.9538725524**2
 
     def hsic(r: FloatArray) -> FloatArray:
         both = ((1.0 + 2.0 / s) ** 2 - (2.0 * r / s) ** 2) ** -0.5

@@ -8,20 +8,14 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from reldep.engine.clusters import ROUNDING
 from reldep.exceptions import InputError
 from reldep.stats import student
 from reldep.stats.intervals import Interval, Intervals, limits
 from reldep.stats.pairwise import contrast, joined, kurtosis_of, positive_part
 from reldep.stats.series import INDEPENDENT_ROWS, RowDependence
 from reldep.stats.simultaneous import critical_value
-from reldep.stats.units import (
-    FEWEST_ROWS,
-    NORMALISED,
-    ROUNDING,
-    Units,
-    numbers_of,
-    pairs_needed,
-)
+from reldep.stats.units import FEWEST_ROWS, NORMALISED, Units, numbers_of, pairs_needed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
+from reldep.engine.clusters import ROUNDING
 from reldep.exceptions import InputError
 from reldep.stats import student
 from reldep.stats.intervals import HALVINGS, LARGEST, SMALLEST_SECOND
 from reldep.stats.simultaneous import critical_value, single_step
-from reldep.stats.units import ROUNDING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 # Degrees of freedom that all groups lend to the slope of each, see `_slopes`: 8 rejected too often
 # where groups have unlike laws.
 LENT_DF = 4.0
-# The least mean dependence that a slope is divided by, in rows: half of its chance deviation.
-FEWEST_ROWS_OF_DEPENDENCE = 0.5
 NODES, WEIGHTS = (part[:, None, None] for part in np.polynomial.legendre.leggauss(24))
 
 
@@ -221,7 +219,8 @@ def _slopes(
     rows = first_order * sizes
     shares = sizes / sizes.sum()
     mean_rows, mean_start = float(shares @ rows), float(shares @ start)
-    mean_start = max(mean_start, FEWEST_ROWS_OF_DEPENDENCE * len(sizes) / float(sizes.sum()))
+    # No less than half of the chance deviation, which is that of one row in the mean group.
+    mean_start = max(mean_start, 0.5 * len(sizes) / float(sizes.sum()))
     own = df / (df + LENT_DF)
     pooled = own * rows + (1.0 - own) * mean_rows
     return np.asarray(pooled / (own * start + (1.0 - own) * mean_start) / sizes)

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from reldep.engine.clusters import block_products
+from reldep.engine.centred import centre
+from reldep.engine.clusters import ROUNDING, block_products
 from reldep.exceptions import InputError
 from reldep.stats import student
 from reldep.stats.estimates import check_energies
 from reldep.stats.power import smallest_size
-from reldep.stats.units import ORDER, ROUNDING
+from reldep.stats.units import ORDER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,10 +30,6 @@ if TYPE_CHECKING:
     from reldep.engine.clusters import ClusteredKernel, Clustering
     from reldep.engine.influence import Influence
     from reldep.stats.estimates import Estimates
-
-# With fewer clusters than this the F law of block products rejects too often: .083 at 6, where
-# flips of signs reject .052 (of 1,000 samples at 5%).
-FEWEST_FOR_F = 10
 
 
 @dataclass(frozen=True)
@@ -84,28 +81,40 @@ def independence_test(
         The share of the rows that residuals are worth. Residuals of two variables by one
         regression share what it took from the rows: the mean of ``n·C + 1`` is ``1/share``.
     """
-    if blocks is not None:
-        found = float(block_statistic(np.array([correlation]), blocks, share)[0])
-        pvalue = float(scipy.special.chdtrc(float(len(blocks)), found))
-        log_pvalue = float(scipy.stats.chi2.logsf(found, len(blocks)))
-        return IndependenceTest(found, pvalue, log_pvalue / math.log(10))
-    statistic = share * (n * correlation + 1.0)
-    root = math.sqrt(max(statistic, 0.0))
-    # A chi-square variable of one degree of freedom is a squared normal one.
-    return IndependenceTest(
-        statistic,
-        student.pvalue(root, math.inf, "two-sided"),
-        student.log10_pvalue(root, math.inf, "two-sided"),
-    )
+    values = np.array([correlation])
+    statistic = float(_statistics(values, n, blocks, share)[0])
+    log_pvalue = float(independence_log_pvalues(values, n, blocks, share)[0])
+    return IndependenceTest(statistic, math.exp(log_pvalue), log_pvalue / math.log(10))
 
 
-def block_statistic(correlations: FloatArray, blocks: IntArray, share: float = 1.0) -> FloatArray:
-    """Return chi-square statistics of correlations of HSICs averaged over G blocks of rows.
+def independence_log_pvalues(
+    correlations: FloatArray, n: int, blocks: IntArray | None = None, share: float = 1.0
+) -> FloatArray:
+    """Return natural logarithms of the p-values of :func:`independence_test`, for many pairs."""
+    statistics = np.maximum(_statistics(correlations, n, blocks, share), 0.0)
+    if blocks is None:
+        # A chi-square variable of one degree of freedom is a squared normal one.
+        return student.log_pvalues(np.sqrt(statistics), np.array(np.inf), "two-sided")
+    x, a = statistics / 2.0, len(blocks) / 2.0
+    far = np.maximum(x, 2.0 * a)
+    # The first term of the tail's expansion, which does not underflow.
+    tail = (a - 1.0) * np.log(far) - far - scipy.special.gammaln(a)
+    tail -= np.log1p((1.0 - a) / far)
+    exactly = scipy.stats.gamma.logsf(x, a)
+    return np.asarray(np.where(np.isfinite(exactly), exactly, tail))
+
+
+def _statistics(
+    correlations: FloatArray, n: int, blocks: IntArray | None, share: float
+) -> FloatArray:
+    """Return chi-square statistics of correlations, of rows or of HSICs averaged over G blocks.
 
     Under independence a block of n rows has an HSIC of variance ``2 H_xx H_yy / (n(n-3))``, and the
     upper tail of its distribution is at most that of a chi-square variable of one degree of
     freedom: with z the estimate over its standard error, ``G + √(2G) z`` has G.
     """
+    if blocks is None:
+        return np.asarray(share * (n * correlations + 1.0))
     G, shares = len(blocks), blocks / blocks.sum()
     error = np.sqrt(2.0 * (shares**2 / (blocks * (blocks - 3.0))).sum()) / share
     return np.asarray(np.maximum(G + math.sqrt(2.0 * G) * correlations / error, 0.0))
@@ -115,11 +124,7 @@ def independence_pvalues_of(
     correlations: FloatArray, n: int, blocks: IntArray | None = None, share: float = 1.0
 ) -> FloatArray:
     """Return the p-values of :func:`independence_test` for many correlations."""
-    if blocks is not None:
-        found = block_statistic(correlations, blocks, share)
-        return np.asarray(scipy.special.chdtrc(float(len(blocks)), found))
-    root = np.sqrt(np.maximum(share * (n * correlations + 1.0), 0.0))
-    return np.asarray(np.minimum(2.0 * scipy.special.ndtr(-root), 1.0))
+    return np.asarray(np.exp(independence_log_pvalues(correlations, n, blocks, share)))
 
 
 def independence_power(correlation: float, deviation: float, n: float, alpha: float) -> float:
@@ -212,7 +217,7 @@ def cluster_independence(
     """
     if X.is_constant(clustering) or Y.is_constant(clustering):
         # Then the statistic is the HSIC of G clusters, and each has its mean kernel.
-        one, two = _u_centred(X.blocks), Y.blocks
+        one, two = centre(X.blocks.copy()), Y.blocks
         scale = clustering.n * (clustering.n - 3)
         orders = (rng.permutation(clustering.n) for _ in range(n_permutations))
         permuted = [np.vdot(one, two[np.ix_(order, order)]) / scale for order in orders]
@@ -220,7 +225,9 @@ def cluster_independence(
         pvalue = permutation_pvalue(observed, np.array(permuted))
         return dependent_test(observed, pvalue, "permutations of whole clusters")
     products = block_products(X.centred(clustering), Y.centred(clustering), clustering)
-    if clustering.n >= FEWEST_FOR_F:
+    # With fewer clusters the F law rejects too often: .083 at 6, where flips of signs reject .052
+    # (of 1,000 samples at 5%).
+    if clustering.n >= 10:
         return block_f_test(products)
     return sign_flip_test(products, n_permutations, rng)
 
@@ -259,7 +266,7 @@ def circular_shifts(K: FloatArray, L: FloatArray) -> FloatArray:
     m = len(K)
     at = np.arange(m)
     total = np.zeros(m // 2 + 1, dtype=np.complex128)
-    one, two = _u_centred(K), _u_centred(L)
+    one, two = centre(K.copy()), centre(L.copy())
     for lag in range(1, m):
         along = (at + lag) % m
         total += np.conj(np.fft.rfft(one[at, along])) * np.fft.rfft(two[at, along])
@@ -275,17 +282,6 @@ def circular_test(K: FloatArray, L: FloatArray) -> IndependenceTest:
     shifted = circular_shifts(K, L)
     pvalue = permutation_pvalue(float(shifted[0]), shifted[1:])
     return dependent_test(float(shifted[0]), pvalue, "circular shifts of the series")
-
-
-def _u_centred(K: FloatArray) -> FloatArray:
-    """Centre a kernel so that the mean product over pairs of rows is the unbiased HSIC."""
-    m = len(K)
-    matrix = K.copy()
-    np.fill_diagonal(matrix, 0.0)
-    sums = matrix.sum(axis=1)
-    matrix -= (sums[:, None] + sums) / (m - 2) - sums.sum() / ((m - 1) * (m - 2))
-    np.fill_diagonal(matrix, 0.0)
-    return matrix
 
 
 def independence_pvalues(influence: Influence, pairs: Sequence[Pair], n: int) -> dict[Pair, float]:

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
+from reldep.engine.clusters import ROUNDING
 from reldep.exceptions import InputError
 from reldep.stats import student
-from reldep.stats.units import FEWEST_FOR_ERRORS, ROUNDING
+from reldep.stats.units import FEWEST_FOR_ERRORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""The rest of the paper: Algorithm 1, the finite-sample bound, the efficiency."""
+"""The rest of the paper: Algorithm 1 and the finite-sample bound."""
 
 from __future__ import annotations
 
@@ -12,10 +12,6 @@ from reldep.exceptions import InputError
 
 if TYPE_CHECKING:
     from reldep.data.variables import FloatArray
-
-# The constant of Hoeffding's inequality for U-statistics in the paper's Theorem 3, there
-# called α; it has nothing to do with the level of a test.
-ALPHA_SQUARED = 0.24
 
 # The square of a weight, and of its product with a dependence, is far from the limits of a double.
 LARGEST_WEIGHT = 1e100
@@ -88,17 +84,8 @@ def finite_sample_bound(n: int, delta: float = 0.05, *, constant: float = 0.0) -
         raise InputError(f"`delta={delta}`; pass a number strictly between 0 and 1.")
     if not 0 <= constant <= sys.float_info.max:
         raise InputError(f"`constant={constant}`; pass a number of at least 0.")
-    return 2.0 * (math.sqrt((math.log(6.0) - math.log(delta)) / (ALPHA_SQUARED * n)) + constant / n)
-
-
-def relative_efficiency(covariance: FloatArray) -> float:
-    """Return how many times more observations the split test needs than the joint one.
-
-    ``2 (σ²_xy + σ²_xz) / (σ²_xy + σ²_xz - 2 σ_xyxz)``: the split test gives each half of the
-    observations to one pair and loses their covariance.
-    """
-    separate = float(covariance[0, 0] + covariance[1, 1])
-    return 2.0 * separate / (separate - 2.0 * float(covariance[0, 1]))
+    # 0.24 is α² in the paper's Theorem 3, the constant of Hoeffding's inequality for U-statistics.
+    return 2.0 * (math.sqrt((math.log(6.0) - math.log(delta)) / (0.24 * n)) + constant / n)
 
 
 def check_weights(weights: Any) -> FloatArray:

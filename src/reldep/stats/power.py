@@ -24,13 +24,6 @@ if TYPE_CHECKING:
 
     from reldep.stats.pairwise import Test
 
-# A one-sided limit of 80%: the two-sided interval of this level has it at either end.
-CAREFUL_LEVEL = 0.6
-# A plan for more rows than anybody has.
-MOST_ROWS = 10**12
-# From here on the noncentral t law is normal to five digits, and scipy's is slow.
-LARGE_DF = 2000.0
-
 
 @dataclass(frozen=True)
 class Pilot:
@@ -94,14 +87,16 @@ class Pilot:
 def smallest_size(power: Callable[[int], float], target: float, least: int) -> int:
     """Return the smallest number of rows at which a power that grows with it is `target`."""
     enough = least
-    while power(enough) < target and enough < MOST_ROWS:
+    # At most about 10¹² rows, more than anybody has.
+    while power(enough) < target and enough < 10**12:
         enough *= 2
     return bisect_left(range(enough + 1), target, lo=least, key=power)
 
 
 def _beyond(bar: float, drift: float, df: float) -> float:
     """Return the probability that a noncentral t variable exceeds a bar."""
-    if df > LARGE_DF:
+    # From here on the law is normal to five digits, and scipy's noncentral t is slow.
+    if df > 2_000:
         return float(scipy.special.ndtr(drift - bar))
     return float(1.0 - scipy.special.nctdtr(df, drift, bar))
 
@@ -118,7 +113,8 @@ def careful_effect(test: Test, alternative: str) -> float:
     For "greater" the lower limit of the difference; for "less" the upper one; for "two-sided"
     the limit nearer to 0.
     """
-    low, high = test.interval(CAREFUL_LEVEL)
+    # The two-sided interval of 60% has a one-sided limit of 80% at either end.
+    low, high = test.interval(0.6)
     if alternative == "greater" or (alternative == "two-sided" and test.estimate > 0):
         return max(low, 0.0)
     return min(high, 0.0)

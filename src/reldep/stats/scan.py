@@ -11,12 +11,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import scipy
 
 from reldep.engine.block_table import BlockTable
 from reldep.stats import student
 from reldep.stats.estimates import degrees_of_freedom, estimates
-from reldep.stats.independence import block_statistic
+from reldep.stats.independence import independence_log_pvalues
 from reldep.stats.intervals import Intervals, Score, margins
 from reldep.stats.pairwise import Tests, differences
 from reldep.stats.simultaneous import (
@@ -217,7 +216,9 @@ class ScannedTargets(Joined):
             found.second_variances,
             found.kurtosis,
             found.df(found.kurtosis),
-            _independence(found, len(rows), block_sizes),
+            independence_log_pvalues(
+                found.values / found.scale, len(rows), block_sizes, found.units.widening**-2
+            ),
             np.full(len(found.values), len(rows)),
             _directions(found, found.deviations, rows, n_rows),
             found.units.is_small,
@@ -251,21 +252,6 @@ class ScannedTargets(Joined):
         quantiles = student.quantile_at(critical, df)
         low, high = score.limits(quantiles, is_floored=True)
         return Intervals(self.scale * low, self.scale * high)
-
-
-def _independence(found: Estimates, n: int, blocks: IntArray | None) -> FloatArray:
-    """Return logarithms of p-values of independence of n rows, or of blocks of rows."""
-    correlations, share = found.values / found.scale, found.units.widening**-2
-    if blocks is not None:
-        x, a = block_statistic(correlations, blocks, share) / 2.0, len(blocks) / 2.0
-        far = np.maximum(x, 2.0 * a)
-        # The first term of the tail's expansion, which does not underflow.
-        tail = (a - 1.0) * np.log(far) - far - scipy.special.gammaln(a)
-        exactly = scipy.stats.gamma.logsf(x, a)
-        tail -= np.log1p((1.0 - a) / far)
-        return np.asarray(np.where(np.isfinite(exactly), exactly, tail))
-    root = np.sqrt(np.maximum(share * (n * correlations + 1.0), 0.0))
-    return student.log_pvalues(root, np.full(len(root), np.inf), "two-sided")
 
 
 def _directions(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reldep.engine.blocks import LAGS_IN_A_RUN
 from reldep.exceptions import InputError
 from reldep.stats.units import FEWEST_ROWS
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 SHORT_SERIES, BLOCKS_OF_SHORT_SERIES, MOST_BLOCKS = 200, 8, 16
 # Rows in a year, a quarter's months or weeks, a week or a day, as series are usually sampled.
 CALENDAR = (4, 5, 7, 12, 13, 24, 52, 365)
-# A stretch is this many times as long as the dependence reaches: two thirds of it are inside.
-LAGS_IN_A_BLOCK = 3
 
 
 @dataclass(frozen=True)
@@ -239,10 +238,10 @@ def stretches(n: int, max_lag: int | None = None) -> IntArray:
     if n < SHORT_SERIES:
         count = BLOCKS_OF_SHORT_SERIES
     if max_lag is not None:
-        longest = n // (LAGS_IN_A_BLOCK * (max_lag + 1))
+        longest = n // (LAGS_IN_A_RUN * (max_lag + 1))
         if longest < FEWEST_ROWS:
-            needed = FEWEST_ROWS * LAGS_IN_A_BLOCK * (max_lag + 1)
-            most = n // (LAGS_IN_A_BLOCK * FEWEST_ROWS) - 1
+            needed = FEWEST_ROWS * LAGS_IN_A_RUN * (max_lag + 1)
+            most = n // (LAGS_IN_A_RUN * FEWEST_ROWS) - 1
             at_most = f"Pass at most `max_lag={most}`, or " if most > 0 else "Use "
             raise InputError(
                 f"`max_lag={max_lag}` needs at least {needed} rows, and there are {n}. "

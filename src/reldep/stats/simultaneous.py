@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from reldep.engine.clusters import ROUNDING
 from reldep.exceptions import InputError
 from reldep.stats.pairwise import Tests, differences, levels, runs
-from reldep.stats.units import ROUNDING
 from reldep.system import available_cores, on_all_cores
 
 if TYPE_CHECKING:
@@ -38,8 +38,6 @@ BLOCK = 256
 # With fewer comparisons than these there is no trend, or only a constant one: those of 5 and of 10
 # targets, not tuned.
 FEWEST_TO_LIFT, FEWEST_FOR_TREND = 10, 45
-# The deviations of this many comparisons show how much of their noise is common, to 1%.
-ROWS_FOR_SHARE = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +65,8 @@ def all_differences(found: Estimates) -> Pairwise:
     known = np.where(np.isfinite(tests.null), tests.null, 0.0)
     kept = np.flatnonzero(known > ROUNDING * float(known.max(initial=0.0)))
     if found.units.is_small and len(first) > 1 and len(kept):
-        chosen = np.linspace(0, len(kept) - 1, min(len(kept), ROWS_FOR_SHARE)).astype(np.int64)
+        # The deviations of 20,000 comparisons show how much of their noise is common, to 1%.
+        chosen = np.linspace(0, len(kept) - 1, min(len(kept), 20_000)).astype(np.int64)
         some = kept[chosen]
         rows = found.deviations[first[some]] - found.deviations[second[some]]
         t, s = levels(found, first[kept], second[kept])

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from reldep.engine.clusters import hsic_without_clusters, masked_hsics, second_parts
+from reldep.engine.clusters import ROUNDING, hsic_without_clusters, masked_hsics, second_parts
 from reldep.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -38,8 +38,6 @@ FEWEST_FOR_ERRORS = ORDER + 1
 # Above this number of rows, screens for independence would cost more than the published test
 # (benchmarks/speed.py), and standard errors show as much.
 FEW_OBSERVATIONS = 5_000
-# A variance of a difference is itself a difference of numbers with sixteen digits.
-ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
