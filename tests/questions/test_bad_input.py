@@ -203,7 +203,7 @@ dependence(X, Y, n_permutations=0) -> `n_permutations=0`; pass a whole number, a
 dependence(X, Y, n_permutations=99.0) -> TypeError: `n_permutations=99.0`; pass a whole number
 dependence(X, Y, n_permutations=10**400) -> n_permutations=1000
 dependence(X, Y, test='permuted') -> `test='permuted'` is not known (did you mean 'permutation'?)
-dependence(X, Y, given=Z, test='permutation') -> `test='permutation'` and `given` exclude
+dependence(X, Y, given=Z, test='permutation') -> cannot be combined with `given`
 dependence(X, Y).power(10**400) -> n=1000
 dependence(X, Y).confidence_interval(10**400) -> level=1000
 explain_plan(X) -> TypeError: missing a required argument: 'first'

@@ -195,7 +195,7 @@ def test_groups_hold_their_label_fixed_too(rng):
         assert one.values == pytest.approx(other.values, abs=0.08)
         assert one.standard_errors == pytest.approx(other.standard_errors, rel=0.35)
     assert "given the covariate" in found.sentence()
-    with pytest.raises(ValueError, match="`test='permutation'` and `given` exclude each other"):
+    with pytest.raises(ValueError, match="`test='permutation'` cannot be combined with `given`"):
         reldep.groups(x, y, group, given=age, test="permutation")
 
 

@@ -20,10 +20,11 @@ from reldep.stats.series import largest_shares
 from reldep.words import counted, listed, number, percent, pvalue_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from reldep.checks.subjects import Data, Tested
-    from reldep.data.variables import FloatArray
+    from reldep.data.rows import Rows
+    from reldep.data.variables import BoolArray, FloatArray
     from reldep.stats.pairwise import Test
 
 # One row is called influential beyond a quarter of the variance, provided that this is fifteen
@@ -70,10 +71,26 @@ def influential(tested: Tested) -> Iterator[InfluentialWarning]:
         for i, row, share in heavy_rows(found.psi)
         if not is_copy[i]
     ]
+    yield from _one_row_each(heavy, tested.where)
+
+
+def influential_in_scan(
+    rows: Rows, names: Sequence[str], deviations: FloatArray, claimed: BoolArray
+) -> Iterator[InfluentialWarning]:
+    """Check whether single rows may have made the claims."""
+    places = np.flatnonzero(claimed)
+    heavy = [
+        f"{names[places[i]]} ({rows.name(row)}, {share})"
+        for i, row, share in heavy_rows(deviations[places])
+    ]
+    yield from _one_row_each(heavy, f" in {len(heavy):,} of {len(places):,} claims")
+
+
+def _one_row_each(heavy: Sequence[str], where: str) -> Iterator[InfluentialWarning]:
     if heavy:
         yield InfluentialWarning(
-            f"One row carries much of the variance{tested.where}: {listed(heavy, 5)}; look at it, "
-            "and at the answer without it."
+            f"One row carries much of the variance{where}: {listed(heavy, 5)}; look at it, and at "
+            "the answer without it."
         )
 
 

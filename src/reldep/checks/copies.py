@@ -46,10 +46,8 @@ def check_source_outside(data: Data) -> None:
         if shared == [target]:
             raise InputError(f"the target {target!r} is the source itself; leave it out.")
         if shared:
-            raise InputError(
-                f"the target {target!r} contains {_quoted(shared)}, which is in the source "
-                f"{source!r} too. Leave the column out of one of them."
-            )
+            words = f"the target {target!r} contains {_quoted(shared)}, which is in the source"
+            raise InputError(f"{words} {source!r} too; leave the column out of one of them.")
 
 
 def copied(data: Data) -> Iterator[CopyWarning]:

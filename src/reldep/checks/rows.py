@@ -35,6 +35,9 @@ FEWEST_FOR_CORRELATION = 20
 # Two standard deviations, each 2.2/√n on independent rows by simulation, of the logarithm of the
 # ratio of roughness at two steps and at one.
 ROUGHNESS = 4.4
+# By chance the influence of adjacent rows has a correlation of two deviations in one of forty
+# sources; where it is one in ten, or more, rows are correlated.
+SHARED_DEVIATIONS, SHARED = 2.0, 0.1
 
 # Rows and subjects are repeated if at most this share is different: a few may be typing errors.
 MOST_DIFFERENT = 0.9
@@ -104,6 +107,32 @@ def dependent_rows(tested: Tested) -> Iterator[DependentRowsWarning]:
         f"{rows} rows are correlated{tested.where} ({both.max():.2f}), so that p-values may be too "
         f"small; {way_out}."
     )
+
+
+def dependent_rows_of_scan(
+    fixed: Data, deviations: FloatArray | None
+) -> Iterator[DependentRowsWarning]:
+    """Check whether adjacent rows are correlated in the fixed variables and in many tests.
+
+    Parameters
+    ----------
+    fixed : Data
+    deviations : ndarray, shape (tests, rows), or None
+        The influence of every row on every estimate, where it is known.
+    """
+    n = fixed.n
+    ranks = ranks_of(fixed)
+    if n < FEWEST_FOR_CORRELATION or not ranks:
+        return
+    largest = max(map(correlation, ranks.values()))
+    if not largest > least_correlation(n) or only_sorted(ranks):
+        return
+    harm = np.ones(1) if deviations is None else correlations(deviations)
+    if len(harm) and np.mean(harm > SHARED_DEVIATIONS / np.sqrt(n)) > SHARED:
+        yield DependentRowsWarning(
+            f"Adjacent rows are correlated ({largest:.2f}), so that all p-values may be too small; "
+            "keep one row per subject, or ask compare() with `max_lag='auto'`."
+        )
 
 
 def ranks_of(data: Data) -> dict[str, FloatArray]:

@@ -7,26 +7,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reldep.checks import rows
 from reldep.checks import variables as of_variables
-from reldep.checks.answers import heavy_rows
 from reldep.checks.subjects import FEWEST_ORDERED, Data
 from reldep.checks.variables import CODE_LEVELS
 from reldep.data.dataset import AlignedData
 from reldep.data.missing_codes import have_codes_at_ends
 from reldep.data.variables import Numeric
-from reldep.exceptions import CopyWarning, DependentRowsWarning, InfluentialWarning
+from reldep.exceptions import CopyWarning
 from reldep.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reldep.data.variables import BoolArray, FloatArray, Variable
+    from reldep.data.variables import BoolArray, Variable
     from reldep.exceptions import ReldepWarning
-
-# By chance the influence of adjacent rows has a correlation of two deviations in one of forty
-# sources; where it is one in ten, or more, rows are correlated.
-SHARED_DEVIATIONS, SHARED = 2.0, 0.1
 
 
 @dataclass
@@ -104,43 +98,3 @@ class ColumnChecks:
 
     def _counted(self, names: Sequence[str]) -> str:
         return f"{len(names):,} of {self.n_columns:,} {self.role} ({listed(names, 5)})"
-
-
-def dependent_rows(fixed: Data, deviations: FloatArray | None) -> Iterator[DependentRowsWarning]:
-    """Check whether adjacent rows are correlated in the fixed variables and in many tests.
-
-    Parameters
-    ----------
-    fixed : Data
-    deviations : ndarray, shape (tests, rows), or None
-        The influence of every row on every estimate, where it is known.
-    """
-    n = fixed.n
-    ranks = rows.ranks_of(fixed)
-    if n < rows.FEWEST_FOR_CORRELATION or not ranks:
-        return
-    largest = max(map(rows.correlation, ranks.values()))
-    if not largest > rows.least_correlation(n) or rows.only_sorted(ranks):
-        return
-    harm = np.ones(1) if deviations is None else rows.correlations(deviations)
-    if len(harm) and np.mean(harm > SHARED_DEVIATIONS / np.sqrt(n)) > SHARED:
-        yield DependentRowsWarning(
-            f"Adjacent rows are correlated ({largest:.2f}), so that all p-values may be too small; "
-            "keep one row per subject, or ask compare() with `max_lag='auto'`."
-        )
-
-
-def influential(
-    fixed: Data, names: Sequence[str], deviations: FloatArray, claimed: BoolArray
-) -> Iterator[InfluentialWarning]:
-    """Check whether single rows may have made the claims."""
-    places = np.flatnonzero(claimed)
-    heavy = [
-        f"{names[places[i]]} ({fixed.rows.name(row)}, {share})"
-        for i, row, share in heavy_rows(deviations[places])
-    ]
-    if heavy:
-        yield InfluentialWarning(
-            f"One row carries much of the variance in {len(heavy):,} of {len(places):,} claims: "
-            f"{listed(heavy, 5)}; look at it, and at the answer without it."
-        )

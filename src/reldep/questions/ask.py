@@ -30,6 +30,15 @@ DEFAULTS: dict[str, Any] = {
     for name, hint in get_type_hints(Options, include_extras=True).items()
 }
 
+# Options that exclude each other, and the way out.
+EXCLUSIVE = (
+    ("`clusters`", "`max_lag`", "for a panel of units over time, pass `clusters=(unit, time)`"),
+    ("`variance='fixed-kernel'`", "`clusters`", "leave one out"),
+    ("`variance='fixed-kernel'`", "`max_lag`", "leave one out"),
+    ("`given`", "two `clusters`", "pass one of them in `given`"),
+    ("`test='permutation'`", "`given`", "leave one out"),
+)
+
 
 def question(function: F) -> F:
     """Return the public question of a function.
@@ -230,8 +239,7 @@ def _names(chosen: Mapping[str, Mapping[str, list[str]]], kinds: Mapping[str, st
     for (one, name), (other, again) in itertools.combinations(shown.items(), 2):
         if name == again:
             raise InputError(
-                f"`{one}` and `{other}` are both {name!r}; name different columns, or give blocks "
-                "names of their own, as in 'NAME=COLS'."
+                f"`{one}` and `{other}` are both {name!r}; name others, or write 'NAME=COLS'."
             )
     several = [chosen[name] for name, kind in kinds.items() if kind == "several"]
     return [*shown.values(), *(name for blocks in several for name in blocks)]
@@ -240,22 +248,13 @@ def _names(chosen: Mapping[str, Mapping[str, list[str]]], kinds: Mapping[str, st
 def complete(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return all shared options of a call; raise InputError if some exclude each other."""
     found = {**DEFAULTS, **options}
-    dependent = [name for name in ("clusters", "max_lag") if found[name] is not None]
-    if len(dependent) == 2:
-        raise InputError(
-            "`clusters` and `max_lag` cannot be combined; for a panel of units over time, pass "
-            "`clusters=(unit, time)`."
-        )
-    if dependent and found["variance"] == "fixed-kernel":
-        raise InputError(
-            f"`variance='fixed-kernel'` cannot be combined with `{dependent[0]}`; leave one out."
-        )
-    if isinstance(found["clusters"], tuple) and found["given"] is not None:
-        raise InputError(
-            "`given` cannot be combined with two `clusters`; pass one of them in `given`."
-        )
-    if found["given"] is not None and found.get("test") == "permutation":
-        raise InputError("`test='permutation'` and `given` exclude each other; leave one out.")
+    is_set = {f"`{name}`": found[name] is not None for name in ("clusters", "max_lag", "given")}
+    is_set["two `clusters`"] = isinstance(found["clusters"], tuple)
+    is_set["`variance='fixed-kernel'`"] = found["variance"] == "fixed-kernel"
+    is_set["`test='permutation'`"] = found.get("test") == "permutation"
+    for one, other, way_out in EXCLUSIVE:
+        if is_set[one] and is_set[other]:
+            raise InputError(f"{one} cannot be combined with {other}; {way_out}.")
     if "n_simulations" in found:
         # Twenty draws beyond the critical value are the least that pins it down.
         least = int(np.ceil(20 / (1.0 - found.get("confidence_level", 0.95))))
@@ -268,10 +267,8 @@ def check_lag(lag: Any, n: int, time: TimeOrder | None = None) -> None:
     if lag is None:
         return
     if time is not None and not time.is_sorted:
-        raise InputError(
-            f"`max_lag={lag!r}` needs rows in the order of time, but {time.column!r} is not in "
-            "order; sort the rows by it, or ask about one of several series."
-        )
+        words = f"`max_lag={lag!r}` needs rows in the order of time, but {time.column!r} is not in"
+        raise InputError(f"{words} order; sort the rows by it, or ask about one of several series.")
     is_whole = isinstance(lag, (int, np.integer)) and not isinstance(lag, bool)
     if not (is_whole and 0 <= lag < n) and not (isinstance(lag, str) and lag == "auto"):
         raise InputError(

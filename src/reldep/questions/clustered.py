@@ -63,10 +63,8 @@ def dependent_independence(
     if len(codes) == 2 or not _are_held(codes[0]):
         error = float(found.standard_errors[0])
         if not error > 0:
-            raise InputError(
-                f"the dependence of {' and '.join(study.names)} is the same without any cluster, "
-                "as of copies; there is nothing to test."
-            )
+            names = " and ".join(study.names)
+            raise InputError(f"{names} are copies of each other; there is nothing to test.")
         return t_test(float(found.values[0]), error, found.n_units() - 1.0)
     x, y = (kernel(slice(None), slice(None)) for kernel in study.fitted.values())
     if rows.clusters is None:

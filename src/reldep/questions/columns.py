@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reldep.checks import cautions_about, scans
+from reldep.checks import cautions_about
+from reldep.checks.answers import influential_in_scan
+from reldep.checks.rows import dependent_rows_of_scan
+from reldep.checks.scans import ColumnChecks
 from reldep.data.frames import aligned, frame_library, index_rows, is_frame, with_plain_names
 from reldep.data.objects import read_variable
 from reldep.data.variables import Labels, Numeric
@@ -91,7 +94,7 @@ class Columns:
 
     def __post_init__(self) -> None:
         read = self.study.before or self.study
-        self.checks = scans.ColumnChecks(read, self.role, len(self.columns.names))
+        self.checks = ColumnChecks(read, self.role, len(self.columns.names))
         self._batches: dict[bytes, AnyBatches] = {}
         self._is_dealt = False
 
@@ -344,9 +347,9 @@ class Columns:
         study = self.study
         deviations = self.tests.deviations if self.blocks is None else None
         found = (*cautions_about(study.before or study), *self.checks.cautions())
-        found += tuple(scans.dependent_rows(study, deviations))
+        found += tuple(dependent_rows_of_scan(study, deviations))
         if deviations is not None:
-            found += tuple(scans.influential(study, self.names, deviations, claimed))
+            found += tuple(influential_in_scan(study.rows, self.names, deviations, claimed))
         return found
 
 

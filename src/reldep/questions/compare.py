@@ -13,9 +13,9 @@ from reldep.questions.ask import question
 from reldep.questions.options import (
     Alternative,
     Basic,
+    Data,
     Directed,
     First,
-    Located,
     Named,
     Options,
     Second,
@@ -85,9 +85,10 @@ def compare(
     return compared(study, study.compute())
 
 
-class PaperOptions(Basic, Located, Named, total=False):
+class PaperOptions(Basic, Named, total=False):
     """The options of :func:`paper_test`."""
 
+    data: Data
     kernel: Annotated[
         Any,
         Argument(
@@ -172,10 +173,8 @@ def compute_halves(study: Study) -> Computed:
     """
     n = study.n
     if n < 2 * FEWEST_FOR_ERRORS:
-        raise InputError(
-            f"`method='split'` needs at least {2 * FEWEST_FOR_ERRORS} observations, {n} given; use "
-            "`method='joint'`."
-        )
+        few = f"`method='split'` needs at least {2 * FEWEST_FOR_ERRORS} observations, {n} given"
+        raise InputError(f"{few}; use `method='joint'`.")
     halves = (np.arange(n // 2), np.arange(n // 2, n))
     source, *targets = study.names
     parts: list[Influence] = []

@@ -46,10 +46,8 @@ OF_POINTS = (RadialKernel, Linear, Polynomial, Distance, Standardized, FunctionK
 def covariates_beside(given: Any, names: Sequence[str]) -> dict[str, Any]:
     """Return covariates that are to be read with the variables of these names."""
     if isinstance(given, (Precomputed, str)):
-        raise InputTypeError(
-            f"`given` is of type {type(given).__name__}; pass the columns themselves: an array, a "
-            "series or a data frame."
-        )
+        kind = type(given).__name__
+        raise InputTypeError(f"`given` is of type {kind}; pass the columns themselves.")
     return {"given" if "given" not in names else "given=": given}
 
 
@@ -73,10 +71,8 @@ def hold_fixed(study: Study, covariates: Variable, given: Any) -> Study:
     design, kept = _design(columns, units)
     alone = np.setdiff1d(np.arange(len(dataset)), kept)
     if len(alone) > len(kept):
-        raise InputError(
-            f"`given` has {counted(len(alone), 'row')} of {len(dataset)} alone in a category; pass "
-            "labels that several rows share."
-        )
+        rows = f"{counted(len(alone), 'row')} of {len(dataset)}"
+        raise InputError(f"`given` has {rows} alone in a category; pass labels that rows share.")
     left = dataset.take(kept) if len(alone) else dataset
     columns = [one.take(kept) for one in columns]
     numbers = {
@@ -200,8 +196,7 @@ def columns_of(covariates: Variable) -> list[Numeric | Labels]:
             )
         elif len(np.unique(part.codes)) == len(part):
             raise InputError(
-                f"{which}`given` has a label of its own in every row, so that no two rows could be "
-                "compared with it held fixed. Pass labels that several rows share, or numbers."
+                f"{which}`given` has a label of its own in every row; pass labels that rows share."
             )
         else:
             found.append(part)
@@ -254,8 +249,7 @@ def _check_apart(variables: Iterable[Variable], covariates: Sequence[Variable]) 
         if is_among or any(own.is_like(one) for one in known):
             raise InputError(
                 f"{variable.name} is among the columns of `given`, or a rising or falling function "
-                "of them: nothing of it is left once they are held fixed. Leave "
-                f"{variable.name} out, or take it out of `given`."
+                "of them, so that nothing of it is left; take it out of one of them."
             )
 
 
@@ -272,10 +266,8 @@ def _check_enough(held: Conditioning) -> None:
     _check_rows(held.effective_rows, held.n_observations)
     for name, share in held.explained.items():
         if share >= 1.0 - NOTHING_LEFT:
-            raise InputError(
-                f"{name} is determined by {held.in_words()}: nothing of it is left that could "
-                f"depend on another variable. Leave {name} out, or take its columns out of `given`."
-            )
+            words = f"{name} is determined by {held.in_words()}: nothing of it is left"
+            raise InputError(f"{words}; leave it out, or take its columns out of `given`.")
 
 
 def _still_depends(

@@ -15,7 +15,6 @@ from reldep.exceptions import InputError
 from reldep.kernels.custom import FittedPrecomputed
 from reldep.questions.ask import question
 from reldep.questions.options import (
-    Conditioned,
     Directed,
     Named,
     One,
@@ -50,7 +49,7 @@ BY_COLUMN = Argument(
 )
 
 
-class GroupOptions(Shared, Conditioned, Directed, Named, total=False):
+class GroupOptions(Shared, Directed, Named, total=False):
     """The options of :func:`groups`."""
 
     test: Annotated[
@@ -105,10 +104,8 @@ def groups(
     number = {category: g for g, category in enumerate(categories)}
     codes = np.array([number.get(category, -1) for category in held.categories])[held.codes]
     if options["alternative"] != "two-sided" and len(levels) > 2:
-        raise InputError(
-            f"`alternative={options['alternative']!r}` is for two groups, and there are "
-            f"{len(levels)}; use `alternative='two-sided'`."
-        )
+        asked = f"`alternative={options['alternative']!r}`"
+        raise InputError(f"{asked} is for two groups, and there are {len(levels)}; leave it out.")
     studies = {
         level: _rows_of(study, codes == g, category)
         for g, (level, category) in enumerate(zip(levels, categories, strict=True))
@@ -154,8 +151,7 @@ def _check_groups_vary(studies: Mapping[str, Study]) -> None:
                 still.append(f"{name} in {group}, but for {study.dataset.rows.name(row)}")
     if still:
         raise InputError(
-            f"in some groups all observations are the same: {listed(still, 5)}. Leave such groups "
-            "out, or ask about other variables."
+            f"in some groups all observations are the same: {listed(still, 5)}. Leave these out."
         )
 
 
@@ -211,8 +207,7 @@ def _permuted_pvalue(
     n = len(codes)
     if n > most_rows:
         raise InputError(
-            f"`test='permutation'` is for up to {most_rows} rows, and there are {n}; use "
-            "`test='score'`."
+            f"`test='permutation'` is for up to {most_rows} rows, not {n}; use `test='score'`."
         )
     matrices = [kernel(slice(None), slice(None)) for kernel in study.fitted.values()]
     rng, alternative = generator(study.options), study.options["alternative"]

@@ -142,6 +142,9 @@ COLUMNS = (
 )
 
 
+Data = Annotated[Any, Argument(COLUMNS, None, "path, reldep.read() or data frame")]
+
+
 class Kernels(TypedDict, total=False):
     """The kernels of the variables."""
 
@@ -172,14 +175,8 @@ class Basic(TypedDict, total=False):
     ]
 
 
-class Located(TypedDict, total=False):
-    """Where the columns are."""
-
-    data: Annotated[Any, Argument(COLUMNS, None, "path, reldep.read() or data frame")]
-
-
-class Random(TypedDict, total=False):
-    """The seed of random steps."""
+class Seeded(TypedDict, total=False):
+    """The seed of random steps, and where the columns are."""
 
     rng: Annotated[
         Any,
@@ -194,6 +191,7 @@ class Random(TypedDict, total=False):
             metavar="N",
         ),
     ]
+    data: Data
 
 
 class Measured(TypedDict, total=False):
@@ -264,11 +262,11 @@ class Named(TypedDict, total=False):
     ]
 
 
-class Shared(Measured, Kernels, Basic, Random, Located, total=False):
+class Shared(Measured, Kernels, Conditioned, Basic, Seeded, total=False):
     """The options that all questions share."""
 
 
-class Options(Measured, Kernels, Rows, Conditioned, Basic, Random, Located, total=False):
+class Options(Measured, Kernels, Rows, Conditioned, Basic, Seeded, total=False):
     """The options that most questions share."""
 
 

@@ -14,7 +14,6 @@ from reldep.exceptions import InputError
 from reldep.questions.ask import question
 from reldep.questions.columns import read_columns
 from reldep.questions.options import (
-    Conditioned,
     Directed,
     Named,
     Shared,
@@ -54,7 +53,7 @@ FIRST = replace(
 )
 
 
-class ScanOptions(Shared, Conditioned, Directed, Named, Simultaneous, total=False):
+class ScanOptions(Shared, Directed, Named, Simultaneous, total=False):
     """The options of :func:`scan`."""
 
     adjust: Annotated[
@@ -131,10 +130,8 @@ def _scan_targets(source: Any, targets: Any, options: Mapping[str, Any]) -> Targ
     if isinstance(source, Mapping):
         # A name with its data, as for the sources of the first form.
         if len(source) != 1:
-            raise InputError(
-                f"`sources` are {len(source)}, and there is only one other argument; pass one "
-                "source and its targets, or `second` too."
-            )
+            words = f"`sources` are {len(source)}, next to one other argument"
+            raise InputError(f"{words}; pass one source and its targets, or `second` too.")
         names, source = list(source), next(iter(source.values()))
     own = {**options, "names": names}
     found = read_columns("targets", targets, {"source": source}, own, ScannedTargets).run()

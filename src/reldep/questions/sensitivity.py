@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reldep.data.variables import FloatArray
-    from reldep.engine import Influence
+    from reldep.engine import Influence, Pair
     from reldep.kernels import FittedKernel
 
 # From an eighth to eight times the bandwidth, two steps for each doubling.
@@ -83,15 +83,13 @@ def sensitivity(
     grid = _read_factors(options["factors"])
     study = read_study({"source": source, "first": first, "second": second}, options)
     _check_any_bandwidth(study.fitted)
-    everything = _over(study, grid)
-    steps = range(len(grid))
     # The bandwidths as they were chosen, or nearest to them.
     middle = int(np.argmin(np.abs(np.log(grid))))
     scaled = [
         replace(study, fits={n: k.scaled(float(factor)) for n, k in study.fitted.items()})
         for factor in grid
     ]
-    found = [_those_at(everything, step, scaled[step]) for step in steps]
+    found = _at_every_factor(study, scaled, grid)
     dependences = [one.estimates(at) for one, at in zip(scaled, found, strict=True)]
     # The data are looked at once.
     computed = Computed(scaled[middle], found[middle], dependences[middle])
@@ -108,47 +106,46 @@ def sensitivity(
     )
 
 
-def _over(study: Study, grid: FloatArray) -> Influence:
+def _at_every_factor(study: Study, scaled: Sequence[Study], grid: FloatArray) -> list[Influence]:
     """Compute A at every factor, in one job.
 
     The scaled kernels of a variable stand on the same points, so that an engine evaluates the
     distances once for all of them.
     """
-    steps, needed = range(len(grid)), study.needed
-    scales = {
-        _at(name, i): Scaled(name, float(factor))
-        for name in study.fitted
-        for i, factor in enumerate(grid)
-    }
-    fits = {key: study.fitted[name].scaled(factor) for key, (name, factor) in scales.items()}
-    wanted = [(_at(x, i), _at(y, i)) for i in steps for x, y in needed]
-    means = [(_at(x, i), _at(y, i)) for i in steps for x, y in study.means_beside(needed)]
-    return replace(study, fits=fits, scales=scales).influence(wanted, means=means)
+    needed = study.needed
+    # The kernels of each factor by names of their own; the NUL keeps them apart from all others.
+    names = [{name: f"{name}\0at {step}" for name in study.names} for step in range(len(grid))]
+    fits: dict[str, FittedKernel] = {}
+    scales: dict[str, Scaled] = {}
+    wanted: list[Pair] = []
+    means: list[Pair] = []
+    for at, one, factor in zip(names, scaled, grid.tolist(), strict=True):
+        fits |= {own: one.fitted[name] for name, own in at.items()}
+        scales |= {own: Scaled(name, factor) for name, own in at.items()}
+        wanted += [(at[x], at[y]) for x, y in needed]
+        means += [(at[x], at[y]) for x, y in study.means_beside(needed)]
+    everything = replace(study, fits=fits, scales=scales).influence(wanted, means=means)
+    return [_those_at(everything, at, needed) for at in names]
 
 
-def _at(name: str, step: int) -> str:
-    """Name a variable's kernel at a step of the grid; the NUL keeps it apart from all names."""
-    return f"{name}\0at {step}"
-
-
-def _those_at(everything: Influence, step: int, study: Study) -> Influence:
+def _those_at(everything: Influence, at: Mapping[str, str], needed: tuple[Pair, ...]) -> Influence:
     """Return what the A of all factors has of one of them, under the plain names."""
-    ending, table = f"\0at {step}", everything.blocks
-    rows = [everything.row((_at(x, step), _at(y, step))) for x, y in study.needed]
-    moves = everything.bandwidth_psi
+    plain = {own: name for name, own in at.items()}
+    rows = [everything.row((at[x], at[y])) for x, y in needed]
+    moves, table = everything.bandwidth_psi, everything.blocks
     return replace(
         everything,
         values=everything.values[rows],
-        pairs=study.needed,
-        names=tuple(study.names),
+        pairs=needed,
+        names=tuple(at),
         bandwidth_psi=None if moves is None else moves[rows],
         means={
-            (x.removesuffix(ending), y.removesuffix(ending)): value
+            (plain[x], plain[y]): value
             for (x, y), value in everything.means.items()
-            if x.endswith(ending) and y.endswith(ending)
+            if x in plain and y in plain
         },
-        kernels={name: everything.kernels[_at(name, step)] for name in study.names},
-        blocks=table and table.renamed({_at(name, step): name for name in study.names}),
+        kernels={name: everything.kernels[own] for name, own in at.items()},
+        blocks=table and table.renamed(plain),
     )
 
 
