@@ -368,17 +368,16 @@ def _reason_to_skip(variable: Variable) -> str | None:
 
 def _have_far_values(variables: Sequence[Variable]) -> list[bool]:
     """Return which columns may have a value far from the others; a superset of them."""
-    plain = [isinstance(one, Numeric) and one.values.shape[1] == 1 for one in variables]
-    found = [isinstance(one, Numeric) and one.values.shape[1] != 1 for one in variables]
-    if any(plain):
-        places = np.flatnonzero(plain)
-        table = np.array([variables[i].values[:, 0] for i in places])  # type: ignore[attr-defined]
+    numbers = {i: one.values for i, one in enumerate(variables) if isinstance(one, Numeric)}
+    found = [i in numbers and numbers[i].shape[1] != 1 for i in range(len(variables))]
+    plain = [i for i, values in numbers.items() if values.shape[1] == 1]
+    if plain:
+        table = np.array([numbers[i][:, 0] for i in plain])
         half = table.shape[1] // 2
-        with np.errstate(over="ignore"):
-            apart = np.abs(table - np.partition(table, half, axis=1)[:, [half]])
-            near = np.where(apart > 0, apart, np.inf).min(axis=1)
-            for i, is_far in zip(places, apart.max(axis=1) > FAR * near, strict=True):
-                found[i] = bool(is_far)
+        apart = np.abs(table - np.partition(table, half, axis=1)[:, [half]])
+        near = np.where(apart > 0, apart, np.inf).min(axis=1)
+        for i, is_far in zip(plain, (apart.max(axis=1) > FAR * near).tolist(), strict=True):
+            found[i] = is_far
     return found
 
 
